@@ -22,17 +22,16 @@ if TYPE_CHECKING:
     from .codec.report import DecodeReport, IgnoredKey, Repair
     from .errors import (
         CallError,
-        Complaint,
         DecodeError,
         DuplicateToolError,
         EncodeError,
         MissingContextError,
         NeedsInput,
-        Problem,
         SchemaError,
         ToolError,
         ToolNotFoundError,
     )
+    from .findings import Finding
     from .introspect.leaves import SchemaLeaf, register_leaf
     from .introspect.local_times import LocalDateTime, LocalTime
     from .rounds.errors import CommitError, CommitFault, OfferError, RoundError
@@ -68,7 +67,7 @@ __all__ = [
     "Codec",
     "CommitError",
     "CommitFault",
-    "Complaint",
+    "Finding",
     "Complete",
     "Decision",
     "DecodeError",
@@ -92,7 +91,6 @@ __all__ = [
     "OfferError",
     "Part",
     "Partial",
-    "Problem",
     "Progress",
     "ProgressUpdate",
     "Question",
@@ -150,7 +148,7 @@ _HOMES = {
     "Codec": ".codec.codec",
     "CommitError": ".rounds.errors",
     "CommitFault": ".rounds.errors",
-    "Complaint": ".errors",
+    "Finding": ".findings",
     "Complete": ".rounds.hooks",
     "Decision": ".rounds.hooks",
     "DecodeError": ".errors",
@@ -174,7 +172,6 @@ _HOMES = {
     "OfferError": ".rounds.errors",
     "Part": ".tools.content",
     "Partial": ".codec.partial",
-    "Problem": ".errors",
     "Progress": ".tools.progress",
     "ProgressUpdate": ".tools.progress",
     "Question": ".rounds.tool_call",

@@ -2,61 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from .immutable import Value
 from .json_values import copy_json
-from .wording import clip, escape, quote, received, show_path
+from .wording import clip, escape, quote, received
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Self
 
-    from .complaints import Complaint, ComplaintCode
+    from .findings import Finding
 
 __all__ = [
     "CallError",
-    "Complaint",
-    "ComplaintCode",
     "DecodeError",
     "DuplicateToolError",
     "EncodeError",
     "MissingContextError",
     "NeedsInput",
-    "Problem",
-    "ProblemCode",
     "SchemaError",
     "ToolError",
     "ToolNotFoundError",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    # What a SchemaError lists belongs to this module, but few programs ever need it.
-    if name not in {"Complaint", "ComplaintCode"}:
-        message = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(message, name=name)
-    from . import complaints
-
-    value = globals()[name] = getattr(complaints, name)
-    return value
-
-
-ProblemCode = Literal[
-    "missing",
-    "unknown",
-    "wrong_type",
-    "not_one_of",
-    "out_of_range",
-    "bad_length",
-    "bad_format",
-    "duplicate",
-    "no_match",
-    "rejected",
-    "too_deep",
-    "too_large",
-    "invalid_json",
-]
 
 SHOWN_PROBLEMS = 10
 """Problems that `str(error)` writes out before it counts the rest."""
@@ -68,8 +36,6 @@ REPORT_LENGTH = 2000
 """Characters of `str(error)` at most."""
 
 _NAME_LENGTH = 100
-_LINE_LENGTH = 300
-_PATH_LENGTH = 150
 _EXPECTS_LENGTH = 600
 _EXAMPLE_LENGTH = 400
 _MORE = "- … and {} more"
@@ -78,84 +44,30 @@ _NO_ARGUMENTS = frozenset({"wrong_type", "no_match", "invalid_json"})
 """Codes of a problem with the arguments as a whole."""
 
 
-class Problem(Value):
-    """One thing that is wrong with a value.
-
-    Attributes:
-        path: keys and indexes that lead from the root to the value.
-        code: what kind of problem it is; a closed vocabulary.
-        message: one line for the model, without path and suggestion.
-        expected: what would have been right, such as `integer`.
-        received: what came, as a bounded excerpt; None where nothing came.
-        suggestion: the name or value that was probably meant, or None.
-    """
-
-    path: tuple[str | int, ...]
-    code: ProblemCode
-    message: str
-    expected: str | None = None
-    received: str | None = None
-    suggestion: str | None = None
-
-    if not TYPE_CHECKING:  # for speed alone, as in `introspect/nodes.py`: 4 % of a failing decode
-
-        def __new__(
-            cls,
-            path: tuple[str | int, ...],
-            code: ProblemCode,
-            message: str,
-            expected: str | None,
-            received: str | None,
-            suggestion: str | None,
-        ) -> Self:
-            """Make a problem."""
-            self = cls._draft()
-            self.path = path
-            self.code = code
-            self.message = message
-            self.expected = expected
-            self.received = received
-            self.suggestion = suggestion
-            self.__class__ = cls
-            return self
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the problem as JSON values, for logs: the path as text, such as `attendees[2].email`."""
-        content = {name: getattr(self, name) for name in self.__slots__}
-        return {**content, "path": clip(show_path(self.path), _PATH_LENGTH)}
-
-    def __str__(self) -> str:
-        """Write path, message and suggestion on one line of bounded length."""
-        where = clip(show_path(self.path), _PATH_LENGTH)
-        hint = f"; did you mean {self.suggestion}?" if self.suggestion else ""
-        line = clip(self.message, _LINE_LENGTH) + hint
-        return f"{where}: {line}" if where else line
-
-
 class SchemaError(TypeError):
     """A type can't become a tool input; raised at registration, for the developer.
 
     Attributes:
         name: name of the type that was to be registered.
-        complaints: everything that is wrong with it, in the order of its fields.
-        about: what the complaints are about, such as `type` or `function`.
+        findings: everything that is wrong with it, in the order of its fields.
+        about: what they are about, such as `type` or `function`.
     """
 
-    def __init__(self, name: str, complaints: Sequence[Complaint], about: str = "type") -> None:
-        super().__init__(name, tuple(complaints), about)
+    def __init__(self, name: str, findings: Sequence[Finding], about: str = "type") -> None:
+        super().__init__(name, tuple(findings), about)
         self.about = about
         self.name = name
-        self.complaints: tuple[Complaint, ...] = tuple(complaints)
+        self.findings: tuple[Finding, ...] = tuple(findings)
 
     def __str__(self) -> str:
-        """Write one line a complaint, below a line that names the type; past 50 they are counted."""
-        head = f"{self.name}: {_count(len(self.complaints), 'complaint')} about the {self.about}"
-        lines = [f"- {complaint}" for complaint in self.complaints[:SHOWN_COMPLAINTS]]
-        rest = len(self.complaints) - SHOWN_COMPLAINTS
+        """Write one line a finding, below a line that names the type; past 50 they are counted."""
+        head = f"{self.name}: {_count(len(self.findings), 'complaint')} about the {self.about}"
+        lines = [f"- {finding}" for finding in self.findings[:SHOWN_COMPLAINTS]]
+        rest = len(self.findings) - SHOWN_COMPLAINTS
         return "\n".join([head, *lines, *([f"- … and {rest} more"] if rest > 0 else [])])
 
 
-class _ProblemsError(ValueError):
+class _FindingsError(ValueError):
     """What `DecodeError` and `EncodeError` share."""
 
     _with = "the value"
@@ -164,16 +76,16 @@ class _ProblemsError(ValueError):
     run: Any
     """The `Problems` of the decode or encode that failed, for this package; None where there was none."""
 
-    def __init__(self, name: str, problems: Sequence[Problem], omitted: int = 0) -> None:
+    def __init__(self, name: str, findings: Sequence[Finding], omitted: int = 0) -> None:
         super().__init__(name)
         self.run = None
         self.name = name
-        self.problems: tuple[Problem, ...] = tuple(problems)
+        self.findings: tuple[Finding, ...] = tuple(findings)
         self.omitted = omitted
 
     @property
     def _total(self) -> int:
-        return len(self.problems) + self.omitted
+        return len(self.findings) + self.omitted
 
     def _tail(self) -> list[str]:
         return []
@@ -185,8 +97,8 @@ class _ProblemsError(ValueError):
         tail = self._tail()
         room = REPORT_LENGTH - len(head) - len("".join(tail)) - 1 - len(tail) - _MORE_LENGTH
         lines: list[str] = []
-        for problem in self.problems[:SHOWN_PROBLEMS]:
-            line = f"- {problem!s}"
+        for finding in self.findings[:SHOWN_PROBLEMS]:
+            line = f"- {finding!s}"
             room -= len(line) + 1
             if room < 0:
                 break
@@ -199,12 +111,12 @@ class _ProblemsError(ValueError):
         return f"{type(self).__name__}({clip(self.name, _NAME_LENGTH)!r}, {_count(self._total, 'problem')})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.name, self.problems, self.omitted)
+        return type(self), (self.name, self.findings, self.omitted)
 
-    def with_problems(self, problems: Sequence[Problem]) -> Self:
-        """Return the same error with other problems in place of those it carries."""
+    def with_findings(self, findings: Sequence[Finding]) -> Self:
+        """Return the same error with other findings in place of those it carries."""
         again = type(self).__new__(type(self), *self.args)
-        again.__dict__.update(self.__dict__, problems=tuple(problems))
+        again.__dict__.update(self.__dict__, findings=tuple(findings))
         again.run = None
         return again
 
@@ -212,33 +124,33 @@ class _ProblemsError(ValueError):
         """Return the error as JSON values, for logs.
 
         Returns:
-            `error`, `name`, `problems` (each as `Problem.as_dict` gives it) and `omitted`, the number
+            `error`, `name`, `findings` (each as `Finding.as_dict` gives it) and `omitted`, the number
             of problems that are counted only. Every text in it is bounded, and printable.
         """
         return {
             "error": type(self).__name__,
             "name": clip(escape(self.name), _NAME_LENGTH),
-            "problems": [problem.as_dict() for problem in self.problems],
+            "findings": [finding.as_dict() for finding in self.findings],
             "omitted": self.omitted,
         }
 
 
-class DecodeError(_ProblemsError):
+class DecodeError(_FindingsError):
     """Arguments do not fit their type; its text goes back to the model.
 
     Args:
         name: of the type, or of the tool.
-        problems: everything that is wrong.
+        findings: everything that is wrong.
         expects: one line that says what the type takes, or what makes that line when it is asked for.
-        omitted: number of problems past those in `problems`.
+        omitted: number of problems past those in `findings`.
         example: valid arguments, or what makes them when they are asked for.
         hint: what else may help, such as where the documentation of the tool is to be had.
 
     Attributes:
         name: name of the type, or of the tool.
-        problems: everything that is wrong, in the order of the type's fields; at most
+        findings: everything that is wrong, in the order of the type's fields; at most
             `operator_schema.codec.limits.MAX_PROBLEMS`.
-        omitted: number of problems past those in `problems`.
+        omitted: number of problems past those in `findings`.
         hint: what else may help, or None.
     """
 
@@ -247,20 +159,20 @@ class DecodeError(_ProblemsError):
     def __init__(
         self,
         name: str,
-        problems: Sequence[Problem],
+        findings: Sequence[Finding],
         expects: str | Callable[[], str | None] | None = None,
         omitted: int = 0,
         example: Any = None,
         hint: str | None = None,
     ) -> None:
-        super().__init__(name, problems, omitted)
+        super().__init__(name, findings, omitted)
         self._expects = expects
         self._example = example
         self.hint = hint
 
     def with_hint(self, hint: str | None) -> Self:
         """Return the same error with another hint."""
-        again = self.with_problems(self.problems)
+        again = self.with_findings(self.findings)
         again.hint = hint
         return again
 
@@ -289,7 +201,7 @@ class DecodeError(_ProblemsError):
         """Return the error as JSON values, for logs.
 
         Returns:
-            `error`, `name`, `problems` (each as `Problem.as_dict` gives it), `omitted`, the number of
+            `error`, `name`, `findings` (each as `Finding.as_dict` gives it), `omitted`, the number of
             problems that are counted only, and `expects`. Every text in it is bounded, and printable.
         """
         return {**super().as_dict(), "expects": self._shown_expects()}
@@ -304,8 +216,8 @@ class DecodeError(_ProblemsError):
         return [line for line in (expects, self._shown_example(), hint) if line]
 
     def _shown_example(self) -> str | None:
-        for problem in self.problems:
-            if not problem.path and problem.code in _NO_ARGUMENTS:
+        for finding in self.findings:
+            if not finding.path and finding.code in _NO_ARGUMENTS:
                 break
         else:
             return None
@@ -318,7 +230,7 @@ class DecodeError(_ProblemsError):
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (
             self.name,
-            self.problems,
+            self.findings,
             self.expects,
             self.omitted,
             self.example(),
@@ -326,18 +238,18 @@ class DecodeError(_ProblemsError):
         )
 
 
-class EncodeError(_ProblemsError):
+class EncodeError(_FindingsError):
     """A value does not fit the type that it is to be encoded as.
 
     Args:
         name: of the type.
-        problems: everything that is wrong.
-        omitted: number of problems past those in `problems`.
+        findings: everything that is wrong.
+        omitted: number of problems past those in `findings`.
 
     Attributes:
         name: name of the type.
-        problems: everything that is wrong; paths are made of JSON keys and indexes.
-        omitted: number of problems past those in `problems`.
+        findings: everything that is wrong; paths are made of JSON keys and indexes.
+        omitted: number of problems past those in `findings`.
     """
 
 

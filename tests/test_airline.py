@@ -156,7 +156,7 @@ def test_that_one_has_keys_that_no_definition_declares(example):
     codecs = {name: Codec(cls, unknown_fields="reject") for name, cls in example.tools.TOOLS.items()}
     found = {}
     for line, call in enumerate(CALLS, 1):
-        problems = codecs[call["name"]].problems(json.loads(call["arguments"]))
+        problems = codecs[call["name"]].report(json.loads(call["arguments"]))
         assert {problem.code for problem in problems} <= {"unknown"}
         if problems:
             found[line] = [str(problem).split(":")[0] for problem in problems]
@@ -392,7 +392,7 @@ def test_the_demo_runs_with_nothing_else_installed(example):
     assert f" {words_of(report)} A recorded conversation" in words_of(done.stdout)
     assert "\n8 results, 1 of them an error\n\nA turn that waits for a person" in done.stdout
     assert done.stdout.endswith("no call waits: somebody has decided already\n")
-    assert all(f" - {words_of(problem)} " in words_of(done.stdout) for problem in report.problems)
+    assert all(f" - {words_of(problem)} " in words_of(done.stdout) for problem in report.findings)
 
 
 def words_of(text):
@@ -437,7 +437,7 @@ def test_long_texts_are_cut_between_words(example):
 
 
 def test_the_damaged_call_has_the_four_problems_that_the_demo_announces(example):
-    problems = error_of_the_damaged_call(example).problems
+    problems = error_of_the_damaged_call(example).findings
     assert [(problem.path, problem.code) for problem in problems] == [
         (("cabin",), "not_one_of"),
         (("passengers", 0, "dob"), "wrong_type"),

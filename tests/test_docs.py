@@ -19,7 +19,8 @@ from operator_schema.codec import limits
 from operator_schema.codec.expected import EXPECTED_LENGTH
 from operator_schema.codec.problem_texts import MESSAGE_LENGTH
 from operator_schema.codec.report import RepairKind
-from operator_schema.errors import REPORT_LENGTH, SHOWN_COMPLAINTS, SHOWN_PROBLEMS, ProblemCode
+from operator_schema.errors import REPORT_LENGTH, SHOWN_COMPLAINTS, SHOWN_PROBLEMS
+from operator_schema.findings import ValueCode
 from operator_schema.introspect.annotations import ORIGINS
 from operator_schema.introspect.graph_checks import MAX_COMPARED_MEMBERS
 from operator_schema.introspect.walk import MAX_ANNOTATIONS
@@ -134,13 +135,13 @@ def test_what_it_refuses(row, names):
     codec = Codec(eval(row.annotation, names))  # noqa: S307  # the page is ours
     if row.refused is None:
         for value in (None, True, 1, 1.5, "a", [1, [None]], {"a": {"b": []}}):
-            assert codec.problems(value) == ()
+            assert codec.report(value) == ()
         return
     value = json.loads(row.refused)
     with pytest.raises(DecodeError) as caught:
         codec.decode(value)
-    assert [problem.code for problem in caught.value.problems] == [row.code]
-    assert row.code in get_args(ProblemCode)
+    assert [problem.code for problem in caught.value.findings] == [row.code]
+    assert row.code in get_args(ValueCode)
     if row.code not in LEAF_IS_STRICTER:
         assert not validator(codec.json_schema()).is_valid(value)
 
@@ -255,7 +256,7 @@ def test_the_codes_of_the_page_of_errors():
     page = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
     table = page.split("| code | what is wrong |")[1].split("\n\n")[0]
     codes = [code for line in table.split("\n")[2:] for code in re.findall(r"`(\w+)`", cells_of(line)[0])]
-    assert codes == list(get_args(ProblemCode))
+    assert codes == list(get_args(ValueCode))
 
 
 def test_the_kinds_of_the_page_of_repair():

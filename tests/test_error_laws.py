@@ -114,7 +114,7 @@ def check_that_its_text_is_bounded_and_its_lines_are_ours(error: DecodeError) ->
 
 
 def check_that_the_parts_of_its_problems_are_bounded(error: DecodeError) -> None:
-    for problem in error.problems:
+    for problem in error.findings:
         assert len(problem.message) <= 300
         assert len(problem.expected or "") <= 300
         assert len(problem.received or "") <= 2 * EXCERPT_LENGTH + 1
@@ -126,7 +126,7 @@ def check_that_the_parts_of_its_problems_are_bounded(error: DecodeError) -> None
 def check_that_what_goes_to_logs_is_json_and_bounded(error: DecodeError) -> None:
     content = error.as_dict()
     assert json.loads(json.dumps(content, allow_nan=False)) == content
-    assert len(json.dumps(content)) < 1500 + 900 * len(error.problems)
+    assert len(json.dumps(content)) < 1500 + 900 * len(error.findings)
     assert set(content) == {"error", "name", "problems", "omitted", "expects"}
     assert len(repr(error)) < 300
 
@@ -136,7 +136,7 @@ def check_that_it_travels(error: DecodeError) -> None:
         assert str(again) == str(error)
         assert again.as_dict() == error.as_dict()
         assert again.example() == error.example()
-        assert again.problems == error.problems
+        assert again.findings == error.findings
 
 
 # --- excerpts --------------------------------------------------------------------------------------
@@ -146,7 +146,7 @@ def check_that_it_travels(error: DecodeError) -> None:
 def test_no_excerpt_is_long(value):
     """What came is shown in 60 characters at most; whatever else is in the line is ours."""
     for annotation in (int, Literal["a"], list[int], dict[str, int]):
-        for problem in Codec(annotation).problems(value):
+        for problem in Codec(annotation).report(value):
             assert len(problem.received or "") <= EXCERPT_LENGTH + len("boolean ")
             assert len(problem.message) <= EXCERPT_LENGTH + 100
 
@@ -164,7 +164,7 @@ def test_an_example_decodes(annotation):
     codec = Codec(annotation)
     example = example_of(codec)
     if example is not None:
-        assert codec.problems(example) == ()
+        assert codec.report(example) == ()
         json.dumps(example, allow_nan=False)
 
 
@@ -173,13 +173,13 @@ def test_an_example_decodes(annotation):
 def test_only_a_class_of_ones_own_may_have_none(annotation):
     """Every type has one but those whose own check refuses it, and those that come round without an end."""
     codec = Codec(annotation)
-    if example_of(codec) is not None or not codec.problems(None):
+    if example_of(codec) is not None or not codec.report(None):
         return
     made = make_example(codec.graph, codec._encode_node)
     if made is NO_EXAMPLE:
         assert codec.graph.definitions
     else:
-        assert {problem.code for problem in codec.problems(made)} == {"rejected"}
+        assert {problem.code for problem in codec.report(made)} == {"rejected"}
 
 
 @pytest.mark.parametrize(("required", "others"), [(60, 60), (60, 0), (2, 200), (0, 90)])

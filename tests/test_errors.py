@@ -12,8 +12,8 @@ from typing import get_args
 import pytest
 from error_cases import GROUPS
 
-from operator_schema import Codec, Complaint, DecodeError, EncodeError, Problem, SchemaError
-from operator_schema.errors import ProblemCode
+from operator_schema import Codec, DecodeError, EncodeError, Finding, SchemaError
+from operator_schema.findings import ValueCode, about_type
 
 GOLDEN = Path(__file__).parent / "golden"
 CASES = [case for group in GROUPS.values() for case in group.values()]
@@ -33,8 +33,8 @@ def test_decode_errors_read_as_the_golden_files_say(request, group):
 
 
 def test_every_code_has_its_case():
-    codes = {problem.code for case in CASES for problem in error_of(case).problems}
-    assert codes == set(get_args(ProblemCode))
+    codes = {problem.code for case in CASES for problem in error_of(case).findings}
+    assert codes == set(get_args(ValueCode))
 
 
 @dataclass
@@ -70,7 +70,7 @@ def compare(request, path, text):
     assert text == path.read_text(encoding="utf-8")
 
 
-PROBLEM = Problem(("a", 0), "wrong_type", "expected string, got integer 5", "string", "integer 5", None)
+PROBLEM = Finding(("a", 0), "wrong_type", "expected string, got integer 5", "string", "integer 5", None)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ PROBLEM = Problem(("a", 0), "wrong_type", "expected string, got integer 5", "str
     [
         DecodeError("tool", [PROBLEM], "tool expects: a (string)", 3),
         EncodeError("tool", [PROBLEM]),
-        SchemaError("Tool", [Complaint(("a",), "unsupported", "Tool", "no", "Do that")]),
+        SchemaError("Tool", [about_type(("a",), "unsupported", "Tool", "no", "Do that")]),
     ],
 )
 def test_errors_travel(error):
@@ -103,7 +103,7 @@ def test_a_problem_is_a_value():
 
 
 def test_a_report_is_bounded():
-    long = Problem(("k" * 1000,) * 50, "wrong_type", "m" * 10_000, suggestion='"s"')
+    long = Finding(("k" * 1000,) * 50, "wrong_type", "m" * 10_000, suggestion='"s"')
     text = str(DecodeError("t", [long] * 100, "e" * 10_000, 10**6))
     assert len(text) <= 2000
     assert "… and 1000" in text
@@ -111,4 +111,4 @@ def test_a_report_is_bounded():
 
 
 def test_one_problem_and_no_path():
-    assert str(EncodeError("T", [Problem((), "wrong_type", "no")])) == "T: 1 problem with the value\n- no"
+    assert str(EncodeError("T", [Finding((), "wrong_type", "no")])) == "T: 1 problem with the value\n- no"

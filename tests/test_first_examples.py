@@ -174,7 +174,7 @@ def test_an_unknown_description_key_names_all_and_the_nearest():
 
     with pytest.raises(SchemaError) as caught:
         json_schema(Person)
-    complaints = caught.value.complaints
+    complaints = caught.value.findings
     assert [(c.code, c.suggestion) for c in complaints] == [
         ("unknown_description", '"name"'),
         ("unknown_description", '"age"'),
@@ -225,13 +225,13 @@ def test_recursive_types_give_a_reference():
 def test_errors_name_the_parameter_and_what_the_tool_expects():
     with pytest.raises(DecodeError) as caught:
         decode(WriteFile, {})
-    assert [(p.path, p.code) for p in caught.value.problems] == [
+    assert [(p.path, p.code) for p in caught.value.findings] == [
         (("path",), "missing"),
         (("content",), "missing"),
     ]
     with pytest.raises(DecodeError) as caught:
         decode(WriteFile, {"path": 42, "content": "x"})
-    assert [(p.path, p.code) for p in caught.value.problems] == [(("path",), "wrong_type")]
+    assert [(p.path, p.code) for p in caught.value.findings] == [(("path",), "wrong_type")]
     assert "WriteFile expects: path (string, required), content (string, required)" in str(caught.value)
 
 

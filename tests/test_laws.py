@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from judge import validator
 from strategies import DATACLASSES, JSON_VALUES, OBJECTS, TYPES, supposedly_valid, values_for
 
-from operator_schema import Codec, DecodeError, Problem, SchemaError
-from operator_schema.errors import Complaint
+from operator_schema import Codec, DecodeError, Finding, SchemaError
 from operator_schema.introspect.nodes import Field
 from operator_schema.schema.keywords import INTEGER_KEY
 from operator_schema.testing import arguments
@@ -42,7 +41,7 @@ absence means None.
 """
 
 
-def is_excused(codec: Codec[Any], value: Any, problem: Problem) -> bool:
+def is_excused(codec: Codec[Any], value: Any, problem: Finding) -> bool:
     match problem.code:
         case "rejected" | "too_deep" | "too_large":
             return True
@@ -106,7 +105,7 @@ def check_agreement(codec: Codec[Any], values: tuple[Any, ...]) -> None:
     """Law 1: decode accepts a value exactly when `jsonschema` accepts it under the schema."""
     is_valid = judge_of(codec)
     for value in values:
-        problems = codec.problems(value)
+        problems = codec.report(value)
         if is_valid(value):
             assert all(is_excused(codec, value, problem) for problem in problems), (value, problems)
         elif not problems:
@@ -146,7 +145,7 @@ def test_rejecting_unknown_fields_agrees_too(typed):
 
 def check_own_idea(codec: Codec[Any], value: Any) -> None:
     """The strategies' own idea of a valid value is the decoder's."""
-    assert {problem.code for problem in codec.problems(value)} <= {"rejected", "duplicate"}
+    assert {problem.code for problem in codec.report(value)} <= {"rejected", "duplicate"}
 
 
 def check_round_trip(codec: Codec[Any], value: Any) -> None:
@@ -226,9 +225,9 @@ def test_registration_is_total(annotation):
         try:
             codec = Codec(odd)
         except SchemaError as error:
-            assert error.complaints
-            assert all(isinstance(complaint, Complaint) for complaint in error.complaints)
-            assert all(complaint.message and complaint.remedy for complaint in error.complaints)
+            assert error.findings
+            assert all(isinstance(complaint, Finding) for complaint in error.findings)
+            assert all(complaint.message and complaint.remedy for complaint in error.findings)
             str(error).encode()
         else:
             validator(codec.json_schema())

@@ -11,7 +11,7 @@ import pytest
 from judge import validator
 from patience import PATIENCE
 
-from operator_schema import Codec, DecodeError, Problem, SchemaError, decode, decode_json
+from operator_schema import Codec, DecodeError, Finding, SchemaError, decode, decode_json
 from operator_schema.codec.expected import EXPECTED_LENGTH
 from operator_schema.codec.limits import (
     MAX_DEPTH,
@@ -42,9 +42,9 @@ def nested(levels):
 
 def test_depth():
     decode(Nest, nested(MAX_DEPTH))
-    assert [p.code for p in Codec(Nest).problems(nested(MAX_DEPTH + 1))] == ["too_deep"]
-    assert Codec(list[list[int]], max_depth=2).problems([[1]]) == ()
-    assert Codec(Nest, max_depth=2).problems({"many": [{}]})[0].path == ("many", 0)
+    assert [p.code for p in Codec(Nest).report(nested(MAX_DEPTH + 1))] == ["too_deep"]
+    assert Codec(list[list[int]], max_depth=2).report([[1]]) == ()
+    assert Codec(Nest, max_depth=2).report({"many": [{}]})[0].path == ("many", 0)
 
 
 def test_depth_of_a_type():
@@ -54,7 +54,7 @@ def test_depth_of_a_type():
     Codec(deep)
     with pytest.raises(SchemaError) as caught:
         Codec(list[deep])
-    assert caught.value.complaints[0].code == "too_deep"
+    assert caught.value.findings[0].code == "too_deep"
 
 
 def test_depth_of_types_that_are_known_already():
@@ -66,7 +66,7 @@ def test_depth_of_types_that_are_known_already():
     Codec(root, max_depth=13)
     with pytest.raises(SchemaError) as caught:
         Codec(root, max_depth=12)
-    assert {c.code for c in caught.value.complaints} == {"too_deep"}
+    assert {c.code for c in caught.value.findings} == {"too_deep"}
 
 
 def test_depth_of_text():
@@ -76,7 +76,7 @@ def test_depth_of_text():
             decode_json(Any, text)
         except DecodeError as error:
             assert not fits
-            assert [p.code for p in error.problems] == ["too_deep"]
+            assert [p.code for p in error.findings] == ["too_deep"]
         else:
             assert fits
     flat = "[" + ",".join(["[]", '"["'] * MAX_TEXT_DEPTH) + "]"
@@ -86,25 +86,25 @@ def test_depth_of_text():
 def test_digits_of_integers():
     largest = 10**MAX_INTEGER_DIGITS - 1
     assert decode(list[int], [largest, -largest]) == [largest, -largest]
-    assert [p.code for p in Codec(list[int]).problems([largest + 1, -largest - 1])] == ["too_large"] * 2
+    assert [p.code for p in Codec(list[int]).report([largest + 1, -largest - 1])] == ["too_large"] * 2
 
 
 def test_digits_of_keys():
     key = "9" * MAX_KEY_DIGITS
     assert decode(dict[int, int], {key: 1}) == {int(key): 1}
-    assert Codec(dict[int, int]).problems({key + "9": 1})[0].code == "bad_length"
+    assert Codec(dict[int, int]).report({key + "9": 1})[0].code == "bad_length"
 
 
 def test_number_of_problems():
     for number, omitted in ((MAX_PROBLEMS, 0), (MAX_PROBLEMS + 1, 1)):
         with pytest.raises(DecodeError) as caught:
             decode(list[int], ["x"] * number)
-        assert (len(caught.value.problems), caught.value.omitted) == (MAX_PROBLEMS, omitted)
+        assert (len(caught.value.findings), caught.value.omitted) == (MAX_PROBLEMS, omitted)
 
 
 def test_problems_that_are_shown():
     def report(number):
-        return str(DecodeError("t", [Problem(("a",), "wrong_type", "no")] * number))
+        return str(DecodeError("t", [Finding(("a",), "wrong_type", "no")] * number))
 
     assert report(SHOWN_PROBLEMS).count("\n") == SHOWN_PROBLEMS
     assert "more" not in report(SHOWN_PROBLEMS)
@@ -112,7 +112,7 @@ def test_problems_that_are_shown():
 
 
 def test_length_of_a_report():
-    long = Problem(("k" * 1000,) * 50, "wrong_type", "m" * 10_000, suggestion='"s"')
+    long = Finding(("k" * 1000,) * 50, "wrong_type", "m" * 10_000, suggestion='"s"')
     for problems in range(1, 12):
         assert len(str(DecodeError("t" * 10_000, [long] * problems, "e" * 10_000, 10**6))) <= REPORT_LENGTH
 
@@ -149,10 +149,10 @@ def test_inlining():
         value = {"a": value, "b": value}
     value = json.loads(json.dumps(value))  # each branch its own
     assert judge.is_valid(value)
-    assert codec.problems(value) == ()
+    assert codec.report(value) == ()
     value["b"]["b"] = 5
     assert not judge.is_valid(value)
-    assert codec.problems(value)[0].path == ("b", "b")
+    assert codec.report(value)[0].path == ("b", "b")
 
 
 def test_a_type_that_doubles_at_every_level_is_linear():
@@ -169,7 +169,7 @@ def test_annotations_that_double_are_bounded(monkeypatch):
         doubled = tuple[doubled, doubled]
     with pytest.raises(SchemaError) as caught:
         Codec(doubled)
-    assert "too_large" in {c.code for c in caught.value.complaints}
+    assert "too_large" in {c.code for c in caught.value.findings}
     assert len(str(caught.value)) < 2000
     with pytest.raises(SchemaError):
         decode(doubled, [])
@@ -209,6 +209,6 @@ def test_what_a_problem_says_of_a_large_type(annotation, value):
         codec.decode([value] * 200)
     assert len(str(caught.value)) <= REPORT_LENGTH
     assert time.process_time() - started < 5 * PATIENCE
-    for problem in caught.value.problems:
+    for problem in caught.value.findings:
         assert len(problem.message) <= MESSAGE_LENGTH
         assert len(problem.expected) <= EXPECTED_LENGTH + 100

@@ -259,11 +259,11 @@ def test_a_finding_says_where_the_tool_is():
         return ""
 
     (finding,) = lint([run])
-    assert finding.file == __file__
-    assert finding.line == run.__wrapped__.__code__.co_firstlineno
+    assert finding.where == f"{__file__}:{run.__wrapped__.__code__.co_firstlineno}"
     (of_class,) = lint([tool_input(Tree, name="tree", description="Plant it.")])
-    assert (of_class.file, of_class.line is not None) == (__file__, True)
-    assert finding.as_dict()["path"] == []
+    assert of_class.where.rpartition(":")[0] == __file__
+    assert int(of_class.where.rpartition(":")[2])
+    assert (finding.as_dict()["path"], finding.as_dict()["where"]) == ("", finding.where)
 
 
 def test_what_is_no_tool_or_provider_is_refused():

@@ -179,7 +179,7 @@ def test_what_would_grow_without_end_is_refused():
     assert len(schemas_in(json_schema(wide, empty_schemas=False))) < 200
     with pytest.raises(SchemaError, match="more than 10,000 schemas") as caught:
         json_schema(wide, inline=True)
-    assert "Leave inline out" in caught.value.complaints[0].remedy
+    assert "Leave inline out" in caught.value.findings[0].remedy
 
 
 # --- leaves, whose schemas anybody may have written ---------------------------------------------

@@ -166,7 +166,7 @@ def test_numbers_at_their_limits(kind, limits, expected):
     codec = Codec(annotation)
     judge = validator(codec.json_schema())
     for value in examples(near_misses(annotation)):
-        [problem] = codec.problems(value)
+        [problem] = codec.report(value)
         # No float, or one that breaks the limits which the integer keeps.
         assert not judge.is_valid(value) or " a float" in problem.message
 
@@ -245,7 +245,7 @@ class Endless:
 def test_a_type_without_values(annotation):
     with pytest.raises(ValueError, match="no JSON value decodes as"):
         arguments(annotation)
-    assert Codec(annotation).problems(smallest(near_misses(annotation)))
+    assert Codec(annotation).report(smallest(near_misses(annotation)))
 
 
 @dataclass
@@ -284,7 +284,7 @@ def test_every_shipped_leaf_has_its_values(cls):
     assert len({json.dumps(value) for value in values}) > 20
     judge = validator(Codec(cls).json_schema())
     assert all(judge.is_valid(value) for value in values)
-    assert all(Codec(cls).problems(value) for value in examples(near_misses(cls), 50))
+    assert all(Codec(cls).report(value) for value in examples(near_misses(cls), 50))
 
 
 def test_moments_come_with_offsets_and_fractions():
@@ -371,7 +371,7 @@ def test_instances_of_a_codec():
 def test_near_misses_have(options, code, path):
     codec = Codec(Search, **options)
     values = near_misses_of_search(**options)
-    found = [value for value in values if [(p.code, p.path) for p in codec.problems(value)] == [(code, path)]]
+    found = [value for value in values if [(p.code, p.path) for p in codec.report(value)] == [(code, path)]]
     assert found
     assert not any(map(validator(codec.json_schema()).is_valid, found))
 
@@ -379,7 +379,7 @@ def test_near_misses_have(options, code, path):
 def test_most_near_misses_have_one_problem():
     codec = Codec(Search)
     values = examples(near_misses(codec))
-    assert sum(len(codec.problems(value)) == 1 for value in values) > 80
+    assert sum(len(codec.report(value)) == 1 for value in values) > 80
     assert sum(isinstance(value, dict) for value in values) > 60
 
 
@@ -552,5 +552,5 @@ def test_misuse(strategy):
 
 def test_max_depth_is_kept():
     codec = Codec(Tree, max_depth=3)
-    assert all(codec.problems(value) == () for value in examples(arguments(codec)))
+    assert all(codec.report(value) == () for value in examples(arguments(codec)))
     assert all(depth(value) == 1 for value in examples(arguments(codec)))

@@ -62,7 +62,7 @@ def problems(cls: type) -> Any:
         try:
             decode(value)
         except DecodeError as error:
-            return error.problems
+            return error.findings
 
     return fail
 

@@ -22,7 +22,7 @@ HOW = (
 )
 UNIT = "s"
 
-DATA_ALONE = f"{OURS}, .problems alone"
+DATA_ALONE = f"{OURS}, .findings alone"
 
 
 def run(plan: Plan) -> dict[str, dict[str, Entry]]:

@@ -192,7 +192,7 @@ class ServerTools(list["Tool[..., Any]"]):
         """Return what is left to the server to check, and which tools are refused, line by line."""
         lines = [f"{name}: left to the server: {line}" for name, found in self.left.items() for line in found]
         for name, error in self.refused.items():
-            lines += [f"{name}: refused: {complaint.message}" for complaint in error.complaints]
+            lines += [f"{name}: refused: {complaint.message}" for complaint in error.findings]
         return "\n".join(lines)
 
     def __getitem__(self, index: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,7 +15,7 @@ from .modules import WrongUse
 from .output import count
 
 if TYPE_CHECKING:
-    from ..lint import Finding
+    from ..findings import Finding
     from .lookup import ObjectName
     from .output import Output
 
@@ -92,7 +92,7 @@ def lint(
     found = lint_tools(tools, chosen, strict=strict)
     shown = [finding for finding in found if notes or finding.severity != "note"]
     if shape == "json":
-        outputs[0].json([finding.as_dict() for finding in shown], 2)
+        outputs[0].json([_as_dict(finding) for finding in shown], 2)
     elif shape == "github":
         for finding in shown:
             outputs[0].command(_annotation(finding))
@@ -119,7 +119,7 @@ def _write(out: Output, shown: list[Finding], tools: int, found: list[Finding]) 
 def _row(finding: Finding) -> tuple[str, ...]:
     return (
         finding.severity,
-        escape(finding.tool) or "-",
+        escape(finding.tool or "") or "-",
         escape(show_path(finding.path)) if finding.path else "-",
         finding.code,
         escape(finding.provider or "-"),
@@ -127,15 +127,31 @@ def _row(finding: Finding) -> tuple[str, ...]:
     )
 
 
+def _as_dict(finding: Finding) -> dict[str, Any]:
+    file, _, line = (finding.where or "").rpartition(":")
+    return {
+        "code": finding.code,
+        "severity": finding.severity,
+        "tool": finding.tool,
+        "path": list(finding.path),
+        "message": finding.message,
+        "remedy": finding.remedy,
+        "provider": finding.provider,
+        "file": file or None,
+        "line": int(line) if line else None,
+    }
+
+
 def _annotation(finding: Finding) -> str:
     """Write a finding as GitHub reads it.
 
     Source: https://docs.github.com/actions/reference/workflow-commands-for-github-actions
     """
-    place = ".".join([finding.tool, *finding.path]) or "tools"
+    place = ".".join([finding.tool or "", *map(str, finding.path)]) or "tools"
     about = {"title": f"{place}: {finding.code}"}
-    if finding.file is not None:
-        about = {"file": os.path.relpath(finding.file), "line": str(finding.line), **about}
+    if finding.where is not None:
+        file, _, line = finding.where.rpartition(":")
+        about = {"file": os.path.relpath(file), "line": line, **about}
     marks = ",".join([f"{key}={_escaped(value, ':,')}" for key, value in about.items()])
     return f"::{_GITHUB[finding.severity]} {marks}::{_escaped(f'{finding.message}. {finding.remedy}.')}"
 

@@ -99,7 +99,7 @@ def codec_of_name(target: ObjectName, unknown_fields: UnknownFields, *, show_tra
     try:
         return Codec(annotation, name=name, unknown_fields=unknown_fields)
     except SchemaError as error:
-        if is_class or all(complaint.code != "unresolved" for complaint in error.complaints):
+        if is_class or all(complaint.code != "unresolved" for complaint in error.findings):
             raise
     # Text inside an alias does not know its module. This comes second because the names given here
     # win over names from the modules in which other classes of the alias were written.
@@ -490,7 +490,7 @@ class Factory:
         try:
             return self._tool.codec.decode(given)
         except DecodeError as error:
-            problem = error.problems[0]
+            problem = error.findings[0]
             option = f"--{problem.path[0]}".replace("_", "-") if problem.path else escape(self.name)
             message = f"{escape(option)}: {escape(problem.message)}"
             raise WrongUse(message) from None

@@ -324,7 +324,7 @@ class Person:
                 narrow.decode(value)
                 return {**(known or {}), raised.parameter: codec.decode(value)}
             except DecodeError as error:
-                self._err.text(error.problems[0].message)
+                self._err.text(error.findings[0].message)
         return {}
 
 

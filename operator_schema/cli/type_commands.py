@@ -229,7 +229,7 @@ def _check_module(name: str, *, is_named: bool, show_traceback: bool) -> list[Ve
     try:
         module = load_module(name, show_traceback=show_traceback)
     except SchemaError as error:
-        complaints = tuple([str(complaint) for complaint in error.complaints])
+        complaints = tuple([str(complaint) for complaint in error.findings])
         return [Verdict(error.name, "module", complaints=complaints, place=error.__notes__[-1])]
     tools = tools_in(module)
     if is_named:
@@ -248,7 +248,7 @@ def _check_dataclasses(module: ModuleType) -> Iterator[Verdict]:
         try:
             codec: Codec[Any] = Codec(cls)
         except SchemaError as error:
-            yield Verdict(name, "type", complaints=tuple(map(str, error.complaints)))
+            yield Verdict(name, "type", complaints=tuple(map(str, error.findings)))
             continue
         size = len(to_json(codec.json_schema()).encode())
         yield Verdict(name, "type", size, _count_fields(codec), warnings=tuple(_weak_nodes(codec)))
@@ -415,9 +415,9 @@ def _without_line(error: DecodeError | EncodeError) -> DecodeError | EncodeError
         problem.replace(message=problem.message.replace(" at line 1 column ", " at column ", 1))
         if problem.code == "invalid_json"
         else problem
-        for problem in error.problems
+        for problem in error.findings
     ]
-    return error.with_problems(problems)
+    return error.with_findings(problems)
 
 
 @contextmanager

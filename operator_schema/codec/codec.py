@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping
     from typing import Self, Unpack
 
-    from ..errors import Complaint, DecodeError, Problem, SchemaError
+    from ..errors import DecodeError, SchemaError
+    from ..findings import Finding
     from ..introspect.annotations import Defaulted
     from ..introspect.nodes import Graph, Node
     from ..schema.render import MakeRenderer
@@ -309,7 +310,7 @@ class Codec(Generic[T]):
         """
         return self._report(*self._read(text))
 
-    def problems(self, value: object) -> tuple[Problem, ...]:
+    def report(self, value: object) -> tuple[Finding, ...]:
         """Return what is wrong with a JSON value, in the order of the fields; empty if it decodes."""
         repaired, _ = self._repaired(value)
         _, problems = interpret(self._graph, repaired, self._options["max_depth"])
@@ -397,7 +398,7 @@ class Codec(Generic[T]):
         """
         return to_json_text(self.encode(instance))
 
-    def encode_leniently(self, instance: object) -> tuple[Any, tuple[Problem, ...]]:
+    def encode_leniently(self, instance: object) -> tuple[Any, tuple[Finding, ...]]:
         """Turn a value into JSON values even if it doesn't fit the type: for results of work already done.
 
         A part that fits is written as `encode` writes it. Any other part is written in its obvious JSON form,
@@ -701,13 +702,14 @@ def _restore(annotation: Any, options: dict[str, Any]) -> Codec[Any]:
 
 
 def _too_deep(name: str) -> SchemaError:
-    from ..errors import Complaint, SchemaError
+    from ..errors import SchemaError
+    from ..findings import about_type
 
     message = "the annotation nests too deep to be read"
-    return SchemaError(name, [Complaint((), "too_deep", name, message, "Flatten it")])
+    return SchemaError(name, [about_type((), "too_deep", name, message, "Flatten it")])
 
 
-def _check_defaults(defaulted: Iterable[Defaulted], graph: Graph, max_depth: int) -> Iterable[Complaint]:
+def _check_defaults(defaulted: Iterable[Defaulted], graph: Graph, max_depth: int) -> Iterable[Finding]:
     for entry in defaulted:
         field = entry.field
         node, default = field.node, field.default

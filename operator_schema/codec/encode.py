@@ -39,7 +39,7 @@ from .problems import INVALID, Problems, Trial, Trials
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sized
 
-    from ..complaints import Complaint
+    from ..findings import Finding
     from ..introspect.annotations import Defaulted
     from ..introspect.nodes import Constraints, Field, Graph, Node, Target
     from .problems import Path
@@ -449,7 +449,7 @@ def _distance(node: Node, value: Any) -> int:
 
 def complaints_about(
     entry: Defaulted, what: Literal["default", "example"], value: object, problems: Problems
-) -> Iterable[Complaint]:
+) -> Iterable[Finding]:
     """Yield the complaints about a default or example that doesn't fit its field.
 
     Args:
@@ -458,17 +458,17 @@ def complaints_about(
         value: of the default or example.
         problems: of encoding it.
     """
-    from ..complaints import Complaint  # only what is wrong pays for it
+    from ..findings import about_type  # only what is wrong pays for it
     from ..introspect.foreign_metadata import fault_of_default
 
     fault = fault_of_default(value) if what == "default" else None
     if fault is not None:
-        yield Complaint(entry.path, "bad_default", entry.owner, *fault)
+        yield about_type(entry.path, "bad_default", entry.owner, *fault)
         return
     for problem in problems.found:
         message = f"its {what} does not fit: {problem}"
         remedy = f"Change the {what} or the annotation"
-        yield Complaint(
+        yield about_type(
             entry.path, "bad_default", entry.owner, message, remedy, _member_of_value(entry, value)
         )
 

@@ -11,7 +11,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from ..errors import Problem
+from ..findings import Finding
 from ..json_values import is_array, is_object
 from ..wording import clip, escape, excerpt, quote
 from .limits import MAX_TEXT_DEPTH, most_digits
@@ -21,7 +21,7 @@ from .report import Repair
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..errors import ProblemCode
+    from ..findings import ValueCode
     from .problems import Path
 
 __all__ = ["check_depth", "parser_of", "read_json", "read_nearly_json"]
@@ -39,8 +39,8 @@ class _Repeating(dict[str, Any]):
 class _Unread:
     """Stands where a number is that can't be read, until its path is known."""
 
-    def __init__(self, code: ProblemCode, message: str, text: str) -> None:
-        self.problem = Problem((), code, message, None, clip(text, _SHOWN_LENGTH))
+    def __init__(self, code: ValueCode, message: str, text: str) -> None:
+        self.problem = Finding((), code, message, None, clip(text, _SHOWN_LENGTH))
 
 
 def read_json(text: str | bytes | bytearray) -> tuple[Any, Problems]:
@@ -141,7 +141,7 @@ def text_of(text: object) -> str:
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 _BRACKET = re.compile(r"[\[\]{}]")
 _STEPS = {"[": 1, "{": 1, "]": -1, "}": -1}
-TOO_DEEP = Problem((), "too_deep", f"the JSON text nests deeper than {MAX_TEXT_DEPTH} levels")
+TOO_DEEP = Finding((), "too_deep", f"the JSON text nests deeper than {MAX_TEXT_DEPTH} levels")
 
 
 def check_depth(text: str) -> None:
@@ -279,9 +279,9 @@ _BY_MESSAGE = {
 }
 
 
-def invalid(message: str, received: str | None = None) -> Problem:
+def invalid(message: str, received: str | None = None) -> Finding:
     """Make the problem of a text that isn't valid JSON."""
-    return Problem((), "invalid_json", f"not valid JSON{message}", "one JSON value", received)
+    return Finding((), "invalid_json", f"not valid JSON{message}", "one JSON value", received)
 
 
 def position_of(text: str, position: int) -> str:
@@ -290,7 +290,7 @@ def position_of(text: str, position: int) -> str:
     return f" at line {line} column {position - start}"
 
 
-def describe_broken(error: json.JSONDecodeError) -> Problem:
+def describe_broken(error: json.JSONDecodeError) -> Finding:
     """Return the problem of a broken text: what is wrong, where, and what to do.
 
     Args:
@@ -310,7 +310,7 @@ def describe_broken(error: json.JSONDecodeError) -> Problem:
     return invalid(f"{position_of(text, position)}: {what}, near {near}", near)
 
 
-def ends_early(text: str, end: int) -> Problem:
+def ends_early(text: str, end: int) -> Finding:
     """Make the problem of a text that was cut off.
 
     Args:
@@ -398,6 +398,6 @@ def _check_bounds(text: Any) -> None:
         check_depth(text_of(text))
 
 
-def _too_deep() -> Problem:
+def _too_deep() -> Finding:
 
     return TOO_DEEP

@@ -39,7 +39,7 @@ from .problems import INVALID, Problems
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..errors import Problem
+    from ..findings import Finding
     from ..introspect.nodes import Graph, Node
     from .encode import GraphOf, Iterators
     from .problems import Path
@@ -51,7 +51,7 @@ __all__ = ["encode_leniently"]
 
 def encode_leniently(
     graph: Graph, value: object, max_depth: int, graph_of: GraphOf, iterators: Iterators | None = None
-) -> tuple[Any, tuple[Problem, ...], Problems]:
+) -> tuple[Any, tuple[Finding, ...], Problems]:
     """Encode a value that doesn't fit its type.
 
     Args:
@@ -73,7 +73,7 @@ def encode_leniently(
         encoded = state.refused.too_deep_for_stack()
     except _TooManyValuesError:
         encoded = state.refused.too_many_values(None, MAX_LENIENT_VALUES)
-    first_of_path: dict[Any, Problem] = {}
+    first_of_path: dict[Any, Finding] = {}
     for note in notes.found:
         # That an entry is lost is said whatever else is wrong there.
         first_of_path.setdefault((note.path, note.code == "duplicate"), note)

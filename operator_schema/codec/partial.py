@@ -20,7 +20,7 @@ from .spellings import NOTHING, sent_keys
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from ..errors import Problem
+    from ..findings import Finding
     from ..introspect.nodes import Field, Graph
 
 __all__ = ["ArgumentStream", "Partial"]
@@ -40,7 +40,7 @@ class Partial(Value):
             the text isn't valid JSON.
         missing: attribute names of the required fields whose values have not ended, in the order of
             declaration; the one that is being received is still among them.
-        problems: what is wrong already, at most `operator_schema.codec.options.MAX_PROBLEMS`: values
+        findings: what is wrong already, at most `operator_schema.codec.options.MAX_PROBLEMS`: values
             that don't fit, unknown keys if they are refused, keys that came twice, and last
             why the text isn't valid JSON, after which nothing more of it is read; that is left out if
             repair may fix it. Once `is_complete`, these are the problems of `ArgumentStream.finish`,
@@ -52,7 +52,7 @@ class Partial(Value):
     fields: Mapping[str, Any]
     receiving: str | None
     missing: tuple[str, ...]
-    problems: tuple[Problem, ...]
+    findings: tuple[Finding, ...]
     is_complete: bool
 
     def __init__(
@@ -60,11 +60,11 @@ class Partial(Value):
         fields: Mapping[str, Any],
         receiving: str | None,
         missing: Iterable[str],
-        problems: Iterable[Problem],
+        findings: Iterable[Finding],
         is_complete: bool,  # noqa: FBT001  # `Value.replace` gives every attribute by position
     ) -> None:
         own = MappingProxyType(dict(fields))
-        super().__init__(own, receiving, tuple(missing), tuple(problems), is_complete)
+        super().__init__(own, receiving, tuple(missing), tuple(findings), is_complete)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (dict(self.fields), *content_of(self)[1:])
@@ -129,7 +129,7 @@ class ArgumentStream(Generic[T]):
         self._length = 0  # of the text that is read
         self._unread = ""
         self._members = _Members(graph, max_depth, repairs=repairs)
-        self._refused: Problem | None = None
+        self._refused: Finding | None = None
         self._whole: tuple[T] | None = None
         self._partial = self._members.show(())
 
@@ -235,14 +235,14 @@ class ArgumentStream(Generic[T]):
         # A byte that begins a character is held back until the next one comes.
         return self._text.ended and not self._utf8.getstate()[0]
 
-    def _problems_of_whole(self) -> tuple[Problem, ...]:
+    def _problems_of_whole(self) -> tuple[Finding, ...]:
         text = self._joined()
         try:
             if self._read_whole is not None:
                 self._members.take_whole(self._read_whole(text), keeps=not self._has_parser)
             self._whole = (self._decode_json(text),)
         except DecodeError as error:
-            return error.problems
+            return error.findings
         return ()
 
 
@@ -297,11 +297,11 @@ class _Members:
         self._values: dict[str, Any] = {}
         self._missing = dict.fromkeys(field.name for field in fields if field.required)
 
-    def show(self, problems: Iterable[Problem], *, is_complete: bool = False) -> Partial:
+    def show(self, problems: Iterable[Finding], *, is_complete: bool = False) -> Partial:
         self.changed = False
         return Partial(self._values, self.receiving, self._missing, problems, is_complete)
 
-    def begin(self, text: str) -> Problem | None:
+    def begin(self, text: str) -> Finding | None:
         """Take the JSON text of a key; return why the whole text isn't valid JSON."""
         key, found = read_json(text)
         if found.found:
@@ -342,7 +342,7 @@ class _Members:
             before = {name: values[name] for name in before if name in values}
         self._values, self._missing = {**before, **values}, missing
 
-    def end(self, text: str) -> Problem | None:
+    def end(self, text: str) -> Finding | None:
         """Take the JSON text of that key's value; return why the whole text isn't valid JSON."""
         value, found = read_json(text)
         if found.found and found.found[0].code != "duplicate":

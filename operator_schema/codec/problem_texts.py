@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from ..errors import Problem
+from ..findings import Finding
 from ..immutable import instead_of
 from ..introspect.node_kinds import received_types, shape_of, spread_members
 from ..introspect.nodes import ArrayNode, EnumNode, LeafNode, LiteralNode, ObjectNode, ScalarNode, UnionNode
@@ -23,7 +23,7 @@ from .spellings import quoted_scalar, quoted_type
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from ..errors import ProblemCode
+    from ..findings import ValueCode
     from ..introspect.nodes import Field, Node, Target
 
     Definitions = Mapping[Target, Node]
@@ -70,34 +70,34 @@ _COMPARED_KEYS = 500
 
 def missing(
     steps: Steps, field: Field, node: ObjectNode, sent: Iterable[object], definitions: Definitions
-) -> Problem:
+) -> Finding:
     what = expected_field(field, definitions)
     keys = {known.key for known in node.fields}
     unused = [key for key in islice(sent, _COMPARED_KEYS) if isinstance(key, str) and key not in keys]
     near = (nearest(field.key, unused) or nearest(field.name, unused)) if unused else None
     instead = f"; you sent {quote(near)} instead" if near else ""
-    return Problem(steps, "missing", f"missing ({what}){instead}", what)
+    return Finding(steps, "missing", f"missing ({what}){instead}", what)
 
 
-def missing_tag(steps: Steps, choices: LiteralNode) -> Problem:
+def missing_tag(steps: Steps, choices: LiteralNode) -> Finding:
     what = f"{expected(choices)}, required"
-    return Problem(steps, "missing", f"missing ({what}); it says which object this is", what)
+    return Finding(steps, "missing", f"missing ({what}); it says which object this is", what)
 
 
-def unknown(steps: Steps, key: object, node: ObjectNode, sent: Collection[object]) -> Problem:
+def unknown(steps: Steps, key: object, node: ObjectNode, sent: Collection[object]) -> Finding:
     names = [known.key for known in node.fields]
     name = key_step(key)
     near = nearest(name, [known for known in names if known not in sent])
     fields = fitted(names, show_choice, _CHOICES_LENGTH, most=_LISTED_CHOICES) if names else "none"
     message = f"unknown key; the keys are {fields}" if names else "unknown key; this object takes no keys"
-    return Problem((*steps, name), "unknown", message, fields, None, _suggested(near))
+    return Finding((*steps, name), "unknown", message, fields, None, _suggested(near))
 
 
 def _suggested(value: Any) -> str | None:
     return None if value is None else excerpt(value, _SUGGESTED_LENGTH)
 
 
-def wrong_type(steps: Steps, node: Node, value: object, definitions: Definitions) -> Problem:
+def wrong_type(steps: Steps, node: Node, value: object, definitions: Definitions) -> Finding:
     # For the root, the keys are in the line below the problems.
     what, came = expected(node, 1 if steps else 0, EXPECTED_LENGTH, definitions), received(value)
     types = _types_of(node, definitions)
@@ -107,12 +107,12 @@ def wrong_type(steps: Steps, node: Node, value: object, definitions: Definitions
             which = "contains JSON" if held == begun else "looks like incomplete JSON"
             details = "" if what == begun else f": expected {what}"
             message = f"got a string that {which}; send the {begun} itself, not a string{details}"
-            return Problem(steps, "wrong_type", clip(message, MESSAGE_LENGTH), what, came)
+            return Finding(steps, "wrong_type", clip(message, MESSAGE_LENGTH), what, came)
         near = _in_array(node, value) if held is None else _without_quotes(types, value)
     else:
         near = _in_array(node, value)
     message = f"expected {what}{_sample(node, what)}, got {came}{_out_of_array(types, value)}"
-    return Problem(steps, "wrong_type", clip(message, MESSAGE_LENGTH), what, came, near)
+    return Finding(steps, "wrong_type", clip(message, MESSAGE_LENGTH), what, came, near)
 
 
 _BEGINNINGS = {"[": "array", "{": "object"}
@@ -160,14 +160,14 @@ def _in_array(node: Node, value: object) -> str | None:
     return None if "…" in shown else f"[{shown}]"
 
 
-def not_one_of(steps: Steps, node: LiteralNode | EnumNode, value: object) -> Problem:
+def not_one_of(steps: Steps, node: LiteralNode | EnumNode, value: object) -> Finding:
     what = fitted(node.values, show_choice, _CHOICES_LENGTH, most=_LISTED_CHOICES)
     near = _nearest_choice(node.values, value) or _nearest_member(node, value)
     shown = excerpt(value) if kind(value) in _SCALAR_KINDS else received(value)
     if isinstance(value, (str, int, float)) and type(value) not in _SCALAR_CLASSES:
         # Only its class may be wrong: a member of an Enum isn't the text that it equals.
         shown = f"{shown} of the class {clip(escape(type(value).__name__), EXCERPT_LENGTH)}"
-    return Problem(steps, "not_one_of", f"{shown} is not one of {what}", what, received(value), near)
+    return Finding(steps, "not_one_of", f"{shown} is not one of {what}", what, received(value), near)
 
 
 _SCALAR_KINDS = frozenset({"string", "integer", "number", "boolean", "null"})
@@ -192,56 +192,56 @@ def _nearest_member(node: LiteralNode | EnumNode, value: object) -> str | None:
     return None if name is None else _suggested(node.type.__members__[name].value)
 
 
-def out_of_range(steps: Steps, value: object, message: str) -> Problem:
-    return Problem(steps, "out_of_range", f"{excerpt(value)} {message}", None, received(value))
+def out_of_range(steps: Steps, value: object, message: str) -> Finding:
+    return Finding(steps, "out_of_range", f"{excerpt(value)} {message}", None, received(value))
 
 
-def too_large(steps: Steps, value: object) -> Problem:
+def too_large(steps: Steps, value: object) -> Finding:
     message = f"{excerpt(value)} has more than {MAX_INTEGER_DIGITS} digits"
-    return Problem(steps, "too_large", message, None, received(value))
+    return Finding(steps, "too_large", message, None, received(value))
 
 
-def bad_length(steps: Steps, value: object, message: str) -> Problem:
-    return Problem(steps, "bad_length", message, None, received(value))
+def bad_length(steps: Steps, value: object, message: str) -> Finding:
+    return Finding(steps, "bad_length", message, None, received(value))
 
 
-def bad_content(steps: Steps, value: str, said: str, limit: str) -> Problem:
+def bad_content(steps: Steps, value: str, said: str, limit: str) -> Finding:
     what = clip(escape(limit), _SAID_LENGTH)
     message = f"{excerpt(value)} {said} {what}"
-    return Problem(steps, "bad_format", message, what, received(value))
+    return Finding(steps, "bad_format", message, what, received(value))
 
 
-def bad_integer_key(steps: Steps, key: str) -> Problem:
+def bad_integer_key(steps: Steps, key: str) -> Finding:
     message = f"the key {excerpt(key)} isn't an integer in plain digits, such as 42"
-    return Problem(steps, "bad_format", message, INTEGER_KEY, received(key))
+    return Finding(steps, "bad_format", message, INTEGER_KEY, received(key))
 
 
-def bad_text(steps: Steps, value: str) -> Problem:
+def bad_text(steps: Steps, value: str) -> Finding:
     message = f"{excerpt(value)} has a lone surrogate, which isn't a character"
-    return Problem(steps, "bad_format", message, "string", received(value))
+    return Finding(steps, "bad_format", message, "string", received(value))
 
 
-def duplicate(steps: Steps, value: object, what: str) -> Problem:
+def duplicate(steps: Steps, value: object, what: str) -> Finding:
     message = f"{excerpt(value)} equals an earlier one; {what} must differ"
-    return Problem(steps, "duplicate", message, None, received(value))
+    return Finding(steps, "duplicate", message, None, received(value))
 
 
-def lost_entry(steps: Steps, name: str) -> Problem:
+def lost_entry(steps: Steps, name: str) -> Finding:
     shown = excerpt(name)
     message = f"several keys are written as {shown}: only the value of the last one is kept"
-    return Problem(steps, "duplicate", message, None, received(name))
+    return Finding(steps, "duplicate", message, None, received(name))
 
 
-def colliding_hashes(steps: Steps, what: str) -> Problem:
+def colliding_hashes(steps: Steps, what: str) -> Finding:
     message = f"too many of {what} have the same hash, so comparing them would take too long; send fewer"
-    return Problem(steps, "too_large", message)
+    return Finding(steps, "too_large", message)
 
 
-def repeated_key(steps: Steps) -> Problem:
-    return Problem(steps, "duplicate", "the key is there more than once")
+def repeated_key(steps: Steps) -> Finding:
+    return Finding(steps, "duplicate", "the key is there more than once")
 
 
-def no_match(steps: Steps, node: UnionNode, value: object, definitions: Definitions) -> Problem:
+def no_match(steps: Steps, node: UnionNode, value: object, definitions: Definitions) -> Finding:
     what, came = expected(node, 1, EXPECTED_LENGTH, definitions), received(value)
     members = spread_members(node, definitions)
     if is_object(value):
@@ -249,7 +249,7 @@ def no_match(steps: Steps, node: UnionNode, value: object, definitions: Definiti
     else:
         choices = [member.values for member in members if isinstance(member, (LiteralNode, EnumNode))]
         near = _nearest_choice(sum(choices, ()), value)
-    return Problem(steps, "no_match", f"{came} fits none of {what}", what, came, near)
+    return Finding(steps, "no_match", f"{came} fits none of {what}", what, came, near)
 
 
 def _nearest_key(members: list[ObjectNode], value: dict[Any, Any]) -> str | None:
@@ -259,41 +259,41 @@ def _nearest_key(members: list[ObjectNode], value: dict[Any, Any]) -> str | None
     return next((f"{quote(near)} for {quote(key)}" for key in unknown if (near := nearest(key, keys))), None)
 
 
-def wrong_class(steps: Steps, cls: type, value: object) -> Problem:
+def wrong_class(steps: Steps, cls: type, value: object) -> Finding:
     came, name = received(value), _name(cls.__name__)
     if isinstance(value, type):
         came = f"the class {_name(value.__name__)}, not an instance"
-    return Problem(steps, "wrong_type", f"expected {name}, got {came}", name, came)
+    return Finding(steps, "wrong_type", f"expected {name}, got {came}", name, came)
 
 
-def wrong_container(steps: Steps, cls: type, value: object) -> Problem:
+def wrong_container(steps: Steps, cls: type, value: object) -> Finding:
     name, came = _name(cls.__name__), _name(type(value).__name__)
-    return Problem(steps, "wrong_type", f"expected {name}, got {came}", name, came)
+    return Finding(steps, "wrong_type", f"expected {name}, got {came}", name, came)
 
 
-def no_json_form(steps: Steps, value: object) -> Problem:
+def no_json_form(steps: Steps, value: object) -> Finding:
     if isinstance(value, type):
         came = f"the class {_name(value.__name__)}"
-        return Problem(steps, "wrong_type", f"got {came}, not an instance", "a JSON value", came)
+        return Finding(steps, "wrong_type", f"got {came}, not an instance", "a JSON value", came)
     instead = instead_of(type(value)) or "Give its type a SchemaLeaf or make it a dataclass"
     message = f"{kind(value)} has no JSON form; {instead[0].lower()}{instead[1:]}"
-    return Problem(steps, "wrong_type", message, "a JSON value", received(value))
+    return Finding(steps, "wrong_type", message, "a JSON value", received(value))
 
 
-def bad_format(steps: Steps, node: LeafNode, value: object, reason: Exception) -> Problem:
+def bad_format(steps: Steps, node: LeafNode, value: object, reason: Exception) -> Finding:
     what = expected(node)
     message = f"{excerpt(value)} is not accepted: {_said(reason)}"
-    code: ProblemCode = "out_of_range" if isinstance(reason, LimitError) else "bad_format"
-    return Problem(steps, code, message, what, received(value))
+    code: ValueCode = "out_of_range" if isinstance(reason, LimitError) else "bad_format"
+    return Finding(steps, code, message, what, received(value))
 
 
-def rejected(steps: Steps, type_name: str, reason: Exception) -> Problem:
+def rejected(steps: Steps, type_name: str, reason: Exception) -> Finding:
     said = clip(escape(str(reason)[: _SAID_LENGTH + 1]), _SAID_LENGTH)
     why = f"refused it: {said}" if said else f"refused it without a message ({_name(type(reason).__name__)})"
-    return Problem(steps, "rejected", f"{_name(type_name)} {why}")
+    return Finding(steps, "rejected", f"{_name(type_name)} {why}")
 
 
-def of_leaf(steps: Steps, node: LeafNode, value: Any, problem: Problem) -> Problem:
+def of_leaf(steps: Steps, node: LeafNode, value: Any, problem: Finding) -> Finding:
     """Return a problem that a leaf has found, in the words of this module as far as its fields are known."""
     path = (*steps, *problem.path)
     if shape_of(node) is None:
@@ -325,16 +325,16 @@ def _name(text: str) -> str:
     return clip(escape(text), _NAME_LENGTH)
 
 
-def too_deep(steps: Steps, max_depth: int) -> Problem:
-    return Problem(steps, "too_deep", f"nested deeper than {max_depth} levels")
+def too_deep(steps: Steps, max_depth: int) -> Finding:
+    return Finding(steps, "too_deep", f"nested deeper than {max_depth} levels")
 
 
-def too_deep_for_stack(steps: Steps) -> Problem:
-    return Problem(steps, "too_deep", "nested deeper than this process can follow")
+def too_deep_for_stack(steps: Steps) -> Finding:
+    return Finding(steps, "too_deep", "nested deeper than this process can follow")
 
 
-def too_many_values(steps: Steps, most: int) -> Problem:
-    return Problem(steps, "too_large", f"contains more than {most} values")
+def too_many_values(steps: Steps, most: int) -> Finding:
+    return Finding(steps, "too_large", f"contains more than {most} values")
 
 
 def _said(reason: Exception) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from types import ModuleType
 
-    from ..errors import Problem
+    from ..findings import Finding
     from ..introspect.nodes import EnumNode, Field, LeafNode, LiteralNode, Node, ObjectNode, Target, UnionNode
 
     Definitions = Mapping[Target, Node]
@@ -45,7 +45,7 @@ class RefusedTextError(ValueError):
         problem: what is wrong with the text.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Finding) -> None:
         super().__init__(problem)
         self.problem = problem
 
@@ -79,7 +79,7 @@ class Problems:
 
     def __init__(self, definitions: Definitions | None = None) -> None:
         self.definitions = definitions or {}
-        self.found: list[Problem] = []
+        self.found: list[Finding] = []
         self.ignored: list[tuple[Path, ObjectNode, dict[Any, Any]]] = []
         self.omitted = 0
         self.iterators: dict[int, tuple[Any, list[Any]]] | None = None
@@ -91,7 +91,7 @@ class Problems:
             self.omitted += 1
         return INVALID
 
-    def add(self, problem: Problem) -> None:
+    def add(self, problem: Finding) -> None:
         """Note a problem that is made already."""
         if len(self.found) < MAX_PROBLEMS:
             self.found.append(problem)
@@ -106,7 +106,7 @@ class Problems:
             return self.bad_format(path, node, value, error)
         steps = steps_of(path)
         texts = _texts()
-        for problem in error.problems:
+        for problem in error.findings:
             self.add(texts.of_leaf(steps, node, value, problem))
         return INVALID
 
@@ -204,7 +204,7 @@ class Problems:
             reason: what was raised. Errors of pydantic and attrs say by themselves which fields are wrong.
             given: key to what the field was given, for the paths of such errors.
         """
-        found: Sequence[Problem] = ()
+        found: Sequence[Finding] = ()
         if node.form == "attrs" or hasattr(reason, "errors"):
             from ..introspect.foreign_classes import problems_of_fields
 

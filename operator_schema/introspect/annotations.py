@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
     from typing import Protocol
 
-    from ..complaints import ComplaintCode
+    from ..findings import TypeCode
     from .hints import Path
     from .leaves import SchemaLeaf
     from .node_kinds import Distinct
@@ -85,7 +85,7 @@ if TYPE_CHECKING:
         def item_node(self, annotation: Any, place: Place) -> Node: ...
         def alias_node(self, alias: Any, args: tuple[Any, ...], place: Place) -> Node: ...
         def complain(
-            self, place: Place, code: ComplaintCode, message: str, remedy: str, near: str | None = None
+            self, place: Place, code: TypeCode, message: str, remedy: str, near: str | None = None
         ) -> Node: ...
         def complain_surrogate(self, text: str, place: Place) -> Node: ...
         def complain_unsupported(self, annotation: object, place: Place) -> Node: ...

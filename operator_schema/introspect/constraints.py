@@ -13,7 +13,7 @@ from math import inf, isfinite, nextafter
 from sys import float_info
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..complaints import UnfitError
+from ..findings import UnfitError
 from ..immutable import Value
 from ..json_values import LONGEST_BITS, has_surrogate
 from ..schema.keywords import LIMITS, NUMBERS, LimitError, is_no_multiple, keywords_of

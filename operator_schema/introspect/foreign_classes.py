@@ -12,7 +12,7 @@ from .nodes import TAG
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ..errors import Problem
+    from ..findings import Finding
     from .nodes import ObjectNode
 
 __all__ = [
@@ -103,7 +103,7 @@ def _struct_default(default: Any) -> Any:
     return MISSING if type(default).__name__ == "NoDefaultType" else default
 
 
-def problems_of_fields(node: ObjectNode, reason: Exception, given: Mapping[Any, Any]) -> Sequence[Problem]:
+def problems_of_fields(node: ObjectNode, reason: Exception, given: Mapping[Any, Any]) -> Sequence[Finding]:
     """Return what a constructor of pydantic or attrs says of single fields; nothing if it says no field.
 
     Args:
@@ -111,7 +111,7 @@ def problems_of_fields(node: ObjectNode, reason: Exception, given: Mapping[Any, 
         reason: what the constructor raised.
         given: key to what each field was given.
     """
-    from ..errors import Problem
+    from ..findings import Finding
 
     errors: Any = getattr(reason, "errors", None)
     if type(reason).__module__.startswith("pydantic_core") and callable(errors):
@@ -129,7 +129,7 @@ def problems_of_fields(node: ObjectNode, reason: Exception, given: Mapping[Any, 
     key = next((each.key for each in node.fields if each.name == name), None)
     if key is None or not isinstance(said, str):
         return ()
-    return [Problem((key,), "rejected", clip(escape(said[: _SAID_LENGTH + 1]), _SAID_LENGTH))]
+    return [Finding((key,), "rejected", clip(escape(said[: _SAID_LENGTH + 1]), _SAID_LENGTH))]
 
 
 _SAID_LENGTH: Final = 180

@@ -12,7 +12,7 @@ import re
 from types import FunctionType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
-from ..complaints import UnfitError
+from ..findings import UnfitError
 from ..wording import clip, escape, quote
 from .names import show_value
 

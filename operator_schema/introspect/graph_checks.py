@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from ..complaints import Complaint
+from ..findings import Finding, about_type
 from ..json_values import JSON_TYPES, choice_key
 from ..wording import listed
 from .names import show_value
@@ -37,11 +37,11 @@ from .unions import choices_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
-    from ..complaints import ComplaintCode
+    from ..findings import TypeCode
     from .nodes import Graph, Target
 
     Path = tuple[str, ...]
-    Fault = tuple[ComplaintCode, str, str]
+    Fault = tuple[TypeCode, str, str]
 
 __all__ = ["MAX_COMPARED_MEMBERS", "check_graph", "node_name", "null_fields", "with_fields"]
 
@@ -50,7 +50,7 @@ MAX_COMPARED_MEMBERS = 1_000_000
 """Members of unions, and pairs of them that might be alike, that one registration compares."""
 
 
-def check_graph(graph: Graph, name: str) -> Iterator[Complaint]:
+def check_graph(graph: Graph, name: str) -> Iterator[Finding]:
     """Complain about unions whose members can't be distinguished, and sets that Python can't build.
 
     Args:
@@ -101,7 +101,7 @@ class _Unions:
             members = self._members[id(node)] = flat_members(node, self._graph.definitions, self._members)
         return members
 
-    def check(self, node: UnionNode, path: Path, owner: str) -> Iterator[Complaint]:
+    def check(self, node: UnionNode, path: Path, owner: str) -> Iterator[Finding]:
         members = self.members_of(node)
         left = MAX_COMPARED_MEMBERS - self._compared
         most = max(left, 0) + 1
@@ -110,7 +110,7 @@ class _Unions:
         yield from complaints
         if left >= 0 and self._compared > MAX_COMPARED_MEMBERS:
             message = "the unions of the type have too many members to be told apart"
-            yield Complaint(
+            yield about_type(
                 path, "too_large", owner, message, "Use fewer, or an Enum for those that are texts"
             )
 
@@ -122,7 +122,7 @@ _LAX = frozenset({"string", "integer", "number", "boolean"})
 
 def check_union(
     members: Sequence[Node], path: tuple[str, ...], owner: str, definitions: Mapping[Target, Node], most: int
-) -> tuple[int, list[Complaint]]:
+) -> tuple[int, list[Finding]]:
     """Complain about the pairs of members of a union that JSON can't distinguish.
 
     Args:
@@ -144,7 +144,7 @@ def check_union(
     texts = [(_describe_pair(members[i], members[j]), alike[i, j]) for i, j in sorted([*alike][:_MOST_NAMED])]
     if len(alike) > _MOST_NAMED:
         texts.append(("more of its members can't be told apart by their JSON", "Fix those named first"))
-    return looked_at, [Complaint(path, "ambiguous", owner, *text) for text in texts]
+    return looked_at, [about_type(path, "ambiguous", owner, *text) for text in texts]
 
 
 _MOST_NAMED = 20
@@ -417,7 +417,7 @@ class SetChecker:
         self._fine: set[int] = set()
         self._faults: dict[int, Fault | None] = {}
 
-    def check(self, node: ArrayNode, path: tuple[str, ...], owner: str) -> Iterator[Complaint]:
+    def check(self, node: ArrayNode, path: tuple[str, ...], owner: str) -> Iterator[Finding]:
         """Complain about a set whose items can't be in one.
 
         Args:
@@ -431,7 +431,7 @@ class SetChecker:
         fault = self._faults[id(items)]
         if fault is not None:
             code, message, remedy = fault
-            yield Complaint(path, code, owner, message.format(node_name(items)), remedy)
+            yield about_type(path, code, owner, message.format(node_name(items)), remedy)
 
     def _find_fault(self, node: Node) -> Fault | None:
         found: Fault | None = None

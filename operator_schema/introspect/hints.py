@@ -336,7 +336,7 @@ class Place:
     """Where an annotation is written.
 
     Attributes:
-        path: steps from the registered type, as in `Complaint.path`.
+        path: steps from the registered type, as in `Finding.path`.
         owner: name of the class that the annotation is written in.
         scope: what names and type parameters mean there.
     """

@@ -141,12 +141,13 @@ def _check_leaf(
         or _describe_placeholder_fault(cls, json_schema, decode, encode, placeholder)  # type: ignore[arg-type]  # as just checked
     )
     if fault:
-        from ..errors import Complaint, SchemaError
+        from ..errors import SchemaError
+        from ..findings import about_type
 
         name = getattr(cls, "__qualname__", None) or repr(cls)
         message, remedy = fault
         title = f"SchemaLeaf({name})"
-        raise SchemaError(title, [Complaint((), "bad_leaf", name, message, remedy)])
+        raise SchemaError(title, [about_type((), "bad_leaf", name, message, remedy)])
 
 
 def _describe_fault(

@@ -32,7 +32,7 @@ from .nodes import NULL, Field, ObjectNode, RefNode, ScalarNode, UnionNode, fiel
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from ..complaints import ComplaintCode
+    from ..findings import TypeCode
     from .annotations import Reader
     from .classes import Declared
     from .hints import Bindings
@@ -106,7 +106,7 @@ def _report(
     reader: Reader,
     place: Place,
     step: str,
-    code: ComplaintCode,
+    code: TypeCode,
     message: str,
     remedy: str,
     near: str | None = None,

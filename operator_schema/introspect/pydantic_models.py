@@ -15,7 +15,8 @@ import sys
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from ..errors import DecodeError, Problem
+from ..errors import DecodeError
+from ..findings import Finding
 from ..immutable import Value
 from ..json_values import JSON_TYPES, choice_key, copy_json, is_array, is_object
 from ..same_state import is_same_state
@@ -28,7 +29,7 @@ from .shipped_leaves import shipped_leaf
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..errors import ProblemCode
+    from ..findings import ValueCode
     from .nodes import Node
 
 __all__ = ["fault_of_model", "is_model", "model_leaf", "problems_of", "type_leaf"]
@@ -352,7 +353,7 @@ _WARNING: Final = "PydanticSerializationUnexpectedValue("
 _DOUBT: Final = " - serialized value may not be as expected"
 
 
-def problems_of(error: Any, value: Any) -> list[Problem]:
+def problems_of(error: Any, value: Any) -> list[Finding]:
     """Return a problem for each error of pydantic.
 
     Args:
@@ -362,15 +363,15 @@ def problems_of(error: Any, value: Any) -> list[Problem]:
     return [_problem(entry, value) for entry in error.errors(include_url=False, include_context=False)]
 
 
-def _problem(entry: Mapping[str, Any], value: Any) -> Problem:
+def _problem(entry: Mapping[str, Any], value: Any) -> Finding:
     kind: str = entry["type"]
     path = _path(entry["loc"], value, is_absent=kind in _ABSENT)
     if kind == "missing":
-        return Problem(path, "missing", "missing (required)")
+        return Finding(path, "missing", "missing (required)")
     received = excerpt(entry["input"])
     # What a validator says may hold whatever the model sent.
     said = clip(escape(entry["msg"][: _SAID_LENGTH + 1]), _SAID_LENGTH)
-    return Problem(path, _code(kind), f"{said}, got {received}", None, received)
+    return Finding(path, _code(kind), f"{said}, got {received}", None, received)
 
 
 _SAID_LENGTH: Final = 180
@@ -390,7 +391,7 @@ def _path(loc: Sequence[Any], value: Any, *, is_absent: bool) -> tuple[str | int
 
 
 _ABSENT: Final = frozenset({"missing"})
-_CODES: Final[dict[str, ProblemCode]] = {
+_CODES: Final[dict[str, ValueCode]] = {
     "extra_forbidden": "unknown",
     "literal_error": "not_one_of",
     "enum": "not_one_of",
@@ -415,7 +416,7 @@ _CODES: Final[dict[str, ProblemCode]] = {
 """By pydantic's type of error."""
 
 
-def _code(kind: str) -> ProblemCode:
+def _code(kind: str) -> ValueCode:
     if kind in _CODES:
         return _CODES[kind]
     if kind.endswith("_type") or kind in {"int_parsing", "float_parsing", "bool_parsing", "int_from_float"}:

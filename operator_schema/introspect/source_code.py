@@ -19,7 +19,7 @@ from .nodes import ObjectNode
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from ..complaints import Complaint
+    from ..findings import Finding
     from .nodes import Graph
 
 __all__ = ["attribute_docstrings", "place_of", "with_places"]
@@ -28,7 +28,7 @@ __all__ = ["attribute_docstrings", "place_of", "with_places"]
 _SHOWN_LENGTH = 200
 
 
-def with_places(complaints: Sequence[Complaint], graph: Graph) -> list[Complaint]:
+def with_places(complaints: Sequence[Finding], graph: Graph) -> list[Finding]:
     """Add file and line to complaints about the classes inside a registered type.
 
     Args:
@@ -42,7 +42,7 @@ def with_places(complaints: Sequence[Complaint], graph: Graph) -> list[Complaint
         if isinstance(node, ObjectNode) and node is not root and node.name in wanted:
             classes.setdefault(node.name, set()).add(node.type)
     places = {name: place_of(*several) for name, several in classes.items() if len(several) == 1}
-    return [complaint.replace(where=places.get(complaint.type)) for complaint in complaints]
+    return [complaint.replace(where=places.get(complaint.type or "")) for complaint in complaints]
 
 
 def place_of(cls: type) -> str | None:

@@ -24,7 +24,7 @@ from .shipped_leaves import shipped_leaf
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping
 
-    from ..complaints import Complaint, ComplaintCode
+    from ..findings import Finding, TypeCode
     from .annotations import Defaulted, Reader
     from .hints import Bindings, Path
     from .nodes import Field, Node, ObjectForm
@@ -79,7 +79,7 @@ class Walk:
         self.namespace = namespace
         self.attribute_docs = attribute_docs
         self.descriptions: Mapping[str, str] | None = None
-        self.complaints: list[Complaint] = []
+        self.complaints: list[Finding] = []
         self.defaulted: list[Defaulted] = []
         self.unsettled: list[Field] = []
         self.has_choices = False
@@ -327,12 +327,12 @@ class Walk:
     # --- complaints ------------------------------------------------------------------------------
 
     def complain(
-        self, place: Place, code: ComplaintCode, message: str, remedy: str, near: str | None = None
+        self, place: Place, code: TypeCode, message: str, remedy: str, near: str | None = None
     ) -> Node:
         """Note a complaint and return the node for what could not be read."""
-        from ..complaints import Complaint
+        from ..findings import about_type
 
-        self.complaints.append(Complaint(place.path, code, place.owner, message, remedy, near))
+        self.complaints.append(about_type(place.path, code, place.owner, message, remedy, near))
         return UNKNOWN
 
     def complain_surrogate(self, text: str, place: Place) -> Node:

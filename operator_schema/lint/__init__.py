@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from .finding import Finding, Severity
 from .linting import lint
 
-__all__ = ["Finding", "Severity", "lint"]
+__all__ = ["lint"]

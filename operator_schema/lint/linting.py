@@ -5,21 +5,20 @@ from __future__ import annotations
 from inspect import unwrap
 from typing import TYPE_CHECKING, Any, cast
 
+from ..findings import Finding
 from ..providers.provider import Provider
 from ..rounds.toolset import Toolset
 from ..tools.registry import Registry
 from ..tools.tool_lists import tools_of
 from ..wording import received
 from .checks import CODEC_CHECKS, SET_CHECKS, TOOL_CHECKS
-from .finding import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ..complaints import Complaint
+    from ..findings import Severity
     from ..providers.tool_forms import Strict
     from ..tools.tool import Tool
-    from .finding import Severity, Weakness
 
 __all__ = ["lint"]
 
@@ -53,7 +52,7 @@ def lint(
         lacks = strict is True and provider.dialect is None
         findings += _of_provider(provider, found, strict=False if lacks else strict)
         findings += [_without_strict_mode(provider)] if lacks else []
-    named = [_placed(finding, places.get(finding.tool)) for finding in findings]
+    named = [_placed(finding, places.get(finding.tool or "")) for finding in findings]
     return sorted(named, key=lambda finding: _ORDER.index(finding.severity))
 
 
@@ -68,21 +67,29 @@ def _check_providers(providers: Any) -> None:
 def _without_strict_mode(provider: Provider) -> Finding:
     message = f"no strict mode of {provider.name} is known, so the tools were checked without it"
     remedy = "Make its requests without strict"
-    return Finding("no_strict_mode", "warning", "", (), message, remedy, provider.name)
+    return _provided(provider, "", "no_strict_mode", "warning", (), message, remedy)
 
 
 def _weaknesses(tools: Sequence[Tool[..., Any]]) -> Iterator[Finding]:
     for tool in tools:
         for tool_check in TOOL_CHECKS:
-            yield from [_warning(tool.name, weakness) for weakness in tool_check(tool)]
+            yield from [found.replace(tool=tool.name) for found in tool_check(tool)]
         for codec_check in CODEC_CHECKS:
-            yield from [_warning(tool.name, weakness) for weakness in codec_check(tool.codec)]
+            yield from [found.replace(tool=tool.name) for found in codec_check(tool.codec)]
     for set_check in SET_CHECKS:
-        yield from [_warning(name, weakness) for name, weakness in set_check(tools)]
+        yield from [found.replace(tool=name) for name, found in set_check(tools)]
 
 
-def _warning(tool: str, weakness: Weakness) -> Finding:
-    return Finding(weakness.code, "warning", tool, weakness.path, weakness.message, weakness.remedy)
+def _provided(
+    provider: Provider,
+    tool: str,
+    code: str,
+    severity: Severity,
+    path: tuple[str | int, ...],
+    message: str,
+    remedy: str | None,
+) -> Finding:
+    return Finding(path, code, message, remedy=remedy, severity=severity, tool=tool, provider=provider.name)
 
 
 def _of_provider(provider: Provider, tools: Sequence[Tool[..., Any]], *, strict: Strict) -> Iterator[Finding]:
@@ -93,17 +100,17 @@ def _of_provider(provider: Provider, tools: Sequence[Tool[..., Any]], *, strict:
         for reason in tool.not_strict:
             message = f"without strict for {provider.name}: {reason.message}"
             remedy = reason.remedy
-            yield Finding("not_strict", "note", tool.name, reason.path, message, remedy, provider.name)
+            yield _provided(provider, tool.name, "not_strict", "note", reason.path, message, remedy)
         if tool.wire_name != tool.name:
             message = f"{provider.name} doesn't take its name, and gets {tool.wire_name} in its place"
             remedy = f"{_GIVE_TOOLS}, or rename it: tool.with_(name=…)"
-            yield Finding("renamed", "warning", tool.name, (), message, remedy, provider.name)
+            yield _provided(provider, tool.name, "renamed", "warning", (), message, remedy)
         for loss in tool.losses:
             code, message = _LOSSES[loss.kind]
             text = message.format(provider=provider.name, keyword=loss.keyword)
             severity: Severity = "warning" if loss.kind == "weakened" else "note"
             remedy = _GIVE_TOOLS if loss.kind == "renamed" else "Decoding still checks it"
-            yield Finding(code, severity, tool.name, loss.path, text, remedy, provider.name)
+            yield _provided(provider, tool.name, code, severity, loss.path, text, remedy)
 
 
 _GIVE_TOOLS = "Give the tools to answers and results too"
@@ -118,24 +125,20 @@ _LOSSES = {
 }
 
 
-def _refused(tool: str, complaint: Complaint, provider: Provider) -> Finding:
+def _refused(tool: str, complaint: Finding, provider: Provider) -> Finding:
     message, remedy = complaint.message, complaint.remedy
-    return Finding("refused", "error", tool, complaint.path, message, remedy, provider.name)
+    return _provided(provider, tool, "refused", "error", complaint.path, message, remedy)
 
 
-def _place_of(tool: Tool[..., Any]) -> tuple[str, int] | None:
+def _place_of(tool: Tool[..., Any]) -> str | None:
     """Return file and line of the function of a tool, or of the class of its input."""
     code = getattr(unwrap(tool), "__code__", None)
     if code is not None:
-        return code.co_filename, code.co_firstlineno
+        return f"{code.co_filename}:{code.co_firstlineno}"
     from ..introspect.source_code import place_of
 
-    found = place_of(tool.input_type) if isinstance(tool.input_type, type) else None
-    if found is None:
-        return None
-    file, _, line = found.rpartition(":")
-    return file, int(line)
+    return place_of(tool.input_type) if isinstance(tool.input_type, type) else None
 
 
-def _placed(finding: Finding, place: tuple[str, int] | None) -> Finding:
-    return finding if place is None else finding.replace(file=place[0], line=place[1])
+def _placed(finding: Finding, place: str | None) -> Finding:
+    return finding if place is None else finding.replace(where=place)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from ..findings import Finding
 from ..introspect.nodes import ObjectNode, ScalarNode, UnionNode
 from ..introspect.places import places_of
 from ..wording import listed, quote
-from .finding import Weakness, weakness_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -39,32 +39,45 @@ __all__ = [
     "secrets",
     "unlimited_result",
     "unmarked_deletion",
+    "warning",
+    "warning_at",
     "without_unit",
     "words_of",
 ]
 
 
-def choices_in_words(codec: Codec[Any]) -> Iterator[Weakness]:
+def warning(code: str, path: tuple[str, ...], message: str, remedy: str) -> Finding:
+    """Return what a check finds in a tool."""
+    return Finding(path, code, message, remedy=remedy, severity="warning")
+
+
+def warning_at(place: Place, code: str, message: str, remedy: str) -> Finding:
+    """Return what a check finds at a place; inside a union, the path alone doesn't say of which member."""
+    of = "" if place.member is None else f" (in {place.member})"
+    return warning(code, place.path, f"{message}{of}", remedy)
+
+
+def choices_in_words(codec: Codec[Any]) -> Iterator[Finding]:
     """Yield the texts whose description lists what they may be."""
     for place in _texts(codec):
         choices = _choices_in(_description_of(place))
         if choices:
             message = f"its description lists its values: {listed([quote(one) for one in choices])}"
             literal = ", ".join([quote(one) for one in choices])
-            yield weakness_at(place, "choices_in_words", message, f"Write Literal[{literal}]")
+            yield warning_at(place, "choices_in_words", message, f"Write Literal[{literal}]")
 
 
-def secrets(codec: Codec[Any]) -> Iterator[Weakness]:
+def secrets(codec: Codec[Any]) -> Iterator[Finding]:
     """Yield the texts that a model has no business to know."""
     for place in _texts(codec):
         words = words_of(_name_of(place))
         if any(one in (words[start : start + len(one)] for start in range(len(words))) for one in SECRETS):
             message = "by its name it is a secret, which the model and the history would see"
             remedy = "Give it in your program: Annotated[…, skip] hides a parameter from the model"
-            yield weakness_at(place, "secret", message, remedy)
+            yield warning_at(place, "secret", message, remedy)
 
 
-def dates_as_text(codec: Codec[Any]) -> Iterator[Weakness]:
+def dates_as_text(codec: Codec[Any]) -> Iterator[Finding]:
     """Yield the dates and times that are any text."""
     for place in _texts(codec):
         words = words_of(_name_of(place))
@@ -72,7 +85,7 @@ def dates_as_text(codec: Codec[Any]) -> Iterator[Weakness]:
         if is_stamp or not DATES.isdisjoint(words[-1:]):
             message = "by its name it is a date or a time, and it takes any text"
             remedy = "Write date, datetime or time of the module datetime"
-            yield weakness_at(place, "date_as_text", message, remedy)
+            yield warning_at(place, "date_as_text", message, remedy)
 
 
 _JSON = re.compile(
@@ -80,17 +93,17 @@ _JSON = re.compile(
 )
 
 
-def json_in_text(codec: Codec[Any]) -> Iterator[Weakness]:
+def json_in_text(codec: Codec[Any]) -> Iterator[Finding]:
     """Yield the texts that hold JSON."""
     for place in _texts(codec):
         if words_of(_name_of(place))[-1:] == ("json",) or _JSON.search(_description_of(place)):
             message = "it is JSON inside a text, which models get wrong, and nothing says what is in it"
-            yield weakness_at(
+            yield warning_at(
                 place, "json_in_text", message, "Take the value itself: a dataclass, or a list of one"
             )
 
 
-def without_unit(codec: Codec[Any]) -> Iterator[Weakness]:
+def without_unit(codec: Codec[Any]) -> Iterator[Finding]:
     """Yield the described numbers that have a unit, and don't say which."""
     for place in places_of(codec.graph):
         if place.field is None or not _is_a(place.node, "integer", "number"):
@@ -99,10 +112,10 @@ def without_unit(codec: Codec[Any]) -> Iterator[Weakness]:
         said = f"{' '.join(words)} {description}"
         if description and not MEASURED.isdisjoint(words) and not UNIT.search(said):
             remedy = f"Say it in the name or in the description: {_name_of(place)}_…, or “in seconds”"
-            yield weakness_at(place, "no_unit", "nothing says in which unit it is", remedy)
+            yield warning_at(place, "no_unit", "nothing says in which unit it is", remedy)
 
 
-def repeated_parameter_names(codec: Codec[Any]) -> Iterator[Weakness]:
+def repeated_parameter_names(codec: Codec[Any]) -> Iterator[Finding]:
     """Yield the descriptions of parameters that say no more than the name."""
     for place in places_of(codec.graph):
         description = _description_of(place)
@@ -112,10 +125,10 @@ def repeated_parameter_names(codec: Codec[Any]) -> Iterator[Weakness]:
         if content_words(description) <= name:
             message = f"its description only repeats its name: {quote(description)}"
             remedy = "Say what it is, where it comes from, and in which form"
-            yield weakness_at(place, "description_repeats_name", message, remedy)
+            yield warning_at(place, "description_repeats_name", message, remedy)
 
 
-def opposite_flags(codec: Codec[Any]) -> Iterator[Weakness]:
+def opposite_flags(codec: Codec[Any]) -> Iterator[Finding]:
     """Yield the flags of which one is the opposite of another, so that both can be true."""
     for place in places_of(codec.graph):
         if not isinstance(place.node, ObjectNode):
@@ -127,20 +140,20 @@ def opposite_flags(codec: Codec[Any]) -> Iterator[Weakness]:
                 path = (*place.path, flag)
                 message = f"it is the opposite of {quote(other)}, and a model may say yes to both"
                 remedy = "Keep one of them, or write one parameter with a Literal"
-                yield Weakness("opposite_flags", path, message, remedy)
+                yield warning("opposite_flags", path, message, remedy)
 
 
-def unmarked_deletion(tool: Tool[..., Any]) -> Iterator[Weakness]:
+def unmarked_deletion(tool: Tool[..., Any]) -> Iterator[Finding]:
     """Yield that a tool takes something away, and its hints don't say so."""
     hints = tool.annotations
     verb = (*words_of(tool.name), "")[0]
     if verb in DELETING and hints.destructive is None and hints.read_only is None:
         message = f"by its name it may {verb} something, and its hints don't say so"
         remedy = "Write @tool(destructive=True), and confirm=True if a person has to agree"
-        yield Weakness("unmarked_deletion", (), message, remedy)
+        yield warning("unmarked_deletion", (), message, remedy)
 
 
-def unlimited_result(tool: Tool[..., Any]) -> Iterator[Weakness]:
+def unlimited_result(tool: Tool[..., Any]) -> Iterator[Finding]:
     """Yield that a tool returns a list of any length, and the model can't say how long."""
     root = tool.codec.graph.resolve_root()
     if LISTING.isdisjoint(words_of(tool.name)[:1]) or not isinstance(root, ObjectNode):
@@ -149,10 +162,10 @@ def unlimited_result(tool: Tool[..., Any]) -> Iterator[Weakness]:
     if LIMITS.isdisjoint(said) and (tool.output_schema() or {}).get("type") == "array":
         message = "it returns a list of any length, all of which goes into the history"
         remedy = "Take a parameter such as limit, with a default"
-        yield Weakness("unlimited_result", (), message, remedy)
+        yield warning("unlimited_result", (), message, remedy)
 
 
-def same_in_other_words(tools: Sequence[Tool[..., Any]]) -> Iterator[tuple[str, Weakness]]:
+def same_in_other_words(tools: Sequence[Tool[..., Any]]) -> Iterator[tuple[str, Finding]]:
     """Yield the tools whose name or description means the same as another tool's."""
     names: dict[frozenset[str], str] = {}
     summaries: dict[frozenset[str], tuple[str, str]] = {}
@@ -165,7 +178,7 @@ def same_in_other_words(tools: Sequence[Tool[..., Any]]) -> Iterator[tuple[str, 
         if other != tool.name:
             message = f"it seems to do the same as {quote(other)}, in other words"
             remedy = "Keep one, or say when to use which"
-            yield tool.name, Weakness("same_in_other_words", (), message, remedy)
+            yield tool.name, warning("same_in_other_words", (), message, remedy)
 
 
 def _texts(codec: Codec[Any]) -> Iterator[Place]:

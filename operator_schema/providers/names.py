@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ..complaints import Complaint
 from ..errors import SchemaError
+from ..findings import about_type
 from ..immutable import Value
 from ..wording import quote
 
@@ -79,4 +79,4 @@ def _refuse_equal(name: str, other: str, wire: str, provider: str) -> SchemaErro
     message = f"{quote(name)} and {quote(other)} would both be {quote(wire)} for {provider}"
     if name == other:
         message = f"two tools have the name {quote(name)}"
-    return SchemaError(name, [Complaint((), "bad_name", name, message, "Rename one: tool.with_(name=…)")])
+    return SchemaError(name, [about_type((), "bad_name", name, message, "Rename one: tool.with_(name=…)")])

@@ -17,7 +17,7 @@ from .tool_forms import check_size, dialect_in, fits_of, made_forms, too_long, t
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ..complaints import Complaint
+    from ..findings import Finding
     from ..schema.dialect import Loss
     from ..schema.sizes import Size
     from ..tools.tool import Tool
@@ -47,11 +47,11 @@ class ToolReport(Value):
     wire_name: str
     paths: tuple[tuple[str, ...], ...]
     losses: tuple[Loss, ...]
-    refused: tuple[Complaint, ...]
+    refused: tuple[Finding, ...]
     size: int | None
     tokens: int | None
     strict: bool = False
-    not_strict: tuple[Complaint, ...] = ()
+    not_strict: tuple[Finding, ...] = ()
 
     def fate_of(self, path: tuple[str, ...]) -> tuple[Fate, ...]:
         """Return what becomes of a parameter, or of a part of one."""
@@ -75,7 +75,7 @@ class Report(Value):
     provider: str
     strict: Strict
     tools: tuple[ToolReport, ...]
-    refused: tuple[Complaint, ...]
+    refused: tuple[Finding, ...]
     is_estimate: bool
 
     @property
@@ -149,7 +149,7 @@ def _tool_as_dict(tool: ToolReport) -> dict[str, Any]:
     }
 
 
-def _complaints_as_dicts(complaints: tuple[Complaint, ...]) -> list[dict[str, Any]]:
+def _complaints_as_dicts(complaints: tuple[Finding, ...]) -> list[dict[str, Any]]:
     return [{"path": list(one.path), "message": one.message, "remedy": one.remedy} for one in complaints]
 
 
@@ -160,7 +160,7 @@ def report_of(provider: TakesTools, offered: Offered, strict: Strict) -> Report:
     try:
         provider.names.wire_names([tool.name for tool in tools], provider.name)
     except SchemaError as error:
-        refused += error.complaints
+        refused += error.findings
     found = [
         _reported(provider, tool, offered.descriptions.get(tool.name), fit)
         for tool, fit in zip(tools, fits_of(provider, tools, strict), strict=True)
@@ -168,7 +168,7 @@ def report_of(provider: TakesTools, offered: Offered, strict: Strict) -> Report:
     try:
         check_size(provider, [size for _, size in found if size is not None])
     except SchemaError as error:
-        refused += error.complaints
+        refused += error.findings
     return Report(provider.name, strict, tuple([one for one, _ in found]), tuple(refused), is_estimate())
 
 
@@ -180,14 +180,14 @@ def _reported(
     losses = _losses(provider, tool, strict=fit.strict)
     name = provider.names.wire_name(tool.name)
 
-    def reported(refused: Sequence[Complaint], size: int | None, tokens: int | None) -> ToolReport:
+    def reported(refused: Sequence[Finding], size: int | None, tokens: int | None) -> ToolReport:
         about = (tool.name, name, tuple(places), losses, tuple(refused), size, tokens)
         return ToolReport(*about, fit.strict, fit.reasons)
 
     try:
         (form,) = made_forms(provider, [tool], [fit.strict], description)
     except SchemaError as error:
-        return reported(error.complaints, None, None), None
+        return reported(error.findings, None, None), None
     long = too_long(provider, [tool], [form.description if description is None else description])
     if long:
         return reported(long, None, None), form.size

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
-from ..complaints import Complaint
 from ..errors import SchemaError
+from ..findings import Finding, about_type
 from ..immutable import Value
 from ..schema.style import SchemaStyle
 from ..wording import quote, received
@@ -140,7 +140,7 @@ class Fit(Value):
     """
 
     strict: bool
-    reasons: tuple[Complaint, ...] = ()
+    reasons: tuple[Finding, ...] = ()
 
 
 def forms_of(provider: TakesTools, tools: Tools, modes: Sequence[bool]) -> list[ToolForm]:
@@ -232,7 +232,7 @@ def called(provider: TakesTools, *, strict: bool) -> str:
     return f"the strict mode of {provider.name}" if strict else provider.name
 
 
-def check(complaints: Sequence[Complaint], what: str) -> None:
+def check(complaints: Sequence[Finding], what: str) -> None:
     """Check that nothing is wrong with the tools of a request.
 
     Raises:
@@ -254,20 +254,20 @@ def check_size(provider: TakesTools, sizes: Sequence[Size]) -> None:
 
     remedy = "Offer fewer tools, or leave strict out"
     over = over_limits(provider.dialect, sizes)
-    complaints = [Complaint((), "too_large", provider.name, f"there are {what}", remedy) for what in over]
+    complaints = [about_type((), "too_large", provider.name, f"there are {what}", remedy) for what in over]
     check(complaints, called(provider, strict=True))
 
 
-def too_many(provider: TakesTools, tools: Tools) -> list[Complaint]:
+def too_many(provider: TakesTools, tools: Tools) -> list[Finding]:
     """Return what is wrong with the number of tools."""
     most = provider.rules.most_tools
     if most is None or len(tools) <= most:
         return []
     message = f"there are {len(tools):,} tools, of which a request takes {most:,}"
-    return [Complaint((), "too_large", provider.name, message, "Offer fewer: toolset.offer(…)")]
+    return [about_type((), "too_large", provider.name, message, "Offer fewer: toolset.offer(…)")]
 
 
-def too_long(provider: TakesTools, tools: Tools, texts: Sequence[str]) -> list[Complaint]:
+def too_long(provider: TakesTools, tools: Tools, texts: Sequence[str]) -> list[Finding]:
     """Return what is wrong with the lengths of descriptions.
 
     Args:
@@ -280,7 +280,7 @@ def too_long(provider: TakesTools, tools: Tools, texts: Sequence[str]) -> list[C
         return []
     remedy = "Shorten it; details can go to the parameters, or to tool.documentation"
     return [
-        Complaint(
+        about_type(
             (),
             "too_large",
             tool.name,
@@ -295,7 +295,7 @@ def too_long(provider: TakesTools, tools: Tools, texts: Sequence[str]) -> list[C
 def _refuse_union(tool: str, provider: str) -> SchemaError:
     message = f"{provider} takes only arguments with a list of properties, and these are a union"
     remedy = "Give the union to one parameter: a dataclass with a field of this type"
-    return SchemaError(tool, [Complaint((), "unsupported", tool, message, remedy)])
+    return SchemaError(tool, [about_type((), "unsupported", tool, message, remedy)])
 
 
 def _with_wire_keys(provider: TakesTools, tool: Tool[..., Any], schema: dict[str, Any]) -> dict[str, Any]:
@@ -315,7 +315,7 @@ def _with_wire_keys(provider: TakesTools, tool: Tool[..., Any], schema: dict[str
             message = (
                 f"{quote(own)} and {quote(owners[wire])} would both be {quote(wire)} for {provider.name}"
             )
-            complaint = Complaint((), "bad_name", tool.name, message, "Give one of them another name")
+            complaint = about_type((), "bad_name", tool.name, message, "Give one of them another name")
             raise SchemaError(tool.name, [complaint], "tool")
     return schema_with_keys(schema, names)
 
@@ -394,20 +394,20 @@ def fits_of(provider: TakesTools, tools: Tools, strict: Strict) -> list[Fit]:
     return _all_or_none(found, provider, tools) if dialect.whole_request else found
 
 
-def _tried(provider: TakesTools, tool: Tool[..., Any]) -> Size | tuple[Complaint, ...]:
+def _tried(provider: TakesTools, tool: Tool[..., Any]) -> Size | tuple[Finding, ...]:
     """Return how much of the strict mode a tool takes, or why it doesn't take the tool."""
     key = (provider.name, "tried")
-    kept: tuple[TakesTools, Size | tuple[Complaint, ...]] | None = tool.kept_form(key)
+    kept: tuple[TakesTools, Size | tuple[Finding, ...]] | None = tool.kept_form(key)
     if kept is None or not (kept[0] is provider or kept[0] == provider):
         kept = tool.keep_form(key, (provider, _size_or_complaints(provider, tool)))
     return kept[1]
 
 
-def _size_or_complaints(provider: TakesTools, tool: Tool[..., Any]) -> Size | tuple[Complaint, ...]:
+def _size_or_complaints(provider: TakesTools, tool: Tool[..., Any]) -> Size | tuple[Finding, ...]:
     try:
         (form,) = forms_of(provider, [tool], [True])
     except SchemaError as error:
-        return tuple(error.complaints)
+        return tuple(error.findings)
     return () if form.size is None else form.size
 
 
@@ -425,5 +425,5 @@ def _all_or_none(found: list[Fit], provider: TakesTools, tools: Tools) -> list[F
     ]
 
 
-def _reason(tool: str, message: str) -> Complaint:
-    return Complaint((), "unsupported", tool, message, "Nothing has to be done: it is sent without strict")
+def _reason(tool: str, message: str) -> Finding:
+    return about_type((), "unsupported", tool, message, "Nothing has to be done: it is sent without strict")

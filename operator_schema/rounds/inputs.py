@@ -9,7 +9,8 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from ..codec.limits import MAX_DEPTH, MAX_PROBLEMS, most_digits
-from ..errors import DecodeError, EncodeError, Problem, ToolError
+from ..errors import DecodeError, EncodeError, ToolError
+from ..findings import Finding
 from ..json_values import LONGEST_BITS, is_array, is_object
 from ..same_state import is_same_state
 from ..tools.calls import class_name_of
@@ -325,25 +326,25 @@ def check_written(about: str, before: Any, now: Any) -> None:
         raise DecodeError(about, list(islice(_differences((), before, now), MAX_PROBLEMS)))
 
 
-def _differences(path: tuple[str | int, ...], before: Any, now: Any) -> Iterator[Problem]:
+def _differences(path: tuple[str | int, ...], before: Any, now: Any) -> Iterator[Finding]:
     if is_object(before) and is_object(now):
         for key in before:
             if key not in now:
                 message = "this was part of the call, and the tool does not take it any more"
-                yield Problem((*path, key), "unknown", message)
+                yield Finding((*path, key), "unknown", message)
             else:
                 yield from _differences((*path, key), before[key], now[key])
         for key in now:
             if key not in before:
                 shown = excerpt(now[key], _SHOWN)
                 message = f"this was not part of the call, and would be {shown} now: send it"
-                yield Problem((*path, key), "missing", message)
+                yield Finding((*path, key), "missing", message)
     elif is_array(before) and is_array(now) and len(before) == len(now):
         for index, (one, other) in enumerate(zip(before, now, strict=True)):
             yield from _differences((*path, index), one, other)
     elif canonical_text(before) != canonical_text(now):
         was, would_be = excerpt(before, _SHOWN), excerpt(now, _SHOWN)
-        yield Problem(path, "rejected", f"this was {was} in the call, and would be {would_be} now")
+        yield Finding(path, "rejected", f"this was {was} in the call, and would be {would_be} now")
 
 
 def schema_digest(tool: Tool[..., Any]) -> str:
@@ -363,7 +364,7 @@ def own_arguments(raw: RawCall) -> Any:
     try:
         return _copied_arguments(raw.arguments)
     except ValueError as error:
-        problem = Problem((), "invalid_json", f"the arguments have to be JSON: {error}")
+        problem = Finding((), "invalid_json", f"the arguments have to be JSON: {error}")
         raise DecodeError(raw.name, [problem]) from None
 
 

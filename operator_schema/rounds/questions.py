@@ -7,7 +7,8 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, Union, cast, get_args
 
 from ..codec.codec import codec_of
-from ..errors import DecodeError, NeedsInput, Problem, SchemaError, ToolError
+from ..errors import DecodeError, NeedsInput, SchemaError, ToolError
+from ..findings import Finding
 from ..json_values import is_array, is_object
 from ..tools.calls import arguments_to_decode
 from ..tools.execution.rounds import DecodedCall
@@ -103,10 +104,10 @@ def answered(call: ToolCall[Any], question: Question, answer: object) -> ToolCal
             codec.decode(own)
         own = _as_read(codecs[0], own, codecs[0].decode(own))
     except DecodeError as error:
-        raise DecodeError(about, error.problems, error.expects) from None
+        raise DecodeError(about, error.findings, error.expects) from None
     except ValueError as error:
         raise DecodeError(
-            about, [Problem((), "invalid_json", f"the answer has to be JSON: {error}")]
+            about, [Finding((), "invalid_json", f"the answer has to be JSON: {error}")]
         ) from None
     kept = [(name, value) for name, value in call._answers if name != question.parameter]  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as above
     answers = (*kept, (question.parameter, own))

@@ -71,19 +71,19 @@ class RestoreError(ValueError):
     """Saved data don't give back the round that was saved.
 
     Attributes:
-        problems: everything that no longer fits.
+        findings: everything that no longer fits.
         round: the round in which each call that no longer fits is an issue, and all others are as they
             were; None where the data as a whole can't be used.
     """
 
-    def __init__(self, problems: Sequence[RestoreProblem], so_far: Round[Any] | None = None) -> None:
-        super().__init__(tuple(problems), so_far)
-        self.problems: tuple[RestoreProblem, ...] = tuple(problems)
+    def __init__(self, findings: Sequence[RestoreProblem], so_far: Round[Any] | None = None) -> None:
+        super().__init__(tuple(findings), so_far)
+        self.findings: tuple[RestoreProblem, ...] = tuple(findings)
         self.round = so_far
 
     def __str__(self) -> str:
         """Write the problems, one a line."""
-        return fault_list("the saved round doesn't fit any more", self.problems)
+        return fault_list("the saved round doesn't fit any more", self.findings)
 
 
 def restore_round(toolset: NamedTools, data: object, secret: bytes | None) -> Round[Any]:
@@ -129,7 +129,7 @@ def _head(data: object, digest: Digest, or_else: str) -> SavedHead:
     try:
         head = HEADS.decode(without_texts(own, ("assistant",)))
     except DecodeError as error:
-        _refuse("not_a_round", "; ".join([str(problem) for problem in error.problems[:5]]))
+        _refuse("not_a_round", "; ".join([str(problem) for problem in error.findings[:5]]))
     except (RecursionError, TypeError, ValueError) as error:
         _refuse("not_a_round", exception_text(error))
     if head.format < 1:
@@ -157,7 +157,7 @@ def _own(data: object) -> Any:
             data = _read(cast("str", data))
         return own_json(data, DEPTH)
     except DecodeError as error:
-        _refuse("not_a_round", str(error.problems[0]))
+        _refuse("not_a_round", str(error.findings[0]))
     except ValueError as error:
         _refuse("not_a_round", str(error))
 
@@ -237,7 +237,7 @@ def _checked(data: dict[str, Any]) -> SavedCall:
         # The model may have written any characters into id and name, which were checked with the head.
         saved = CALLS.decode({**data, "id": "", "name": ""})
     except DecodeError as error:
-        _damaged(str(error.problems[0]))
+        _damaged(str(error.findings[0]))
     missing = [name for name in _NEEDED[saved.state] if getattr(saved, name) is None]
     if saved.state in {"pending", "deferred"} and saved.input is None and saved.schema is None:
         missing.append("input")

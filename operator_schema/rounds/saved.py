@@ -223,7 +223,7 @@ def save_result(result: ToolResult) -> dict[str, Any]:
         return _short(_RESULTS.encode(saved))
     except EncodeError as error:
         about = f"the result of {result.name}"
-        raise EncodeError(about, error.problems, error.omitted) from None
+        raise EncodeError(about, error.findings, error.omitted) from None
 
 
 def _saved_part(part: Part) -> SavedPart:

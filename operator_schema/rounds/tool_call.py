@@ -17,7 +17,7 @@ from .inputs import checked_input, own_arguments
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..errors import Problem
+    from ..findings import Finding
     from ..tools.calls import ResultCode
     from ..tools.execution.rounds import Limited
     from ..tools.tool import Tool
@@ -255,9 +255,9 @@ class ToolCall(Value, Generic[Input]):
         return None if self.result is None else self.result.content
 
     @property
-    def problems(self) -> tuple[Problem, ...]:
+    def findings(self) -> tuple[Finding, ...]:
         """What is wrong with the arguments of an issue; empty in other states, and after a restart."""
-        return tuple(self._error.problems) if isinstance(self._error, DecodeError) else ()
+        return tuple(self._error.findings) if isinstance(self._error, DecodeError) else ()
 
     # --- results and other states ----------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from ..complaints import Complaint
+from ..findings import Finding, about_type
 from ..immutable import Value
 from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import (
@@ -76,7 +76,7 @@ class DialectSchema(Value):
 
     schema: dict[str, Any]
     losses: tuple[Loss, ...]
-    complaints: tuple[Complaint, ...]
+    complaints: tuple[Finding, ...]
 
     __hash__ = None  # type: ignore[assignment]  # a dict is in it
 
@@ -93,7 +93,7 @@ def dialect_schema(codec: Codec[Any], dialect: Dialect, name: str, provider: str
     if isinstance(codec.graph.resolve_root(), UnionNode):
         message = f"the arguments are a union, which {provider} doesn't take"
         remedy = "Give the union to one parameter: a dataclass with a field of this type"
-        return DialectSchema({}, (), (Complaint((), "unsupported", name, message, remedy),))
+        return DialectSchema({}, (), (about_type((), "unsupported", name, message, remedy),))
     found = _Findings(name, provider, codec.graph)
     make = partial(DialectRenderer, dialect, found)
     document = codec.json_schema_by(make, inline=not dialect.takes_references)
@@ -120,7 +120,7 @@ def dialect_schema(codec: Codec[Any], dialect: Dialect, name: str, provider: str
             tuple(found.losses),
             tuple(
                 [
-                    Complaint(path, "unsupported", name, f"{what}, which {provider} doesn't take", remedy)
+                    about_type(path, "unsupported", name, f"{what}, which {provider} doesn't take", remedy)
                     for path, what in strange
                 ]
             ),
@@ -146,12 +146,12 @@ class _Findings:
         self.provider = provider
         self.graph = graph
         self.losses: list[Loss] = []
-        self.complaints: list[Complaint] = []
+        self.complaints: list[Finding] = []
         self.renderer: DialectRenderer | None = None
 
     def complain(self, path: Sequence[str], message: str, remedy: str) -> None:
         """Note what can't be said."""
-        self.complaints.append(Complaint(tuple(path), "unsupported", self.tool, message, remedy))
+        self.complaints.append(about_type(tuple(path), "unsupported", self.tool, message, remedy))
 
 
 class DialectRenderer(Renderer):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from ..complaints import Complaint
 from ..errors import SchemaError
+from ..findings import about_type
 from ..immutable import Value
 from ..json_values import copy_json, has_surrogate, is_array, is_object
 from ..wording import received
@@ -48,7 +48,7 @@ class SchemaDocument(Value):
         if fault is not None:
             message = f"its JSON Schema can't be used: {fault}"
             raise SchemaError(
-                name, [Complaint((), "unsupported", name, message, "Fix it where it is written")], "tool"
+                name, [about_type((), "unsupported", name, message, "Fix it where it is written")], "tool"
             )
         super().__init__(name, copy_json(schema), is_arguments)
 

@@ -8,8 +8,8 @@ from ..codec.codec import DEFAULTS, ResultCodec
 from ..codec.options import checked_options
 from ..codec.problems import Problems
 from ..codec.report import DecodeReport
-from ..complaints import Complaint
 from ..errors import EncodeError, SchemaError
+from ..findings import Finding, about_type
 from ..immutable import set_once
 from ..json_values import copy_json
 from ..wording import nearest, quote
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ..codec.options import CodecOptions
     from ..codec.report import Repair
-    from ..errors import Problem
+    from ..findings import Finding
     from ..introspect.nodes import Graph
     from .document import Left, SchemaDocument
     from .style import StyleOptions
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
 __all__ = ["DocumentCodec"]
 
 
-def _complain_descriptions(document: SchemaDocument, descriptions: Mapping[str, str]) -> list[Complaint]:
+def _complain_descriptions(document: SchemaDocument, descriptions: Mapping[str, str]) -> list[Finding]:
     known: Mapping[str, Any] = document.schema.get("properties", {})
-    complaints: list[Complaint] = []
+    complaints: list[Finding] = []
     for name in descriptions:
         if name not in known:
             near = nearest(name, known)
             message = f"param_descriptions describe {quote(name)}, which it doesn't have"
             suggestion = None if near is None else quote(near)
             complaints.append(
-                Complaint((), "unknown_description", document.name, message, "Leave it out", suggestion)
+                about_type((), "unknown_description", document.name, message, "Leave it out", suggestion)
             )
     return complaints
 
@@ -63,7 +63,7 @@ class _Whole(NamedTuple):
     graph: Graph
     beyond: tuple[Left, ...]
     judge: Judge | None
-    complaints: list[Complaint]
+    complaints: list[Finding]
 
 
 def _read_whole(document: SchemaDocument, descriptions: Mapping[str, str], is_closed: bool) -> _Whole:  # noqa: FBT001  # as the attribute
@@ -176,9 +176,9 @@ class DocumentCodec(ResultCodec[Any]):
         """
         return self._made(self._checked(self._repaired(value)[0]))
 
-    def problems(self, value: object) -> tuple[Problem, ...]:
+    def report(self, value: object) -> tuple[Finding, ...]:
         """Return what is wrong with a JSON value; empty if it decodes."""
-        return super().problems(value) or self._judged(self._repaired(value)[0])
+        return super().report(value) or self._judged(self._repaired(value)[0])
 
     def encode(self, instance: Any) -> Any:
         """Return a copy of JSON values that fit.
@@ -187,15 +187,15 @@ class DocumentCodec(ResultCodec[Any]):
             EncodeError: with every problem.
         """
         value = self._written(instance)
-        problems = super().problems(value) or self._judged(value)
+        problems = super().report(value) or self._judged(value)
         if problems:
             raise EncodeError(self._name, problems)
         return copy_json(value)
 
-    def encode_leniently(self, instance: object) -> tuple[Any, tuple[Problem, ...]]:
+    def encode_leniently(self, instance: object) -> tuple[Any, tuple[Finding, ...]]:
         """Return a copy of JSON values, and a note for each that doesn't fit."""
         value = self._written(instance)
-        return copy_json(value), super().problems(value) or self._judged(value)
+        return copy_json(value), super().report(value) or self._judged(value)
 
     def _made(self, value: Any) -> Any:
         """Return what `decode` makes of JSON values that fit."""
@@ -214,7 +214,7 @@ class DocumentCodec(ResultCodec[Any]):
             raise self._error(problems)
         return copy_json(value)
 
-    def _judged(self, value: object) -> tuple[Problem, ...]:
+    def _judged(self, value: object) -> tuple[Finding, ...]:
         judge = self._whole.judge
         return () if judge is None else tuple(judge.problems(value))
 

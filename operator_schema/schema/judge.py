@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ..codec.problems import steps_of
-from ..errors import Problem
+from ..findings import Finding
 from ..json_values import JSON_TYPES, fits_types, is_array, is_object
 from ..wording import count_of, excerpt, listed, quote, received
 from .document import Left
@@ -307,7 +307,7 @@ def _check_required(run: Run, argument: Any, value: Any, path: Path, _seen: obje
     missing = [key for key in keys if key not in value]
     why = "required" if because is None else f"required because {quote(because)} is there"
     for key in missing[:MAX_PROBLEMS] if not run.is_quiet else []:
-        run.found.append(Problem(steps_of((path, key)), "missing", f"missing ({why})", None, None, None))
+        run.found.append(Finding(steps_of((path, key)), "missing", f"missing ({why})", None, None, None))
     return not missing
 
 
@@ -495,7 +495,7 @@ class Judge:
         self._read_all()
         self.left = tuple(self._notes.values())
 
-    def problems(self, value: object) -> list[Problem]:
+    def problems(self, value: object) -> list[Finding]:
         """Return what is wrong with a value; nothing where that isn't known."""
         run = Run(self._rules, is_tracking=self._is_tracking)
         try:

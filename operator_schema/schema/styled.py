@@ -42,12 +42,12 @@ def _inline(graph: Graph, encode_value: Callable[[Node, Any], Any], name: str) -
     most = MAX_WITHOUT_REFERENCES
     document, renderer = write(graph, graph.definitions, {}, encode_value, most, _InlineRenderer)
     if renderer.left < 0:
-        from ..complaints import Complaint
         from ..errors import SchemaError
+        from ..findings import about_type
 
         message = f"written without references, its schema holds more than {most:,} schemas"
         remedy = "Leave inline out, or use fewer types inside each other"
-        raise SchemaError(name, [Complaint((), "unsupported", name, message, remedy)])
+        raise SchemaError(name, [about_type((), "unsupported", name, message, remedy)])
     return document
 
 

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..codec.problems import steps_of
-from ..errors import Problem
+from ..findings import Finding
 from ..json_values import fits_types, is_array, is_object
 from ..wording import clip, received
 from .patterns import count_nothing
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from ..codec.problems import Path
-    from ..errors import ProblemCode
+    from ..findings import ValueCode
     from .patterns import LinearPattern
 
     Verdict = bool | None
@@ -106,8 +106,8 @@ def same_text(value: Any, count: Callable[[int], None] = count_nothing) -> str:
     return repr(value)
 
 
-_TOO_LARGE = Problem((), "too_large", "there is too much in it to be checked; send less", None, None, None)
-TOO_DEEP = Problem((), "too_deep", "nested deeper than can be checked", None, None, None)
+_TOO_LARGE = Finding((), "too_large", "there is too much in it to be checked; send less", None, None, None)
+TOO_DEEP = Finding((), "too_deep", "nested deeper than can be checked", None, None, None)
 
 
 class TooMuch(Exception):  # noqa: N818  # ends a check; never leaves `Judge.problems`
@@ -117,7 +117,7 @@ class TooMuch(Exception):  # noqa: N818  # ends a check; never leaves `Judge.pro
         problem: that is reported.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Finding) -> None:
         super().__init__()
         self.problem = problem
 
@@ -178,7 +178,7 @@ class Run:
         self._noted: set[tuple[int, tuple[str | int, ...]]] = set()
         self._text: tuple[Any, str] = (None, "")
         self._is_brief = False
-        self.found: list[Problem] = []
+        self.found: list[Finding] = []
         self.is_quiet = False
 
     def count(self, steps: int) -> None:
@@ -187,11 +187,11 @@ class Run:
         if self._left < 0:
             raise TooMuch(_TOO_LARGE)
 
-    def refuse(self, path: Path, code: ProblemCode, message: str, value: Any) -> bool:
+    def refuse(self, path: Path, code: ValueCode, message: str, value: Any) -> bool:
         """Note a problem."""
         if len(self.found) < MAX_PROBLEMS:
             message = clip(message, _MESSAGE_LENGTH)
-            self.found.append(Problem(steps_of(path), code, message, None, received(value), None))
+            self.found.append(Finding(steps_of(path), code, message, None, received(value), None))
         return False
 
     def check(self, schema: Any, value: Any, path: Path, seen: Seen | None) -> Verdict:

@@ -62,7 +62,7 @@ def arguments(
     if values.is_empty:
         message = f"no JSON value decodes as {codec.name}: its constraints leave none, or it never ends"
         raise ValueError(message)
-    return values.filter(lambda value: not codec.problems(value))
+    return values.filter(lambda value: not codec.report(value))
 
 
 @overload
@@ -148,7 +148,7 @@ def near_misses(
         raise ValueError(message)
     if isinstance(annotation, Tool):
         misses = misses.filter(partial(_is_refused_by, annotation))
-    return misses.filter(lambda value: bool(codec.problems(value)))
+    return misses.filter(lambda value: bool(codec.report(value)))
 
 
 def _is_refused_by(tool: Tool[..., Any], value: object) -> bool:

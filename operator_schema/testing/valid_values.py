@@ -196,7 +196,7 @@ def _own_values(leaf: SchemaLeaf[Any]) -> SearchStrategy[Any]:
     if leaf.type is not RawArguments:
         return leaf_values(leaf)
     codec = DocumentCodec(SchemaDocument("arguments", leaf.json_schema))
-    return ValidValues(codec.graph, {}).root().filter(lambda value: not codec.problems(value))
+    return ValidValues(codec.graph, {}).root().filter(lambda value: not codec.report(value))
 
 
 def _distinct(node: Node) -> int:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any
 
-from ..errors import Complaint, MissingContextError, SchemaError, ToolError
+from ..errors import MissingContextError, SchemaError, ToolError
+from ..findings import about_type
 from ..introspect.names import name_of
 from ..wording import clip, escape, listed, nearest, quote
 from .context import near_miss, value_for
@@ -250,7 +251,7 @@ def check_first_parameter(tool: str, plan: CallPlan | None, owner: type[Any]) ->
         return
     message = f"{quote(first.name)} takes the instance in a method, but its annotation lets the model give it"
     remedy = f"Remove the annotation of {quote(first.name)}, name it self, or use @staticmethod"
-    complaint = Complaint((first.name,), "unsupported", clip(escape(tool), 100), message, remedy)
+    complaint = about_type((first.name,), "unsupported", clip(escape(tool), 100), message, remedy)
     raise SchemaError(tool, [complaint])
 
 

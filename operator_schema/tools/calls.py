@@ -140,7 +140,7 @@ class ToolResult(Value):
         is_error: whether there is none.
         code: why there is none; None where there is one.
         details: for your program, never for the model; None if there are none. `exception` is
-            what was raised; `problems` and the rest of `DecodeError.as_dict()` come with
+            what was raised; `findings` and the rest of `DecodeError.as_dict()` come with
             `invalid_params`. With a result: `repairs` made to the arguments, keys `ignored` in them,
             and `mismatches` of the result with the declared type.
         parts: the content as parts for the model. Where the function returned none itself, it is one
@@ -280,7 +280,7 @@ def own_parts(result: ToolResult) -> tuple[Part, ...]:
 def _shown(value: Any) -> Any:
     if issubclass(type(value), BaseException):  # by its type: its `__class__` may be code that raises
         return exception_text(value)
-    if isinstance(value, tuple):  # of repairs, ignored keys or problems
+    if isinstance(value, tuple):  # of findings
         return [str(item) for item in cast("tuple[object, ...]", value)]
     return value
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, MutableMapping
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any
 
-from ..complaints import Complaint
 from ..errors import SchemaError
+from ..findings import Finding, about_type
 from ..introspect.classes import form_of
 from ..introspect.hints import Unresolved
 from ..introspect.names import name_of
@@ -50,19 +50,19 @@ def register_document(
     parameters: Parameters,
     name: str,
     options: Mapping[str, Any],
-    complaints: list[Complaint],
+    complaints: list[Finding],
 ) -> Codec[Any] | None:
     """Register a document as the input of a function; return None if there are complaints, old or new."""
     try:
         document = SchemaDocument(name, schema)
     except SchemaError as error:
-        complaints += error.complaints
+        complaints += error.findings
         return None
     is_raw = any(class_of(each.hint) is RawArguments for each in parameters.declared)
     return register_input(document, name, options, complaints, RawDocumentCodec if is_raw else DocumentCodec)
 
 
-def complain_parameters(parameters: Parameters, owner: str) -> list[Complaint]:
+def complain_parameters(parameters: Parameters, owner: str) -> list[Finding]:
     """Return what keeps a function from taking all arguments at once.
 
     Args:
@@ -77,7 +77,7 @@ def complain_parameters(parameters: Parameters, owner: str) -> list[Complaint]:
         message = f"the model would give {among}, and with a JSON Schema all arguments are one dict"
     else:
         message = _fault(parameters.visible[0], parameters.declared[0], parameters) or ""
-    return [Complaint((), "unsupported", owner, message, _REMEDY)] if message else []
+    return [about_type((), "unsupported", owner, message, _REMEDY)] if message else []
 
 
 def _fault(parameter: Parameter, declared: Declared, parameters: Parameters) -> str | None:

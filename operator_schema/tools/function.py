@@ -15,8 +15,8 @@ from typing import (
     overload,
 )
 
-from ..complaints import Complaint, UnfitError
 from ..errors import SchemaError
+from ..findings import Finding, UnfitError, about_type
 from ..introspect.classes import ParameterSource, form_of
 from ..introspect.docstrings import parse_docstring
 from ..introspect.hints import Scope
@@ -379,7 +379,7 @@ def _typed_input(
     parameters: Parameters,
     owner: str,
     options: Mapping[str, Any],
-    complaints: list[Complaint],
+    complaints: list[Finding],
 ) -> tuple[Codec[Any], str | None]:
     """Register the input of a function by its annotations; return it with the documentation of the tool.
 
@@ -409,7 +409,7 @@ def _described_input(
     owner: str,
     options: Mapping[str, Any],
     schema: Mapping[str, Any],
-    complaints: list[Complaint],
+    complaints: list[Finding],
 ) -> tuple[Codec[Any], str | None]:
     """Register a JSON Schema as the input of a function; return it with the documentation of the tool.
 
@@ -427,23 +427,23 @@ def _described_input(
     return codec, doc
 
 
-def _complain_result(callee: Callee, owner: str) -> list[Complaint]:
+def _complain_result(callee: Callee, owner: str) -> list[Finding]:
     """Complain about a function whose result can't be written for a model."""
     if is_generator_function(callee.function):
         message = "it is a generator, whose result can't be written as JSON"
-        return [Complaint((), "unsupported", owner, message, "Return a list")]
+        return [about_type((), "unsupported", owner, message, "Return a list")]
     if gives_context_manager(callee):
         message = "it returns a context manager, which can't be written as JSON"
         remedy = "Write a function that uses it and returns a value"
-        return [Complaint((), "unsupported", owner, message, remedy)]
+        return [about_type((), "unsupported", owner, message, remedy)]
     return []
 
 
-def _callee_or_raise(function: Any, owner: str, complaints: list[Complaint]) -> Callee:
+def _callee_or_raise(function: Any, owner: str, complaints: list[Finding]) -> Callee:
     try:
         return read_callee(function)
     except UnfitError as unfit:
-        found = Complaint((), "unsupported", owner, unfit.message, unfit.remedy)
+        found = about_type((), "unsupported", owner, unfit.message, unfit.remedy)
         raise SchemaError(owner, [*complaints, found], "function") from None
 
 
@@ -475,7 +475,7 @@ def _doc_of(function: Any) -> str | None:
     return doc and without_surrogates(doc)
 
 
-def _input_doc(callee: Callee, parameters: Parameters, owner: str, complaints: list[Complaint]) -> str | None:
+def _input_doc(callee: Callee, parameters: Parameters, owner: str, complaints: list[Finding]) -> str | None:
     """Return the documentation of a function whose only visible parameter takes the whole input.
 
     The schema has no place for a description of that parameter, so it follows the prose.
@@ -487,7 +487,7 @@ def _input_doc(callee: Callee, parameters: Parameters, owner: str, complaints: l
         if name not in names:
             message = f"it describes {quote(name)}, which isn't a parameter"
             remedy = f"Rename or remove it; the fields of {quote(only)} are described in its class"
-            complaints.append(Complaint(("__doc__",), "unknown_description", owner, message, remedy))
+            complaints.append(about_type(("__doc__",), "unknown_description", owner, message, remedy))
     about = description_in(parameters.declared[0].hint) or parsed.parameters.get(only)
     return "\n\n".join([text for text in (parsed.text, about) if text]) or None
 
@@ -498,7 +498,7 @@ def _make_input_tool(annotation: Any, options: dict[str, Any], home: str) -> Inp
     cls = class_of(annotation)
     if isinstance(annotation, (FunctionType, MethodType)):
         message = "tool_input takes a dataclass, and this is a function"
-        complaint = Complaint((), "unsupported", annotation.__name__, message, "Use @tool")
+        complaint = about_type((), "unsupported", annotation.__name__, message, "Use @tool")
         raise SchemaError(annotation.__name__, [complaint], "function")
     name: Any = options.get("name")
     if name is None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..codec.codec import DEFAULTS, Codec
 from ..codec.options import checked_options
-from ..complaints import Complaint
 from ..errors import DecodeError, EncodeError, SchemaError
+from ..findings import Finding, about_type
 from ..introspect.names import NOT_SUPPORTED, name_of
 from ..introspect.nodes import ObjectNode, UnionNode
 from ..json_values import copy_json, has_surrogate, is_object
@@ -125,7 +125,7 @@ def stated(given: Mapping[str, Any], before: ToolAnnotations = NOTHING_STATED) -
 
 def check_options(
     given: Mapping[str, Any], *, by_position: bool = False, before: ToolAnnotations = NOTHING_STATED
-) -> dict[str, Complaint]:
+) -> dict[str, Finding]:
     """Return option to complaint, for the options whose value is of the wrong kind.
 
     Args:
@@ -136,24 +136,24 @@ def check_options(
     """
     name = given["name"]
     owner = clip(escape(name), 100) if name and isinstance(name, str) else "tool"
-    found: dict[str, Complaint] = {}
+    found: dict[str, Finding] = {}
     for option, value in given.items():
         wrong = _complain(option, value)
         if wrong is not None:
-            found[option] = Complaint((), "bad_option", owner, *wrong)
+            found[option] = about_type((), "bad_option", owner, *wrong)
     if not STATEMENTS.isdisjoint(given) and found.keys().isdisjoint(STATEMENTS):
         contradicting = contradiction(stated(given, before))
         if contradicting is not None:
-            found["read_only"] = Complaint((), "bad_option", owner, *contradicting)
+            found["read_only"] = about_type((), "bad_option", owner, *contradicting)
     if by_position and _ONE_NAME.fullmatch(given["description"]):
         message = f"description is {as_written(given['description'])}, not a sentence"
-        found["description"] = Complaint(
+        found["description"] = about_type(
             (), "bad_option", owner, message, 'If it is the name, write name="…"'
         )
     if "name" in found or not _TOOL_NAME.fullmatch(name):
         what = quote(name, 100) if isinstance(name, str) else as_written(name)
         message = f"the name {what} is refused by providers" if name != "" else "it has no name"
-        found["name"] = Complaint((), "bad_name", owner, message, _NAME_REMEDY)
+        found["name"] = about_type((), "bad_name", owner, message, _NAME_REMEDY)
     return found
 
 
@@ -249,7 +249,7 @@ def register_input(
     annotation: Any,
     name: str,
     options: Mapping[str, Any],
-    complaints: list[Complaint],
+    complaints: list[Finding],
     make: Callable[..., Codec[Any]] = Codec,
 ) -> Codec[Any] | None:
     """Register an input type; return None if there are complaints, old or new."""
@@ -257,7 +257,7 @@ def register_input(
         codec: Codec[Any] = make(annotation, name=name, **codec_options(options))
     except SchemaError as error:
         own = annotation.__name__ if isinstance(annotation, type) else None
-        complaints += [_about_the_tool(complaint, own, name) for complaint in error.complaints]
+        complaints += [_about_the_tool(complaint, own, name) for complaint in error.findings]
         return None
     complaints += _check_root(codec, name)
     if not complaints and "examples" in options:
@@ -265,21 +265,21 @@ def register_input(
     return None if complaints else codec
 
 
-def _about_the_tool(complaint: Complaint, own: str | None, name: str) -> Complaint:
+def _about_the_tool(complaint: Finding, own: str | None, name: str) -> Finding:
     """Turn a complaint about the input class of a function into one about the function."""
     is_parameter = complaint.type == own and len(complaint.path) == 1
-    parameter = complaint.path[0] if is_parameter else ""
+    parameter, known = complaint.path[0] if is_parameter else "", complaint.remedy or ""
     if is_parameter and complaint.code == "unresolved":
-        more = f'{complaint.remedy}, or let your program inject it: skip=("{parameter}",)'
+        more = f'{known}, or let your program inject it: skip=("{parameter}",)'
         complaint = complaint.replace(remedy=more)
     if is_parameter and complaint.code == "unsupported" and complaint.message.endswith(NOT_SUPPORTED):
-        other = complaint.remedy[0].lower() + complaint.remedy[1:]
+        other = known[0].lower() + known[1:]
         more = f"If your program gives it, write {parameter}: Annotated[…, skip]. Otherwise {other}"
         complaint = complaint.replace(remedy=more)
     return complaint.replace(type=name) if complaint.type == own else complaint
 
 
-def _check_root(codec: Codec[Any], name: str) -> list[Complaint]:
+def _check_root(codec: Codec[Any], name: str) -> list[Finding]:
     graph = codec.graph
     root = graph.resolve_root()
     if isinstance(root, ObjectNode):
@@ -289,19 +289,19 @@ def _check_root(codec: Codec[Any], name: str) -> list[Complaint]:
     if is_raw or all(isinstance(graph.resolve(member), ObjectNode) for member in members):
         return []
     message = f"arguments are a JSON object, and {name_of(codec.type)} isn't one"
-    return [Complaint((), "unsupported", name, message, "Give a dataclass, or a union of dataclasses")]
+    return [about_type((), "unsupported", name, message, "Give a dataclass, or a union of dataclasses")]
 
 
-def _check_examples(codec: Codec[Any], examples: Collection[Any], name: str) -> list[Complaint]:
-    complaints: list[Complaint] = []
+def _check_examples(codec: Codec[Any], examples: Collection[Any], name: str) -> list[Finding]:
+    complaints: list[Finding] = []
     for number, example in enumerate(examples, 1):
         try:
             _example(codec, example)
         except (DecodeError, EncodeError) as error:
-            for problem in error.problems:
+            for problem in error.findings:
                 message = f"example {number} doesn't fit: {problem}"
                 remedy = "Change the example or the parameters"
-                complaints.append(Complaint((), "bad_option", name, message, remedy))
+                complaints.append(about_type((), "bad_option", name, message, remedy))
     return complaints
 
 

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from typing import Self
 
     from ..codec.codec import Codec
-    from ..errors import Complaint, Problem
+    from ..findings import Finding
     from ..introspect.leaves import SchemaLeaf
     from .content import Part
 
-    Notes = tuple[Problem, ...]
+    Notes = tuple[Finding, ...]
     Write = Callable[[object], tuple[str, Any, Notes]]
 
 __all__ = [
@@ -57,12 +57,12 @@ class WrittenOutput(Value):
 
     text: str
     json: Any
-    notes: tuple[Problem, ...] = ()
+    notes: tuple[Finding, ...] = ()
     parts: tuple[Part, ...] = ()
 
     if not TYPE_CHECKING:  # for speed alone, as in `introspect/nodes.py`: every call makes one
 
-        def __new__(cls, text: str, json: Any, notes: tuple[Problem, ...], parts: tuple[Part, ...]) -> Self:
+        def __new__(cls, text: str, json: Any, notes: tuple[Finding, ...], parts: tuple[Part, ...]) -> Self:
             """Make an output."""
             self = cls._draft()
             self.text = text
@@ -115,7 +115,7 @@ class OutputType:
         codec: Any = self._codec
         return None if codec is MISSING else codec  # a name in it may not be known yet
 
-    def complaints(self, owner: str, where: str) -> list[Complaint]:
+    def complaints(self, owner: str, where: str) -> list[Finding]:
         """Return what is wrong with a type whose values can't be written as JSON.
 
         A type in which a name is not known yet may still turn out to be right.
@@ -132,7 +132,7 @@ class OutputType:
             return []
         return [_of_result(complaint, owner, where) for complaint in found]
 
-    def _register(self) -> list[Complaint]:
+    def _register(self) -> list[Finding]:
         """Make the codec, and forget what it is made from; return what is wrong with the type."""
         hint = self.type
         if hint is None:
@@ -141,10 +141,10 @@ class OutputType:
         try:
             self._codec = self._make_codec(hint, names)
         except SchemaError as error:
-            if any(complaint.code == "unresolved" for complaint in error.complaints):
+            if any(complaint.code == "unresolved" for complaint in error.findings):
                 return []
             self._codec = None
-            return list(error.complaints)
+            return list(error.findings)
         finally:
             if self._codec is not MISSING:
                 self._scope = None
@@ -186,8 +186,8 @@ class OutputType:
         except EncodeError as error:
             if is_lenient and _holds_parts(value):  # its work is done, and there is something to show
                 written = _in_parts(value, name, is_lenient=True)
-                return written.replace(notes=(*error.problems, *written.notes))
-            raise EncodeError(name, error.problems, error.omitted) from None
+                return written.replace(notes=(*error.findings, *written.notes))
+            raise EncodeError(name, error.findings, error.omitted) from None
 
     def _takes_any_text(self) -> bool:
         hint = self._type
@@ -222,7 +222,7 @@ def _holds_parts(value: object) -> bool:
 
 def _in_parts(value: object, name: str, *, is_lenient: bool) -> WrittenOutput:
 
-    def write(item: object) -> tuple[str, Any, tuple[Problem, ...]]:
+    def write(item: object) -> tuple[str, Any, tuple[Finding, ...]]:
         text, codec = _plain_text(item), codec_of(_own_type(item), codec=ResultCodec)
         written = _in_json(codec, item, text, is_lenient=is_lenient)
         return written.text, written.json, written.notes
@@ -230,7 +230,7 @@ def _in_parts(value: object, name: str, *, is_lenient: bool) -> WrittenOutput:
     try:
         found = write_parts(value, items_of(value), write)
     except EncodeError as error:
-        raise EncodeError(name, error.problems, error.omitted) from None
+        raise EncodeError(name, error.findings, error.omitted) from None
     return WrittenOutput(*found)
 
 
@@ -293,7 +293,7 @@ def _is_unwritable(hint: Any, depth: int = 0) -> bool:
     return not (is_open or issubclass(cls, _PLAIN))
 
 
-def _of_result(complaint: Complaint, owner: str, where: str) -> Complaint:
+def _of_result(complaint: Finding, owner: str, where: str) -> Finding:
     from .content import INSTEAD
 
     remedy = complaint.remedy
@@ -388,7 +388,7 @@ def _written(item: Any, place: tuple[int, ...], write: Write) -> PartsOutput:
     try:
         text, json, notes = write(item.text if holds_text else item)
     except EncodeError as error:
-        raise EncodeError(error.name, _within(place, error.problems), error.omitted) from None
+        raise EncodeError(error.name, _within(place, error.findings), error.omitted) from None
     notes = _within(place, notes)
     if type(item) is not Resource:
         return PartsOutput(text, json, notes, (Text(text),))
@@ -396,7 +396,7 @@ def _written(item: Any, place: tuple[int, ...], write: Write) -> PartsOutput:
     return PartsOutput(part.as_text(), {**part.as_dict(), "text": text}, notes, (part,))
 
 
-def _within(place: tuple[int, ...], problems: Sequence[Problem]) -> Notes:
+def _within(place: tuple[int, ...], problems: Sequence[Finding]) -> Notes:
     return tuple([problem.replace(path=(*place, *problem.path)) for problem in problems])
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from types import FunctionType, GenericAlias, MethodType, NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, ForwardRef, Literal, Unpack, get_args, get_origin
 
-from ..complaints import Complaint
+from ..findings import Finding, about_type
 from ..introspect.classes import Declared, declared_fields, form_of
 from ..introspect.hints import Scope, Unresolved, evaluate_forward
 from ..introspect.leaves import SchemaLeaf, own_leaf, registered_leaf, schema_type
@@ -59,7 +59,7 @@ class Parameters:
         declared: list[Declared],
         injected: list[Injected],
         input_annotation: Any,
-        complaints: list[Complaint],
+        complaints: list[Finding],
     ) -> None:
         self.visible = visible
         self.declared = declared
@@ -125,7 +125,7 @@ def read_parameters(
     receiver = callee.receiver
     written = callee.parameters if receiver is None else callee.parameters[1:]
     hints, scope = signature.hints, signature.scope
-    complaints: list[Complaint] = []
+    complaints: list[Finding] = []
     visible: list[Parameter] = []
     declared: list[Declared] = []
     injected: list[Injected] = [] if receiver is None else [(receiver, (), MISSING)]
@@ -160,7 +160,7 @@ def read_parameters(
         if len(visible) == 1:
             message = "RawArguments is always given, so it can't be optional"
             remedy = "Annotate it with RawArguments alone, and give it no default"
-        complaints.append(Complaint((), "unsupported", owner, message, remedy))
+        complaints.append(about_type((), "unsupported", owner, message, remedy))
     return Parameters(visible, declared, injected, input_annotation, complaints)
 
 
@@ -180,13 +180,13 @@ _EVALUATED = frozenset({type, GenericAlias, UnionType, NoneType, type(MISSING)})
 """Kinds of annotations that are never forward references."""
 
 
-def _complain_default(parameter: Parameter, hint: Any, owner: str) -> Complaint:
+def _complain_default(parameter: Parameter, hint: Any, owner: str) -> Finding:
     """Complain about a parameter that would silently be None where the context has no value for it."""
     name, shown = parameter.name, name_of(alternatives_of(hint)[0])
     message = f"its default is None, which {shown} doesn't include"
     optional = f"{name}: Annotated[{shown} | None, skip] = None"
     remedy = f"If it may be left out, write {optional}; if not, take out the default"
-    return Complaint((name,), "bad_default", owner, message, remedy)
+    return about_type((name,), "bad_default", owner, message, remedy)
 
 
 def _injected_types(parameter: Parameter, hint: Any, scope: Scope) -> Sequence[Any]:
@@ -234,7 +234,7 @@ def _may_be_raw(hint: Any) -> bool:
 _UNCHANGING = frozenset({type(MISSING), type(None), bool, int, float, str})
 
 
-def _with_copied_default(parameter: Parameter, owner: str, complaints: list[Complaint]) -> Parameter:
+def _with_copied_default(parameter: Parameter, owner: str, complaints: list[Finding]) -> Parameter:
     """Copy a default that can change, so that a direct call can't change it for the model."""
     try:
         default = copy_of_default(parameter.default)
@@ -243,28 +243,28 @@ def _with_copied_default(parameter: Parameter, owner: str, complaints: list[Comp
     except Exception as error:  # noqa: BLE001  # copying runs the code of whatever is in it
         message = f"its default {received(parameter.default)} can't be copied: {show_error(error)}"
         remedy = "Give None, and make the value in the function"
-        complaints.append(Complaint((parameter.name,), "bad_default", owner, message, remedy))
+        complaints.append(about_type((parameter.name,), "bad_default", owner, message, remedy))
         default = None
     return parameter if default is parameter.default else parameter.replace(default=default)
 
 
 def _complain_parameter(
     parameter: Parameter, hint: Any, callee: Callee, owner: str, scope: Scope
-) -> Complaint | None:
+) -> Finding | None:
     name = parameter.name
     if hint is skip_mark:
         message = "skip is a mark, not a type"
-        return Complaint(
+        return about_type(
             (name,), "unsupported", owner, message, f"Write {name}: Annotated[T, skip], for your type T"
         )
     if get_origin(hint) is Annotated and hint.__origin__ is skip_mark:
         shown = next((name_of(item) for item in hint.__metadata__ if is_type(item)), "T")
         message = "skip comes before the type in Annotated"
-        return Complaint((name,), "unsupported", owner, message, f"Write {name}: Annotated[{shown}, skip]")
+        return about_type((name,), "unsupported", owner, message, f"Write {name}: Annotated[{shown}, skip]")
     if parameter.default is skip_mark:
         message = "skip is a mark for the annotation, not a default"
         shown = name_of(hint) if isinstance(hint, type) else "T"
-        return Complaint(
+        return about_type(
             (name,),
             "bad_default",
             owner,
@@ -274,22 +274,22 @@ def _complain_parameter(
     if description_in(hint) == "skip":
         message = 'its description is the text "skip"'
         remedy = "Write skip without quotes (from operator_schema import skip), or describe the parameter"
-        return Complaint((name,), "bad_description", owner, message, remedy)
+        return about_type((name,), "bad_description", owner, message, remedy)
     if hint is MISSING:
         stars = {"rest": "*", "extra": "**"}.get(parameter.kind, "")
         message = "it has no annotation" if not stars else f"{stars}{name} has no annotation"
         remedy = f"Annotate it, or let your program inject it: skip=({quote(name)},)"
         if stars and "<locals>" in callee.source.__qualname__:
             remedy = f"If a decorator made this function, use functools.wraps in it. {remedy}"
-        return Complaint((name,), "unannotated", owner, message, remedy)
+        return about_type((name,), "unannotated", owner, message, remedy)
     if name.startswith("__") and name.endswith("__"):
         message = "names with two underscores on both sides belong to Python"
-        return Complaint((name,), "bad_name", owner, message, "Give it another name")
+        return about_type((name,), "bad_name", owner, message, "Give it another name")
     is_unpacked = parameter.kind == "extra" and get_origin(hint) is Unpack
     if is_unpacked and form_of(_unpacked(hint, scope)) != "typed_dict":
         message = f"{name_of(get_args(hint)[0])} in Unpack isn't a TypedDict"
         remedy = f"Give Unpack a TypedDict (PEP 692), or annotate **{name} with the type of its values"
-        return Complaint((name,), "unsupported", owner, message, remedy)
+        return about_type((name,), "unsupported", owner, message, remedy)
     return None
 
 
@@ -312,16 +312,16 @@ def _declare(parameter: Parameter, hint: Any, scope: Scope) -> Declared:
     return Declared(parameter.name, hint, scope, parameter.default)
 
 
-def _unknown_skips(skip: Collection[str], callee: Callee, owner: str) -> list[Complaint]:
+def _unknown_skips(skip: Collection[str], callee: Callee, owner: str) -> list[Finding]:
     names = [parameter.name for parameter in callee.parameters]
-    complaints: list[Complaint] = []
+    complaints: list[Finding] = []
     for name in skip:
         if name not in names:
             near = nearest(name, names)
             message = f"skip names {quote(name)}, which isn't a parameter"
             remedy = f"The parameters are {listed([quote(n) for n in names]) or 'none'}"
             complaints.append(
-                Complaint((), "bad_option", owner, message, remedy, quote(near) if near else None)
+                about_type((), "bad_option", owner, message, remedy, quote(near) if near else None)
             )
     return complaints
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from ..codec.codec import codec_of
-from ..errors import DecodeError, Problem
+from ..errors import DecodeError
+from ..findings import Finding
 from ..immutable import Value
 from ..introspect.leaves import SchemaLeaf, trusted_leaf
 from ..json_values import copy_json
@@ -71,7 +72,7 @@ class RawArguments(Value):
         tool = clip(escape(self.tool), _NAME_LENGTH)
         message = f"Missing argument '{clip(escape(key), _NAME_LENGTH)}' for tool '{tool}'"
         given = None if near is None else f"{quote(key)} instead of {quote(near)}"
-        problem = Problem((key,), "missing", message, None, None, given)
+        problem = Finding((key,), "missing", message, None, None, given)
         raise DecodeError(self.tool, [problem], hint=self.hint)
 
     @overload
@@ -98,7 +99,7 @@ class RawArguments(Value):
         try:
             return codec_of(annotation, repair=self.repair).decode(self.arguments[key])
         except DecodeError as error:
-            problems = [problem.replace(path=(key, *problem.path)) for problem in error.problems]
+            problems = [problem.replace(path=(key, *problem.path)) for problem in error.findings]
             raise DecodeError(self.tool, problems, None, error.omitted, hint=self.hint) from None
 
     def __contains__(self, key: object) -> bool:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from ..codec.codec import Codec, codec_of
 from ..codec.encode import encode_node
 from ..codec.limits import MAX_DEPTH
-from ..errors import Complaint, SchemaError
+from ..errors import SchemaError
+from ..findings import about_type
 from ..introspect.docstrings import split_summary
 from ..introspect.names import name_of
 from ..introspect.node_kinds import flat_members
@@ -59,7 +60,7 @@ def parameters_of(annotation: Any, /) -> list[tuple[str, dict[str, Any]]]:
         shown = name_of(codec.type)
         message = f"{shown} has no list of parameters: it isn't a type with fields"
         remedy = "Give a dataclass; for any other type, use input_schema or json_schema"
-        raise SchemaError(name or shown, [Complaint((), "unsupported", name or shown, message, remedy)])
+        raise SchemaError(name or shown, [about_type((), "unsupported", name or shown, message, remedy)])
     return list(_Parameters(graph.definitions).properties(root).items())
 
 

@@ -7,7 +7,7 @@ from dataclasses import MISSING
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..complaints import UnfitError
+from ..findings import UnfitError
 from ..immutable import Value
 from ..introspect.classes import annotations_of
 from ..wording import clip, escape

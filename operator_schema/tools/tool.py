@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from ..codec.codec import Codec
     from ..codec.report import DecodeReport
-    from ..errors import Problem
+    from ..findings import Finding
     from ..introspect.nodes import Graph
     from ..json_copies import Original
     from ..schema.style import SchemaStyle, StyleOptions
@@ -593,7 +593,7 @@ class Tool(Generic[P, R]):
         """
         return self._output.write(result, self.name, is_lenient=False).text
 
-    def encode_output_leniently(self, result: object) -> tuple[str, tuple[Problem, ...]]:
+    def encode_output_leniently(self, result: object) -> tuple[str, tuple[Finding, ...]]:
         """Write a result as the text that goes to the model, even where it does not fit its type.
 
         Args:

@@ -6,7 +6,7 @@ import sys
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from ..complaints import Complaint
+from ..findings import Finding, about_type
 from ..introspect.names import name_of
 from ..wording import clip, escape
 from .injection import framework_of, host_class_in
@@ -24,8 +24,8 @@ _INSTALLED = frozenset({"site-packages", "dist-packages"})
 
 
 def with_unmarked(
-    complaints: Sequence[Complaint], parameters: Parameters, owner: str, accepted: Collection[str] = ()
-) -> list[Complaint]:
+    complaints: Sequence[Finding], parameters: Parameters, owner: str, accepted: Collection[str] = ()
+) -> list[Finding]:
     """Return the complaints about a function's input, those about an unmarked parameter in one.
 
     A class of a framework has many fields that aren't JSON, and none of the complaints about them is the
@@ -59,18 +59,18 @@ def with_unmarked(
     return found
 
 
-def _is_about(complaint: Complaint, name: str) -> bool:
+def _is_about(complaint: Finding, name: str) -> bool:
     return complaint.path[:1] == (name,)
 
 
-def _one_complaint(own: Sequence[Complaint], name: str, hint: Any, cls: type, owner: str) -> Complaint | None:
+def _one_complaint(own: Sequence[Finding], name: str, hint: Any, cls: type, owner: str) -> Finding | None:
     """Return the complaint that takes the place of all about one parameter; None if they all count."""
     shown, package = name_of(cls), framework_of(cls)
     register = f"or call register_injected({shown}) once"
     if package is not None:
         message = f"{shown} of {package} is given by the framework, not by the model"
         remedy = f"Mark it: {_marked(name, hint)}, {register} before the tools are made"
-        return Complaint((name,), "unsupported", owner, message, remedy)
+        return about_type((name,), "unsupported", owner, message, remedy)
     if len(own) < _MANY or not _is_installed(cls):
         return None
     first = "; ".join([_in_short(each) for each in own[:_SHOWN]])
@@ -80,15 +80,15 @@ def _one_complaint(own: Sequence[Complaint], name: str, hint: Any, cls: type, ow
     )
     mark = f"mark it: {_marked(name, hint)}, {register}"
     remedy = f"If your program gives it, {mark}; if the model gives it, Codec({shown}) lists them all"
-    return Complaint((name,), "unsupported", owner, message, remedy)
+    return about_type((name,), "unsupported", owner, message, remedy)
 
 
 def _marked(name: str, hint: Any) -> str:
     return f"{name}: Annotated[{clip(name_of(hint), 100)}, skip]"
 
 
-def _in_short(complaint: Complaint) -> str:
-    path = escape(".".join(complaint.path))
+def _in_short(complaint: Finding) -> str:
+    path = escape(".".join(map(str, complaint.path)))
     return clip(f"{path}: {complaint.message}" if path else complaint.message, 120)
 
 

@@ -28,7 +28,7 @@ from types_ import random_type
 from values import Values
 
 from operator_schema import Codec, SchemaError
-from operator_schema.errors import Problem
+from operator_schema.findings import Finding
 from operator_schema.introspect.node_kinds import visit
 from operator_schema.introspect.nodes import Graph
 
@@ -88,7 +88,7 @@ def chunk(seed: str) -> Outcome:
         for _ in range(VALUES_A_TYPE):
             value = values.value()
             pairs += 1
-            problems = codec.problems(value)
+            problems = codec.report(value)
             accepted += not problems
             verdicts = judge(first, second, value)
             kind = classify(codec, value, problems, verdicts, first)
@@ -122,7 +122,7 @@ ALLOWED = {*STRICTER.values(), EXPLICIT_NULL, ROUNDED}
 
 
 def classify(
-    codec: Codec[Any], value: Any, problems: tuple[Problem, ...], verdicts: tuple[bool, bool], again: Any
+    codec: Codec[Any], value: Any, problems: tuple[Finding, ...], verdicts: tuple[bool, bool], again: Any
 ) -> str | None:
     """Say what kind of disagreement this is; None where all three agree."""
     valid, also_valid = verdicts
@@ -142,7 +142,7 @@ def classify(
     return "the decoder takes what the schema refuses"
 
 
-def is_excused(problem: Problem) -> bool:
+def is_excused(problem: Finding) -> bool:
     if problem.code == "bad_format":
         return "is not accepted" in problem.message
     if problem.code == "out_of_range":

@@ -221,4 +221,4 @@ def test_decode_reports_as_json(run, stdin):
     status, _, err = run("decode", "--json", "--lines", "clitools:Strict")
     assert status == 1
     report = json.loads(err.splitlines()[0])
-    assert (report["place"], report["problems"][0]["path"]) == ("<stdin>:1", "x")
+    assert (report["place"], report["findings"][0]["path"]) == ("<stdin>:1", "x")

@@ -84,13 +84,13 @@ def test_leaves_of_the_codec_count_under_any():
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
 def test_leaves_get_finite_numbers_and_give_them(number):
     codec = Codec(Grams, leaves=[GRAMS])
-    assert codec.problems(number)[0].code == "out_of_range"
+    assert codec.report(number)[0].code == "out_of_range"
     with pytest.raises(EncodeError, match="not finite"):
         codec.encode(Grams(number))
 
 
 def test_a_leaf_that_overflows_is_a_problem():
-    assert Codec(Grams, leaves=[GRAMS]).problems(10**400)[0].code == "bad_format"
+    assert Codec(Grams, leaves=[GRAMS]).report(10**400)[0].code == "bad_format"
 
 
 @pytest.mark.parametrize("kind", [RecursionError, KeyError])
@@ -117,8 +117,8 @@ def test_a_leaf_gives_away_nothing_of_its_own():
 
 
 def test_lone_surrogates_are_no_text():
-    assert Codec(str).problems("\ud800")[0].code == "bad_format"
-    assert Codec(dict[str, int]).problems({"\udfff": 1})[0].code == "bad_format"
+    assert Codec(str).report("\ud800")[0].code == "bad_format"
+    assert Codec(dict[str, int]).report({"\udfff": 1})[0].code == "bad_format"
     assert decode(str, "größe") == "größe"
     with pytest.raises(EncodeError, match="surrogate"):
         Codec(str).encode("\ud800")
@@ -132,9 +132,9 @@ def test_what_a_users_check_says_is_bounded_and_escaped():
         def __post_init__(self):
             raise ValueError(self.text)
 
-    assert len(str(Codec(Loud).problems({"text": "x" * 10**6})[0])) < 300
-    assert "\n" not in str(Codec(Loud).problems({"text": "a\nb"})[0])
-    assert Codec(Loud).problems({"text": ""})[0].message == "Loud refused it without a message (ValueError)"
+    assert len(str(Codec(Loud).report({"text": "x" * 10**6})[0])) < 300
+    assert "\n" not in str(Codec(Loud).report({"text": "a\nb"})[0])
+    assert Codec(Loud).report({"text": ""})[0].message == "Loud refused it without a message (ValueError)"
 
 
 @dataclass
@@ -155,8 +155,8 @@ def test_a_key_repeated_deep_in_a_long_text_costs_little():
     text = '{"x":' + "[" * 400 + "0," * 50_000 + '{"a":1,"a":2}' + "]" * 400 + "}"
     with pytest.raises(DecodeError) as caught:
         decode_json(Anything, text)
-    assert [p.code for p in caught.value.problems] == ["duplicate"]
-    assert len(caught.value.problems[0].path) == 402
+    assert [p.code for p in caught.value.findings] == ["duplicate"]
+    assert len(caught.value.findings[0].path) == 402
 
 
 def test_more_than_cpythons_own_limit_on_digits():
@@ -194,16 +194,16 @@ def test_encoding_unions_of_dicts_and_tuples():
     assert Codec(Union[Point, Wider, None]).encode(Wider(1, 2)) == {"x": 1, "y": 2}
     with pytest.raises(EncodeError) as caught:
         Codec(tuple[int, int]).encode((1, 2, 3))
-    assert caught.value.problems[0].code == "bad_length"
+    assert caught.value.findings[0].code == "bad_length"
     with pytest.raises(EncodeError):
         codec.encode([{"c": 1}])
 
 
 def test_tuples_nest_too():
-    assert Codec(tuple[tuple[int, ...], int], max_depth=2).problems([[1], 2]) == ()
+    assert Codec(tuple[tuple[int, ...], int], max_depth=2).report([[1], 2]) == ()
     assert Codec(list[tuple[int, int]], max_depth=2).decode([[1, 2]]) == [(1, 2)]
     codec: Any = Codec(Optional[list[Ring]], max_depth=3)
-    assert codec.problems([{"next": {"next": {}}}])[0].code == "too_deep"
+    assert codec.report([{"next": {"next": {}}}])[0].code == "too_deep"
 
 
 @pytest.mark.parametrize("empty", [tuple[()], tuple, list, deque, Sequence, dict])
@@ -212,7 +212,7 @@ def test_what_has_no_parameters_is_a_level_too(empty):
     with pytest.raises(SchemaError, match="nests deeper than 1 levels"):
         Codec(list[empty], max_depth=1)
     codec = Codec(list[empty], max_depth=2)
-    assert codec.problems(value) == ()
+    assert codec.report(value) == ()
     assert codec.compile().decode(value) == [codec.decode(value)[0]]
 
 
@@ -223,9 +223,9 @@ class Turn:
 
 def test_depth_of_tuples_and_maps():
     codec = Codec(Turn, max_depth=3)
-    assert codec.problems({"kind": [{"kind": []}]})[0].code == "too_deep"
-    assert codec.problems({"kind": {"a": {"kind": {}}}})[0].code == "too_deep"
-    assert len(Codec(list[Turn]).problems([5] * (MAX_PROBLEMS + 1))) == MAX_PROBLEMS
+    assert codec.report({"kind": [{"kind": []}]})[0].code == "too_deep"
+    assert codec.report({"kind": {"a": {"kind": {}}}})[0].code == "too_deep"
+    assert len(Codec(list[Turn]).report([5] * (MAX_PROBLEMS + 1))) == MAX_PROBLEMS
 
 
 class One(TypedDict):
@@ -250,5 +250,5 @@ class Chain:
 
 def test_depth_of_fixed_tuples():
     value = {"pair": [1, {"pair": [1, {}]}]}
-    assert Codec(Chain, max_depth=5).problems(value) == ()
-    assert Codec(Chain, max_depth=3).problems(value)[0].path == ("pair", 1, "pair")
+    assert Codec(Chain, max_depth=5).report(value) == ()
+    assert Codec(Chain, max_depth=3).report(value)[0].path == ("pair", 1, "pair")

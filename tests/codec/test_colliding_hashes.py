@@ -42,7 +42,7 @@ def test_colliding_values_are_refused(annotation, value):
     started = time.process_time()
     with pytest.raises(DecodeError) as caught:
         decode_json(annotation, text)
-    [problem] = caught.value.problems
+    [problem] = caught.value.findings
     assert (problem.path, problem.code) == ((), "too_large")
     assert time.process_time() - started < 2 * PATIENCE  # it was 6 s for one, and grew with the square
 
@@ -54,7 +54,7 @@ def test_colliding_values_are_refused_when_compiled_too(annotation, value):
     started = time.process_time()
     with pytest.raises(DecodeError) as caught:
         codec.decode(value)
-    assert caught.value.problems == Codec(annotation).problems(value)
+    assert caught.value.findings == Codec(annotation).report(value)
     assert time.process_time() - started < 2 * PATIENCE
 
 
@@ -65,7 +65,7 @@ def test_a_few_that_collide_are_as_good_as_others():
 
 
 def test_duplicates_are_no_collisions():
-    problems = Codec(set[int]).problems([7] * (MAX_COLLISIONS * 3))
+    problems = Codec(set[int]).report([7] * (MAX_COLLISIONS * 3))
     assert {problem.code for problem in problems} == {"duplicate"}
 
 

@@ -101,7 +101,7 @@ def test_takes(annotation, value, expected):
 def test_refuses(annotation, value, code):
     with pytest.raises(DecodeError) as caught:
         decode(annotation, value)
-    assert [problem.code for problem in caught.value.problems] == [code]
+    assert [problem.code for problem in caught.value.findings] == [code]
     str(caught.value).encode()
 
 
@@ -109,10 +109,10 @@ def test_refuses(annotation, value, code):
 def test_integers_at_the_limit_and_past_it():
     largest = 10**MAX_INTEGER_DIGITS - 1
     assert decode(list[int], [largest, -largest]) == [largest, -largest]
-    found = Codec(list[int]).problems([largest + 1, -largest - 1, 10**1_000_000])
+    found = Codec(list[int]).report([largest + 1, -largest - 1, 10**1_000_000])
     assert [p.code for p in found] == ["too_large"] * 3
     assert all(len(str(p)) < 200 for p in found)
-    assert Codec(float).problems(10**400)[0].code == "out_of_range"
+    assert Codec(float).report(10**400)[0].code == "out_of_range"
 
 
 def test_literals_of_equal_values_do_not_share_a_codec():
@@ -141,7 +141,7 @@ def test_fields_absent_null_and_given():
     assert decode(Item, {"name": "a"}) == Item("a")
     assert decode(Item, {"name": "a", "note": None, "limit": None}) == Item("a", limit=None)
     assert decode(Item, {"name": "a", "count": 2, "tags": ["x"], "limit": 3}) == Item("a", 2, ["x"], None, 3)
-    assert [p.path for p in Codec(Item).problems({"name": None, "count": None, "tags": None})] == [
+    assert [p.path for p in Codec(Item).report({"name": None, "count": None, "tags": None})] == [
         ("name",),
         ("count",),
         ("tags",),
@@ -150,7 +150,7 @@ def test_fields_absent_null_and_given():
 
 def test_every_problem_has_its_path():
     value = {"items": [{"name": "a"}, {"name": 5, "tags": ["x", 3]}, 7], "extra": {"k": {}}}
-    found = Codec(Order).problems(value)
+    found = Codec(Order).report(value)
     assert [(p.path, p.code) for p in found] == [
         (("items", 1, "name"), "wrong_type"),
         (("items", 1, "tags", 1), "wrong_type"),
@@ -160,13 +160,13 @@ def test_every_problem_has_its_path():
 
 
 def test_codec_problems_is_empty_for_what_decodes():
-    assert Codec(Item).problems({"name": "a"}) == ()
+    assert Codec(Item).report({"name": "a"}) == ()
 
 
 def test_unknown_fields():
     value = {"items": [{"name": "a", "cuont": 3}], "extra": {}, "more": 1}
     assert decode(Order, value) == Order([Item("a")], {})
-    found = Codec(Order, unknown_fields="reject").problems(value)
+    found = Codec(Order, unknown_fields="reject").report(value)
     assert [(p.path, p.code, p.suggestion) for p in found] == [
         (("items", 0, "cuont"), "unknown", '"count"'),
         (("more",), "unknown", None),
@@ -174,7 +174,7 @@ def test_unknown_fields():
     schema = Codec(Order, unknown_fields="reject").json_schema()
     assert schema["additionalProperties"] is False
     assert schema["properties"]["items"]["items"]["additionalProperties"] is False
-    [problem] = Codec(Item, unknown_fields="reject").problems({"name": "a", 5: 1})
+    [problem] = Codec(Item, unknown_fields="reject").report({"name": "a", 5: 1})
     assert problem.path == ("5",)
 
 
@@ -208,14 +208,14 @@ def _count():
 
 def test_post_init_runs_once_and_on_valid_values_alone():
     Counted.made = 0
-    assert Codec(Checked).problems({"low": "x"}) == Codec(Checked).problems({"low": "x"})
+    assert Codec(Checked).report({"low": "x"}) == Codec(Checked).report({"low": "x"})
     assert Counted.made == 0
     decode(Checked, {"low": 1})
     assert Counted.made == 101
 
 
 def test_what_post_init_says_is_a_problem_at_its_path():
-    [problem] = Codec(list[Checked]).problems([{"low": 9}])
+    [problem] = Codec(list[Checked]).report([{"low": 9}])
     assert (problem.path, problem.code) == ((0,), "rejected")
     assert problem.message == "Checked refused it: low 9 is above high 5"
 
@@ -250,10 +250,10 @@ def nested(depth, key="inner"):
 def test_depth_at_the_limit_and_past_it():
     codec = Codec(Nest, max_depth=5)
     codec.decode(nested(5))
-    [problem] = codec.problems(nested(6))
+    [problem] = codec.report(nested(6))
     assert (problem.path, problem.code) == (("inner",) * 5, "too_deep")
     Codec(Nest).decode(nested(100))
-    assert Codec(Nest).problems(nested(101))[0].code == "too_deep"
+    assert Codec(Nest).report(nested(101))[0].code == "too_deep"
 
 
 @pytest.mark.parametrize("depth", [1000, 100_000])
@@ -262,7 +262,7 @@ def test_no_depth_is_too_deep_for_an_answer(depth, max_depth):
     value = {}
     for _ in range(depth):
         value = {"inner": {"more": [{"table": {"k": value}}]}}
-    assert Codec(Nest, max_depth=max_depth).problems(value)[0].code == "too_deep"
+    assert Codec(Nest, max_depth=max_depth).report(value)[0].code == "too_deep"
     while value:  # freed level by level: even that recurses
         value = value["inner"]["more"][0]["table"].pop("k")
 
@@ -270,13 +270,13 @@ def test_no_depth_is_too_deep_for_an_answer(depth, max_depth):
 def test_a_value_that_contains_itself():
     value: dict[str, Any] = {}
     value["inner"] = value
-    assert Codec(Nest).problems(value)[0].code == "too_deep"
+    assert Codec(Nest).report(value)[0].code == "too_deep"
 
 
 def test_problems_are_bounded():
     with pytest.raises(DecodeError) as caught:
         decode(list[int], ["x"] * (MAX_PROBLEMS + 5))
-    assert len(caught.value.problems) == MAX_PROBLEMS
+    assert len(caught.value.findings) == MAX_PROBLEMS
     assert caught.value.omitted == 5
     assert "105 problems" in str(caught.value)
     assert len(str(caught.value)) <= 2000
@@ -284,7 +284,7 @@ def test_problems_are_bounded():
 
 def test_the_interpreters_recursion_limit_is_left_alone():
     before = sys.getrecursionlimit()
-    Codec(Nest).problems(nested(5000))
+    Codec(Nest).report(nested(5000))
     assert sys.getrecursionlimit() == before
 
 

@@ -94,7 +94,7 @@ def test_any_value_goes_by_what_it_is(value, encoded):
 def test_what_does_not_fit_is_named(card, problems):
     with pytest.raises(EncodeError) as caught:
         encode(card)
-    assert [(p.path, p.code) for p in caught.value.problems] == problems
+    assert [(p.path, p.code) for p in caught.value.findings] == problems
     assert str(caught.value).startswith("Card: ")
     assert "with the value" in str(caught.value)
 
@@ -102,7 +102,7 @@ def test_what_does_not_fit_is_named(card, problems):
 def test_an_integer_past_the_limit():
     with pytest.raises(EncodeError) as caught:
         encode(Card(Suit.HEARTS, 10**5000))
-    assert caught.value.problems[0].code == "too_large"
+    assert caught.value.findings[0].code == "too_large"
 
 
 def test_an_attribute_that_is_gone():
@@ -110,7 +110,7 @@ def test_an_attribute_that_is_gone():
     del card.rank
     with pytest.raises(EncodeError) as caught:
         encode(card)
-    assert [(p.path, p.code) for p in caught.value.problems] == [(("Rank",), "missing")]
+    assert [(p.path, p.code) for p in caught.value.findings] == [(("Rank",), "missing")]
 
 
 def test_another_class_is_refused_and_a_subclass_goes():
@@ -137,7 +137,7 @@ def test_an_instance_that_contains_itself(how):
     for codec in (Codec(Ring), Codec(Ring, max_depth=10**6)):
         with pytest.raises(EncodeError) as caught:
             codec.encode(ring)
-        assert caught.value.problems[0].code == "too_deep"
+        assert caught.value.findings[0].code == "too_deep"
 
 
 def test_a_bug_in_a_leaf_is_not_swallowed():
@@ -192,7 +192,7 @@ def test_keys_that_are_written_alike_are_not_lost(is_compiled):
     assert codec.encode({Name("A"): 1, Name("b"): 2}) == {"a": 1, "b": 2}
     with pytest.raises(EncodeError) as caught:
         codec.encode({Name("a"): 1, Name("A"): 2})
-    assert [(p.path, p.code) for p in caught.value.problems] == [(("a",), "duplicate")]
+    assert [(p.path, p.code) for p in caught.value.findings] == [(("a",), "duplicate")]
 
 
 def test_json_text_is_compact_and_keeps_characters():
@@ -228,4 +228,4 @@ def test_an_instance_is_followed_down_to_the_last_level():
     assert codec.encode([[1]]) == [[1]]
     with pytest.raises(EncodeError) as caught:
         codec.encode([[[1]]])
-    assert [(problem.path, problem.code) for problem in caught.value.problems] == [((0, 0), "too_deep")]
+    assert [(problem.path, problem.code) for problem in caught.value.findings] == [((0, 0), "too_deep")]

@@ -258,7 +258,7 @@ def deep(levels: int) -> Any:
 def test_what_has_no_json_form_is_refused(annotation: Any, make: Any, code: str):
     with pytest.raises(EncodeError) as caught:
         Codec(annotation).encode_leniently(make())
-    assert code in {problem.code for problem in caught.value.problems}
+    assert code in {problem.code for problem in caught.value.findings}
 
 
 def test_a_file_is_no_array_of_lines(tmp_path: Path):

@@ -85,4 +85,4 @@ def test_each_entry_whose_own_code_fails_is_named():
     torn: Any = {1: Torn(a=1), 2: Torn(a=1)}
     with pytest.raises(EncodeError) as caught:
         Codec(dict[int, int]).encode_leniently(torn)
-    assert [problem.path for problem in caught.value.problems] == [("1",), ("2",)]
+    assert [problem.path for problem in caught.value.findings] == [("1",), ("2",)]

@@ -52,7 +52,7 @@ def test_a_suggestion_ends_with_one_mark():
 def test_a_leaf_is_shown_as_its_json_type_and_what_it_holds():
     with pytest.raises(DecodeError) as caught:
         decode(Event, {})
-    problems: Any = {problem.path: problem.message for problem in caught.value.problems}
+    problems: Any = {problem.path: problem.message for problem in caught.value.findings}
     assert problems["until",] == "missing (string <date, such as 2026-01-31>, required)"
     assert (
         problems["when",]
@@ -94,8 +94,8 @@ def test_a_key_that_does_not_fit_is_found_by_its_path(key: Any, step: str, compi
         codec.compile()
     with pytest.raises(EncodeError) as caught:
         codec.encode({key: "x"})
-    assert [problem.path for problem in caught.value.problems] == [(step,), (step,)]
-    assert codec.problems({key: 1})[0].path == (step,)
+    assert [problem.path for problem in caught.value.findings] == [(step,), (step,)]
+    assert codec.report({key: 1})[0].path == (step,)
 
 
 class Mode(enum.StrEnum):

@@ -17,7 +17,7 @@ def kinds_noted():
 def test_each_kind_that_is_noted_has_words():
     worded = {name for name in problem_texts.__all__ if name.islower()}
     assert kinds_noted() == worded
-    assert all(signature(getattr(problem_texts, name)).return_annotation == "Problem" for name in worded)
+    assert all(signature(getattr(problem_texts, name)).return_annotation == "Finding" for name in worded)
 
 
 def test_each_method_notes_the_kind_of_its_own_name():

@@ -130,7 +130,7 @@ def key_that_is_there(call: Call, places: list[Place], rng: random.Random) -> Tr
     if other in call.arguments or other == place.path[0]:
         return None
     sent = {other: "something else", **call.arguments}
-    if call.codec.problems(sent):
+    if call.codec.report(sent):
         return Trap(call.repairing, sent, "refused")
     return Trap(call.repairing, sent, "kept", call.codec.decode(call.arguments))
 
@@ -150,7 +150,7 @@ def two_keys(call: Call, places: list[Place], rng: random.Random) -> Trap | None
 def unknown_key(call: Call, _places: list[Place], rng: random.Random) -> Trap | None:
     """A key that names nothing: refused where unknown keys are, else ignored."""
     sent = {**call.arguments, "unheard_of": rng.choice([None, "", 5])}
-    if call.codec.problems(sent):
+    if call.codec.report(sent):
         return Trap(call.repairing, sent, "refused")
     return Trap(call.repairing, sent, "kept", call.codec.decode(call.arguments))
 

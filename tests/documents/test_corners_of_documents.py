@@ -29,13 +29,13 @@ def codec_of(schema: dict[str, Any], *, is_arguments: bool = False) -> DocumentC
 def test_what_cant_be_followed_refuses_nothing(schema, left):
     codec = codec_of(schema)
     assert [str(one) for one in codec.left] == [left]
-    assert codec.problems("a") == ()
+    assert codec.report("a") == ()
 
 
 def test_patterns_of_keys_that_are_no_object_say_nothing():
     codec = codec_of({"patternProperties": 3})
     assert [one.keyword for one in codec.left] == ["patternProperties"]
-    assert codec.problems({"a": 1}) == ()
+    assert codec.report({"a": 1}) == ()
 
 
 def test_a_value_that_nests_too_deep_to_be_compared_is_refused():
@@ -66,7 +66,7 @@ def test_alternatives_that_stay_unclear_are_left_to_the_judge(monkeypatch, is_ar
     codec = codec_of({"type": "object", "properties": {"a": UNCLEAR}}, is_arguments=is_arguments)
     assert [str(one) for one in codec.beyond] == ["#: its alternatives can't be told apart"]
     assert codec.decode({"a": {"b": "x"}}) == {"a": {"b": "x"}}
-    assert [problem.path for problem in codec.problems({"a": 3})] == [("a",)]
+    assert [problem.path for problem in codec.report({"a": 3})] == [("a",)]
 
 
 def test_a_default_of_a_type_that_contains_itself_is_left_out():

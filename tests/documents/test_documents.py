@@ -70,7 +70,7 @@ def codec(schema: dict[str, object], **options: object) -> DocumentCodec:
 def messages(schema: dict[str, object], value: object, **options: object) -> list[str]:
     with pytest.raises(DecodeError) as caught:
         codec(schema, **options).decode(value)
-    return [str(problem) for problem in caught.value.problems]
+    return [str(problem) for problem in caught.value.findings]
 
 
 def of(schema: object) -> dict[str, object]:
@@ -321,7 +321,7 @@ def test_arguments_are_objects(schema: dict[str, object], is_whole: bool) -> Non
     own = codec(schema)
     assert (read_document(schema, "tool").left == ()) is is_whole
     assert own.left == ()
-    assert (own.decode({"a": 1}) == {"a": 1}) if is_whole else own.problems({"a": 1})
+    assert (own.decode({"a": 1}) == {"a": 1}) if is_whole else own.report({"a": 1})
     with pytest.raises(DecodeError):
         own.decode([])
 
@@ -343,13 +343,13 @@ def test_what_no_graph_holds_is_checked_too() -> None:
         'b: missing (required because "a" is there)',
         "zz: this key isn't allowed: expected at most 1 character, got 2",
     ]
-    assert [problem.code for problem in own.problems({"a": [1], "b": 1})] == ["no_match"]
-    assert own.problems({"a": 1})[0].message == "expected array, got integer 1"
+    assert [problem.code for problem in own.report({"a": [1], "b": 1})] == ["no_match"]
+    assert own.report({"a": 1})[0].message == "expected array, got integer 1"
     assert own.decode({"b": 1, "c": 0}) == {"b": 1, "c": 0}
     with pytest.raises(EncodeError):
         own.encode({"a": [1, 1]})
     many = {"type": "object", "propertyNames": {"maxLength": 1}}
-    assert len(codec(many).problems({f"x{i}": 0 for i in range(50)})) == 20
+    assert len(codec(many).report({f"x{i}": 0 for i in range(50)})) == 20
 
 
 @pytest.mark.parametrize(
@@ -539,7 +539,7 @@ def test_references_that_go_round_and_round_end() -> None:
     schema = {**of({"$ref": "#/$defs/a0"}), "$defs": {**doubled, "a60": {"not": {"const": 5}}}}
     started = cpu_time()
     assert codec(schema).decode({"a": 1}) == {"a": 1}
-    assert codec(schema).problems({"a": 5})
+    assert codec(schema).report({"a": 5})
     assert cpu_time() - started < 5 * PATIENCE
     for round_and_round in ({"not": {"$ref": "#/$defs/a"}}, {"$ref": "#/$defs/a"}):
         schema = {**of(round_and_round), "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}
@@ -575,7 +575,7 @@ from operator_schema.schema.document_codec import DocumentCodec
 from operator_schema.schema.document import SchemaDocument
 schema = {"type": "object", "properties": {"a": {"type": "array", "uniqueItems": True}}}
 own = DocumentCodec(SchemaDocument("tool", schema))
-print(own.left, own.problems({"a": [1, 1]})[0].message)
+print(own.left, own.report({"a": [1, 1]})[0].message)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "() 1 equals an earlier one; items must differ\n"

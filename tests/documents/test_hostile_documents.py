@@ -197,4 +197,4 @@ def test_a_text_that_leads_a_large_pattern_to_nothing_new_may_be_long(pattern: s
     try:
         codec.decode({"x": "a" * 3_000_000})
     except DecodeError as error:
-        assert [problem.code for problem in error.problems] == ["bad_format"]  # it may fit
+        assert [problem.code for problem in error.findings] == ["bad_format"]  # it may fit

@@ -27,7 +27,7 @@ def codec_of(schema: Any) -> DocumentCodec:
 
 
 def takes(codec: DocumentCodec, value: Any) -> bool:
-    return not codec.problems(value)
+    return not codec.report(value)
 
 
 @pytest.mark.parametrize("reference", ["other.json#/$defs/a", "a", "#a", "/$defs/a", "//$defs/a"])
@@ -156,7 +156,7 @@ def test_so_many_examples_are_kept() -> None:
 @pytest.mark.parametrize("beyond", [0, 1, 5])
 def test_so_many_problems_are_noted(beyond: int) -> None:
     codec = codec_of({"properties": {"x": {"items": {"not": {"type": "integer"}}}}})
-    found = codec.problems({"x": list(range(MAX_PROBLEMS + beyond))})
+    found = codec.report({"x": list(range(MAX_PROBLEMS + beyond))})
     assert len(found) == MAX_PROBLEMS
 
 

@@ -14,7 +14,7 @@ SMALL = {"minProperties": 2}
 
 def problems(schema: Any, value: Any) -> list[tuple[tuple[str | int, ...], str]]:
     codec = DocumentCodec(SchemaDocument("tool", {"type": "object", "$defs": {"a": SMALL}, **schema}))
-    return [(problem.path, problem.code) for problem in codec.problems(value)]
+    return [(problem.path, problem.code) for problem in codec.report(value)]
 
 
 AGAIN: dict[str, Any] = {"allOf": [{"$ref": "#/$defs/a"}]}

@@ -40,7 +40,7 @@ def codec_of(keyword: str, members: list[Any], put: Any) -> DocumentCodec:
 
 
 def told(codec: DocumentCodec, value: Any) -> list[tuple[tuple[str | int, ...], str]]:
-    return [(problem.path, problem.message) for problem in codec.problems({"what": value})]
+    return [(problem.path, problem.message) for problem in codec.report({"what": value})]
 
 
 @pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
@@ -59,7 +59,7 @@ def test_what_is_wrong_is_told_of_the_member_that_the_tag_names(
         found = told(codec, {"op": "put", "x": wrong})
         assert [path for path, _ in found] == [("what", *place)]
         assert "alternatives" not in found[0][1]
-        assert codec.problems({"what": {"op": "drop", "x": wrong}}) == ()
+        assert codec.report({"what": {"op": "drop", "x": wrong}}) == ()
 
 
 def test_the_only_member_of_the_type_of_the_value_is_meant() -> None:

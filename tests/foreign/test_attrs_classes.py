@@ -101,8 +101,8 @@ def test_validators_run_and_what_they_say_is_a_problem_there(calls: int) -> None
     for _ in range(calls):
         with pytest.raises(DecodeError) as caught:
             codec.decode([VALUE, {**VALUE, "pages": 0}, {**VALUE, "title": "forbidden"}])
-    assert [(p.path, p.code) for p in caught.value.problems] == [((1,), "rejected"), ((2,), "rejected")]
-    assert "it has no pages" in caught.value.problems[0].message
+    assert [(p.path, p.code) for p in caught.value.findings] == [((1,), "rejected"), ((2,), "rejected")]
+    assert "it has no pages" in caught.value.findings[0].message
 
 
 def test_inheritance_and_generics_work() -> None:

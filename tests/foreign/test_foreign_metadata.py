@@ -22,7 +22,7 @@ Field = pydantic.Field
 def complaint(annotation: Any) -> str:
     with pytest.raises(SchemaError) as caught:
         json_schema(annotation)
-    (only,) = caught.value.complaints
+    (only,) = caught.value.findings
     return f"{only.message}. {only.remedy}"
 
 
@@ -120,7 +120,7 @@ def test_a_tool_reads_what_is_said_of_its_parameters() -> None:
     }
     with pytest.raises(DecodeError) as caught:
         search.run({"q": "", "n": -7})
-    assert {problem.path for problem in caught.value.problems} == {("q",), ("n",)}
+    assert {problem.path for problem in caught.value.findings} == {("q",), ("n",)}
 
 
 def test_metadata_of_the_field_itself_wins_over_its_annotation() -> None:

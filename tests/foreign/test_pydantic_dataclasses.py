@@ -62,7 +62,7 @@ def test_it_is_decoded_and_encoded_like_any_dataclass(calls: int) -> None:
 def test_its_validators_run() -> None:
     with pytest.raises(DecodeError) as caught:
         Codec(Order).decode({"note": "HI"})
-    (problem,) = caught.value.problems
+    (problem,) = caught.value.findings
     assert problem.code == "rejected"
     assert "no shouting" in problem.message
 
@@ -80,7 +80,7 @@ class ByName:
 def test_an_alias_that_the_constructor_wants_too_is_refused() -> None:
     with pytest.raises(SchemaError, match="pydantic takes it by its alias alone") as caught:
         json_schema(Aliased)
-    assert caught.value.complaints[0].path == ("limit",)
+    assert caught.value.findings[0].path == ("limit",)
 
 
 def test_an_alias_is_the_key_where_the_constructor_takes_the_name() -> None:

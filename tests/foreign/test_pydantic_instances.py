@@ -112,7 +112,7 @@ def test_an_instance_that_no_longer_fits_its_model_is_refused(
         codec.encode(Report([User(name="Ada")]))
     with pytest.raises(EncodeError) as caught:
         codec.encode(Report([make()]))
-    (problem,) = caught.value.problems
+    (problem,) = caught.value.findings
     assert problem.path == ("users", 0, *path)
     assert said in problem.message
     assert "\\u000a" not in problem.message

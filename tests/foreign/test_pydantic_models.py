@@ -21,7 +21,7 @@ from operator_schema import (
     DecodeError,
     EncodeError,
     Executor,
-    Problem,
+    Finding,
     RawCall,
     SchemaError,
     SchemaLeaf,
@@ -137,8 +137,8 @@ def test_each_error_of_pydantic_is_a_problem_with_its_whole_path(calls: int) -> 
     for _ in range(calls):
         with pytest.raises(DecodeError) as caught:
             codec.decode({"users": [USER, wrong]})
-        found = {problem.path[2:]: problem.code for problem in caught.value.problems}
-        assert all(problem.path[:2] == ("users", 1) for problem in caught.value.problems)
+        found = {problem.path[2:]: problem.code for problem in caught.value.findings}
+        assert all(problem.path[:2] == ("users", 1) for problem in caught.value.findings)
         assert found == {
             ("pets", 0, "lives"): "out_of_range",
             ("pets", 1, "petName"): "missing",
@@ -169,7 +169,7 @@ def test_pydantics_errors_have_codes_of_ours(
 ) -> None:
     with pytest.raises(DecodeError) as caught:
         Codec(annotation).decode(value)
-    assert [(problem.path, problem.code) for problem in caught.value.problems] == [(path, code)]
+    assert [(problem.path, problem.code) for problem in caught.value.findings] == [(path, code)]
 
 
 def test_strict_models_read_json_as_pydantic_does() -> None:
@@ -278,7 +278,7 @@ class Unfinished(pydantic.BaseModel):
 def test_a_model_that_is_not_fully_defined_is_refused_in_one_line() -> None:
     with pytest.raises(SchemaError) as caught:
         json_schema(Unfinished)
-    (complaint,) = caught.value.complaints
+    (complaint,) = caught.value.findings
     assert complaint.message.endswith("you should define `Nowhere`, then call `Unfinished.model_rebuild()`.")
 
 
@@ -305,7 +305,7 @@ class Own(pydantic.BaseModel):
 def test_what_a_models_own_reader_raises_is_a_problem_of_the_whole() -> None:
     with pytest.raises(DecodeError, match="not today") as caught:
         Codec(list[Own]).decode([{}])
-    assert [problem.path for problem in caught.value.problems] == [(0,)]
+    assert [problem.path for problem in caught.value.findings] == [(0,)]
 
 
 def test_a_leaf_may_report_problems_with_paths_of_its_own() -> None:
@@ -315,12 +315,12 @@ def test_a_leaf_may_report_problems_with_paths_of_its_own() -> None:
     def refuse(value: Any) -> Pair:
         if value == {}:
             return Pair()
-        raise DecodeError("Pair", [Problem(("x",), "rejected", "odd"), Problem((), "rejected", "odd too")])
+        raise DecodeError("Pair", [Finding(("x",), "rejected", "odd"), Finding((), "rejected", "odd too")])
 
     leaf = SchemaLeaf(Pair, {"type": "object"}, refuse, lambda _: {}, Pair())
     with pytest.raises(DecodeError) as caught:
         Codec(dict[str, list[Pair]], leaves=[leaf]).decode({"a": [{}, {"x": 1}]})
-    assert [problem.path for problem in caught.value.problems] == [("a", 1, "x"), ("a", 1)]
+    assert [problem.path for problem in caught.value.findings] == [("a", 1, "x"), ("a", 1)]
 
 
 class Renamed(pydantic.BaseModel):
@@ -495,7 +495,7 @@ def test_a_model_reads_more_or_less_than_its_schema_only_as_the_page_says(model,
     codec = Codec(model)
     validator = Draft202012Validator(codec.json_schema())
     for given in ({"number": value, "count": 1}, {"number": 1, "count": value}):
-        is_read, is_valid = not codec.problems(given), validator.is_valid(given)
+        is_read, is_valid = not codec.report(given), validator.is_valid(given)
         is_lax = model is Count and (value is True or value == "1")
         is_whole_float = model is StrictCount and isinstance(value, float) and given["count"] is value
         if is_read != is_valid:

@@ -70,7 +70,7 @@ def test_values_are_read_and_written_as_pydantic_does(annotation, good, bad, ins
         assert single.decode(single.encode(instance)) == instance
         with pytest.raises(DecodeError) as caught:
             several.decode({"a": [good, bad]})
-        assert [problem.path for problem in caught.value.problems] == [("a", 1)]
+        assert [problem.path for problem in caught.value.findings] == [("a", 1)]
         assert "\nforged" not in str(caught.value)
     for schema in (single.json_schema(), several.json_schema()):
         Draft202012Validator.check_schema(schema)
@@ -146,7 +146,7 @@ def test_stars_that_are_no_secret_are_written():
 def complaint(annotation: Any) -> str:
     with pytest.raises(SchemaError) as caught:
         Codec(annotation)
-    assert len(caught.value.complaints) == 1
+    assert len(caught.value.findings) == 1
     return str(caught.value).partition("\n- ")[2]
 
 

@@ -94,7 +94,7 @@ def test_the_problems_are_those_of_the_member_that_was_meant(calls) -> None:
     for _ in range(calls):
         with pytest.raises(DecodeError) as caught:
             codec.decode([{"kind": "cow"}, {"kind": "dog", "lives": "x"}, {"kind": "cat", "lives": 0}, {}])
-    assert [(problem.path, problem.code) for problem in caught.value.problems] == [
+    assert [(problem.path, problem.code) for problem in caught.value.findings] == [
         ((0, "kind"), "not_one_of"),
         ((1, "lives"), "wrong_type"),
         ((2, "lives"), "out_of_range"),

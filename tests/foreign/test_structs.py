@@ -101,10 +101,10 @@ def test_what_it_refuses_is_a_problem(calls: int) -> None:
     for _ in range(calls):
         with pytest.raises(DecodeError) as caught:
             codec.decode({"items": []})
-        assert [p.code for p in caught.value.problems] == ["rejected"]
+        assert [p.code for p in caught.value.findings] == ["rejected"]
         with pytest.raises(DecodeError) as caught:
             codec.decode({**VALUE, "other": 1})
-        assert [p.code for p in caught.value.problems] == ["unknown"]
+        assert [p.code for p in caught.value.findings] == ["unknown"]
 
 
 def test_inheritance_and_generics_work() -> None:
@@ -125,7 +125,7 @@ def test_a_tag_is_checked_by_decode_and_written_by_encode(calls: int) -> None:
         assert alone.encode(Cat()) == {"kind": "cat", "lives": 9}
         with pytest.raises(DecodeError) as caught:
             alone.decode({"kind": "dog"})
-        assert [p.path for p in caught.value.problems] == [("kind",)]
+        assert [p.path for p in caught.value.findings] == [("kind",)]
     assert json_schema(Cat)["required"] == ["kind"]
 
 

@@ -90,7 +90,7 @@ KINDS = [Model, WholeModel, PydanticDataclass, Plain, Attrs, AttrsInFull, Struct
 def test_a_report_is_printable_and_short_whatever_a_constructor_says(cls: Any, text: str) -> None:
     with pytest.raises(DecodeError) as caught:
         Codec(list[cls]).decode([{"text": text}])
-    (problem,) = caught.value.problems
+    (problem,) = caught.value.findings
     assert problem.message.isprintable()
     assert len(problem.message) <= 300
     assert len(problem.received or "") <= 100
@@ -111,10 +111,10 @@ def test_what_names_a_field_is_reported_there(cls: Any, calls: int) -> None:
 def paths(codec: Codec[Any], value: Any) -> list[Any]:
     with pytest.raises(DecodeError) as caught:
         codec.decode(value)
-    assert all(problem.code == "rejected" for problem in caught.value.problems)
+    assert all(problem.code == "rejected" for problem in caught.value.findings)
     assert "Attribute(" not in str(caught.value)
     assert "errors.pydantic.dev" not in str(caught.value)
-    return [problem.path for problem in caught.value.problems]
+    return [problem.path for problem in caught.value.findings]
 
 
 def test_each_error_of_a_pydantic_dataclass_has_its_path() -> None:

@@ -48,7 +48,7 @@ def test_forbidden_keys_are_refused_and_the_schema_says_so(cls: Any, calls: int)
         assert codec.decode([{"size": 1}]) == [cls(size=1)]
         with pytest.raises(DecodeError) as caught:
             codec.decode([{"size": 1, "sise": 2}])
-    assert [(problem.path, problem.code) for problem in caught.value.problems] == [((0, "sise"), "unknown")]
+    assert [(problem.path, problem.code) for problem in caught.value.findings] == [((0, "sise"), "unknown")]
     assert json_schema(cls)["additionalProperties"] is False
 
 
@@ -154,7 +154,7 @@ KEEPING = [Open, StillOpen, OpenDict, OpenPlain]
 def test_what_nothing_would_run_is_refused(cls: Any) -> None:
     with pytest.raises(SchemaError) as caught:
         Codec(list[cls])
-    complaint = caught.value.complaints[0]
+    complaint = caught.value.findings[0]
     assert complaint.path[-1] in {"_check", "_write", "__pydantic_config__"}
     assert "pydantic" in complaint.message
     assert "BaseModel" in complaint.remedy

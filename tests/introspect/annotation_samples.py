@@ -56,7 +56,7 @@ def property_of(annotation, name, **options):
 def complaints_of(annotation, **options):
     with pytest.raises(SchemaError) as caught:
         Codec(annotation, **options)
-    complaints = caught.value.complaints
+    complaints = caught.value.findings
     assert all(complaint.message and complaint.remedy for complaint in complaints)
     return complaints
 
@@ -67,7 +67,7 @@ def complaint_of(annotation, **options):
 
 
 def codes_of(annotation, value):
-    return [problem.code for problem in Codec(annotation).problems(value)]
+    return [problem.code for problem in Codec(annotation).report(value)]
 
 
 def same(value, expected):
@@ -79,7 +79,7 @@ def check_agreement(annotation, values=PROBES, stricter=STRICTER):
     codec = Codec(annotation)
     judge = validator(codec.json_schema())
     for value in values:
-        problems = codec.problems(value)
+        problems = codec.report(value)
         if judge.is_valid(value):
             assert {problem.code for problem in problems} <= stricter, (annotation, value)
         else:

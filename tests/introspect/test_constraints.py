@@ -165,11 +165,11 @@ def test_a_constraint_is_in_the_schema_and_enforced(annotation, schema, good, ba
     assert schema_of(annotation) == schema
     judge = validator(schema)
     for value in good:
-        assert codec.problems(value) == (), value
+        assert codec.report(value) == (), value
         assert judge.is_valid(value), value
         assert codec.decode(codec.encode(codec.decode(value))) == codec.decode(value)
     for value in bad:
-        assert codec.problems(value), value
+        assert codec.report(value), value
         assert not judge.is_valid(value), value
 
 
@@ -186,7 +186,7 @@ def test_a_constraint_is_in_the_schema_and_enforced(annotation, schema, good, ba
     ],
 )
 def test_problems_with_constraints_say_the_limit(annotation, value, code):
-    [problem] = Codec(annotation).problems(value)
+    [problem] = Codec(annotation).report(value)
     assert problem.code == code
     assert re.search(r"\d|x", problem.message)
 
@@ -200,7 +200,7 @@ def test_constraints_hold_on_the_way_out():
 
 
 def test_constraints_stand_in_what_errors_expect():
-    [problem] = Codec(A[int, Ge(1), Le(5)]).problems("x")
+    [problem] = Codec(A[int, Ge(1), Le(5)]).report("x")
     assert "1" in problem.expected
     assert "5" in problem.expected
 
@@ -277,19 +277,19 @@ def test_a_limit_beyond_the_range_of_floats():
     assert schema_of(A[int, Le(10**400)]) == {"type": "integer", "maximum": 10**400}
     codec = Codec(A[int, Ge(10**400)])
     assert codec.decode(10**400) == 10**400
-    assert codec.problems(10**400 - 1)[0].code == "out_of_range"
+    assert codec.report(10**400 - 1)[0].code == "out_of_range"
 
 
 def test_an_integer_whose_float_breaks_its_limits():
     """Else it would decode to a value that can't be encoded."""
     codec = Codec(A[float, Gt(2**53)])
-    [problem] = codec.problems(2**53 + 1)
+    [problem] = codec.report(2**53 + 1)
     assert problem.code == "out_of_range"
     assert problem.message == "9007199254740993 as a float is not above 9007199254740992"
     assert codec.decode(2**53 + 2) == 2.0**53 + 2
-    [problem] = codec.problems(2**53)
+    [problem] = codec.report(2**53)
     assert problem.message == "9007199254740992 is not above 9007199254740992"
-    assert Codec(A[float, MultipleOf(3)]).problems(9007199254740993)[0].code == "out_of_range"
+    assert Codec(A[float, MultipleOf(3)]).report(9007199254740993)[0].code == "out_of_range"
 
 
 def test_metadata_that_is_no_constraint_is_passed_over():

@@ -145,7 +145,7 @@ def test_encoding_an_iterator_reads_it_once():
 def test_encoding_another_container_is_refused(annotation, value):
     with pytest.raises(EncodeError) as caught:
         Codec(annotation).encode(value)
-    assert [problem.code for problem in caught.value.problems] == ["wrong_type"]
+    assert [problem.code for problem in caught.value.findings] == ["wrong_type"]
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_encoding_another_container_is_refused(annotation, value):
     ids=str,
 )
 def test_duplicates_in_a_set_are_a_problem(annotation, value, path):
-    [problem] = Codec(annotation).problems(value)
+    [problem] = Codec(annotation).report(value)
     assert (problem.path, problem.code) == (path, "duplicate")
 
 
@@ -188,7 +188,7 @@ def test_what_is_equal_to_nothing_else_can_t_be_in_a_set(item):
     for annotation in (set[item], frozenset[item | None], set[tuple[item, ...]]):
         assert "compare by identity" in complaint_of(annotation).message
     assert len(Codec(set[ZoneInfo]).decode(["UTC"])) == 1
-    assert Codec(set[ZoneInfo]).problems(["UTC", "UTC"])[0].code == "duplicate"
+    assert Codec(set[ZoneInfo]).report(["UTC", "UTC"])[0].code == "duplicate"
 
 
 Nested = TypeAliasType("Nested", Union[int, "tuple[Nested, ...]"])
@@ -240,7 +240,7 @@ def test_fixed_tuples():
     codec = Codec(annotation)
     assert codec.decode([1.0, None, [{"x": 1}]]) == (1, None, (Point(1),))
     assert codec.encode((1, "a", ())) == [1, "a", []]
-    assert [p.path for p in codec.problems(["x", 1, [{}]])] == [(0,), (1,), (2, 0, "x")]
+    assert [p.path for p in codec.report(["x", 1, [{}]])] == [(0,), (1,), (2, 0, "x")]
     assert codes_of(annotation, [1, None]) == codes_of(annotation, [1, None, [], 1]) == ["bad_length"]
     check_agreement(annotation)
 

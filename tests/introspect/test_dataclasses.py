@@ -66,10 +66,10 @@ def test_init_vars(define, future):
     codec = Codec(built)
     assert codec.decode({"width": 2, "height": 3}).area == 12
     assert codec.decode({"width": 2, "height": 3, "unit": "cm", "scale": 1}).unit == "cm"
-    assert codec.problems({"width": 2})[0].path == ("height",)
+    assert codec.report({"width": 2})[0].path == ("height",)
     with pytest.raises(EncodeError) as caught:
         codec.encode(built(1, 2))
-    assert [(p.path, p.code) for p in caught.value.problems] == [(("height",), "missing")]
+    assert [(p.path, p.code) for p in caught.value.findings] == [(("height",), "missing")]
 
 
 def test_an_init_var_with_a_default_is_left_out_of_what_is_encoded():
@@ -149,7 +149,7 @@ def test_frozen_dataclasses_in_a_set():
 
     codec = Codec(set[Key])
     assert codec.decode([{"a": 1}, {"a": 2}]) == {Key(1), Key(2)}
-    assert [(p.path, p.code) for p in codec.problems([{"a": 1}, {"a": 1, "b": ""}])] == [((1,), "duplicate")]
+    assert [(p.path, p.code) for p in codec.report([{"a": 1}, {"a": 1, "b": ""}])] == [((1,), "duplicate")]
 
 
 @FUTURE
@@ -227,7 +227,7 @@ def test_self():
 def test_self_in_generic_classes_and_named_tuples():
     codec = Codec(SelfishBox[int])
     assert codec.decode({"value": 1, "next": {"value": 2}}) == SelfishBox(1, SelfishBox(2))
-    assert codec.problems({"value": 1, "next": {"value": "x"}})[0].path == ("next", "value")
+    assert codec.report({"value": 1, "next": {"value": "x"}})[0].path == ("next", "value")
     assert Codec(SelfishTuple).decode({"value": 1, "next": {"value": 2}}) == SelfishTuple(1, SelfishTuple(2))
 
 
@@ -269,7 +269,7 @@ def test_dataclasses_of_many_fields(count):
     assert len(schema_of(made)["properties"]) == count
     assert codec.encode(codec.decode(value)) == value
     if count == 500:
-        [problem] = codec.problems({**value, "f499": "x"})
+        [problem] = codec.report({**value, "f499": "x"})
         assert problem.path == ("f499",)
         with pytest.raises(DecodeError) as caught:
             codec.decode({})

@@ -52,7 +52,7 @@ def judge_of(annotation):
 def test_the_description_says_what_is_wanted_and_its_sample_decodes(annotation, description):
     assert json_schema(annotation)["description"] == description
     sample = description.rpartition(" such as ")[2]
-    assert not Codec(annotation).problems(sample)
+    assert not Codec(annotation).report(sample)
     assert judge_of(annotation).is_valid(sample)
 
 
@@ -73,7 +73,7 @@ def test_an_own_description_leaves_the_form_in_the_errors():
 
 
 def test_a_value_of_another_type_shows_one_sample():
-    (problem,) = Codec(datetime).problems(1767225600)
+    (problem,) = Codec(datetime).report(1767225600)
     assert problem.message.count("such as") == 1
 
 
@@ -100,20 +100,20 @@ def test_letters_of_rfc_3339_may_be_in_lower_case(annotation, text, value):
     "text", ["2026-01-31T09:30:00", "2026-01-31T09:30", "2026-01-31 09:30:00.5", "2026-01-31t09:30:00"]
 )
 def test_a_datetime_without_offset_hears_that_it_is_missing(text):
-    (problem,) = Codec(datetime).problems(text)
+    (problem,) = Codec(datetime).report(text)
     assert "it has no UTC offset; write one, as in 2026-01-31T09:30:00+01:00" in problem.message
     assert "LocalDateTime" in problem.message
 
 
 def test_a_time_without_offset_hears_that_it_is_missing():
-    (problem,) = Codec(time).problems("09:30")
+    (problem,) = Codec(time).report("09:30")
     assert "it has no UTC offset; write one, as in 09:30:00+01:00 or 09:30:00Z" in problem.message
     assert "LocalTime" in problem.message
 
 
 def test_what_is_wrong_elsewhere_is_not_blamed_on_the_offset():
     for text in ("2026-01-31T09:30Z", "2026-01-31T09:30:00+0000", "2026-01-31", "٢٠٢٦-01-31T09:30:00"):
-        (problem,) = Codec(datetime).problems(text)
+        (problem,) = Codec(datetime).report(text)
         assert "it has no UTC offset" not in problem.message
 
 
@@ -166,7 +166,7 @@ def test_local_values_decode(annotation, text, value):
     ],
 )
 def test_local_values_refuse(annotation, refused, says):
-    (problem,) = Codec(annotation).problems(refused)
+    (problem,) = Codec(annotation).report(refused)
     assert problem.code == "bad_format"
     assert says in problem.message
     if not refused.endswith("\n"):
@@ -174,7 +174,7 @@ def test_local_values_refuse(annotation, refused, says):
 
 
 def test_a_day_that_does_not_exist_is_refused_though_its_schema_can_not_say_so():
-    (problem,) = Codec(LocalDateTime).problems("2026-02-30T09:30")
+    (problem,) = Codec(LocalDateTime).report("2026-02-30T09:30")
     assert problem.code == "bad_format"
     assert judge_of(LocalDateTime).is_valid("2026-02-30T09:30")
 

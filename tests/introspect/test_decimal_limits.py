@@ -82,7 +82,7 @@ def test_what_is_within_decodes(annotation, value):
 def test_what_is_beyond_is_refused_in_both_tiers_and_on_the_way_out(annotation, value, says):
     codec = Codec(annotation)
     for _ in range(2):
-        (problem,) = codec.problems(value)
+        (problem,) = codec.report(value)
         assert (problem.code, problem.message.partition(": ")[2]) == ("out_of_range", says)
         codec.compile()
     with pytest.raises(EncodeError, match=says.replace("+", r"\+")):
@@ -95,7 +95,7 @@ def test_a_float_that_only_its_digits_make_a_multiple_is_refused_as_the_schema_d
     annotation = Annotated[Decimal, MultipleOf(5)]
     number = 1e23  # as a float 99999999999999991611392
     assert not validator(json_schema(annotation)).is_valid(number)
-    (problem,) = Codec(annotation).problems(number)
+    (problem,) = Codec(annotation).report(number)
     assert "write it as a string" in problem.message
     assert decode(annotation, "1e23") == Decimal("1e23")
 
@@ -128,7 +128,7 @@ def test_an_example_is_within_the_limits(limits):
     annotation = Annotated[Decimal, *limits]
     with pytest.raises(DecodeError) as caught:
         decode(annotation, "none")
-    assert not Codec(annotation).problems(caught.value.example())
+    assert not Codec(annotation).report(caught.value.example())
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_a_leaf_of_ones_own_for_decimals_is_limited_as_well():
     )
     codec = Codec(Annotated[Decimal, cents, Ge(2)])
     assert codec.decode(250) == Decimal("2.5")
-    (problem,) = codec.problems(150)
+    (problem,) = codec.report(150)
     assert problem.message == "150 is not accepted: it must be ≥ 2"
 
 
@@ -173,14 +173,14 @@ def test_the_strategies_keep_to_the_limits(value, missed):
     order = ORDERS.decode_json(json.dumps(value))
     assert 0 <= order.price < 1000
     assert ORDERS.decode(ORDERS.encode(order)) == order
-    assert SCHEMA_OF_ORDERS.is_valid(missed) or ORDERS.problems(missed)
+    assert SCHEMA_OF_ORDERS.is_valid(missed) or ORDERS.report(missed)
 
 
 @given(st.integers() | st.floats(allow_nan=False, allow_infinity=False))
 def test_schema_and_decoder_agree_about_numbers(number):
     for annotation in (Price, Half, Annotated[Decimal, Gt(0.1), Lt(1e23)]):
         codec = Codec(annotation)
-        if not codec.problems(number):
+        if not codec.report(number):
             assert validator(codec.json_schema()).is_valid(number)
 
 

@@ -60,7 +60,7 @@ def test_what_is_shared_means_the_same():
     assert judge.is_valid(codec.encode(codec.decode(value)))
     value[1][0][1] = []
     assert not judge.is_valid(value)
-    assert codec.problems(value)
+    assert codec.report(value)
 
 
 def test_what_has_no_name_is_shared_by_its_kind():
@@ -80,9 +80,9 @@ def test_equal_unions_that_were_written_apart_are_one():
 
 def test_equal_members_of_described_unions_are_one():
     both = Annotated[list[int] | None, "a"] | Annotated[list[int] | str, "b"]
-    [problem] = Codec(both).problems(["x"])
+    [problem] = Codec(both).report(["x"])
     assert problem.path == (0,)
-    [problem] = Codec(Rows | list[Rows] | str).problems([[5]])
+    [problem] = Codec(Rows | list[Rows] | str).report([[5]])
     assert problem.path == (0, 0)
 
 
@@ -90,7 +90,7 @@ def test_members_that_are_equal_in_python_alone_stay_two():
     one = Literal[1]
     with pytest.raises(SchemaError) as caught:
         Codec(Union[one, Literal[1.0]])
-    assert caught.value.complaints[0].code == "ambiguous"
+    assert caught.value.findings[0].code == "ambiguous"
     assert Codec(Union[one, Literal[True]]).decode(True) is True
 
 
@@ -104,7 +104,7 @@ def test_unions_with_too_many_members_are_refused(monkeypatch):
     classes = [make_dataclass(f"C{i}", [("same", each)]) for i, each in enumerate(inner)]
     with pytest.raises(SchemaError) as caught:
         Codec(Union[tuple(classes)] | list[int])
-    [complaint] = caught.value.complaints
+    [complaint] = caught.value.findings
     assert complaint.code == "too_large"
 
 

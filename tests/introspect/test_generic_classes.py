@@ -161,7 +161,7 @@ def test_type_parameters_that_change_places_and_are_left_open():
 def test_recursive_generic_dataclasses():
     codec = Codec(Node[int])
     assert codec.decode({"value": 1, "children": [{"value": 2}]}) == Node(1, [Node(2)])
-    assert codec.problems({"value": 1, "children": [{"value": "x"}]})[0].path == ("children", 0, "value")
+    assert codec.report({"value": 1, "children": [{"value": "x"}]})[0].path == ("children", 0, "value")
     schema = schema_of(Pair[Node[int], Node[str]])
     assert schema["properties"]["a"] == {"$ref": "#/$defs/Node_int"}
     assert schema["properties"]["b"] == {"$ref": "#/$defs/Node_str"}

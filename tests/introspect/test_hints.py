@@ -58,21 +58,21 @@ def test_one_bad_annotation_does_not_hide_the_others(monkeypatch):
     cls = module_of("some_module", source, monkeypatch).Some
     with pytest.raises(SchemaError) as caught:
         Codec(cls)
-    assert [(c.path, c.code) for c in caught.value.complaints] == [
+    assert [(c.path, c.code) for c in caught.value.findings] == [
         (("b",), "unresolved"),
         (("c",), "unsupported"),
         (("d",), "unresolved"),
         (("e",), "unsupported"),
     ]
-    assert "Import Nowhere at run time" in caught.value.complaints[0].remedy
-    assert "TypeError" in caught.value.complaints[2].message
+    assert "Import Nowhere at run time" in caught.value.findings[0].remedy
+    assert "TypeError" in caught.value.findings[2].message
 
 
 def test_text_that_looks_like_several_annotations(monkeypatch):
     source = "from dataclasses import dataclass\n@dataclass\nclass Odd:\n    a: 'int, int'\n    b: 'int'\n"
     with pytest.raises(SchemaError) as caught:
         Codec(module_of("odd_module", source, monkeypatch).Odd)
-    assert [c.path for c in caught.value.complaints] == [("a",)]
+    assert [c.path for c in caught.value.findings] == [("a",)]
 
 
 def test_forward_references_inside_real_annotations():

@@ -99,8 +99,8 @@ class WithoutAName(metaclass=Numbered):
 def complaints_of(annotation, **options):
     with pytest.raises(SchemaError) as caught:
         Codec(annotation, **options)
-    assert len(str(caught.value).splitlines()) == len(caught.value.complaints) + 1
-    return caught.value.complaints
+    assert len(str(caught.value).splitlines()) == len(caught.value.findings) + 1
+    return caught.value.findings
 
 
 @pytest.mark.parametrize(
@@ -169,8 +169,8 @@ def test_integers_in_a_process_that_writes_few_digits():
             assert "about 701 digits" in complaint.message
         # What is registered can be told and reported.
         codec = Codec(Annotated[int, Limits(ge=10**630)])
-        assert codec.problems(1)
-        assert Codec(Literal[10**630]).problems(1)
+        assert codec.report(1)
+        assert Codec(Literal[10**630]).report(1)
         assert codec.json_schema() == {"type": "integer", "minimum": 10**630}
     finally:
         sys.set_int_max_str_digits(before)
@@ -274,13 +274,13 @@ def test_constraints_on_a_recursive_alias_say_why_not():
 def test_arguments_that_changed_places(value):
     with pytest.raises(SchemaError) as caught:
         decode(value, Box)
-    assert "Give the annotation first" in caught.value.complaints[0].remedy
+    assert "Give the annotation first" in caught.value.findings[0].remedy
 
 
 def test_json_text_and_annotation_that_changed_places():
     with pytest.raises(SchemaError) as caught:
         decode_json('{"a": 1}', Box)
-    assert "Give the annotation first" in caught.value.complaints[0].remedy
+    assert "Give the annotation first" in caught.value.findings[0].remedy
 
 
 def test_a_function_is_called_by_its_name():
@@ -297,7 +297,7 @@ def test_many_complaints_are_counted():
     with pytest.raises(SchemaError) as caught:
         Codec(make_dataclass("Wrong", [(f"f{i}", complex) for i in range(5000)]))
     lines = str(caught.value).splitlines()
-    assert len(caught.value.complaints) == 5000
+    assert len(caught.value.findings) == 5000
     assert len(lines) == SHOWN_COMPLAINTS + 2
     assert lines[-1] == f"- … and {5000 - SHOWN_COMPLAINTS} more"
 

@@ -60,9 +60,9 @@ def test_leaves_of_one_codec():
     assert codec.json_schema()["properties"]["high"] == {"type": "number", "description": "degrees Celsius"}
     assert codec.decode({"high": 30}) == Weather(Celsius(30), None)
     assert codec.encode(Weather(Celsius(30), Celsius(1.5))) == {"high": 30, "low": 1.5}
-    assert codec.problems({"high": -300})[0].code == "bad_format"
-    assert "below absolute zero" in codec.problems({"high": -300})[0].message
-    assert codec.problems({"high": "30"})[0].code == "wrong_type"
+    assert codec.report({"high": -300})[0].code == "bad_format"
+    assert "below absolute zero" in codec.report({"high": -300})[0].message
+    assert codec.report({"high": "30"})[0].code == "wrong_type"
     with pytest.raises(SchemaError):
         Codec(Weather)
 
@@ -96,7 +96,7 @@ def test_a_classs_own_leaf():
     heir = type("Heir", (held,), {})
     with pytest.raises(SchemaError) as caught:
         Codec(heir)
-    assert caught.value.complaints[0].code == "bad_leaf"
+    assert caught.value.findings[0].code == "bad_leaf"
 
 
 @pytest.mark.usefixtures("_registry")

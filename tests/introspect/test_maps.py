@@ -76,7 +76,7 @@ def test_keys_of_a_map(key, names, value, decoded, bad):
     assert [type(k) for k in result] == [type(k) for k in decoded]
     assert codec.encode(result) == value
     if bad is not None:
-        [problem] = codec.problems(bad)
+        [problem] = codec.report(bad)
         assert problem.path == tuple(bad)
         assert problem.code in {"bad_format", "not_one_of", "bad_length"}
     check_agreement(dict[key, int])
@@ -113,7 +113,7 @@ def test_limits_on_keys_are_named_as_what_cannot_be_said():
 
 def test_keys_that_mean_the_same_are_a_problem():
     upper = IDENTIFIER.replace("5678", "ABCD")
-    [problem] = Codec(dict[UUID, int]).problems({upper: 1, upper.lower(): 2})
+    [problem] = Codec(dict[UUID, int]).report({upper: 1, upper.lower(): 2})
     assert (problem.path, problem.code) == ((upper.lower(),), "duplicate")
 
 
@@ -125,7 +125,7 @@ def test_integer_keys_are_written_in_one_way(key):
 
 
 def test_keys_and_values_are_judged_together():
-    found = Codec(dict[int, int]).problems({"a": "x", "1": "y"})
+    found = Codec(dict[int, int]).report({"a": "x", "1": "y"})
     assert [problem.path for problem in found] == [("a",), ("a",), ("1",)]
 
 

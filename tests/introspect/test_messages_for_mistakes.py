@@ -147,7 +147,7 @@ def test_a_misspelt_name_is_answered_with_the_nearest(text, said):
 def test_a_builtin_that_no_annotation_uses_is_never_the_nearest(name):
     with pytest.raises(SchemaError) as caught:
         Codec(name)
-    assert caught.value.complaints[0].suggestion not in {"property", "enumerate", "zip", "type"}
+    assert caught.value.findings[0].suggestion not in {"property", "enumerate", "zip", "type"}
 
 
 def test_a_name_of_the_namespace_may_be_the_nearest():

@@ -58,7 +58,7 @@ def test_recursive_unions():
             ],
         )
     assert Codec(Sum).decode({"left": {"of": {"left": 1}}}) == Sum(Negation(Sum(1)))
-    [problem] = Codec(Sum | int).problems({"left": {"of": "x"}})
+    [problem] = Codec(Sum | int).report({"left": {"of": "x"}})
     assert problem.path == ("left", "of")
     assert set(schema_of(Sum)["$defs"]) <= {"Sum", "Negation"}
 
@@ -70,5 +70,5 @@ def test_a_recursive_union_takes_time_that_grows_with_its_value():
         value = {"left": value, "right": 1}
     wrong = json.loads(json.dumps(value).replace('"left": 1', '"left": "x"'))
     codec = Codec(Sum | Negation)
-    assert codec.problems(value) == ()
-    assert [problem.code for problem in codec.problems(wrong)] == ["wrong_type"]
+    assert codec.report(value) == ()
+    assert [problem.code for problem in codec.report(wrong)] == ["wrong_type"]

@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 import pytest
 
-from operator_schema import Codec, Complaint, SchemaError
+from operator_schema import Codec, SchemaError
+from operator_schema.findings import about_type
 
 
 def caught_error(annotation: Any) -> SchemaError:
@@ -60,7 +61,7 @@ def test_a_member_of_a_union_at_the_root_is_named_with_its_place():
         size: complex
 
     error = caught_error(Text | Image)
-    places = {found.type: found.where for found in error.complaints}
+    places = {found.type: found.where for found in error.findings}
     assert places["Text"].startswith(f"{__file__}:")
     assert places["Image"].startswith(f"{__file__}:")
 
@@ -83,12 +84,12 @@ def test_a_place_is_left_out_where_it_cannot_be_found():
         return Twice
 
     for cls in (made, homeless, Twice):
-        [found] = caught_error(list[cls]).complaints
+        [found] = caught_error(list[cls]).findings
         assert found.where is None
         assert f"(in {cls.__name__}): " in str(found)
-    assert {found.where for found in caught_error(tuple[Twice, other()]).complaints} == {None}
+    assert {found.where for found in caught_error(tuple[Twice, other()]).findings} == {None}
 
 
 def test_a_complaint_about_a_class_without_a_path_shows_its_place_in_brackets():
-    found = Complaint((), "unsupported", "Inner", "it can't be read", "Change it", where="models.py:3")
+    found = about_type((), "unsupported", "Inner", "it can't be read", "Change it", where="models.py:3")
     assert str(found) == "Inner (models.py:3): it can't be read. Change it."

@@ -19,7 +19,7 @@ from operator_schema import Codec, SchemaError, json_schema
 def complaints_of(annotation, **options):
     with pytest.raises(SchemaError) as caught:
         Codec(annotation, **options)
-    return caught.value.complaints
+    return caught.value.findings
 
 
 def schema_of(annotation, **options):

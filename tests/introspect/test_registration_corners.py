@@ -20,7 +20,7 @@ from operator_schema.introspect.source_code import attribute_docstrings
 def complaint_of(annotation, **options):
     with pytest.raises(SchemaError) as caught:
         Codec(annotation, **options)
-    [complaint] = caught.value.complaints
+    [complaint] = caught.value.findings
     return complaint
 
 

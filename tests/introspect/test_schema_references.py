@@ -151,7 +151,7 @@ def test_what_only_looks_like_a_reference_is_left_alone() -> None:
 def test_a_reference_that_would_point_nowhere_is_refused(schema: dict[str, Any], said: str) -> None:
     with pytest.raises(SchemaError) as caught:
         leaf(User, {"type": "object", **schema})
-    (complaint,) = caught.value.complaints
+    (complaint,) = caught.value.findings
     assert complaint.code == "bad_leaf"
     assert said in complaint.message
 

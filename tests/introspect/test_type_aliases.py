@@ -99,7 +99,7 @@ def test_a_recursive_alias_does_not_share_with_its_input():
 
 def test_a_recursive_generic_alias():
     assert Codec(Tree[int]).decode([1, [2, [3.0]]]) == [1, [2, [3]]]
-    assert Codec(Tree[int]).problems([1, ["x"]])[0].path == (1, 0)
+    assert Codec(Tree[int]).report([1, ["x"]])[0].path == (1, 0)
     check_agreement(Tree[int])
     check_agreement(Tree[Color])
 

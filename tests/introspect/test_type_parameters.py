@@ -109,7 +109,7 @@ def test_pep_695_generic_classes(define, future):
         assert codec.decode(value).both == (1, 2)
         assert codec.decode(value).next == module.Page([3])
         wrong = {"items": ["x"], "both": ["x", 1], "tree": ["x"], "next": {"items": ["x"]}}
-        assert [p.path for p in codec.problems(wrong)] == [
+        assert [p.path for p in codec.report(wrong)] == [
             ("items", 0), ("both", 0), ("tree", 0), ("next", "items", 0),
         ]  # fmt: skip
         assert codec.encode(codec.decode({"items": [1]})) is not None

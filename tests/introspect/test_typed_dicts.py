@@ -104,8 +104,8 @@ def test_a_typed_dict(define, future):
     assert same(decoded["e"], 2.0)
     assert same(decoded["f"], 3)
     assert codec.encode(decoded) == value
-    assert {p.path for p in codec.problems({})} == {(key,) for key in REQUIRED["Whole"]}
-    assert [p.path for p in codec.problems({**value, "b": None, "d": None})] == [("b",), ("d",)]
+    assert {p.path for p in codec.report({})} == {(key,) for key in REQUIRED["Whole"]}
+    assert [p.path for p in codec.report({**value, "b": None, "d": None})] == [("b",), ("d",)]
 
 
 @FUTURE
@@ -205,7 +205,7 @@ def test_a_closed_typed_dict_says_so_itself():
     assert "additionalProperties" not in schema["properties"]["open"]
     assert "additionalProperties" not in schema
     surplus = {"a": 1, "b": 2}
-    [problem] = Codec(Holder).problems({"closed": surplus, "open": surplus, "c": 3})
+    [problem] = Codec(Holder).report({"closed": surplus, "open": surplus, "c": 3})
     assert (problem.path, problem.code) == (("closed", "b"), "unknown")
     with pytest.raises(EncodeError):
         Codec(Closed).encode(surplus)

@@ -77,7 +77,7 @@ def test_null_is_one_of_the_values_of_a_discriminator():
 def test_the_message_names_every_value_of_the_discriminator():
     with pytest.raises(DecodeError) as caught:
         Codec(Union[CAT, DOG, REPTILE]).decode({"kind": "lizzard"})
-    [problem] = caught.value.problems
+    [problem] = caught.value.findings
     assert problem.path == ("kind",)
     assert problem.suggestion == '"lizard"'
 
@@ -97,7 +97,7 @@ def test_the_message_names_every_value_of_the_discriminator():
 def test_objects_that_share_values_are_refused(one, other):
     with pytest.raises(SchemaError) as caught:
         Codec(Union[one, other])
-    [complaint] = caught.value.complaints
+    [complaint] = caught.value.findings
     assert complaint.code == "ambiguous"
 
 

@@ -48,7 +48,7 @@ def outcome(codec, value):
     try:
         decoded = codec.decode(value)
     except DecodeError as error:
-        return sorted((problem.path, problem.code) for problem in error.problems)
+        return sorted((problem.path, problem.code) for problem in error.findings)
     return (type(decoded), repr(decoded), decoded)
 
 
@@ -191,19 +191,19 @@ def test_which_member_a_value_is_taken_for(annotation, value, expected):
     ],
 )
 def test_what_fits_no_member_of_a_union(annotation, value, code):
-    [problem] = Codec(annotation).problems(value)
+    [problem] = Codec(annotation).report(value)
     assert (problem.path, problem.code) == ((), code)
     assert problem.expected
 
 
 def test_problems_inside_the_one_member_that_a_value_may_be():
-    [problem] = Codec(list[int] | str).problems([1, "x"])
+    [problem] = Codec(list[int] | str).report([1, "x"])
     assert (problem.path, problem.code) == ((1,), "wrong_type")
-    [problem] = Codec(dict[str, int | list[str]]).problems({"a": ["x", 5]})
+    [problem] = Codec(dict[str, int | list[str]]).report({"a": ["x", 5]})
     assert problem.path == ("a", 1)
 
 
 def test_a_union_spells_out_what_it_takes_in_its_problems():
     tree = TypeAliasType("Tree", Union[int, "list[Tree]"])
-    [problem] = Codec(tree, namespace={"Tree": tree}).problems(["x"])
+    [problem] = Codec(tree, namespace={"Tree": tree}).report(["x"])
     assert "object" not in problem.message

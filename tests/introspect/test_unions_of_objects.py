@@ -42,7 +42,7 @@ def test_a_tag_tells_objects_apart():
 
 def test_problems_with_tags():
     codec = Codec(list[Cat | Bird])
-    found = codec.problems(
+    found = codec.report(
         [{"kind": "cta"}, {}, {"kind": "cat", "lives": "x"}, {"kind": None}, {"kind": ["cat"]}]
     )
     assert [(problem.path, problem.code) for problem in found] == [
@@ -60,7 +60,7 @@ def test_a_tag_with_a_default_may_be_left_out():
     codec = Codec(Cat | Dog)
     assert codec.decode({}) == Dog()
     assert codec.decode({"tricks": ["sit"]}) == Dog(tricks=["sit"])
-    assert codec.problems({"kind": "cow"})[0].code == "not_one_of"
+    assert codec.report({"kind": "cow"})[0].code == "not_one_of"
     assert codec.json_schema()["anyOf"][1]["properties"]["kind"] == {
         "type": "string",
         "enum": ["dog"],
@@ -99,7 +99,7 @@ def test_tags_of_every_kind(tags):
         assert same(codec.decode({"tag": tag}).tag, tag)
         assert type(codec.decode({"tag": tag})) is cls
         assert json.dumps(codec.encode(cls(tag))) == json.dumps({"tag": tag})
-    assert codec.problems({"tag": 5})[0].code == "not_one_of"
+    assert codec.report({"tag": 5})[0].code == "not_one_of"
 
 
 def test_a_member_of_an_enum_as_a_tag():
@@ -119,7 +119,7 @@ def test_a_member_of_an_enum_as_a_tag():
 def test_the_tag_counts_more_than_the_other_keys():
     codec = Codec(TaggedA | TaggedB)
     assert codec.decode({"kind": "dog", "a": "x"}) == {"kind": "dog", "a": "x"}
-    [problem] = codec.problems({"kind": "dog", "a": 1})
+    [problem] = codec.report({"kind": "dog", "a": 1})
     assert (problem.path, problem.code) == (("a",), "wrong_type")
 
 
@@ -151,14 +151,14 @@ def test_required_keys_tell_objects_apart():
 def test_problems_of_objects_without_a_tag_are_those_of_the_nearest():
     for annotation in (Point | U1, U1 | Point):
         codec = Codec(annotation)
-        assert [p.path for p in codec.problems({"x": "1", "y": 2})] == [("x",)]
-        assert [p.path for p in codec.problems({"name": 5, "a": 2})] == [("name",)]
+        assert [p.path for p in codec.report({"x": "1", "y": 2})] == [("x",)]
+        assert [p.path for p in codec.report({"name": 5, "a": 2})] == [("name",)]
 
 
 def test_closed_objects_are_told_apart_by_what_they_refuse():
     codec = Codec(U1 | U2, unknown_fields="reject")
     assert codec.decode({"name": "n", "b": 1}) == U2("n", 1)
-    assert [(p.path, p.code) for p in codec.problems({"name": "n", "a": 1, "b": 1})] == [(("b",), "unknown")]
+    assert [(p.path, p.code) for p in codec.report({"name": "n", "a": 1, "b": 1})] == [(("b",), "unknown")]
     assert not validator(codec.json_schema()).is_valid({"name": "n", "a": 1, "b": 1})
 
 
@@ -242,7 +242,7 @@ class WithText:
     ],
 )
 def test_a_report_is_about_the_member_that_the_values_resemble(annotation, value, path):
-    (problem,) = Codec(annotation).problems(value)
+    (problem,) = Codec(annotation).report(value)
     assert problem.path == path
 
 
@@ -275,9 +275,9 @@ def test_values_are_compared_for_those_members_alone_whose_keys_fit_best(monkeyp
         return mistakes(node, *rest)
 
     monkeypatch.setattr(unions, "_mistakes", note)
-    assert [problem.path for problem in codec.problems({"key7": "x"})] == [("key7",)]
+    assert [problem.path for problem in codec.report({"key7": "x"})] == [("key7",)]
     assert not compared
-    (problem,) = codec.problems({"inner": {"kind": "second", "amount": "x"}})
+    (problem,) = codec.report({"inner": {"kind": "second", "amount": "x"}})
     assert problem.path == ("inner", "amount")
     assert {node.name for node in compared if hasattr(node, "name")} <= {
         "WithFirst",
@@ -334,7 +334,7 @@ def test_a_wrong_type_says_more_about_the_member_than_a_key_that_nobody_knows():
     for codec in (Codec(Counted | Listed | Zoned), Codec(Zoned | Listed | Counted)):
         with pytest.raises(DecodeError) as caught:
             codec.decode(given)
-        found = [(problem.path, problem.code) for problem in caught.value.problems]
+        found = [(problem.path, problem.code) for problem in caught.value.findings]
         assert found == [(("value", "zone"), "bad_format")]
 
 
@@ -354,4 +354,4 @@ def test_a_choice_that_only_one_member_has_says_which_is_meant(mode, expected):
 
     with pytest.raises(DecodeError) as caught:
         Codec(Loan | Sale).decode({"mode": mode, "size": True})
-    assert [(problem.path, problem.expected) for problem in caught.value.problems] == [(("size",), expected)]
+    assert [(problem.path, problem.expected) for problem in caught.value.findings] == [(("size",), expected)]

@@ -40,7 +40,7 @@ def calls_of(function):
 def complaints_about(cls):
     with pytest.raises(SchemaError) as caught:
         Codec(cls)
-    return caught.value.complaints
+    return caught.value.findings
 
 
 @pytest.mark.parametrize("by_docstring", [False, True])

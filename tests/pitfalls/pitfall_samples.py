@@ -25,7 +25,7 @@ WARM = 200
 
 
 def codes(annotation, value):
-    return [problem.code for problem in Codec(annotation).problems(value)]
+    return [problem.code for problem in Codec(annotation).report(value)]
 
 
 def schema_of(annotation, **options):
@@ -114,5 +114,5 @@ if sys.version_info >= (3, 12):
             codec = Codec(annotation)
             decoded = codec.decode({"value": 1, "numbers": [2], "nested": [1, [2]]})
             assert (decoded.value, decoded.numbers, decoded.nested) == (1, [2], [1, [2]])
-            found = codec.problems({"value": "x", "numbers": "x", "nested": "x"})
+            found = codec.report({"value": "x", "numbers": "x", "nested": "x"})
             assert [problem.path for problem in found] == [("value",), ("numbers",), ("nested",)]

@@ -60,9 +60,9 @@ def test_what_the_schema_closes_the_decoder_refuses_at_every_depth(path):
         part = part[step]
     part["surplus"] = 1
     strict, open_ = Codec(Everywhere, unknown_fields="reject"), Codec(Everywhere)
-    assert [(p.path, p.code) for p in strict.problems(value)] == [((*path, "surplus"), "unknown")]
+    assert [(p.path, p.code) for p in strict.report(value)] == [((*path, "surplus"), "unknown")]
     assert not validator(strict.json_schema()).is_valid(value)
-    assert open_.problems(value) == ()
+    assert open_.report(value) == ()
     assert validator(open_.json_schema()).is_valid(value)
 
 
@@ -71,7 +71,7 @@ def test_every_object_of_a_closed_schema_is_closed():
     declared = [part for part in objects_in(schema) if "properties" in part and part.get("type") == "object"]
     assert len(declared) >= len(OBJECTS)
     assert all(part["additionalProperties"] is False for part in declared)
-    assert Codec(Everywhere, unknown_fields="reject").problems(FULL) == ()
+    assert Codec(Everywhere, unknown_fields="reject").report(FULL) == ()
     assert not any(part.get("additionalProperties") is False for part in objects_in(schema_of(Everywhere)))
 
 

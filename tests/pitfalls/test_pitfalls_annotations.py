@@ -27,7 +27,7 @@ def test_a_class_defined_in_a_function_under_future_annotations():
 
     with pytest.raises(SchemaError) as caught:
         Codec(Outer)
-    assert [complaint.code for complaint in caught.value.complaints] == ["unresolved"] * 2
+    assert [complaint.code for complaint in caught.value.findings] == ["unresolved"] * 2
     assert "inside a function" in str(caught.value)
     assert "namespace=" in str(caught.value)
     codec = Codec(Outer, namespace=locals())

@@ -44,7 +44,7 @@ def test_the_text_of_an_alias_is_never_code(text):
     assert list(schema_of(cls)["properties"]) == [text]
     for _ in range(WARM):
         assert codec.encode(codec.decode({text: 1})) == {text: 1}
-    assert codec.problems({text: "x"})[0].path == (text,)
+    assert codec.report({text: "x"})[0].path == (text,)
     assert EXECUTED == []
 
 
@@ -54,7 +54,7 @@ def test_a_key_of_a_typed_dict_is_never_code(text):
     codec = Codec(cls)
     for _ in range(WARM):
         assert codec.encode(codec.decode({text: 1})) == {text: 1}
-    assert codec.problems({})[0].path == (text,)
+    assert codec.report({})[0].path == (text,)
     assert EXECUTED == []
 
 
@@ -70,7 +70,7 @@ def test_literals_defaults_and_descriptions_are_never_code(text):
     codec = Codec(cls, name=text or "x")
     for _ in range(WARM):
         assert codec.decode({"a": text}) == cls(text, text)
-    str(codec.problems({"a": text + "!"})[0])
+    str(codec.report({"a": text + "!"})[0])
     assert EXECUTED == []
 
 
@@ -132,8 +132,8 @@ def test_a_long_value_gives_a_short_message(annotation, value):
     with pytest.raises(DecodeError) as caught:
         decode(annotation, value)
     assert len(str(caught.value)) <= 2000
-    assert all(len(problem.message) <= 500 for problem in caught.value.problems)
-    assert all(len(problem.received or "") <= 200 for problem in caught.value.problems)
+    assert all(len(problem.message) <= 500 for problem in caught.value.findings)
+    assert all(len(problem.received or "") <= 200 for problem in caught.value.findings)
 
 
 def test_a_long_unknown_key_gives_a_short_message():
@@ -151,7 +151,7 @@ def test_deep_nesting_is_a_problem_and_no_crash(depth):
     assert codes(Json, value) == ["too_deep"]
     with pytest.raises(DecodeError) as caught:
         decode_json(Json, "[" * depth + "]" * depth)
-    assert caught.value.problems[0].code == "too_deep"
+    assert caught.value.findings[0].code == "too_deep"
     while value:  # freed level by level
         value = value.pop()
 
@@ -162,13 +162,13 @@ def test_integers_of_many_digits(annotation):
     text = "9" * 1_000_000
     with pytest.raises(DecodeError) as caught:
         decode_json(annotation, text)
-    assert caught.value.problems[0].code == "too_large"
+    assert caught.value.findings[0].code == "too_large"
     assert len(str(caught.value)) <= 2000
 
 
 def test_integers_of_many_digits_that_are_parsed_already():
     for annotation in (int, int | str, Decimal, Level):
-        [problem] = Codec(annotation).problems(10**100_000)
+        [problem] = Codec(annotation).report(10**100_000)
         assert len(str(problem)) <= 500
 
 
@@ -222,6 +222,6 @@ class Range:
 
 
 def test_what_post_init_raises_is_a_problem_at_its_path():
-    [problem] = Codec(dict[str, list[Range]]).problems({"k": [{"low": 1, "high": 2}, {"low": 2, "high": 1}]})
+    [problem] = Codec(dict[str, list[Range]]).report({"k": [{"low": 1, "high": 2}, {"low": 2, "high": 1}]})
     assert (problem.path, problem.code) == (("k", 1), "rejected")
     assert "low is above high" in problem.message

@@ -137,7 +137,7 @@ def test_json_text_of_numbers_that_are_not_finite(text):
             continue
         with pytest.raises(DecodeError) as caught:
             decode_json(list[annotation], f"[{text}]")
-        assert caught.value.problems[0].code in {"invalid_json", "out_of_range"}
+        assert caught.value.findings[0].code in {"invalid_json", "out_of_range"}
 
 
 @pytest.mark.parametrize("value", ["NaN", "sNaN", "-NaN123", "Infinity", "-inf", float("nan"), float("inf")])
@@ -199,7 +199,7 @@ def test_minus_one_and_a_half_seconds_is_read_as_written():
     ],
 )
 def test_fixed_tuples_have_their_length_and_their_types(value, expected):
-    found = Codec(tuple[int, str]).problems(value)
+    found = Codec(tuple[int, str]).report(value)
     assert [(problem.path, problem.code) for problem in found] == expected
 
 
@@ -220,7 +220,7 @@ class Counted:
 
 def test_a_field_without_init_cannot_be_supplied():
     assert decode(Counted, {"name": "abc", "length": 99}).length == 3
-    [problem] = Codec(Counted, unknown_fields="reject").problems({"name": "abc", "length": 99})
+    [problem] = Codec(Counted, unknown_fields="reject").report({"name": "abc", "length": 99})
     assert (problem.path, problem.code) == (("length",), "unknown")
     assert list(json_schema(Counted)["properties"]) == ["name"]
 

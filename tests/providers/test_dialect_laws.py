@@ -228,7 +228,7 @@ def test_an_unknown_keyword_anywhere_is_refused_aloud_in_every_strict_form(data,
         if provider.dialect is not None:
             with pytest.raises(SchemaError) as caught:
                 provider.request(offer_of([made], strict=True))
-            (complaint,) = caught.value.complaints
+            (complaint,) = caught.value.findings
             assert complaint.path[0] == "value_0", name
             assert not provider.report([made], strict=True).is_accepted
         if provider.always is not None:

@@ -182,10 +182,10 @@ def test_what_a_provider_takes_always_is_never_refused_but_for_names(annotation,
         reject()
     found = dialect_schema(codec, provider.always, "tool", provider.name)
     if isinstance(codec.graph.resolve_root(), UnionNode):
-        assert [complaint.code for complaint in found.complaints] == ["unsupported"]
+        assert [complaint.code for complaint in found.findings] == ["unsupported"]
         return
-    assert all(complaint.message.startswith("the property is called") for complaint in found.complaints)
-    if not found.complaints:
+    assert all(complaint.message.startswith("the property is called") for complaint in found.findings)
+    if not found.findings:
         assert_within(found.schema, provider.always)
         json.dumps(found.schema)
 

@@ -80,9 +80,9 @@ def test_a_schema_holds_only_what_the_dialect_takes(annotation, provider):
     except SchemaError:
         reject()
     found = dialect_schema(codec, provider.dialect, "tool", f"the strict mode of {provider.name}")
-    for complaint in found.complaints:
+    for complaint in found.findings:
         assert complaint.message.endswith(f"which the strict mode of {provider.name} doesn't take")
-    if found.complaints:
+    if found.findings:
         return
     assert_within(found.schema, provider.dialect)
 
@@ -129,7 +129,7 @@ def test_what_a_model_sends_in_a_strict_mode_decodes_to_the_same(annotation, dat
     except SchemaError:
         reject()
     found = dialect_schema(codec, openai_chat.dialect, "tool", "OpenAI")
-    if found.complaints:
+    if found.findings:
         reject()
     value = data.draw(arguments(codec))
     known = {one.key for one in codec.graph.resolve_root().fields}
@@ -258,7 +258,7 @@ def test_nulls_are_left_out_of_what_no_member_of_a_union_takes(key):
     codec = Codec(list[Byte | Word])
     cleaned = without_nulls(codec.graph, [{key: "x", "kind": None}])
     assert cleaned == [{key: "x"}]
-    assert [problem.path for problem in codec.problems(cleaned)] == [(0, key)]
+    assert [problem.path for problem in codec.report(cleaned)] == [(0, key)]
 
 
 def test_of_members_with_the_same_keys_the_one_with_fewer_problems_counts():
@@ -394,7 +394,7 @@ def test_what_cant_be_said_is_refused_with_every_place():
 
     with pytest.raises(SchemaError) as caught:
         openai_chat.request(offer_of([save], strict=True))
-    assert [(".".join(found.path), found.message.partition(",")[0]) for found in caught.value.complaints] == [
+    assert [(".".join(found.path), found.message.partition(",")[0]) for found in caught.value.findings] == [
         ("labels", "it is an object with free keys"),
         ("extra", "it takes a value of any type"),
         ("place", "it is an array whose places have different types"),
@@ -402,7 +402,7 @@ def test_what_cant_be_said_is_refused_with_every_place():
         ("money", 'its schema has the keyword "minProperties"'),
         ("rows.*", "it is an object with free keys"),
     ]
-    assert all(found.remedy for found in caught.value.complaints)
+    assert all(found.remedy for found in caught.value.findings)
 
 
 def test_a_recursive_type_is_refused_where_the_dialect_refuses_it():

@@ -305,7 +305,7 @@ def refused(data: Any, toolset: Toolset[Any] = TOOLS, secret: bytes | None = Non
 
 def problems(error: RestoreError) -> list[tuple[str, str | None]]:
     """Return code and call of what no longer fits."""
-    return [(problem.code, problem.call_id) for problem in error.problems]
+    return [(problem.code, problem.call_id) for problem in error.findings]
 
 
 def saved(plan: Any, secret: bytes | None = None) -> Any:

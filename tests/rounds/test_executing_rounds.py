@@ -376,7 +376,7 @@ def halve(odds: Odds) -> float:
 
 
 def shout(error):
-    return f"WRONG: {len(error.problems)}"
+    return f"WRONG: {len(error.findings)}"
 
 
 def fail_to_report(error):

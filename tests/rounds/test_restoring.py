@@ -97,7 +97,7 @@ def test_an_input_that_no_longer_decodes_is_an_issue_with_the_full_report():
     assert "booking: expected integer" in issue.content
     assert "reason: missing" in issue.content
     assert "booking: expected integer" in str(error)
-    assert [problem.code for problem in issue.error.problems] == ["wrong_type", "missing"]
+    assert [problem.code for problem in issue.error.findings] == ["wrong_type", "missing"]
 
 
 @tool_input(name="cancel")
@@ -159,7 +159,7 @@ def test_errors_can_be_pickled():
     error = refused(saved(mixed()), TOOLS.without("choose"))
     problem = refused({"format": FORMAT + 1})
     again = pickle.loads(pickle.dumps(problem))
-    assert (again.problems, again.round, str(again)) == (problem.problems, None, str(problem))
+    assert (again.findings, again.round, str(again)) == (problem.findings, None, str(problem))
     assert isinstance(error, ValueError)
 
 
@@ -343,7 +343,7 @@ def test_time_is_linear_in_the_number_of_calls():
 
 def test_many_calls_of_tools_that_are_gone_take_no_longer():
     data = planned(*[("book", {"leg": {"origin": "X"}})] * 2000).as_dict()
-    assert len(refused(data, TOOLS.without("book")).problems) == 2000
+    assert len(refused(data, TOOLS.without("book")).findings) == 2000
 
 
 def test_a_large_argument_is_saved_and_restored():

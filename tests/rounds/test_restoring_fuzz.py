@@ -46,8 +46,8 @@ def check(data: Any, secret: bytes | None = None) -> None:
     try:
         plan = TOOLS.restore_round(data, secret=secret)
     except RestoreError as error:
-        assert error.problems
-        assert all(type(problem) is RestoreProblem for problem in error.problems)
+        assert error.findings
+        assert all(type(problem) is RestoreProblem for problem in error.findings)
         assert len(str(error)) < 10_000
         str(error).encode()
         plan = error.round

@@ -123,7 +123,7 @@ def test_each_kind_of_issue_says_what_is_wrong():
     assert 'did you mean "search"' in unknown.content
     assert isinstance(unknown.error, ToolNotFoundError)
     assert isinstance(invalid.error, DecodeError)
-    assert [problem.path for problem in invalid.error.problems] == [("query",), ("limit",)]
+    assert [problem.path for problem in invalid.error.findings] == [("query",), ("limit",)]
     assert invalid.content == str(invalid.error)
     assert found.continue_suggestion == (
         "3 calls could not be used: fetch (not_available), serch (tool_not_found), search (invalid_params). "
@@ -143,7 +143,7 @@ def test_arguments_are_checked_inside_a_nested_toolset_too():
     found = outer.offer().round([raw("b_a_search", limit="many")])
     (issue,) = found.issues
     assert (issue.code, issue.name) == ("invalid_params", "b_a_search")
-    assert [problem.path for problem in issue.error.problems] == [("query",), ("limit",)]
+    assert [problem.path for problem in issue.error.findings] == [("query",), ("limit",)]
     assert "b_a_search" in issue.content
     assert codes(outer.offer().round([raw("search", query="q")])) == ["tool_not_found"]
 

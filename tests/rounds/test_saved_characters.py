@@ -168,7 +168,7 @@ def test_a_plan_with_texts_that_are_none_is_refused(changes):
     saved = resealed(saved) if isinstance(saved["calls"], list) else saved
     with pytest.raises(RestoreError) as caught:
         TOOLS.restore_round(saved)
-    assert [problem.code for problem in caught.value.problems] == ["not_a_round"]
+    assert [problem.code for problem in caught.value.findings] == ["not_a_round"]
 
 
 def test_a_text_may_also_hold_what_needs_none():

@@ -321,13 +321,13 @@ def test_what_a_call_does_not_have_is_none_and_an_input_that_is_not_there_raises
         None,
         None,
     )
-    assert [problem.path for problem in issue.problems] == [("query",)]
+    assert [problem.path for problem in issue.findings] == [("query",)]
     for read in ("input", "tool", "arguments"):
         with pytest.raises(RoundError, match="can't be run, so it has no input"):
             getattr(issue, read)
     with pytest.raises(RoundError, match="so it has no input"):
         issue.defer("wait")
-    assert (call.result, call.code, call.content, call.error, call.problems) == (None, None, None, None, ())
+    assert (call.result, call.code, call.content, call.error, call.findings) == (None, None, None, None, ())
     assert call.as_pending() is call
     gone = Toolset(search).restore_round(found.with_results([call.complete("page")]).as_dict()).handled[0]
     with pytest.raises(RoundError, match="doesn't fit its tool, so it has no input"):

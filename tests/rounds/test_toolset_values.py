@@ -62,7 +62,7 @@ def test_a_selector_is_an_enum_in_the_schema_and_a_miss_has_the_nearest_name():
     assert codec.json_schema() == {"type": "array", "items": {"type": "string", "enum": ["search", "fetch"]}}
     assert codec.decode(["fetch", "search"]) == ["fetch", "search"]
     assert codec.encode(["fetch"]) == ["fetch"]
-    (problem,) = codec.problems(["fetsh"])
+    (problem,) = codec.report(["fetsh"])
     assert 'did you mean "fetch"' in str(problem)
 
 

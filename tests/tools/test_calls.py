@@ -203,7 +203,7 @@ def test_results_that_can_not_be_told(annotation, value):
     with pytest.raises(EncodeError) as caught:
         returning(annotation, value)
     assert caught.value.name == "give"
-    assert caught.value.problems
+    assert caught.value.findings
 
 
 def test_output_schema():

@@ -31,7 +31,7 @@ from operator_schema import (
 def complaint_of(make):
     with pytest.raises(SchemaError) as caught:
         make()
-    (complaint,) = caught.value.complaints
+    (complaint,) = caught.value.findings
     return complaint
 
 
@@ -147,7 +147,7 @@ def test_a_decorator_without_wraps():
     with pytest.raises(SchemaError) as caught:
         tool(logged(find.__wrapped__))
     start = "If a decorator made this function, use functools.wraps in it. Annotate"
-    assert all(complaint.remedy.startswith(start) for complaint in caught.value.complaints)
+    assert all(complaint.remedy.startswith(start) for complaint in caught.value.findings)
     assert str(caught.value).startswith("inner: 2 complaints about the function")
 
 
@@ -367,5 +367,5 @@ def test_a_complaint_names_the_tool_or_the_class_inside_it():
 
     with pytest.raises(SchemaError) as caught:
         tool(run)
-    found = [(complaint.type, complaint.path) for complaint in caught.value.complaints]
+    found = [(complaint.type, complaint.path) for complaint in caught.value.findings]
     assert found == [("Inside", ("inside", "action")), ("run", ("action",))]

@@ -28,7 +28,7 @@ def complaints_of(annotation: Any, **options: Any) -> tuple[Any, ...]:
     act.__annotations__["ctx"] = annotation
     with pytest.raises(SchemaError) as caught:
         tool(**options)(act)
-    return caught.value.complaints
+    return caught.value.findings
 
 
 # --- register_injected -----------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ def test_a_default_of_none_is_in_the_annotation(annotation):
 
     with pytest.raises(SchemaError) as caught:
         tool(act)
-    (complaint,) = caught.value.complaints
+    (complaint,) = caught.value.findings
     assert (complaint.path, complaint.code) == (("db",), "bad_default")
     assert complaint.message.startswith("its default is None, which ")
     assert "| None, skip] = None; if not, take out the default" in complaint.remedy
@@ -299,7 +299,7 @@ def test_a_class_of_an_installed_library_with_many_complaints(library):
     assert "Codec(Session) lists them all" in complaint.remedy
     with pytest.raises(SchemaError) as caught:
         tool(_taking(module.Session[int]))
-    assert len(caught.value.complaints) == 1
+    assert len(caught.value.findings) == 1
     with pytest.raises(SchemaError, match="5 complaints about the type"):
         Codec(module.Session)
 
@@ -317,7 +317,7 @@ def test_other_parameters_keep_their_complaints(library):
     act.__annotations__["ctx"] = module.Session
     with pytest.raises(SchemaError) as caught:
         tool(tags="no", param_descriptions={"nothing": "x"})(act)
-    paths = [(one.path, one.code) for one in caught.value.complaints]
+    paths = [(one.path, one.code) for one in caught.value.findings]
     assert paths.count((("ctx",), "unsupported")) == 1
     assert (("a",), "unannotated") in paths
     assert (("b",), "unsupported") in paths
@@ -342,8 +342,8 @@ def test_a_class_of_the_program_keeps_its_complaints():
     assert not any("mark it" in one.remedy for one in found[1:])
     with pytest.raises(SchemaError) as caught:
         tool(_taking(App))
-    assert [one.path for one in caught.value.complaints][:2] == [("db",), ("cache",)]
-    assert "mark it: ctx: Annotated[App, skip]" in caught.value.complaints[0].remedy
+    assert [one.path for one in caught.value.findings][:2] == [("db",), ("cache",)]
+    assert "mark it: ctx: Annotated[App, skip]" in caught.value.findings[0].remedy
 
 
 def test_what_is_not_a_class_keeps_its_complaints():

@@ -322,7 +322,7 @@ def test_a_receiver_that_the_model_would_be_told():
     # Before Python 3.12 what is raised while a class is made comes as the cause.
     error = caught.value if isinstance(caught.value, SchemaError) else caught.value.__cause__
     assert isinstance(error, SchemaError)
-    assert error.complaints[0].path == ("this",)
+    assert error.findings[0].path == ("this",)
     assert "name it self" in str(error)
 
 

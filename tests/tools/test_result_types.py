@@ -88,7 +88,7 @@ def returning(annotation, value=None):
 def test_a_type_that_has_no_json_form_is_refused(annotation, place, named):
     with pytest.raises(SchemaError) as caught:
         returning(annotation)
-    (complaint,) = caught.value.complaints
+    (complaint,) = caught.value.findings
     assert (complaint.path, complaint.code, complaint.type) == (place, "unsupported", "give")
     assert named in complaint.message
     assert "the result can't be written as JSON" in complaint.message
@@ -100,7 +100,7 @@ def test_an_explicit_output_is_refused():
         tool_input(output=complex)(Cat)
     with pytest.raises(SchemaError) as caught:
         tool_input(output=complex)(int | str)
-    assert {complaint.path for complaint in caught.value.complaints} == {(), ("output",)}
+    assert {complaint.path for complaint in caught.value.findings} == {(), ("output",)}
 
 
 def test_everything_wrong_is_in_one_report():
@@ -108,7 +108,7 @@ def test_everything_wrong_is_in_one_report():
 
     with pytest.raises(SchemaError) as caught:
         tool(give)
-    assert [complaint.path for complaint in caught.value.complaints] == [("x",), ("return",), ("y",)]
+    assert [complaint.path for complaint in caught.value.findings] == [("x",), ("return",), ("y",)]
 
 
 class Keys(TypedDict):

@@ -123,7 +123,7 @@ def test_a_copy_shares_the_exception():
     copied = copy.deepcopy(result)
     assert copied == result
     assert copied.details["exception"] is error
-    assert copied.details["problems"] is not result.details["problems"]
+    assert copied.details["findings"] is not result.details["findings"]
 
 
 def test_results_with_details_have_a_hash():

@@ -118,7 +118,7 @@ def test_the_function_gets_all_arguments_that_fit(function: Callable[..., Any]) 
     assert list(check.signature.parameters) == ["arguments"]
     with pytest.raises(DecodeError) as caught:
         check.run({"major": 0})
-    assert [problem.path for problem in caught.value.problems] == [("package",), ("major",)]
+    assert [problem.path for problem in caught.value.findings] == [("package",), ("major",)]
     with pytest.raises(EncodeError):
         check.encode_input(check.decode({"package": "a"}).__class__({}))
 
@@ -231,7 +231,7 @@ def test_a_function_that_does_not_take_one_dict_is_refused(function: Callable[..
         document_tool(function, SCHEMA)
     assert said in str(caught.value)
     assert "arguments: dict[str, Any]" in str(caught.value)
-    assert len(caught.value.complaints) == 1
+    assert len(caught.value.findings) == 1
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def test_a_schema_that_cannot_be_used_is_refused_with_all_else_that_is_wrong(sch
     with pytest.raises(SchemaError) as caught:
         document_tool(two, schema, timeout=-1)
     assert said in str(caught.value)
-    assert len(caught.value.complaints) == 3
+    assert len(caught.value.findings) == 3
 
 
 def test_examples_and_descriptions_are_checked_when_it_is_made() -> None:

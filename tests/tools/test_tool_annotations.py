@@ -170,7 +170,7 @@ def test_what_is_refused(option, value):
     for make in [tool(**{option: value}), lambda function: tool(function).with_(**{option: value})]:
         with pytest.raises(SchemaError) as caught:
             make(delete)
-        [complaint] = caught.value.complaints
+        [complaint] = caught.value.findings
         assert complaint.code == "bad_option"
         assert complaint.message.startswith(f"{option} is ")
 
@@ -184,7 +184,7 @@ def test_contradictions_are_refused_also_with_what_was_stated_before():
     ]:
         with pytest.raises(SchemaError, match="read_only and destructive") as caught:
             make()
-        assert len(caught.value.complaints) == 1
+        assert len(caught.value.findings) == 1
     assert tool(read_only=True, destructive=False)(delete).annotations.destructive is False
 
 

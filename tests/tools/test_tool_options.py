@@ -74,7 +74,7 @@ def _outcome(codec, arguments):
     try:
         return codec.decode_json(json.dumps(arguments))
     except DecodeError as error:
-        return error.problems
+        return error.findings
 
 
 @pytest.mark.parametrize(

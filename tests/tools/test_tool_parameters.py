@@ -100,7 +100,7 @@ def test_extra_arguments_override_nothing(name):
 
     with pytest.raises(DecodeError) as caught:
         write.run({"first": 1, "extra": {name: 2}}, db=3)
-    assert caught.value.problems[0].code == "rejected"
+    assert caught.value.findings[0].code == "rejected"
 
 
 def test_typed_keywords():
@@ -158,7 +158,7 @@ def test_keywords_of_what_is_no_typed_dict(given):
     walk.__annotations__ = {"options": Unpack[given]}
     with pytest.raises(SchemaError, match="in Unpack isn't a TypedDict") as caught:
         tool(walk)
-    assert caught.value.complaints[0].path == ("options",)
+    assert caught.value.findings[0].path == ("options",)
 
 
 def test_positional_only_and_keyword_only():
@@ -209,7 +209,7 @@ def test_a_default_that_can_not_be_copied():
 
     with pytest.raises(SchemaError, match="can't be copied: TypeError") as caught:
         tool(hold)
-    assert [(c.path, c.code) for c in caught.value.complaints] == [
+    assert [(c.path, c.code) for c in caught.value.findings] == [
         (("x",), "bad_default"),
         (("y",), "bad_default"),
     ]

@@ -107,11 +107,11 @@ def test_what_is_missing_is_an_error_at_definition():
         @tool
         def search(query, db: Db): ...
 
-    assert [(c.path, c.code) for c in caught.value.complaints] == [
+    assert [(c.path, c.code) for c in caught.value.findings] == [
         (("query",), "unannotated"),
         (("db",), "unsupported"),
     ]
-    assert "write db: Annotated[…, skip]" in caught.value.complaints[1].remedy
+    assert "write db: Annotated[…, skip]" in caught.value.findings[1].remedy
 
 
 def test_the_schema_has_types_defaults_and_descriptions():
@@ -164,7 +164,7 @@ def test_a_timeout_of_its_own():
 def test_bad_json_has_its_position():
     with pytest.raises(DecodeError) as caught:
         web_search.decode('{"query": ')
-    assert caught.value.problems[0].code == "invalid_json"
+    assert caught.value.findings[0].code == "invalid_json"
     assert "line 1 column" in str(caught.value)
 
 
@@ -275,7 +275,7 @@ def test_describe_tools_gives_the_documentation_on_demand():
     for arguments in ({}, {"tools": []}):
         with pytest.raises(DecodeError) as caught:
             asked.run(arguments)
-        assert caught.value.problems[0].path == ("tools",)
+        assert caught.value.findings[0].path == ("tools",)
     assert asked.run({"tools": ["web_serch"]}) == "No such tool: web_serch (did you mean web_search?)"
 
 
@@ -343,10 +343,10 @@ def test_raw_arguments_are_read_one_by_one():
     assert legacy.run('{"path": "a", "line": 3.0, "color": "red"}') == "a:3:red"
     with pytest.raises(DecodeError) as caught:
         legacy.run({"line": 1})
-    assert caught.value.problems[0].message == "Missing argument 'path' for tool 'legacy'"
+    assert caught.value.findings[0].message == "Missing argument 'path' for tool 'legacy'"
     with pytest.raises(DecodeError) as caught:
         legacy.run({"path": ["a"]})
-    assert caught.value.problems[0].path == ("path",)
+    assert caught.value.findings[0].path == ("path",)
     with pytest.raises(DecodeError):
         legacy.run([])
 

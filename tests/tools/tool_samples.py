@@ -26,7 +26,7 @@ class Point:
 
 
 def codes_of(caught):
-    return [complaint.code for complaint in caught.value.complaints]
+    return [complaint.code for complaint in caught.value.findings]
 
 
 def many(

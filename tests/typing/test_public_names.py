@@ -11,10 +11,9 @@ from operator_schema import (
     URL,
     ArgumentStream,
     Codec,
-    Complaint,
     DecodeError,
+    Finding,
     Partial,
-    Problem,
     SchemaError,
     SchemaLeaf,
     decode,
@@ -45,7 +44,7 @@ def test_decoded_values_have_the_type() -> None:
 def test_schema_and_values() -> None:
     assert_type(json_schema(Point), dict[str, Any])
     assert_type(encode(Point(1)), Any)
-    assert_type(Codec(Point).problems({}), tuple[Problem, ...])
+    assert_type(Codec(Point).report({}), tuple[Finding, ...])
     assert_type(Point(1).link, SplitResult | None)
 
 
@@ -62,12 +61,12 @@ def test_errors_carry_data() -> None:
     try:
         decode(Point, {})
     except DecodeError as error:
-        assert_type(error.problems, tuple[Problem, ...])
-        assert_type(error.problems[0].path, tuple[str | int, ...])
+        assert_type(error.findings, tuple[Finding, ...])
+        assert_type(error.findings[0].path, tuple[str | int, ...])
     try:
         Codec(complex)
     except SchemaError as error:
-        assert_type(error.complaints, tuple[Complaint, ...])
+        assert_type(error.findings, tuple[Finding, ...])
 
 
 def test_leaves_know_their_type() -> None:

@@ -169,7 +169,7 @@ class Failures:
 
     def invalid(self, call: RawCall, error: DecodeError) -> ToolResult:
         """Return the result for wrong arguments: the report."""
-        found = [f"{show_path(problem.path)} {problem.code}".lstrip() for problem in error.problems]
+        found = [f"{show_path(problem.path)} {problem.code}".lstrip() for problem in error.findings]
         # Without the arguments: they may hold secrets.
         _log(INFO, call, f"the arguments do not fit: {clip(escape(listed(found, _SHOWN_PROBLEMS)), 500)}")
         return _no_result(call, "invalid_params", self._reported(call, error), error, **error.as_dict())

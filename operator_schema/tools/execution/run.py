@@ -30,7 +30,7 @@ from .threads import Threads, lent_thread
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-    from ...errors import Problem
+    from ...findings import Finding
     from ..calls import RawCall
     from ..registry import Registry
     from ..tool import Tool
@@ -356,7 +356,7 @@ class Outcomes:
         # In its thread, if it has one: cutting megabytes takes its time.
         return self.limited(run.tool, call, result) if parts or len(text) > LEAST_CONTENT else result
 
-    def _note_mismatches(self, run: Run, notes: Sequence[Problem]) -> None:
+    def _note_mismatches(self, run: Run, notes: Sequence[Finding]) -> None:
         # Without the values: they may hold secrets.
         places = [f"{show_path(problem.path)} {problem.code}".lstrip() for problem in notes]
         is_declared = run.tool.output_schema() is not None

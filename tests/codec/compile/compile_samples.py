@@ -68,7 +68,7 @@ def check_decoder(codec: Codec[Any], value: Any) -> Any:
         assert made is GiveUp
         with pytest.raises(DecodeError) as caught:
             codec.decode(value)
-        assert list(caught.value.problems) == problems.found
+        assert list(caught.value.findings) == problems.found
         return GiveUp
     assert made is GiveUp or same(made, expected)
     assert same(codec.decode(value), expected)

@@ -46,7 +46,7 @@ def check(codec: Codec[Any], value: Any, alike: Any = same) -> bool:
     if problems.found:
         with pytest.raises(DecodeError) as caught:
             codec.decode(value)
-        assert caught.value.problems == tuple(problems.found)
+        assert caught.value.findings == tuple(problems.found)
         assert caught.value.omitted == problems.omitted
         return True
     assert alike(quick, expected)
@@ -180,7 +180,7 @@ def test_a_list_of_another_class_is_walked():
     assert codec.decode(Items([1, 2.0])) == [1, 2]
     with pytest.raises(DecodeError) as caught:
         codec.decode(Items([1, "x"]))
-    assert caught.value.problems[0].path == (1,)
+    assert caught.value.findings[0].path == (1,)
 
 
 # --- depth ---------------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ def fits(codec, value):
     try:
         codec.decode(value)
     except DecodeError as error:
-        assert {problem.code for problem in error.problems} == {"too_deep"}
+        assert {problem.code for problem in error.findings} == {"too_deep"}
         return False
     return True
 

@@ -46,8 +46,8 @@ def test_one_meaning_over_the_campaigns_types(seed):
         for _ in range(20):
             value = values.value()
             check(codec, value)
-            valid += not codec.problems(value)
-            taken += not codec.problems(value) and decoder_of(codec)(value) is not GiveUp
+            valid += not codec.report(value)
+            taken += not codec.report(value) and decoder_of(codec)(value) is not GiveUp
     assert taken / valid > 0.7
 
 

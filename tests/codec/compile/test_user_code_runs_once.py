@@ -40,7 +40,7 @@ def test_the_root_s_own_check_runs_once(raised):
     assert codec.decode({"x": 1.0, "y": 3}).x == 1
     with pytest.raises(DecodeError) as caught:
         codec.decode({"x": -1})
-    problem = caught.value.problems[0]
+    problem = caught.value.findings[0]
     assert (problem.path, problem.code, problem.message) == (
         (),
         "rejected",

@@ -29,7 +29,7 @@ def example_of(annotation, **options):
     with pytest.raises(DecodeError) as caught:
         codec.decode(Refused())
     example = caught.value.example()
-    assert example is None or codec.problems(example) == ()
+    assert example is None or codec.report(example) == ()
     return example
 
 
@@ -332,13 +332,13 @@ def test_the_type_that_a_string_seems_to_hold(text, name):
     ],
 )
 def test_what_stood_in_quotes_is_suggested_where_it_is_what_was_wanted(annotation, text, suggestion):
-    [problem] = Codec(annotation).problems(text)
+    [problem] = Codec(annotation).report(text)
     assert problem.suggestion == suggestion
 
 
 @pytest.mark.parametrize("text", ['["a", "b"', "[draft]", "{"])
 def test_json_that_begins_in_a_string_is_no_item(text):
-    [problem] = Codec(list[str] | dict[str, str]).problems(text)
+    [problem] = Codec(list[str] | dict[str, str]).report(text)
     assert problem.suggestion is None
     assert problem.message.startswith("got a string that ")
 

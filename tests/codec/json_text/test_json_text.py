@@ -24,7 +24,7 @@ def problems_of(text):
     with pytest.raises(DecodeError) as caught:
         decode_json(Note, text)
     str(caught.value).encode()
-    return caught.value.problems
+    return caught.value.findings
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_repeated_keys_are_bounded():
     text = '{"text": "", "value": [' + ",".join(['{"a":1,"a":1}'] * (MAX_PROBLEMS + 7)) + "]}"
     with pytest.raises(DecodeError) as caught:
         decode_json(Note, text)
-    assert (len(caught.value.problems), caught.value.omitted) == (MAX_PROBLEMS, 7)
+    assert (len(caught.value.findings), caught.value.omitted) == (MAX_PROBLEMS, 7)
 
 
 @pytest.mark.parametrize("digits", [MAX_INTEGER_DIGITS + 1, 1_000_000])
@@ -169,7 +169,7 @@ def test_what_is_no_text_is_the_callers_mistake(wrong):
 
 
 def test_values_are_checked_as_decode_does():
-    assert [p.path for p in Codec(Note).problems({"text": 5})] == [p.path for p in problems_of('{"text": 5}')]
+    assert [p.path for p in Codec(Note).report({"text": 5})] == [p.path for p in problems_of('{"text": 5}')]
 
 
 # --- a parser of the user's ----------------------------------------------------------------------
@@ -199,7 +199,7 @@ def test_what_a_parser_does_with_keys_and_numbers_is_its_own():
 def test_what_a_parser_refuses_is_a_problem(text):
     with pytest.raises(DecodeError, match="not valid JSON: ") as caught:
         Codec(dict[str, int], json_loads=json.loads).decode_json(text)
-    assert [p.code for p in caught.value.problems] == ["invalid_json"]
+    assert [p.code for p in caught.value.findings] == ["invalid_json"]
 
 
 def test_what_a_parser_says_is_bounded():
@@ -209,7 +209,7 @@ def test_what_a_parser_says_is_bounded():
     codec = Codec(int, json_loads=refuse)
     with pytest.raises(DecodeError) as caught:
         codec.decode_json("x\n\x1b" * 100_000)
-    assert len(str(caught.value.problems[0])) < 300
+    assert len(str(caught.value.findings[0])) < 300
     with pytest.raises(DecodeError, match="not valid JSON: ValueError"):
         codec.decode_json("")
 
@@ -221,17 +221,17 @@ def test_text_that_nests_too_deep_never_gets_to_a_parser(make):
     codec.decode_json(make("[" + ",".join(["[]"] * 1000) + "]"))
     with pytest.raises(DecodeError) as caught:
         codec.decode_json(make("[" * 501 + "]" * 501))
-    assert [p.code for p in caught.value.problems] == ["too_deep"]
+    assert [p.code for p in caught.value.findings] == ["too_deep"]
     with pytest.raises(DecodeError) as caught:
         codec.decode_json(b"\xff" + b"[" * 501)
-    assert [p.code for p in caught.value.problems] == ["invalid_json"]
+    assert [p.code for p in caught.value.findings] == ["invalid_json"]
 
 
 def test_text_too_short_to_nest_too_deep_is_left_to_the_parser():
     codec = Codec(Any, json_loads=json.loads)
     with pytest.raises(DecodeError) as caught:
         codec.decode_json("[" * 501 + "]" * 499)
-    assert [p.code for p in caught.value.problems] == ["invalid_json"]
+    assert [p.code for p in caught.value.findings] == ["invalid_json"]
 
 
 def test_a_report_reads_with_the_parser_too():
@@ -250,7 +250,7 @@ def test_a_parser_that_runs_out_of_stack_is_a_problem():
 
     with pytest.raises(DecodeError) as caught:
         Codec(int, json_loads=run_out).decode_json("1")
-    assert [p.code for p in caught.value.problems] == ["too_deep"]
+    assert [p.code for p in caught.value.findings] == ["too_deep"]
 
 
 def test_other_exceptions_of_a_parser_are_its_own():

@@ -32,12 +32,12 @@ def outcome(decode, *given):
     try:
         return decode(*given), None
     except DecodeError as error:
-        return None, (str(error), error.problems, error.omitted)
+        return None, (str(error), error.findings, error.omitted)
 
 
 def found(text, annotation=Write, **options):
     partial = Codec(annotation, **options).decode_partial(text)
-    return [(problem.path, problem.code) for problem in partial.problems]
+    return [(problem.path, problem.code) for problem in partial.findings]
 
 
 def fed(stream, text, size=1):

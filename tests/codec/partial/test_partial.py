@@ -48,7 +48,7 @@ def test_aliases_and_keys_that_name_no_field():
     assert WRITE.decode_partial('{"maxLines": 5,').fields == {"most": 5}
     assert WRITE.decode_partial('{"most": 5').receiving == "most"
     partial = WRITE.decode_partial('{"most": 5, ')
-    assert (partial.fields, partial.receiving, partial.problems) == ({}, None, ())
+    assert (partial.fields, partial.receiving, partial.findings) == ({}, None, ())
 
 
 def test_null_means_what_it_means_in_the_whole():
@@ -65,11 +65,11 @@ def test_nested_values_are_typed():
 def test_problems_have_the_paths_and_words_of_the_whole():
     text = '{"path": 5, "mode": "apend", "nest": {"inner": {"items": ["x"]}}, "lines": "1"}'
     stream = WRITE.stream()
-    grown = [stream.feed(character).problems for character in text]
+    grown = [stream.feed(character).findings for character in text]
     with pytest.raises(DecodeError) as caught:
         stream.finish()
-    assert set(grown[-2]) == set(caught.value.problems)
-    assert grown[-1] == caught.value.problems
+    assert set(grown[-2]) == set(caught.value.findings)
+    assert grown[-1] == caught.value.findings
     assert [len(problems) for problems in grown] == sorted(len(problems) for problems in grown)
     assert WRITE.decode_partial(text[:-1]).missing == ()
 
@@ -77,27 +77,27 @@ def test_problems_have_the_paths_and_words_of_the_whole():
 def test_depth_counts_from_the_root():
     deep = '{"nest": {"inner": {"items": []}}'
     assert found(deep, max_depth=4) == []
-    [problem] = Codec(Write, max_depth=3).decode_partial(deep).problems
+    [problem] = Codec(Write, max_depth=3).decode_partial(deep).findings
     assert (problem.path, problem.code) == (("nest", "inner", "items"), "too_deep")
     assert problem.message == "nested deeper than 3 levels"
 
 
 def test_unknown_keys_are_told_where_they_are_refused():
     assert found('{"pth"') == []
-    [problem] = Codec(Write, unknown_fields="reject").decode_partial('{"pth"').problems
+    [problem] = Codec(Write, unknown_fields="reject").decode_partial('{"pth"').findings
     assert (problem.path, problem.code, problem.suggestion) == (("pth",), "unknown", '"path"')
 
 
 def test_keys_that_come_twice():
     text = '{"path": "a", "path": 5, "path": "c", "x": {"k": 1, "k": 2}, "nest": {"items": [], "items": [1]}'
     partial = WRITE.decode_partial(text)
-    assert [(problem.path, problem.code) for problem in partial.problems] == [
+    assert [(problem.path, problem.code) for problem in partial.findings] == [
         (("path",), "duplicate"),
         (("x", "k"), "duplicate"),
         (("nest", "items"), "duplicate"),
     ]
     assert partial.fields == {"path": "a"}
-    assert WRITE.decode_partial(text + "}").problems == outcome(WRITE.decode_json, text + "}")[1][1]
+    assert WRITE.decode_partial(text + "}").findings == outcome(WRITE.decode_json, text + "}")[1][1]
 
 
 def test_problems_are_bounded():

@@ -45,7 +45,7 @@ from operator_schema.codec.limits import MAX_TEXT_DEPTH
 def test_text_that_breaks_at_its_end(text):
     assert "invalid_json" not in [code for _, code in found(text[:-1])]
     partial = WRITE.decode_partial(text)
-    assert [(problem.path, problem.code) for problem in partial.problems] == [((), "invalid_json")]
+    assert [(problem.path, problem.code) for problem in partial.findings] == [((), "invalid_json")]
     assert (partial.receiving, partial.is_complete) == (None, False)
     for size in (1, 2, 3):
         stream = fed(WRITE.stream(), text, size)
@@ -57,8 +57,8 @@ def test_text_that_breaks_at_its_end(text):
 def test_what_came_before_the_break_stays():
     stream = fed(WRITE.stream(), '{"path": "a", "mode": 5, "lines": [1, 2}, "nest": {}}')
     assert stream.partial.fields == {"path": "a"}
-    assert [problem.code for problem in stream.partial.problems] == ["not_one_of", "invalid_json"]
-    assert "line 1 column 40" in stream.partial.problems[1].message
+    assert [problem.code for problem in stream.partial.findings] == ["not_one_of", "invalid_json"]
+    assert "line 1 column 40" in stream.partial.findings[1].message
     assert stream.partial.missing == ()
 
 
@@ -69,7 +69,7 @@ def test_numbers_that_no_text_may_hold(number, code):
     text = '{"path": "a", "lines": %s' % number
     assert found(text) == []
     after = WRITE.decode_partial(text + ', "mode": "write"')
-    assert [(p.path, p.code) for p in after.problems] == ([((), code)] if code else [])
+    assert [(p.path, p.code) for p in after.findings] == ([((), code)] if code else [])
     assert ("mode" in after.fields) is (code is None)
     assert fed(WRITE.stream(), text + ', "mode": "write"').partial == after
 
@@ -86,7 +86,7 @@ def test_garbage_after_the_end_takes_completeness_away():
     assert stream.feed('{"path": "a", "mode": "write"} ').is_complete
     partial = stream.feed(" x")
     assert not partial.is_complete
-    assert [problem.code for problem in partial.problems] == ["invalid_json"]
+    assert [problem.code for problem in partial.findings] == ["invalid_json"]
     assert partial.fields == {"path": "a", "mode": "write"}
     with pytest.raises(DecodeError, match="more text after the JSON value"):
         stream.finish()
@@ -94,7 +94,7 @@ def test_garbage_after_the_end_takes_completeness_away():
 
 def test_text_that_was_cut_off_is_refused_by_finish_alone():
     stream = fed(WRITE.stream(), '{"path": "a", "mode": "wri')
-    assert stream.partial.problems == ()
+    assert stream.partial.findings == ()
     assert stream.partial.missing == ("mode",)
     with pytest.raises(DecodeError, match="not valid JSON"):
         stream.finish()

@@ -38,7 +38,7 @@ def test_bytes_may_end_inside_a_character(mark, make):
 def test_bytes_that_are_no_text(text, fields, size):
     stream = fed(WRITE.stream(), text, size)
     assert stream.partial.fields == fields
-    assert len(stream.partial.problems) == 1
+    assert len(stream.partial.findings) == 1
     assert stream.partial == WRITE.decode_partial(text)
     assert outcome(stream.finish) == outcome(WRITE.decode_json, text)
 
@@ -48,9 +48,9 @@ def test_half_a_character_after_the_end():
     done = stream.feed(b'{"path": "a", "mode": "write"}')
     assert done.is_complete
     after = stream.feed(b"\xe2")
-    assert (after.is_complete, after.problems) == (False, ())
+    assert (after.is_complete, after.findings) == (False, ())
     assert outcome(stream.finish) == outcome(WRITE.decode_json, b'{"path": "a", "mode": "write"}\xe2')
-    assert stream.feed(b"\x82\xac").problems[0].code == "invalid_json"
+    assert stream.feed(b"\x82\xac").findings[0].code == "invalid_json"
     assert WRITE.decode_partial(b'{"path": "a", "mode": "write"}\xe2') == after
 
 

@@ -63,10 +63,10 @@ def test_chunks_never_matter_and_the_end_is_decode_json(data):
     assert partial == codec.decode_partial(text)
     assert outcome(stream.finish) == (instance, error)
     if partial.is_complete:
-        assert partial.problems == (error[1] if error else ())
+        assert partial.findings == (error[1] if error else ())
     if error is None and isinstance(instance, Mapping):
         assert partial.fields.items() <= instance.items()
-    if partial.problems:
+    if partial.findings:
         assert error is not None
 
 
@@ -75,7 +75,7 @@ def test_what_is_wrong_stays_wrong_whatever_follows(data):
     codec = Codec(data.draw(OBJECTS))
     text = data.draw(texts(codec))
     cut = text[: data.draw(st.integers(0, len(text)))]
-    if codec.decode_partial(cut).problems:
+    if codec.decode_partial(cut).findings:
         assert outcome(codec.decode_json, text)[1]
         assert outcome(codec.decode_json, cut + text[:0].join([text, text]))[1]
 

@@ -75,7 +75,7 @@ def test_the_airlines_calls_split_at_every_position(codecs):
             partial = stream.feed(character)
             fields, receiving, missing = known[min(length, len(known) - 1)]
             assert list(partial.fields) == fields
-            assert (partial.receiving, partial.missing, partial.problems) == (receiving, missing, ())
+            assert (partial.receiving, partial.missing, partial.findings) == (receiving, missing, ())
             assert all(value == getattr(instance, name) for name, value in partial.fields.items())
             assert partial.is_complete is (length >= len(text.rstrip()))
             if length in sample:

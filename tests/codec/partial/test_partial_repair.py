@@ -39,7 +39,7 @@ FIND = Codec(Find, repair=True)
 def test_what_repair_may_mend_is_no_problem_before_the_end(text, rest, fields, unknown_fields):
     codec = Codec(Find, repair=True, unknown_fields=unknown_fields)
     stream = fed(codec.stream(), text)
-    assert (stream.partial.problems, stream.partial.is_complete) == ((), False)
+    assert (stream.partial.findings, stream.partial.is_complete) == ((), False)
     assert stream.partial == codec.decode_partial(text)
     assert stream.partial.fields == fields
     stream.feed(rest)
@@ -56,7 +56,7 @@ def test_what_repair_can_not_mend_is_told_at_once():
 
 def test_a_value_that_means_the_default_is_none_of_the_fields():
     partial = FIND.decode_partial('{"max_results": null, "query": "a"}')
-    assert (partial.fields, partial.missing, partial.problems) == ({"query": "a"}, (), ())
+    assert (partial.fields, partial.missing, partial.findings) == ({"query": "a"}, (), ())
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_once_complete_fields_are_those_of_the_whole(text, fields, missing):
     assert partial.is_complete
     assert (list(partial.fields), partial.missing) == (fields, missing)
     instance, error = outcome(FIND.decode_json, text)
-    assert partial.problems == (error[1] if error else ())
+    assert partial.findings == (error[1] if error else ())
     assert all(getattr(instance, name) == value for name, value in partial.fields.items())
 
 
@@ -86,12 +86,12 @@ def test_what_came_is_kept_when_the_whole_is_read():
 def test_a_parser_of_the_users_says_which_of_equal_keys_counts():
     stream = Codec(Find, json_loads=json.loads).stream()
     partial = stream.feed('{"query": "a", "max_results": 1, "tags": [], "query": "b", "tags": 5')
-    assert [problem.code for problem in partial.problems] == ["duplicate", "duplicate"]
+    assert [problem.code for problem in partial.findings] == ["duplicate", "duplicate"]
     assert partial.fields == {"query": "a", "max_results": 1, "tags": []}
     partial = stream.feed("}")
-    assert [problem.code for problem in partial.problems] == ["wrong_type"]
+    assert [problem.code for problem in partial.findings] == ["wrong_type"]
     assert list(partial.fields.items()) == [("query", "b"), ("max_results", 1)]
-    assert Codec(Find, json_loads=json.loads).decode_partial('{"query": "a", "query": "b"}').problems == ()
+    assert Codec(Find, json_loads=json.loads).decode_partial('{"query": "a", "query": "b"}').findings == ()
 
 
 @pytest.mark.parametrize("text", ['\ufeff{"path": "a", "mode": "write"}', "\ufeff", "\ufeff ]"])
@@ -115,4 +115,4 @@ def test_a_value_that_is_too_deep_to_repair_is_too_deep_to_decode():
     )
     partial = codec.decode_partial(f'{{"a": {"[" * 450}"x"{"]" * 450}, "b": "1", ')
     assert partial.fields == {"b": 1}
-    assert [problem.code for problem in partial.problems] == ["too_deep"]
+    assert [problem.code for problem in partial.findings] == ["too_deep"]

@@ -35,7 +35,7 @@ class Options(TypedDict, total=False):
 )
 def test_roots(annotation, text, fields, receiving):
     partial = Codec(annotation).decode_partial(text)
-    assert (partial.fields, partial.receiving, partial.problems) == (fields, receiving, ())
+    assert (partial.fields, partial.receiving, partial.findings) == (fields, receiving, ())
     assert not partial.is_complete
 
 
@@ -46,7 +46,7 @@ def test_a_root_that_has_ended(annotation, text):
     partial = codec.decode_partial(text)
     instance, error = outcome(codec.decode_json, text)
     assert partial.is_complete
-    assert partial.problems == (error[1] if error else ())
+    assert partial.findings == (error[1] if error else ())
     stream = fed(codec.stream(), text)
     assert stream.partial == partial
     assert outcome(stream.finish) == (instance, error)

@@ -14,7 +14,7 @@ from operator_schema import Codec
 
 def test_partials_are_values():
     partial = WRITE.decode_partial('{"path": "a", "mode": "x"')
-    assert partial.problems
+    assert partial.findings
     for same in (copy.copy(partial), copy.deepcopy(partial), pickle.loads(pickle.dumps(partial))):
         assert same == partial
     assert "path" in repr(partial)
@@ -71,13 +71,13 @@ def test_a_bug_in_the_users_code_beside_bytes_that_are_no_text():
         stream.feed(b'{"one": {"size": -1}, "three": 3, "\xff')
     partial = stream.feed(b"x")
     assert partial.fields == {"three": 3}
-    assert "not UTF-8: byte 0xff at position 35" in partial.problems[0].message
+    assert "not UTF-8: byte 0xff at position 35" in partial.findings[0].message
 
 
 def test_text_may_end_right_inside_an_array():
     partial = Codec(list[int]).decode_partial("[ ")
-    assert (partial.problems, partial.is_complete) == ((), False)
+    assert (partial.findings, partial.is_complete) == ((), False)
     numbers = Codec(make_dataclass("Numbers", [("a", list[int])]))
     for text in ('{"a": [', '{"a": [ '):
         partial = numbers.decode_partial(text)
-        assert (partial.fields, partial.receiving, partial.problems) == ({}, "a", ())
+        assert (partial.fields, partial.receiving, partial.findings) == ({}, "a", ())

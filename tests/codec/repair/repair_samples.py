@@ -92,7 +92,7 @@ def report(annotation, value, **options):
 def repaired(annotation, value, **options):
     """Decode what can't be decoded without repair, or not whole; return it and the kinds of repair."""
     plain = Codec(annotation, **options)
-    assert plain.problems(value) or plain.decode_report(value).ignored
+    assert plain.report(value) or plain.decode_report(value).ignored
     made = report(annotation, value, **options)
     assert made.repairs
     return made.instance, [repair.kind for repair in made.repairs]
@@ -101,7 +101,7 @@ def repaired(annotation, value, **options):
 def refused(annotation, value, **options):
     with pytest.raises(DecodeError) as caught:
         report(annotation, value, **options)
-    return [problem.code for problem in caught.value.problems]
+    return [problem.code for problem in caught.value.findings]
 
 
 def kept(annotation, value, **options):

@@ -105,7 +105,7 @@ def test_the_error_is_that_of_the_text_as_it_came():
             codec.decode_json(text)
         with pytest.raises(DecodeError) as without:
             Codec(dict[str, Any]).decode_json(text)
-        assert with_repair.value.problems == without.value.problems
+        assert with_repair.value.findings == without.value.findings
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_the_error_is_that_of_the_text_as_it_came():
 def test_text_that_was_cut_off_says_so_whatever_else_would_be_mended(text, where):
     with pytest.raises(DecodeError) as caught:
         Codec(dict[str, Any], repair=True).decode_json(text)
-    [problem] = caught.value.problems
+    [problem] = caught.value.findings
     assert problem.code == "invalid_json"
     assert ("the text ends early" in problem.message) is (where is not None)
     assert where is None or f"ends early at {where}, after " in problem.message

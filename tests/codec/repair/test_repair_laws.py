@@ -104,7 +104,7 @@ def with_values(draw: st.DrawFn) -> tuple[Codec[Any], Codec[Any], list[Any]]:
 
 def check(plain: Codec[Any], repairing: Codec[Any], value: Any, judge: Any) -> None:
     before = copy.deepcopy(value)
-    problems = plain.problems(value)
+    problems = plain.report(value)
     check_repair_of_the_value(repairing, value)
     try:
         report = repairing.decode_report(value)
@@ -149,7 +149,7 @@ def check_what_came_out(codec: Codec[Any], instance: Any, judge: Any) -> None:
     try:
         again = codec.decode_report(encoded)
     except DecodeError as error:  # the class's own check may refuse what it wrote itself
-        assert {problem.code for problem in error.problems} <= {"rejected"}  # likewise
+        assert {problem.code for problem in error.findings} <= {"rejected"}  # likewise
         return
     assert again.repairs == ()
 
@@ -402,9 +402,9 @@ def test_time_is_linear_in_the_size(name):
     annotation, make = LARGE[name]
     codec = Codec(annotation, repair=True)
     small, large = make(2_000), make(32_000)
-    codec.problems(make(10))
+    codec.report(make(10))
     # Sixteen times the input; a quadratic step would take 256 times as long.
-    assert seconds(lambda: codec.problems(large)) < 64 * seconds(lambda: codec.problems(small)) + 0.2
+    assert seconds(lambda: codec.report(large)) < 64 * seconds(lambda: codec.report(small)) + 0.2
 
 
 @pytest.mark.parametrize(
@@ -420,7 +420,7 @@ def test_time_is_linear_in_the_size(name):
     ],
 )
 def test_depth_takes_no_longer_than_width(annotation, value):
-    assert seconds(lambda: Codec(annotation, repair=True).problems(value)) < 3
+    assert seconds(lambda: Codec(annotation, repair=True).report(value)) < 3
 
 
 N = 300_000

@@ -143,7 +143,7 @@ def test_integers_of_more_digits_than_the_interpreter_takes_are_refused(limit):
     before = sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(limit)
     try:
-        assert Codec(int).problems("9" * 1000)
+        assert Codec(int).report("9" * 1000)
         most = limit or MAX_INTEGER_DIGITS - 1
         assert repaired(int, "-" + "9" * most)[0] == 1 - 10**most
         assert not limit or refused(Trip, {"legs": [], "labels": "9" * 1000, "limit": "9" * 1000})

@@ -13,7 +13,7 @@ from operator_schema.codec.report import DecodeReport, Repair
 
 
 def test_repair_is_off_by_default():
-    assert Codec(int).problems("5")
+    assert Codec(int).report("5")
     assert Codec(int).decode_report(5) == DecodeReport(5, (), ())
     with pytest.raises(DecodeError):
         Codec(dict[str, int]).decode_json("{'a': 1}")
@@ -72,8 +72,8 @@ def test_the_value_is_not_changed():
 
 def test_problems_are_those_that_repair_leaves():
     codec = Codec(Trip, repair=True)
-    assert codec.problems({"Legs": "[]", "price": "5"}) == ()
-    assert [problem.path for problem in codec.problems({"legs": "[]", "price": "x"})] == [("price",)]
+    assert codec.report({"Legs": "[]", "price": "5"}) == ()
+    assert [problem.path for problem in codec.report({"legs": "[]", "price": "x"})] == [("price",)]
 
 
 def test_values_too_deep_to_follow_are_left_to_decoding():

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Iterator
 
-    from operator_schema import Problem, Tool
+    from operator_schema import Finding, Tool
     from operator_schema.providers import Provider
 
 PLAIN = "as it is"
@@ -59,7 +59,7 @@ class Subject(NamedTuple):
     schema: dict[str, Any]
     full_schema: dict[str, Any]
     told: frozenset[str]
-    problems: Callable[[str], tuple[Problem, ...]]
+    problems: Callable[[str], tuple[Finding, ...]]
     instances: Iterator[Any]
 
 
@@ -82,11 +82,11 @@ def _plain(rng: random.Random) -> Subject:
     return Subject(PLAIN, schema, schema, frozenset(), problems, _encoded(codec, rng))
 
 
-def _problems(decode: Callable[[Any], Any], arguments: Any) -> tuple[Problem, ...]:
+def _problems(decode: Callable[[Any], Any], arguments: Any) -> tuple[Finding, ...]:
     try:
         decode(arguments)
     except DecodeError as error:
-        return error.problems
+        return error.findings
     return ()
 
 
@@ -142,7 +142,7 @@ def _input_class(rng: random.Random) -> type[Any]:
     return make_dataclass("Input", members, kw_only=True)
 
 
-def _problems_of_call(provider: Provider, tool: Tool[..., Any], text: str) -> tuple[Problem, ...]:
+def _problems_of_call(provider: Provider, tool: Tool[..., Any], text: str) -> tuple[Finding, ...]:
     if provider is anthropic:
         part = {"type": "tool_use", "id": "call", "name": tool.name, "input": json.loads(text)}
         response: Any = {"type": "message", "role": "assistant", "content": [part], "stop_reason": "tool_use"}

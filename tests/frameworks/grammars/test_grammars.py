@@ -18,7 +18,7 @@ from grammars.reasons import ACCEPTED, DECODED, EQUAL, ROUNDED, SEVERAL, TITLE, 
 from grammars.subjects import PLAIN, WIRES, Subject
 from grammars.walks import first_refused, walk
 
-from operator_schema import Codec, Problem
+from operator_schema import Codec, Finding
 
 EXAMPLES = int(os.environ.get("GRAMMAR_EXAMPLES", "30"))
 SEED = os.environ.get("GRAMMAR_SEED", "0")
@@ -71,7 +71,7 @@ def test_the_judge_counts_what_is_not_on_the_list():
     """A decoder that refuses everything, and instances that aren't any."""
 
     def problems(text):
-        return (Problem((), "bad_type", "it isn't one"),)
+        return (Finding((), "bad_type", "it isn't one"),)
 
     subject = Subject(PLAIN, POINT, POINT, frozenset(), problems, repeat({"x": "one"}))
     for name in ENGINES:
@@ -182,4 +182,4 @@ def test_what_is_written_to_the_page_can_be_read_again():
 
 def test_the_decoder_stays_as_strict_as_without_an_engine():
     """What a grammar can't hold a model to is still an error: here a set with two equal items."""
-    assert [problem.code for problem in Codec(set[int]).problems([1, 1])] == ["duplicate"]
+    assert [problem.code for problem in Codec(set[int]).report([1, 1])] == ["duplicate"]

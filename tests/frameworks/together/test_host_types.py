@@ -54,7 +54,7 @@ def test_a_context_without_skip_is_one_complaint(path, alone):
     function.__annotations__["ctx"] = cls
     with pytest.raises(SchemaError) as caught:
         tool(function)
-    (complaint,) = caught.value.complaints
+    (complaint,) = caught.value.findings
     assert (complaint.path, complaint.code) == (("ctx",), "unsupported")
     assert complaint.message.endswith("is given by the framework, not by the model")
     assert f"ctx: Annotated[{cls.__name__}, skip]" in complaint.remedy

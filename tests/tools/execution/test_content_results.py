@@ -262,7 +262,7 @@ class Held:
 def test_a_part_inside_another_value_is_refused_at_registration(declared, path):
     with pytest.raises(SchemaError) as caught:
         giving(None, declared)
-    assert path in {complaint.path for complaint in caught.value.complaints}
+    assert path in {complaint.path for complaint in caught.value.findings}
     assert "A content part is what a function returns, alone or in a list, not inside another value." in str(
         caught.value
     )
@@ -310,7 +310,7 @@ def test_text_that_can_not_be_encoded():
     result.content.encode()
     assert [note.path for note in result.details["mismatches"]] == [(0,), (1,), (2,)]
     strict = one(giving(value), strict_results=True)
-    assert [problem["path"] for problem in strict.details["problems"]] == ["[0]"]
+    assert [problem["path"] for problem in strict.details["findings"]] == ["[0]"]
 
 
 def test_named_tuples_and_other_lists_are_values():

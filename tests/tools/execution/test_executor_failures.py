@@ -39,7 +39,7 @@ def test_arguments_that_do_not_fit():
     result = one(add, {"x": "two", "z": 3})
     assert result.code == "invalid_params"
     assert result.content.startswith("add: 1 problem with the arguments\n- x: expected integer, got string")
-    assert result.details["problems"][0]["path"] == "x"
+    assert result.details["findings"][0]["path"] == "x"
     assert result.details["error"] == "DecodeError"
     assert isinstance(result.details["exception"], DecodeError)
     assert one(add, ["x"]).code == one(add, 5).code == "invalid_params"

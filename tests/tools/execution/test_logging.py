@@ -137,7 +137,7 @@ def test_failures_reach_stderr_without_any_set_up():
 
 
 def test_a_report_of_ones_own():
-    executor = Executor([work], report=lambda error: "\n".join([problem.code for problem in error.problems]))
+    executor = Executor([work], report=lambda error: "\n".join([problem.code for problem in error.findings]))
     assert executor.run_sync(RawCall("1", "work", {"secret": 5})).content == "wrong_type"
 
 

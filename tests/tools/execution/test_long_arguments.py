@@ -77,7 +77,7 @@ def test_decoding_counts_against_the_time_of_a_call():
 
 def test_what_is_wrong_with_long_arguments_is_reported():
     result = Executor([read]).run_sync(RawCall("1", "read", {"text": [LENGTHY]}))
-    assert (result.code, result.details["problems"][0]["code"]) == ("invalid_params", "wrong_type")
+    assert (result.code, result.details["findings"][0]["code"]) == ("invalid_params", "wrong_type")
 
 
 def test_threads_that_decode_are_apart_from_those_of_hanging_tools():

@@ -100,7 +100,7 @@ def test_text_has_to_fit_the_declared_type_too(declared, notes):
     strict = executor_of(declared, lambda: "b", strict_results=True).run_sync(RawCall("c", "work", {}))
     assert strict.is_error
     assert strict.content.startswith("work did its work, but its result can't be shown")
-    assert [problem["message"] for problem in strict.details["problems"]] == notes
+    assert [problem["message"] for problem in strict.details["findings"]] == notes
 
 
 @pytest.mark.parametrize("strict_results", [False, True])
@@ -142,7 +142,7 @@ def test_where_only_the_python_class_differs_the_classes_are_named(declared, val
     result = executor_of(declared, lambda: value).run_sync(RawCall("c", "work", {}))
     assert [note.message for note in result.details["mismatches"]] == [message]
     strict = executor_of(declared, lambda: value, strict_results=True)
-    [problem] = strict.run_sync(RawCall("c", "work", {})).details["problems"]
+    [problem] = strict.run_sync(RawCall("c", "work", {})).details["findings"]
     assert problem["message"] == message
 
 

@@ -1,0 +1,220 @@
+"""What is wrong, or was put right: findings, which exceptions, reports and `lint` list."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
+
+from .immutable import Value
+from .wording import clip, escape, quote, show_path
+
+if TYPE_CHECKING:
+    from typing import Self
+
+__all__ = ["Finding", "Severity", "TypeCode", "UnfitError", "ValueCode", "about_type", "shown_call"]
+
+ValueCode = Literal[
+    "missing",
+    "unknown",
+    "wrong_type",
+    "not_one_of",
+    "out_of_range",
+    "bad_length",
+    "bad_format",
+    "duplicate",
+    "no_match",
+    "rejected",
+    "too_deep",
+    "too_large",
+    "invalid_json",
+]
+"""What can be wrong with a value."""
+
+TypeCode = Literal[
+    "unsupported",
+    "unresolved",
+    "unknown_description",
+    "bad_description",
+    "bad_metadata",
+    "bad_constraint",
+    "bad_default",
+    "bad_enum",
+    "bad_leaf",
+    "alias_collision",
+    "ambiguous",
+    "unannotated",
+    "bad_name",
+    "bad_option",
+    "too_deep",
+    "too_large",
+]
+"""What can be wrong with a type."""
+
+Severity: TypeAlias = Literal["error", "warning", "note"]
+
+_LINE_LENGTH = 300
+_PATH_LENGTH = 150
+_NAME_LENGTH = 100
+_MESSAGE_LENGTH = 500
+
+
+class Finding(Value):
+    """One thing that is wrong, or was put right.
+
+    What is known of few findings alone takes no time and no text from the others: it is at its default.
+
+    Attributes:
+        path: keys and indexes that lead from the root to a value; for a type, attribute names that lead
+            to the annotation, where `*` stands for the items of an array and the values of a map.
+        code: what kind of thing it is; a closed vocabulary.
+        message: what it is, on one line, without path and suggestion.
+        expected: what would have been right, such as `integer`.
+        received: what came, as a bounded excerpt; None where nothing came.
+        suggestion: the name or value that was probably meant, or None.
+        remedy: what to do about it, on one line.
+        severity: `error`: it doesn't work · `warning`: a model has to guess · `note`: nothing is wrong.
+        type: name of the class in which it was found, or of the annotation where there is none.
+        where: file and line of the class or function, such as `/app/models.py:12`.
+        tool: name of the tool; empty if it is about several.
+        call_id: of the call that it is about.
+        provider: name of the provider that it is about; None if it is about any.
+    """
+
+    path: tuple[str | int, ...]
+    code: str
+    message: str
+    expected: str | None = None
+    received: str | None = None
+    suggestion: str | None = None
+    remedy: str | None = None
+    severity: Severity = "error"
+    type: str | None = None
+    where: str | None = None
+    tool: str | None = None
+    call_id: str | None = None
+    provider: str | None = None
+
+    if not TYPE_CHECKING:  # for speed: a failing decode makes it, and leaves the rare slots unset
+
+        def __new__(
+            cls,
+            path: tuple[str | int, ...],
+            code: str,
+            message: str,
+            expected: str | None,
+            received: str | None,
+            suggestion: str | None,
+            remedy: str | None,
+            severity: Severity,
+            type: str | None,  # noqa: A002  # the name of the attribute
+            where: str | None,
+            tool: str | None,
+            call_id: str | None,
+            provider: str | None,
+        ) -> Self:
+            """Make a finding."""
+            self = cls._draft()
+            self.path = path
+            self.code = code
+            self.message = message
+            self.expected = expected
+            self.received = received
+            self.suggestion = suggestion
+            self.remedy = remedy
+            if not (type is where is tool is call_id is provider is None and severity == "error"):
+                self.severity = severity
+                self.type = type
+                self.where = where
+                self.tool = tool
+                self.call_id = call_id
+                self.provider = provider
+            self.__class__ = cls
+            return self
+
+        def __getattr__(self, name: str) -> Any:
+            # Only asked for a slot that is unset.
+            try:
+                return self.__field_defaults__[name]
+            except KeyError:
+                _has_no(self, name)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the finding as JSON values, for logs: the path as text, such as `attendees[2].email`.
+
+        What only few findings have, from `remedy` on, is there where it is known.
+        """
+        content = {name: getattr(self, name) for name in self.__slots__}
+        rare = {name: content[name] for name in self.__slots__[6:] if content[name] is not None}
+        if self.remedy is None:
+            del rare["severity"]
+        often = {name: content[name] for name in self.__slots__[:6]}
+        return {**often, "path": clip(self._shown_path(), _PATH_LENGTH), **rare}
+
+    def __str__(self) -> str:
+        """Write path, message, suggestion and remedy on one line; for a value or a call, it is bounded."""
+        if self.remedy is not None:
+            return self._about_type()
+        if not self.path and self.call_id is not None:
+            message = clip(escape(self.message), _MESSAGE_LENGTH)
+            return f"{shown_call(self.tool or '', self.call_id)}: {message}"
+        where = clip(show_path(self.path), _PATH_LENGTH)
+        hint = f"; did you mean {self.suggestion}?" if self.suggestion else ""
+        line = clip(self.message, _LINE_LENGTH) + hint
+        return f"{where}: {line}" if where else line
+
+    def __repr__(self) -> str:
+        given = {name: getattr(self, name) for name in self.__slots__}
+        defaults = self.__field_defaults__
+        known = [f"{name}={value!r}" for name, value in given.items() if value != defaults.get(name, ...)]
+        return f"Finding({', '.join(known)})"
+
+    def _about_type(self) -> str:
+        path = self._shown_path()
+        hint = f" Did you mean {self.suggestion}?" if self.suggestion else ""
+        of = escape(self.type or self.tool or "")
+        if self.where is not None:
+            of = f"{of}, {self.where}" if path else f"{of} ({self.where})"
+        place = f"{path} (in {of})" if path else of
+        stop = "" if self.message.endswith(("?", ".")) else "."
+        return f"{place}: {self.message}{stop}{hint} {self.remedy}."
+
+    def _shown_path(self) -> str:
+        if self.remedy is None:
+            return show_path(self.path)
+        return "".join(["[*]" if step == "*" else f".{step}" for step in self.path]).removeprefix(".")
+
+
+def about_type(
+    path: tuple[str, ...],
+    code: TypeCode,
+    type: str,  # noqa: A002  # the name of the attribute
+    message: str,
+    remedy: str,
+    suggestion: str | None = None,
+    where: str | None = None,
+) -> Finding:
+    """Make a finding about a type, for a `SchemaError`."""
+    return Finding(path, code, message, None, None, suggestion, remedy, "error", type, where)
+
+
+def shown_call(name: str, call_id: str) -> str:
+    """Show a call by the name of its tool and its id, bounded and escaped."""
+    return f"{clip(escape(name), _NAME_LENGTH)} (call {quote(call_id, _NAME_LENGTH)})"
+
+
+class UnfitError(Exception):
+    """Something about a type that can't be registered; the walk makes a finding of it.
+
+    Attributes:
+        message: what is wrong.
+        remedy: what to do about it.
+    """
+
+    def __init__(self, message: str, remedy: str) -> None:
+        super().__init__(message, remedy)
+        self.message = message
+        self.remedy = remedy
+
+
+def _has_no(finding: Finding, name: str) -> NoReturn:
+    message = f"{type(finding).__name__!r} object has no attribute {name!r}"
+    raise AttributeError(message, name=name, obj=finding)
