@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from .findings import Finding
     from .introspect.leaves import SchemaLeaf, register_leaf
     from .introspect.local_times import LocalDateTime, LocalTime
-    from .rounds.errors import CommitError, CommitFault, OfferError, RoundError
+    from .rounds.errors import CommitError, OfferError, RoundError
     from .rounds.hooks import Complete, Decision, Defer, Hooks, Reject, RunAgain, RunNormally, hook
     from .rounds.offer import Offer, ToolChoice
-    from .rounds.restore import RestoreError, RestoreProblem
+    from .rounds.restore import RestoreError
     from .rounds.round import HookError, InterruptedRoundError, Round
     from .rounds.tool_call import Question, ToolCall, rejection_reason
     from .rounds.toolset import Toolset
@@ -66,7 +66,6 @@ __all__ = [
     "CallError",
     "Codec",
     "CommitError",
-    "CommitFault",
     "Finding",
     "Complete",
     "Decision",
@@ -102,7 +101,6 @@ __all__ = [
     "Repair",
     "Resource",
     "RestoreError",
-    "RestoreProblem",
     "Round",
     "RoundError",
     "RunAgain",
@@ -147,7 +145,6 @@ _HOMES = {
     "CallError": ".errors",
     "Codec": ".codec.codec",
     "CommitError": ".rounds.errors",
-    "CommitFault": ".rounds.errors",
     "Finding": ".findings",
     "Complete": ".rounds.hooks",
     "Decision": ".rounds.hooks",
@@ -183,7 +180,6 @@ _HOMES = {
     "Repair": ".codec.report",
     "Resource": ".tools.content",
     "RestoreError": ".rounds.restore",
-    "RestoreProblem": ".rounds.restore",
     "Round": ".rounds.round",
     "RoundError": ".rounds.errors",
     "RunAgain": ".rounds.hooks",

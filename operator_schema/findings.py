@@ -74,7 +74,7 @@ class Finding(Value):
         severity: `error`: it doesn't work · `warning`: a model has to guess · `note`: nothing is wrong.
         type: name of the class in which it was found, or of the annotation where there is none.
         where: file and line of the class or function, such as `/app/models.py:12`.
-        tool: name of the tool; empty if it is about several.
+        tool: name of the tool; empty if it is about several, or about a saved round.
         call_id: of the call that it is about.
         provider: name of the provider that it is about; None if it is about any.
     """
@@ -153,9 +153,9 @@ class Finding(Value):
         """Write path, message, suggestion and remedy on one line; for a value or a call, it is bounded."""
         if self.remedy is not None:
             return self._about_type()
-        if not self.path and self.call_id is not None:
+        if not self.path and self.tool is not None:
             message = clip(escape(self.message), _MESSAGE_LENGTH)
-            return f"{shown_call(self.tool or '', self.call_id)}: {message}"
+            return message if self.call_id is None else f"{shown_call(self.tool, self.call_id)}: {message}"
         where = clip(show_path(self.path), _PATH_LENGTH)
         hint = f"; did you mean {self.suggestion}?" if self.suggestion else ""
         line = clip(self.message, _LINE_LENGTH) + hint

@@ -5,9 +5,10 @@ from __future__ import annotations
 from os import urandom
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ..findings import Finding, shown_call
 from ..tools.calls import ToolResult
 from ..wording import checked_text, listed, quote, received
-from .errors import CommitError, CommitFault, RoundError, shown_call
+from .errors import CommitError, RoundError
 from .inputs import is_edited
 from .tool_call import ToolCall
 
@@ -51,7 +52,7 @@ def settled(calls: Sequence[ToolCall[Any]], results: Iterable[Given]) -> tuple[T
     return tuple(found)
 
 
-def refuse(calls: Sequence[ToolCall[Any]], faults: Sequence[CommitFault]) -> None:
+def refuse(calls: Sequence[ToolCall[Any]], faults: Sequence[Finding]) -> None:
     """Raise what is wrong, in the order of the calls; nothing is wrong if there are no faults.
 
     Raises:
@@ -59,12 +60,12 @@ def refuse(calls: Sequence[ToolCall[Any]], faults: Sequence[CommitFault]) -> Non
     """
     if faults:
         order = {call.id: call.index for call in reversed(calls)}
-        raise CommitError(sorted(faults, key=lambda fault: order.get(fault.call_id, len(calls))))
+        raise CommitError(sorted(faults, key=lambda fault: order.get(fault.call_id or "", len(calls))))
 
 
 def matched(
     calls: Sequence[ToolCall[Any]], results: Iterable[Given]
-) -> tuple[dict[int, Given], list[CommitFault]]:
+) -> tuple[dict[int, Given], list[Finding]]:
     """Find the call of each result.
 
     Calls may share an id. A result that a call has made belongs to that call; others belong to the calls of
@@ -83,11 +84,11 @@ def matched(
     given = _checked(results)
     named = _by_id_and_name(calls)
     found: dict[int, Given] = {}
-    faults: dict[int, CommitFault] = {}
+    faults: dict[int, Finding] = {}
     # One that knows its own call comes first: another one with this id could take its place.
     for number in sorted(range(len(given)), key=lambda number: _own_index(given[number]) is None):
         place = _place_of(given[number], calls, named, found)
-        if isinstance(place, CommitFault):
+        if isinstance(place, Finding):
             faults[number] = place
         else:
             found[place] = given[number]
@@ -160,12 +161,12 @@ def _place_of(
     calls: Sequence[ToolCall[Any]],
     named: Mapping[str, Mapping[str, _SameName]],
     found: Mapping[int, Given],
-) -> int | CommitFault:
+) -> int | Finding:
     """Return the position of the call of a result, or what is wrong with it."""
     same_id = named.get(_id_of(result))
     if same_id is None:
         message = f"no call of this turn has the id {quote(_id_of(result))}"
-        return CommitFault("unknown_call", _id_of(result), result.name, message)
+        return Finding((), "unknown_call", message, tool=result.name, call_id=_id_of(result))
     same_name = same_id.get(result.name)
     if same_name is None:
         names = listed([quote(name) for name in same_id], _SHOWN_NAMES)
@@ -191,16 +192,16 @@ def _place_of(
     return own.index
 
 
-def _decided(result: Given, *, is_deferred: bool) -> CommitFault:
+def _decided(result: Given, *, is_deferred: bool) -> Finding:
     """Return what is wrong with a result of a call that takes none."""
     if is_deferred:
         return _fault("deferred", result, "it waits for a decision: leave this one out")
     return _fault("already_decided", result, "the round has its result already: leave this one out")
 
 
-def _fault(code: FaultCode, about: Given, message: str) -> CommitFault:
+def _fault(code: FaultCode, about: Given, message: str) -> Finding:
     call_id = about.call_id if isinstance(about, ToolResult) else about.id
-    return CommitFault(code, call_id, about.name, message)
+    return Finding((), code, message, tool=about.name, call_id=call_id)
 
 
 WhichCall: TypeAlias = "str | int | ToolCall[Any]"

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..immutable import Value
-from ..wording import clip, escape, quote
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..findings import Finding
+
 __all__ = [
     "CommitError",
-    "CommitFault",
     "FaultCode",
     "OfferError",
     "RoundError",
     "StoreError",
     "fault_list",
-    "shown_call",
 ]
 
-_NAME_LENGTH = 100
-_MESSAGE_LENGTH = 500
 _SHOWN = 10
 
 
@@ -70,39 +65,19 @@ id · the round has a result of its own · the result names another tool · it b
 arguments · the call still waits for a decision."""
 
 
-class CommitFault(Value):
-    """One thing that is wrong with the results that were to be committed.
-
-    Attributes:
-        code: what kind of fault it is.
-        call_id: of the call, or of the result that fits no call.
-        name: of its tool.
-        message: one line that says what to do about it.
-    """
-
-    code: FaultCode
-    call_id: str
-    name: str
-    message: str
-
-    def __str__(self) -> str:
-        """Write the call and the message on one line."""
-        return f"{shown_call(self.name, self.call_id)}: {clip(escape(self.message), _MESSAGE_LENGTH)}"
-
-
 class CommitError(RoundError):
     """The results don't fit the calls; nothing was committed.
 
     Attributes:
-        faults: everything that is wrong, in the order of the calls.
+        findings: everything that is wrong, in the order of the calls.
     """
 
-    def __init__(self, faults: Sequence[CommitFault]) -> None:
-        super().__init__(fault_list("the results don't fit the calls of this turn", faults), len(faults))
-        self.faults: tuple[CommitFault, ...] = tuple(faults)
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        super().__init__(fault_list("the results don't fit the calls of this turn", findings), len(findings))
+        self.findings: tuple[Finding, ...] = tuple(findings)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.faults,)
+        return type(self), (self.findings,)
 
 
 class StoreError(RoundError):
@@ -118,11 +93,6 @@ class StoreError(RoundError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.message, self.round_id)
-
-
-def shown_call(name: str, call_id: str) -> str:
-    """Show a call by the name of its tool and its id, bounded and escaped."""
-    return f"{clip(escape(name), _NAME_LENGTH)} (call {quote(call_id, _NAME_LENGTH)})"
 
 
 def fault_list(head: str, lines: Sequence[object]) -> str:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast
 
 from ..codec.codec import Codec
 from ..errors import DecodeError, ToolError, ToolNotFoundError
-from ..immutable import Value
+from ..findings import Finding
 from ..json_values import is_object
 from ..tools.calls import RawCall, ToolResult, arguments_to_decode, exception_text
-from ..wording import clip, escape, nearest_names, received
+from ..wording import nearest_names, received
 from .commit import Settlement
-from .errors import fault_list, shown_call
+from .errors import fault_list
 from .inputs import check_same, digest_with, is_same_digest, own_json, schema_digest, what_is_signed
 from .questions import check_answer, check_question
 from .round import Round
@@ -28,9 +28,8 @@ if TYPE_CHECKING:
     from .named_tools import NamedTools
     from .saved import SavedHead
 
-__all__ = ["RestoreError", "RestoreProblem", "RestoreProblemCode", "restore_round"]
+__all__ = ["RestoreError", "RestoreProblemCode", "restore_round"]
 
-_MESSAGE_LENGTH = 500
 _SUGGESTED = 3
 _TEXTS: Codec[Any] = Codec(Any, max_depth=DEPTH)
 _SIGNED_OTHERWISE = " (or they were saved with another secret, or without one)"
@@ -46,27 +45,6 @@ wrote them · they were changed · the toolset has no such tool any more · the 
 more, or makes something else of it."""
 
 
-class RestoreProblem(Value):
-    """One thing that no longer fits.
-
-    Attributes:
-        code: what kind of problem it is.
-        call_id: of the call, or None where it is about the data as a whole.
-        name: of its tool, or None.
-        message: one line that says what is wrong.
-    """
-
-    code: RestoreProblemCode
-    call_id: str | None
-    name: str | None
-    message: str
-
-    def __str__(self) -> str:
-        """Write the call and the message on one line."""
-        message = clip(escape(self.message), _MESSAGE_LENGTH)
-        return message if self.name is None else f"{shown_call(self.name, self.call_id or '')}: {message}"
-
-
 class RestoreError(ValueError):
     """Saved data don't give back the round that was saved.
 
@@ -76,9 +54,9 @@ class RestoreError(ValueError):
             were; None where the data as a whole can't be used.
     """
 
-    def __init__(self, findings: Sequence[RestoreProblem], so_far: Round[Any] | None = None) -> None:
+    def __init__(self, findings: Sequence[Finding], so_far: Round[Any] | None = None) -> None:
         super().__init__(tuple(findings), so_far)
-        self.findings: tuple[RestoreProblem, ...] = tuple(findings)
+        self.findings: tuple[Finding, ...] = tuple(findings)
         self.round = so_far
 
     def __str__(self) -> str:
@@ -94,7 +72,7 @@ def restore_round(toolset: NamedTools, data: object, secret: bytes | None) -> Ro
     """
     digest = digest_with(secret)
     head = _head(data, digest, _SIGNED_OTHERWISE if secret else _MAYBE_SIGNED)
-    problems: list[RestoreProblem] = []
+    problems: list[Finding] = []
     calls = [_restored(toolset, index, call, digest, problems) for index, call in enumerate(head.calls)]
     found = Round(toolset, tuple(head.offered), tuple(calls), head.assistant, Settlement(head.round))
     if problems:
@@ -177,14 +155,14 @@ def _read(text: str | bytes) -> Any:
 
 
 def _refuse(code: RestoreProblemCode, message: str) -> NoReturn:
-    raise RestoreError([RestoreProblem(code, None, None, message)]) from None
+    raise RestoreError([Finding((), code, message, tool="")]) from None
 
 
 # --- its calls -----------------------------------------------------------------------------------
 
 
 def _restored(
-    toolset: NamedTools, index: int, data: dict[str, Any], digest: Digest, problems: list[RestoreProblem]
+    toolset: NamedTools, index: int, data: dict[str, Any], digest: Digest, problems: list[Finding]
 ) -> ToolCall[Any]:
     """Return a saved call in its state, or an issue if it doesn't fit any more."""
     is_unchanged = is_same_digest(digest(data), data.get("digest"))
@@ -195,7 +173,7 @@ def _restored(
             _damaged("its data were changed after they were saved")
         return _in_state(toolset, index, raw, _checked(data))
     except _MisfitError as misfit:
-        problems.append(RestoreProblem(misfit.code, raw.id, raw.name, misfit.message))
+        problems.append(Finding((), misfit.code, misfit.message, tool=raw.name, call_id=raw.id))
         return _issue(toolset, index, raw, misfit)
 
 

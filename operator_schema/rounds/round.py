@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from ..findings import shown_call
 from ..immutable import Value
 from ..json_values import copy_json
 from ..tools.calls import ToolResult, class_name_of, exception_text
 from ..wording import clip, escape, quote, received
 from .commit import INTERRUPTED, find_call, matched, refuse, settled
-from .errors import RoundError, shown_call
+from .errors import RoundError
 from .hooks import CONFIRM, FailedHookError, Hooks, after_hooks, decide, unless_confirmed
 from .tool_call import ToolCall, continue_suggestion, shortened
 from .transcript import Turn, append_turn

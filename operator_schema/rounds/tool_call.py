@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from ..errors import DecodeError
+from ..findings import shown_call
 from ..immutable import Value
 from ..json_values import copy_json
 from ..tools.calls import RawCall, ToolResult
 from ..tools.execution.failures import ClassSet, Failures
 from ..wording import checked_text, clip, escape, excerpt, listed, writable_text
-from .errors import RoundError, shown_call
+from .errors import RoundError
 from .inputs import checked_input, own_arguments
 
 if TYPE_CHECKING:

@@ -37,8 +37,8 @@ def faults(plan, *results):
     with pytest.raises(CommitError) as caught:
         plan.commit(transcript, results=results)
     assert list(transcript) == ["before"]
-    assert caught.value.count == len(caught.value.faults)
-    return [(fault.code, fault.call_id) for fault in caught.value.faults]
+    assert caught.value.count == len(caught.value.findings)
+    return [(fault.code, fault.call_id) for fault in caught.value.findings]
 
 
 # --- a commit ------------------------------------------------------------------------------------
@@ -167,11 +167,11 @@ def test_the_message_lists_the_faults_and_is_bounded():
     found = started(*[(str(i) + "x" * 1000, "u") for i in range(1000)])
     with pytest.raises(CommitError) as caught:
         found.commit([], results=[])
-    assert len(caught.value.faults) == 1000
+    assert len(caught.value.findings) == 1000
     assert len(str(caught.value)) < 10_000
     assert "… and 990 more" in str(caught.value)
     again = pickle.loads(pickle.dumps(caught.value))
-    assert (again.faults, str(again)) == (caught.value.faults, str(caught.value))
+    assert (again.findings, str(again)) == (caught.value.findings, str(caught.value))
     fault = started(("a", "1"))
     with pytest.raises(CommitError, match='- fetch \\(call "a"\\): it has no result: run it, or reject it'):
         fault.commit([])
@@ -241,7 +241,7 @@ def test_a_call_that_shares_its_id_takes_one_result():
     decided = found.confirmed().with_results([second.complete("2")])
     with pytest.raises(CommitError) as caught:
         decided.commit([], results=[second.complete("3")])
-    assert {fault.code for fault in caught.value.faults} == {"missing", "already_decided"}
+    assert {fault.code for fault in caught.value.findings} == {"missing", "already_decided"}
     turn = decided.commit(
         [], results=[result(content="1")]
     )  # one that knows only the id goes to the call that is left

@@ -25,7 +25,7 @@ def test_a_huge_turn_takes_linear_time_and_short_messages():
     results = [call.complete("p") for call in agreed.pending]
     with pytest.raises(CommitError) as refused:
         agreed.commit([], results=[*results, *results])
-    assert len(refused.value.faults) == many
+    assert len(refused.value.findings) == many
     assert len(str(refused.value)) < 2000
     turn = agreed.with_results(results[: many // 2]).commit([], results=results[many // 2 :])
     assert turn.results == tuple(results)

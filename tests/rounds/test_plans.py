@@ -351,7 +351,7 @@ def test_with_results_is_all_or_nothing():
     plan = found.confirmed()
     with pytest.raises(CommitError) as caught:
         plan.with_results([found.calls[0].complete("p"), found.calls[0].complete("p")])
-    assert [fault.code for fault in caught.value.faults] == ["duplicate"]
+    assert [fault.code for fault in caught.value.findings] == ["duplicate"]
     assert kinds(plan) == ["pending", "pending"]
 
 

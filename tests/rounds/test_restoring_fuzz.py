@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from saving_samples import SECRET, TOOLS, mixed, ran, resealed, saved
 
-from operator_schema import RestoreError
-from operator_schema.rounds.restore import RestoreProblem
+from operator_schema import Finding, RestoreError
 from operator_schema.rounds.saved import SavedCall, SavedHead, SavedPart, SavedQuestion, SavedResult
 
 pytestmark = pytest.mark.needs_threads
@@ -47,7 +46,7 @@ def check(data: Any, secret: bytes | None = None) -> None:
         plan = TOOLS.restore_round(data, secret=secret)
     except RestoreError as error:
         assert error.findings
-        assert all(type(problem) is RestoreProblem for problem in error.findings)
+        assert all(type(problem) is Finding for problem in error.findings)
         assert len(str(error)) < 10_000
         str(error).encode()
         plan = error.round

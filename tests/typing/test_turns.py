@@ -11,11 +11,11 @@ import pytest
 
 from operator_schema import (
     CommitError,
-    CommitFault,
     Complete,
     Decision,
     Defer,
     Executor,
+    Finding,
     HookError,
     Hooks,
     Offer,
@@ -199,7 +199,7 @@ def test_a_commit() -> None:
     try:
         found.commit(transcript, results=[])
     except CommitError as error:
-        assert_type(error.faults, tuple[CommitFault, ...])
+        assert_type(error.findings, tuple[Finding, ...])
         assert_type(error.count, int | None)
     turn = found.commit(transcript, results=[run(found.calls[0]), found.calls[1].reject()])
     assert_type(turn, Turn)
