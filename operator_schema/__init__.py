@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .codec.codec import Codec
     from .codec.functions import decode, decode_json, encode, encode_json, json_schema
     from .codec.partial import ArgumentStream, Partial
-    from .codec.report import DecodeReport, IgnoredKey, Repair
+    from .codec.report import DecodeReport
     from .errors import (
         CallError,
         DecodeError,
@@ -78,7 +78,6 @@ __all__ = [
     "File",
     "HookError",
     "Hooks",
-    "IgnoredKey",
     "Image",
     "InputTool",
     "InterruptedRoundError",
@@ -98,7 +97,6 @@ __all__ = [
     "Registry",
     "RegistryChange",
     "Reject",
-    "Repair",
     "Resource",
     "RestoreError",
     "Round",
@@ -157,7 +155,6 @@ _HOMES = {
     "File": ".tools.content",
     "HookError": ".rounds.round",
     "Hooks": ".rounds.hooks",
-    "IgnoredKey": ".codec.report",
     "Image": ".tools.content",
     "InputTool": ".tools.function",
     "InterruptedRoundError": ".rounds.round",
@@ -177,7 +174,6 @@ _HOMES = {
     "Registry": ".tools.registry",
     "RegistryChange": ".tools.registry",
     "Reject": ".rounds.hooks",
-    "Repair": ".codec.report",
     "Resource": ".tools.content",
     "RestoreError": ".rounds.restore",
     "Round": ".rounds.round",

@@ -157,6 +157,8 @@ class Finding(Value):
             message = clip(escape(self.message), _MESSAGE_LENGTH)
             return message if self.call_id is None else f"{shown_call(self.tool, self.call_id)}: {message}"
         where = clip(show_path(self.path), _PATH_LENGTH)
+        if self.code == "ignored":
+            return f"{where} (did you mean {self.suggestion}?)" if self.suggestion else where
         hint = f"; did you mean {self.suggestion}?" if self.suggestion else ""
         line = clip(self.message, _LINE_LENGTH) + hint
         return f"{where}: {line}" if where else line

@@ -13,7 +13,7 @@ from dataclasses import MISSING
 import pytest
 
 import operator_schema
-from operator_schema.codec.report import IgnoredKey
+from operator_schema.codec.report import DecodeReport
 from operator_schema.immutable import Value, content_of
 from operator_schema.introspect.nodes import ANY, AnyNode, ArrayNode, Field, Graph, ScalarNode
 
@@ -94,7 +94,7 @@ def test_the_signature_of_a_value_is_its_attributes_unless_it_is_made_of_somethi
 
 
 def test_the_signature_has_the_defaults():
-    assert str(inspect.signature(IgnoredKey)) == "(path: 'tuple[str | int, ...]', suggestion: 'str | None')"
+    assert str(inspect.signature(DecodeReport)) == "(instance: 'T', findings: 'tuple[Finding, ...]')"
     assert str(inspect.signature(AnyNode)) == "(description: 'str | None' = None)"
     assert inspect.signature(ArrayNode).parameters["container"].default is list
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..schema.style import StyleOptions
     from .options import CodecOptions
     from .partial import ArgumentStream, Partial
-    from .report import DecodeReport, Repair
+    from .report import DecodeReport
 
 __all__ = ["DEFAULTS", "Codec", "ResultCodec", "codec_of"]
 
@@ -316,14 +316,14 @@ class Codec(Generic[T]):
         _, problems = interpret(self._graph, repaired, self._options["max_depth"])
         return tuple(problems.found)
 
-    def _repaired(self, value: object) -> tuple[Any, tuple[Repair, ...]]:
+    def _repaired(self, value: object) -> tuple[Any, tuple[Finding, ...]]:
         if not self._options["repair"]:
             return value, ()
         from .repair import repair_value
 
         return repair_value(self._graph, value, self._options["max_depth"])
 
-    def _read(self, text: str | bytes | bytearray) -> tuple[Any, tuple[Repair, ...]]:
+    def _read(self, text: str | bytes | bytearray) -> tuple[Any, tuple[Finding, ...]]:
         value, problems = _read_json(text) if self._parse is None else self._parsed(text)
         return self._repaired_text(text, problems) if problems.found else (value, ())
 
@@ -336,7 +336,7 @@ class Codec(Generic[T]):
 
     def _repaired_text(
         self, text: str | bytes | bytearray, problems: Problems
-    ) -> tuple[Any, tuple[Repair, ...]]:
+    ) -> tuple[Any, tuple[Finding, ...]]:
         if self._options["repair"]:
             from .json_text import read_nearly_json
 
@@ -346,23 +346,23 @@ class Codec(Generic[T]):
                 return value, repairs
         raise self._error(problems)
 
-    def _report(self, value: object, repairs: tuple[Repair, ...]) -> DecodeReport[T]:
+    def _report(self, value: object, repairs: tuple[Finding, ...]) -> DecodeReport[T]:
         exact = self._tiers.exact
         if exact is not None:
             made = exact(value)
             if made is not GiveUp:
-                report: DecodeReport[T] = _report_class()(made, repairs, ())
+                report: DecodeReport[T] = _report_class()(made, repairs)
                 return report
         elif self._tiers.count("report"):
             _warm_up(self._compile_exact)
-        from .report import DecodeReport, IgnoredKey
+        from .report import DecodeReport, ignored
 
         repaired, more = self._repaired(value)
         instance, problems = interpret(self._graph, repaired, self._options["max_depth"], self._tiers.plans)
         if problems.found:
             raise self._error(problems)
-        ignored = tuple([IgnoredKey(*key) for key in ignored_keys(problems)])
-        return DecodeReport(instance, (*repairs, *more), ignored)
+        keys = [ignored(*key) for key in ignored_keys(problems)]
+        return DecodeReport(instance, (*repairs, *more, *keys))
 
     def encode(self, instance: T) -> Any:
         """Turn an instance into JSON values.

@@ -16,7 +16,7 @@ from ..json_values import is_array, is_object
 from ..wording import clip, escape, excerpt, quote
 from .limits import MAX_TEXT_DEPTH, most_digits
 from .problems import Problems, RefusedTextError, steps_of
-from .report import Repair
+from .report import repaired
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,7 +78,7 @@ def read_nearly_json(
     text: str | bytes | bytearray,
     problems: Problems,
     read: Callable[[str | bytes], tuple[Any, Problems]] | None = None,
-) -> tuple[Any, tuple[Repair, ...], Problems]:
+) -> tuple[Any, tuple[Finding, ...], Problems]:
     """Parse a text that isn't valid JSON, if it can be made JSON in one way only.
 
     Args:
@@ -107,7 +107,7 @@ def read_nearly_json(
     if rewritten is not None:
         value, still_wrong = (read or read_json)(rewritten if isinstance(text, str) else rewritten.encode())
         if not still_wrong.found:
-            return value, (Repair((), "syntax", quote(source), excerpt(value)),), still_wrong
+            return value, (repaired((), "syntax", quote(source), excerpt(value)),), still_wrong
     return None, (), _problems_inside_fence(source, problems)
 
 

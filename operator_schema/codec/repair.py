@@ -31,19 +31,20 @@ from .constraint_checks import check_length
 from .interpret import DecodeRun, DecodeState
 from .json_text import read_json
 from .problems import INVALID, Trial, Trials
-from .report import Repair
+from .report import repaired
 from .spellings import NOTHING, meant_choice, meant_time, quoted_scalar, sent_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from ..findings import Finding
     from ..introspect.nodes import Field, Graph, Node, Target
     from .report import RepairKind
 
 __all__ = ["Fitting", "repair_field", "repair_value"]
 
 
-def repair_value(graph: Graph, value: object, max_depth: int) -> tuple[Any, tuple[Repair, ...]]:
+def repair_value(graph: Graph, value: object, max_depth: int) -> tuple[Any, tuple[Finding, ...]]:
     """Correct what does not fit a type, if exactly one reading fits.
 
     Args:
@@ -117,10 +118,10 @@ class _Reading(NamedTuple):
         return self._replace(changes=(change, *self.changes))
 
 
-def _flatten(changes: _Changes, path: tuple[str | int, ...]) -> Iterator[Repair]:
+def _flatten(changes: _Changes, path: tuple[str | int, ...]) -> Iterator[Finding]:
     for change in changes:
         if isinstance(change, _Change):
-            yield Repair(path, *change)
+            yield repaired(path, *change)
         else:
             step, inner = change
             yield from _flatten(inner, (*path, step))

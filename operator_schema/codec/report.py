@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Generic, Literal, TypeVar
 
+from ..findings import Finding
 from ..immutable import Value
+from ..wording import quote
 
-__all__ = ["DecodeReport", "IgnoredKey", "Repair", "RepairKind"]
+__all__ = ["DecodeReport", "RepairKind", "ignored", "repaired"]
 
 T = TypeVar("T")
 
@@ -16,46 +18,15 @@ quotes · the field's default took the place of a null · the choice that was me
 was written as the field's own · one value became an array of it · the text was made JSON."""
 
 
-class Repair(Value):
-    """One thing that was put right before the value was decoded.
-
-    Attributes:
-        path: keys and indexes that lead from the root to the value, as they are after the repair.
-        kind: what was done; a closed vocabulary.
-        before: what came, as an excerpt of at most 60 characters.
-        after: what was read instead, as short; `default` for the default of the field.
-    """
-
-    path: tuple[str | int, ...]
-    kind: RepairKind
-    before: str
-    after: str
-
-    def __str__(self) -> str:
-        """Write path, what came and what was read on one line of bounded length."""
-        from ..wording import clip, show_path
-
-        where = clip(show_path(self.path), 150)
-        return f"{f'{where}: ' if where else ''}{self.before} read as {self.after} ({self.kind})"
+def repaired(path: tuple[str | int, ...], kind: RepairKind, before: str, after: str) -> Finding:
+    """Return that something was put right, from excerpts of what came and of what was read instead."""
+    return Finding(path, kind, f"{before} read as {after} ({kind})", after, before, severity="note")
 
 
-class IgnoredKey(Value):
-    """A key that names no field, and was left out.
-
-    Attributes:
-        path: keys and indexes that lead from the root to it, the key itself being the last.
-        suggestion: the nearest key that names a field, or None.
-    """
-
-    path: tuple[str | int, ...]
-    suggestion: str | None
-
-    def __str__(self) -> str:
-        """Write the path, and the key that was probably meant, on one line of bounded length."""
-        from ..wording import clip, quote, show_path
-
-        where = clip(show_path(self.path), 150)
-        return where if self.suggestion is None else f"{where} (did you mean {quote(self.suggestion)}?)"
+def ignored(path: tuple[str | int, ...], near: str | None) -> Finding:
+    """Return that a key names no field and was left out; `near` is the nearest key that names one."""
+    suggestion = None if near is None else quote(near)
+    return Finding(path, "ignored", "unknown key, left out", None, None, suggestion, severity="note")
 
 
 class DecodeReport(Value, Generic[T]):
@@ -63,10 +34,20 @@ class DecodeReport(Value, Generic[T]):
 
     Attributes:
         instance: what `decode` returns.
-        repairs: what was put right, in the order of the fields; empty without `repair=True`.
-        ignored: the keys that name no field, at most 100 of them.
+        findings: what was put right, in the order of the fields, then the keys that name no field, at most
+            100 of them. The code of a repair is its kind, `received` what came and `expected` what was read
+            instead; the code of a key is `ignored`.
     """
 
     instance: T
-    repairs: tuple[Repair, ...]
-    ignored: tuple[IgnoredKey, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def repairs(self) -> tuple[Finding, ...]:
+        """The findings about what was put right; there are none without `repair=True`."""
+        return tuple([finding for finding in self.findings if finding.code != "ignored"])
+
+    @property
+    def ignored(self) -> tuple[Finding, ...]:
+        """The findings about keys that name no field."""
+        return tuple([finding for finding in self.findings if finding.code == "ignored"])

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from typing import Self, Unpack
 
     from ..codec.options import CodecOptions
-    from ..codec.report import Repair
     from ..findings import Finding
     from ..introspect.nodes import Graph
     from .document import Left, SchemaDocument
@@ -218,9 +217,9 @@ class DocumentCodec(ResultCodec[Any]):
         judge = self._whole.judge
         return () if judge is None else tuple(judge.problems(value))
 
-    def _report(self, value: object, repairs: tuple[Repair, ...]) -> DecodeReport[Any]:
+    def _report(self, value: object, repairs: tuple[Finding, ...]) -> DecodeReport[Any]:
         repaired, more = self._repaired(value)
-        return DecodeReport(self._made(self._checked(repaired)), (*repairs, *more), ())
+        return DecodeReport(self._made(self._checked(repaired)), (*repairs, *more))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (type(self), self.type, dict(self._options))

@@ -37,4 +37,4 @@ def test_an_error_says_what_is_wrong_where_and_what_is_expected():
 
 def test_an_argument_that_is_ignored_is_told():
     report = Codec(Edit).decode_report({"path": "a", "start_line": 1, "startLine": 5})
-    assert [(key.path, key.suggestion) for key in report.ignored] == [(("startLine",), "start_line")]
+    assert [(key.path, key.suggestion) for key in report.ignored] == [(("startLine",), '"start_line"')]

@@ -239,7 +239,7 @@ def test_a_report_reads_with_the_parser_too():
     assert codec.decode_json_report('{"a": 1}').instance == {"a": 1}
     report = codec.decode_json_report("{'a': 1}")
     assert report.instance == codec.decode_json("{'a': 1}") == {"a": 1}
-    assert [repair.kind for repair in report.repairs] == ["syntax"]
+    assert [repair.code for repair in report.repairs] == ["syntax"]
     with pytest.raises(DecodeError, match="not valid JSON"):
         codec.decode_json_report("{")
 

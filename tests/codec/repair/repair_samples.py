@@ -95,7 +95,7 @@ def repaired(annotation, value, **options):
     assert plain.report(value) or plain.decode_report(value).ignored
     made = report(annotation, value, **options)
     assert made.repairs
-    return made.instance, [repair.kind for repair in made.repairs]
+    return made.instance, [repair.code for repair in made.repairs]
 
 
 def refused(annotation, value, **options):

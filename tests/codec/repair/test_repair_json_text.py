@@ -38,7 +38,7 @@ from operator_schema.codec.nearly_json import as_json_text
 def test_text_is_made_json(text, value):
     made = Codec(dict[str, Any], repair=True).decode_json_report(text)
     assert made.instance == value
-    assert [(repair.path, repair.kind) for repair in made.repairs] == [((), "syntax")]
+    assert [(repair.path, repair.code) for repair in made.repairs] == [((), "syntax")]
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_text_that_is_json_is_not_touched():
 def test_the_value_of_mended_text_is_repaired_too():
     made = Codec(Leg, repair=True).decode_json_report("{'Number': 'A1', 'stops': '2',}")
     assert made.instance == Leg("A1", 2)
-    assert [repair.kind for repair in made.repairs] == ["syntax", "key", "scalar"]
+    assert [repair.code for repair in made.repairs] == ["syntax", "key", "scalar"]
 
 
 def test_nearly_json_inside_of_strings_is_not_mended():

@@ -205,7 +205,7 @@ def test_a_limit_on_length_never_makes_repair_read_something_else(items, contain
     try:
         without = Codec(free, repair=True).decode_report(value)
     except DecodeError:
-        assert not any(repair.kind == "array" and not repair.path for repair in report.repairs)
+        assert not any(repair.code == "array" and not repair.path for repair in report.repairs)
         return
     assert same(report.instance, without.instance)
     assert report.repairs == without.repairs
@@ -220,7 +220,7 @@ def test_a_limit_on_length_may_leave_one_of_two_readings():
             Codec(annotation, repair=True).decode(value)
     report = Codec(Annotated[inner, Length(2, None)], repair=True).decode_report(value)
     assert report.instance == [[], [[None]]]
-    assert [(repair.path, repair.kind) for repair in report.repairs] == [((1,), "array")]
+    assert [(repair.path, repair.code) for repair in report.repairs] == [((1,), "array")]
 
 
 def scalars(value: Any) -> Iterator[Any]:

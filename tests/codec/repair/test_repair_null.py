@@ -23,7 +23,7 @@ from operator_schema import SchemaLeaf
 def test_null_stands_for_the_default(key, value):
     made = report(Trip, {"legs": [], key: value})
     assert made.instance == Trip([])
-    assert [(repair.path, repair.kind, repair.after) for repair in made.repairs] == [
+    assert [(repair.path, repair.code, repair.expected) for repair in made.repairs] == [
         ((key,), "default", "default")
     ]
 
@@ -50,7 +50,7 @@ def test_what_may_mean_more_than_the_default_is_refused(key, value):
 def test_empty_text_is_absent_where_absent_means_none_and_no_string_is_taken(key, value):
     made = report(Trip, {"legs": [], key: value})
     assert made.instance == Trip([])
-    assert [(repair.path, repair.kind, repair.after) for repair in made.repairs] == [
+    assert [(repair.path, repair.code, repair.expected) for repair in made.repairs] == [
         ((key,), "scalar", "null")
     ]
 

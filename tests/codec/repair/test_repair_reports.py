@@ -9,12 +9,12 @@ import pytest
 from repair_samples import Leg, One, Tree, Trip, Two, refused, report
 
 from operator_schema import Codec, DecodeError
-from operator_schema.codec.report import DecodeReport, Repair
+from operator_schema.codec.report import DecodeReport, repaired
 
 
 def test_repair_is_off_by_default():
     assert Codec(int).report("5")
-    assert Codec(int).decode_report(5) == DecodeReport(5, (), ())
+    assert Codec(int).decode_report(5) == DecodeReport(5, ())
     with pytest.raises(DecodeError):
         Codec(dict[str, int]).decode_json("{'a': 1}")
 
@@ -23,7 +23,7 @@ def test_each_repair_is_recorded_with_its_path():
     value = {"legs": '[{"Number": "A1", "stops": "2"}]', "price": None, "isPaid": "true"}
     made = report(Trip, value)
     assert made.instance == Trip([Leg("A1", 2)], is_paid=True)
-    assert [(repair.path, repair.kind, repair.before, repair.after) for repair in made.repairs] == [
+    assert [(repair.path, repair.code, repair.received, repair.expected) for repair in made.repairs] == [
         (
             ("legs",),
             "json_text",
@@ -41,14 +41,14 @@ def test_each_repair_is_recorded_with_its_path():
 
 def test_a_repair_of_the_root_has_no_path():
     (repair,) = report(int, "5").repairs
-    assert repair == Repair((), "scalar", '"5"', "5")
+    assert repair == repaired((), "scalar", '"5"', "5")
     assert str(repair) == '"5" read as 5 (scalar)'
 
 
 def test_what_is_shown_of_a_repair_is_bounded():
     (repair, *_) = report(dict[str, list[int]], {"k" * 1000: json.dumps([1] * 1000)}).repairs
-    assert len(repair.before) <= 60
-    assert len(repair.after) <= 60
+    assert len(repair.received) <= 60
+    assert len(repair.expected) <= 60
     assert len(str(repair)) <= 400
 
 

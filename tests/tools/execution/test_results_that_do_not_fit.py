@@ -214,7 +214,7 @@ def test_repairs_and_ignored_keys_reach_the_details_and_the_log(caplog, calls):
         moved = executor.run_sync(RawCall("c", "move", '{"point": {"x": "3", "z": 1}, "lable": "b"}'))
         ignored = executor.run_sync(RawCall("c", "plain", {"point": {"x": 3, "z": 1}, "lable": "b"}))
     assert (moved.content, ignored.content) == ("3", "3")
-    assert [(repair.kind, repair.path) for repair in moved.details["repairs"]] == [
+    assert [(repair.code, repair.path) for repair in moved.details["repairs"]] == [
         ("scalar", ("point", "x")),
     ]
     assert [key.path for key in moved.details["ignored"]] == [("point", "z"), ("lable",)]
