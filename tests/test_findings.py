@@ -1,0 +1,81 @@
+"""A finding: what only few have is unset in the others, and reads as its default."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from operator_schema import Finding
+from operator_schema.findings import about_type
+
+OF_VALUE = Finding(("a", 0), "wrong_type", "expected string, got integer 5", "string", "integer 5")
+OF_TYPE = about_type(
+    ("legs", "*"), "unsupported", "Trip", "it can't be read", "Change it", where="models.py:3"
+)
+OF_CALL = Finding((), "missing", "it has no result", tool="book", call_id="c1")
+OF_ROUND = Finding((), "not_a_round", "a\nb", tool="")
+OF_TOOL = Finding((), "no_description", "it has none", remedy="Write one", severity="warning", tool="book")
+IGNORED = Finding(("tag",), "ignored", "unknown key, left out", suggestion='"tags"', severity="note")
+ALL = [OF_VALUE, OF_TYPE, OF_CALL, OF_ROUND, OF_TOOL, IGNORED]
+
+
+@pytest.mark.parametrize(
+    ("finding", "line"),
+    [
+        (OF_VALUE, "a[0]: expected string, got integer 5"),
+        (OF_TYPE, "legs[*] (in Trip, models.py:3): it can't be read. Change it."),
+        (OF_CALL, 'book (call "c1"): it has no result'),
+        (OF_ROUND, r"a\u000ab"),
+        (OF_TOOL, "book: it has none. Write one."),
+        (IGNORED, 'tag (did you mean "tags"?)'),
+        (IGNORED.replace(suggestion=None), "tag"),
+    ],
+)
+def test_each_kind_has_its_line(finding, line):
+    assert str(finding) == line
+
+
+@pytest.mark.parametrize("finding", ALL)
+def test_a_copy_is_the_same(finding):
+    for again in (pickle.loads(pickle.dumps(finding)), finding.replace(code=finding.code)):
+        assert (again, hash(again), repr(again), str(again)) == (
+            finding,
+            hash(finding),
+            repr(finding),
+            str(finding),
+        )
+    assert finding != finding.replace(provider="Mistral")
+
+
+def test_what_few_findings_have_reads_as_its_default():
+    assert (OF_VALUE.remedy, OF_VALUE.severity, OF_VALUE.where, OF_VALUE.call_id) == (
+        None,
+        "error",
+        None,
+        None,
+    )
+    with pytest.raises(AttributeError, match="'Finding' object has no attribute 'line'"):
+        OF_VALUE.line  # noqa: B018  # reading it raises
+    with pytest.raises(AttributeError, match="immutable"):
+        OF_VALUE.remedy = "no"
+
+
+def test_it_prints_and_logs_what_is_known():
+    assert repr(OF_CALL) == (
+        "Finding(path=(), code='missing', message='it has no result', tool='book', call_id='c1')"
+    )
+    often = {"path": "a[0]", "code": "wrong_type", "message": OF_VALUE.message}
+    assert OF_VALUE.as_dict() == {**often, "expected": "string", "received": "integer 5", "suggestion": None}
+    assert OF_TYPE.as_dict() == {
+        "path": "legs[*]",
+        "code": "unsupported",
+        "message": "it can't be read",
+        "expected": None,
+        "received": None,
+        "suggestion": None,
+        "remedy": "Change it",
+        "severity": "error",
+        "type": "Trip",
+        "where": "models.py:3",
+    }
