@@ -493,7 +493,9 @@ async def decide(call: ToolCall[Any], hooks: Sequence[tuple[Hook, frozenset[str]
         if after.state == "deferred":
             reason = after.reason if reason is None else reason
         elif after.state == "pending":
-            shown = shown if after is call else None
+            # What a hook gave may be edited, even where the input of a settled call stays as it is.
+            is_untouched = after is call and getattr(decision, "input", MISSING) is MISSING
+            shown = shown if is_untouched else None
             call = after
         else:
             return after

@@ -778,10 +778,6 @@ def _keeps_not_all(graph: Graph) -> bool:
     return any(field.init_only for node in nodes if isinstance(node, ObjectNode) for field in node.fields)
 
 
-_SHOWN_UNKNOWN = 5
-_LISTED = 1000
-
-
 def unknown_keys(error: DecodeError) -> list[str]:
     """Return the arguments that name no parameter and were ignored by the decoder that raised an error."""
     found: list[str] = []

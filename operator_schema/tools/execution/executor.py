@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
 
 from ...errors import ToolError
 from ..calls import RawCall, ToolResult
@@ -312,7 +312,7 @@ class Executor:
         if on_result is not None:
             check_on_result(on_result)
         check_confirm(confirm)
-        if hasattr(type(work), "execute_with"):
+        if hasattr(cast("Any", type(work)), "execute_with"):
             return await self._run_round(work, hooks, context, confirm, on_progress, on_result)
         if hooks is not None:
             message = "hooks decide about the calls of a round: executor.run(offer.round(answer), hooks=…)"
