@@ -279,7 +279,7 @@ class Provider(Value):
         from ..rounds.transcript import Turn
 
         if not isinstance(turn, Turn):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may give a plan
-            message = f"turn takes what plan.commit(…) returns, a Turn, not {received(turn)}"
+            message = f"turn takes what round.commit(…) returns, a Turn, not {received(turn)}"
             raise TypeError(message)
         return self._turn(turn, offered_now(offer))
 

@@ -244,7 +244,7 @@ def test_arguments_of_another_kind_are_refused():
         openai_chat.results(result)
     with pytest.raises(TypeError, match='ToolResults, not string "noon"'):
         openai_chat.results(["noon"])
-    with pytest.raises(TypeError, match=r"what plan.commit\(…\) returns, a Turn, not Round"):
+    with pytest.raises(TypeError, match=r"what round.commit\(…\) returns, a Turn, not Round"):
         openai_chat.turn(turn_round)
     with pytest.raises(TypeError, match="the name of a provider is a string, not integer 5"):
         openai_compatible(5)
@@ -256,7 +256,7 @@ def test_arguments_of_another_kind_are_refused():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (lambda plan: plan, r"not Round: turn\(plan\.commit\(…\)\) writes a round$"),
+        (lambda plan: plan, r"not Round: turn\(round\.commit\(…\)\) writes a round$"),
         (lambda plan: plan.commit([]), r"not Turn: turn\(…\) writes it$"),
         (lambda plan: plan.handled, "not ToolCall: give its result$"),
         (lambda plan: plan.handled[0], "not ToolCall: give its result$"),
