@@ -477,3 +477,11 @@ def test_a_description_may_be_for_one_request():
 def test_two_tools_of_one_name_are_refused(provider):
     with pytest.raises(SchemaError, match='two tools have the name "search"'):
         provider.request([search, now.with_(name="search")])
+
+
+def test_tools_that_may_not_be_called_are_shown_all_the_same():
+    offer = Toolset(search).offer(required="none")
+    assert openai_chat.request(offer)["tool_choice"] == "none"
+    assert anthropic.request(offer)["tool_choice"] == {"type": "none"}
+    # Converse has no word for it, but refuses a conversation with calls in it if the request has no tools.
+    assert list(bedrock.request(offer)["toolConfig"]) == ["tools"]
