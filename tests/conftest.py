@@ -32,6 +32,7 @@ ENGINE = (
     *("introspect", "codec", "schema", "tools", "rounds", "foreign", "pitfalls"),
     *("test_arms", "test_limits", "test_lint", "test_lint_meanings", "test_docs", "test_first_examples"),
     *("test_schema", "test_schema_styles", "test_errors", "test_value"),
+    *("documents", "test_keywords", "test_renderer", "providers"),
 )
 """Tests that cover all branches of the engine, even without the slow ones: tracing doubles their time."""
 

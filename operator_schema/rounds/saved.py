@@ -246,7 +246,7 @@ def _details(call: ToolCall[Any]) -> dict[str, Any]:
             return {**_decided(call), "result": save_result(result)}
         case "rejected":
             return {**_decided(call), "reason": call.reason}
-        case "issue":
+        case _:  # an issue
             return {"code": call.code, "content": call.content}
 
 
