@@ -311,7 +311,10 @@ class Executor:
         """
         if on_result is not None:
             check_on_result(on_result)
-        check_confirm(confirm)
+        if confirm is not None:
+            check_confirm(confirm)
+        if type(work) is RawCall and hooks is None:
+            return await self._run_call(work, context, confirm, on_progress, on_result)
         if hasattr(cast("Any", type(work)), "execute_with"):
             return await self._run_round(work, hooks, context, confirm, on_progress, on_result)
         if hooks is not None:
