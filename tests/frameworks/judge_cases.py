@@ -25,6 +25,7 @@ from operator_schema.tools.content import Audio, File, Image, Resource, Text
 
 sys.path.append(str(Path(__file__).parents[1]))
 sys.path.append(str(Path(__file__).parents[1] / "providers"))
+from offers import offer_of
 from provider_traffic import exchanges, provider_of, streamed, unstreamed
 from test_answers import calls_anywhere, parsed, without_tools
 from test_follow_ups import ACCEPTED, SENT_OTHERWISE, all_paths, answered
@@ -153,13 +154,13 @@ def requests(provider, *, strict):
     taken = []
     for found in tools():
         try:
-            body = provider.request([found], strict=strict)
+            body = provider.request(offer_of([found], strict=strict))
         except SchemaError:
             continue
         taken.append(found)
         yield body
         for choice in (*CHOICES[1:], ToolChoice("named", found.name)):
-            yield provider.request([found], choice, strict=strict)
+            yield provider.request(offer_of([found], strict=strict, choice=choice))
     if not strict:
         yield provider.request(taken)
 
@@ -196,14 +197,14 @@ def turns(provider):
     """List the turns after the recorded answers of a provider: the answer's own message, and results."""
     found = []
     read = [
-        provider.answer(exchange["response"])
+        provider.answer(exchange["response"], [])
         for exchange in unstreamed()
         if provider_of(exchange) is provider
     ]
     for exchange in streamed():
         if provider_of(exchange) is provider:
             is_text = exchange["response_encoding"] == "text"
-            stream = provider.stream()
+            stream = provider.stream([])
             stream.feed(exchange["response"] if is_text else base64.b64decode(exchange["response"]))
             read.append(stream.close())
     for answer in read:
@@ -220,7 +221,7 @@ def answers(provider):
     found = []
     for exchange in unstreamed():
         if provider_of(exchange) is provider and exchange["provider"] in {"anthropic", "gemini", "openai"}:
-            answer = provider.answer(exchange["response"])
+            answer = provider.answer(exchange["response"], [])
             if answer.calls:
                 found.append((exchange["response"], answer))
     return found
@@ -231,7 +232,7 @@ def streams(provider):
     found = []
     for exchange in streamed():
         if provider_of(exchange) is provider and exchange["provider"] in {"anthropic", "gemini", "openai"}:
-            stream = provider.stream()
+            stream = provider.stream([])
             stream.feed(exchange["response"])
             if stream.close().calls:
                 found.append(exchange["response"].replace('"serviceTier":"standard",', ""))
@@ -250,7 +251,7 @@ def recorded(folder):
     own = [found for found in unstreamed() if found["provider"] == folder]
     differing = []
     for exchange in own:
-        found = provider_of(exchange).answers(exchange["response"])
+        found = provider_of(exchange).answers(exchange["response"], [])
         calls = [(call.name, parsed(call.arguments)) for answer in found for call in answer.calls]
         if calls != calls_anywhere(without_tools(json.loads(exchange["response"]))):
             differing.append(exchange["cassette"])
@@ -259,7 +260,7 @@ def recorded(folder):
     differing = []
     for exchange in own:
         is_text = exchange["response_encoding"] == "text"
-        stream = provider_of(exchange).stream()
+        stream = provider_of(exchange).stream([])
         stream.feed(exchange["response"] if is_text else base64.b64decode(exchange["response"]))
         answer = stream.close()
         names = [call.name for call in answer.calls]
