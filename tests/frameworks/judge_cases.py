@@ -20,12 +20,11 @@ from uuid import UUID
 
 from annotated_types import Ge, Len, Lt, MultipleOf
 
-from operator_schema import SchemaError, ToolChoice, ToolResult, tool, tool_input
+from operator_schema import SchemaError, ToolResult, Toolset, tool, tool_input
 from operator_schema.tools.content import Audio, File, Image, Resource, Text
 
 sys.path.append(str(Path(__file__).parents[1]))
 sys.path.append(str(Path(__file__).parents[1] / "providers"))
-from offers import offer_of
 from provider_traffic import exchanges, provider_of, streamed, unstreamed
 from test_answers import calls_anywhere, parsed, without_tools
 from test_follow_ups import ACCEPTED, SENT_OTHERWISE, all_paths, answered
@@ -146,21 +145,18 @@ def tools():
     return [*found, nothing, lives]
 
 
-CHOICES = [None, *map(ToolChoice, ("auto", "required", "none"))]
-
-
 def requests(provider, *, strict):
     """Yield requests: each tool alone with each choice, and all tools that the provider takes."""
     taken = []
     for found in tools():
         try:
-            body = provider.request(offer_of([found], strict=strict))
+            body = provider.request(Toolset(found).offer(strict=strict))
         except SchemaError:
             continue
         taken.append(found)
         yield body
-        for choice in (*CHOICES[1:], ToolChoice("named", found.name)):
-            yield provider.request(offer_of([found], strict=strict, choice=choice))
+        for required in ("any", "none", found):
+            yield provider.request(Toolset(found).offer(required=required, strict=strict))
     if not strict:
         yield provider.request(taken)
 

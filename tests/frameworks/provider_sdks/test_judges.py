@@ -52,6 +52,7 @@ def judged(check, cases):
 
 
 CASES = {
+    # Ollama sends no tools where none may be called: it has no choice.
     "requests": lambda judge, provider: judged(judge.request, filter(None, requests(provider, strict=False))),
     "strict requests": lambda judge, provider: judged(judge.request, requests(provider, strict=True)),
     "results": lambda judge, provider: judged(
