@@ -187,7 +187,7 @@ class Executor:
         return copied
 
     def with_(self, **options: Any) -> Self:
-        """Return a copy with other options, and with limits of its own, such as one that asks nobody in a test.
+        """Return a copy with other options and limits of its own, such as one that asks nobody in a test.
 
         Args:
             options: those of the constructor.
