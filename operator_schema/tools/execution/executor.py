@@ -186,10 +186,30 @@ class Executor:
         copied.__setstate__((deepcopy(registry, memo), options, deepcopy(attributes, memo)))
         return copied
 
+    def with_(self, **options: Any) -> Self:
+        """Return a copy with other options and limits of its own, such as one that asks nobody in a test.
+
+        Args:
+            options: those of the constructor.
+
+        Raises:
+            TypeError: there is no such option, or something isn't a hook.
+            ValueError: an option has the wrong type, or is out of range.
+        """
+        registry, known, attributes = self.__getstate__()
+        copied = object.__new__(type(self))
+        copied.__setstate__((registry, {**known, **options}, attributes))
+        return copied
+
     @property
     def registry(self) -> Registry:
         """The tools."""
         return self._registry
+
+    @property
+    def context(self) -> Context | None:
+        """What is injected into calls that are given no context of their own."""
+        return self._context
 
     @property
     def max_content(self) -> float | None:
