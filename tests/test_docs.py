@@ -16,8 +16,7 @@ from judge import validator
 
 from operator_schema import Codec, DecodeError
 from operator_schema.codec import limits
-from operator_schema.codec.expected import EXPECTED_LENGTH
-from operator_schema.codec.problem_texts import MESSAGE_LENGTH
+from operator_schema.codec.problem_texts import EXPECTED_LENGTH, MESSAGE_LENGTH
 from operator_schema.codec.report import RepairKind
 from operator_schema.errors import REPORT_LENGTH, SHOWN_COMPLAINTS, SHOWN_PROBLEMS, ProblemCode
 from operator_schema.introspect.annotations import ORIGINS

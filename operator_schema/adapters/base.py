@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, ParamSpec, TypeAlias, 
 from ..codec.codec import Codec
 from ..errors import DecodeError
 from ..immutable import Value
-from ..tools.awaitables import is_awaitable
 from ..tools.calls import RawCall
 from ..tools.content import Text
 from ..tools.execution.checks import check_confirm
 from ..tools.execution.executor import Executor
 from ..tools.injection import register_handed_through, register_injected
 from ..tools.registry import Registry
+from ..tools.signature import is_awaitable
 from ..tools.tool import Tool
 from ..wording import nearest, quote, received
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..schema.style import StyleOptions
     from ..tools.calls import ToolResult
     from ..tools.execution.confirmation import Confirm
-    from ..tools.execution.reports import OnProgress
+    from ..tools.execution.stream import OnProgress
     from ..tools.tool import ToolDefinition
 
 __all__ = [

@@ -23,7 +23,7 @@ from ..tools.document_tool import DocumentOutput, tool_of_document
 from ..tools.execution.backends import current_backend
 from ..tools.injection import skip
 from ..tools.output import WrittenOutput
-from ..tools.progress import Progress  # noqa: TC001  # an annotation that `tool` evaluates
+from ..tools.special_parameters import Progress  # noqa: TC001  # an annotation that `tool` evaluates
 from ..wording import clip, escape, listed, nearest, quote
 from .foreign_names import NameGiver
 

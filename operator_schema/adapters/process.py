@@ -21,6 +21,7 @@ from ..rounds.questions import answer_codec, answer_schema
 from ..schema.document import SchemaDocument
 from ..tools.calls import RawCall
 from ..tools.content import Audio, File, Image, Resource, Text
+from ..tools.descriptions import schema_of_parameters, schema_response
 from ..tools.document_tool import DocumentOutput, tool_of_document
 from ..tools.execution.backends import current_backend
 from ..tools.execution.executor import Executor
@@ -28,7 +29,6 @@ from ..tools.injection import skip
 from ..tools.metadata import STATEMENTS, is_duration
 from ..tools.output import WrittenOutput
 from ..tools.registry import Registry
-from ..tools.schema_response import schema_of_parameters, schema_response
 from ..wording import as_written, clip, escape, excerpt, received
 from .foreign_names import NameGiver
 

@@ -15,9 +15,8 @@ from .source_files import Content, read_part, read_source
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from .declarations import Declaration, Import, Span
     from .index import Index, SourceFile
-    from .language import Field, Language
+    from .language import Declaration, Field, Import, Language, Span
     from .results import Budget
 
 __all__ = [

@@ -331,7 +331,7 @@ def answer_without_nulls(answer: Answer, tools: Mapping[str, Tool[..., Any]]) ->
         answer: with the tools' own names.
         tools: that the request offered, by name.
     """
-    from .nulls import without_nulls
+    from .property_names import without_nulls
 
     calls: list[RawCall] = []
     for call in answer.calls:

@@ -18,7 +18,7 @@ from .answer import (
     what_came,
     what_is_wrong,
 )
-from .rules import Rules
+from .names import Rules
 from .tool_forms import (
     Offered,
     check,
@@ -350,7 +350,7 @@ def _offered(offer: Any) -> Offered:
 
 
 def _tools_of(tools: Any) -> list[Tool[..., Any]]:
-    from ..tools.tool_lists import tools_of
+    from ..tools.tool_sources import tools_of
 
     return tools_of(tools)
 

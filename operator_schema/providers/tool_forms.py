@@ -13,13 +13,12 @@ from ..wording import quote, received
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..json_copies import Original
+    from ..json_values import Original
     from ..schema.dialect import DialectSchema
     from ..schema.sizes import Size
     from ..schema.style import Dialect
     from ..tools.tool import Tool
-    from .names import NameRule
-    from .rules import Rules
+    from .names import NameRule, Rules
     from .wire import Wanted, Wire
 
     Tools: TypeAlias = Sequence[Tool[..., Any]]
@@ -180,7 +179,7 @@ def made_forms(
         modes: as for `forms_of`.
         description: in place of the tools' own.
     """
-    from ..json_copies import Original
+    from ..json_values import Original
 
     made: list[ToolForm] = []
     for tool, strict, written in zip(tools, modes, _schemas(provider, tools, modes), strict=True):

@@ -10,8 +10,7 @@ from ..schema.style import Dialect
 from ..tools.calls import RawCall
 from .answer import Usage, parsed_arguments
 from .growing import GrowingObject
-from .names import NameRule
-from .rules import Rules
+from .names import NameRule, Rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence

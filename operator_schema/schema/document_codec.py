@@ -163,7 +163,7 @@ class DocumentCodec(ResultCodec[Any]):
         document: dict[str, Any] = copy_json(self._whole.shown)
         if style is None:
             return document
-        from .styled import restyled
+        from .style import restyled
 
         styled: dict[str, Any] = restyled(document, style)
         return styled

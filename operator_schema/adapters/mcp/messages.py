@@ -21,8 +21,7 @@ from mcp.shared.exceptions import MCPError
 
 from ...json_values import without_surrogates
 from ...rounds.questions import call_text
-from ...tools.execution.backends import current_backend
-from ...tools.execution.tasks import person_answers
+from ...tools.execution.backends import current_backend, person_answers
 from ...wording import received
 from .content import is_modern
 
@@ -30,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from ...tools.calls import RawCall
-    from ...tools.execution.reports import OnProgress
-    from ...tools.progress import ProgressUpdate
+    from ...tools.execution.stream import OnProgress
+    from ...tools.special_parameters import ProgressUpdate
 
     Send = Callable[[], Awaitable[None]]
     Report = Callable[[float, float | None, str | None], Awaitable[None]]

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
     from ...errors import ToolError
     from ...tools.execution.executor import Executor
-    from ...tools.execution.reports import OnProgress
+    from ...tools.execution.stream import OnProgress
     from ...tools.output import StructuredOutput
     from ...tools.tool import Tool
     from ..base import Tools

@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from ...immutable import Value
-from ..awaitables import close_awaitable, is_awaitable
 from ..log import ERROR, write_log
+from ..signature import close_awaitable, is_awaitable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, MutableMapping, Sequence
