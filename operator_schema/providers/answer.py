@@ -12,8 +12,7 @@ from ..wording import clip, escape, excerpt, quote, received
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..tools.calls import RawCall
-    from ..tools.tool import Tool
+    from ..tools import RawCall, Tool
 
 __all__ = [
     "Answer",
@@ -325,7 +324,7 @@ def renamed_call(call: RawCall, names: Mapping[str, str], keys: Mapping[str, str
 
 
 def answer_without_nulls(answer: Answer, tools: Mapping[str, Tool[..., Any]]) -> Answer:
-    """Return an answer without the nulls in arguments that stand for what was left out.
+    """Return an answer without the nulls that strict modes send for omitted arguments.
 
     Args:
         answer: with the tools' own names.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..json_values import copy_json, is_array, is_object, to_json_text
 from ..schema.style import Dialect
-from ..tools.calls import RawCall
+from ..tools import RawCall
 from ..wording import checked_text
 from .answer import Answer
 from .growing import CustomInput, GrowingBlock, GrowingInput, GrowingList, GrowingObject
@@ -45,9 +45,7 @@ from .wire import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..tools.calls import ToolResult
-    from ..tools.content import File, Image
-    from ..tools.tool import ToolDefinition
+    from ..tools import File, Image, ToolDefinition, ToolResult
     from .answer import StopReason
     from .growing import StreamedCalls
     from .wire import Wanted
@@ -107,7 +105,7 @@ class ChatWire(ChatLikeWire):
         required: the word that says that some tool has to be called.
         sent_keys: what a message of the assistant may hold in a request; None for all that answers hold.
         takes_images: whether images and PDFs of results follow in a message of the user; if not, they are
-            told in words.
+            described in text.
     """
 
     required: str = "required"
@@ -156,7 +154,7 @@ class ChatWire(ChatLikeWire):
         return Answer(calls, text, refusal or None, stop, raw, (message,), reasoning, **about)
 
     def merger(self, calls: StreamedCalls) -> Merger:
-        """Return what merges the events of a stream."""
+        """Return the object that rebuilds the response from the events of a stream."""
         return ChatMerger(calls, "choices", _Choice)
 
     def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from .wire import DATES, Merger, object_of, text_or_none, usage_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..tools.calls import RawCall
+    from ..tools import RawCall
     from .answer import StopReason
     from .growing import StreamedCalls
     from .wire import Wanted
@@ -62,7 +62,7 @@ class CohereWire(ChatLikeWire):
         ]
 
     def merger(self, calls: StreamedCalls) -> CohereMerger:
-        """Return what merges the events of a stream."""
+        """Return the object that rebuilds the response from the events of a stream."""
         return CohereMerger(calls)
 
     def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:

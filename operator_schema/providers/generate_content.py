@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..json_values import copy_json, is_array, is_object, to_json_text
 from ..schema.style import Dialect
-from ..tools.calls import RawCall
+from ..tools import RawCall
 from .answer import Answer, marked_if_cut
 from .growing import GrowingBlock, GrowingInput, GrowingList, GrowingObject, joined
 from .names import NameRule, Rules
@@ -38,8 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import TypeAlias
 
-    from ..tools.calls import ToolResult
-    from ..tools.tool import ToolDefinition
+    from ..tools import ToolDefinition, ToolResult
     from .answer import StopReason
     from .growing import StreamedCall, StreamedCalls
     from .wire import Wanted
@@ -146,7 +145,7 @@ class GenerateContentWire(BlockWire):
         )
 
     def merger(self, calls: StreamedCalls) -> GenerateContentMerger:
-        """Return what merges the events of a stream."""
+        """Return the object that rebuilds the response from the events of a stream."""
         return GenerateContentMerger(calls, "candidates", _Candidate)
 
     def call(self, call: RawCall) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from .wire import UNNAMED, Merger, arguments_object, object_of, usage_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..tools.calls import RawCall, ToolResult
+    from ..tools import RawCall, ToolResult
     from .answer import StopReason
     from .growing import StreamedCalls
     from .wire import Wanted
@@ -58,7 +58,7 @@ class OllamaWire(ChatLikeWire):
         ]
 
     def merger(self, calls: StreamedCalls) -> OllamaMerger:
-        """Return what merges the events of a stream."""
+        """Return the object that rebuilds the response from the events of a stream."""
         return OllamaMerger(calls)
 
     def call(self, call: RawCall) -> dict[str, Any]:

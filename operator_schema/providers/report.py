@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..complaints import Complaint
     from ..schema.dialect import Loss
     from ..schema.sizes import Size
-    from ..tools.tool import Tool
+    from ..tools import Tool
     from .tool_forms import Fit, Offered, Strict, TakesTools
 
 __all__ = ["Report", "ToolReport", "count_tokens", "is_estimate", "report_of"]

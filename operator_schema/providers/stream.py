@@ -381,7 +381,7 @@ class Stream:
         Each reading makes it anew.
 
         Raises:
-            ResponseError: the events don't belong together.
+            ResponseError: the stream mixes events of different responses.
         """
         found = self._response()
         return None if found is None else copy_json(found)
@@ -520,7 +520,7 @@ class Stream:
         try:
             return self._merger.response()
         except Exception:  # noqa: BLE001  # whatever came as an index can't be sorted
-            raise ResponseError(self._provider, "the events don't belong together") from None
+            raise ResponseError(self._provider, "the stream mixes events of different responses") from None
 
 
 def _shown(event: object) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..schema.dialect import DialectSchema
     from ..schema.sizes import Size
     from ..schema.style import Dialect
-    from ..tools.tool import Tool
+    from ..tools import Tool
     from .names import NameRule, Rules
     from .wire import Wanted, Wire
 

@@ -1,4 +1,4 @@
-"""Hooks: functions that decide about calls before they run, look at what came of them, and describe tools."""
+"""Hooks: functions that decide about calls before they run, look at their results, and describe tools."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ class HookDecorator:
         return _marker("hook", "call", tools)
 
     def after(self, *tools: Selection) -> Callable[[F], F]:
-        """Mark a function that sees what came of calls: `@hook.after(search)`.
+        """Mark a function that sees the results of calls: `@hook.after(search)`.
 
         It takes the `ToolCall` after the executor ran it: `call.result` is what the model would read, and
         `call.error` what the function raised, if it did. It returns None to leave that, another result such
@@ -565,7 +565,7 @@ def decided(
 async def after_hooks(
     call: ToolCall[Any], hooks: Sequence[tuple[Hook, frozenset[str] | None]], run: int
 ) -> ToolCall[Any] | None:
-    """Show hooks what came of a call, in their order, and return it with the result that counts.
+    """Show hooks the result of a call, in their order, and return the call with the result that counts.
 
     Args:
         call: that ran, with its result.

@@ -220,7 +220,7 @@ class ToolCall(Value, Generic[Input]):
         )
         return RoundError(message)
 
-    # --- what came of it -------------------------------------------------------------------------
+    # --- its result -------------------------------------------------------------------------
 
     @property
     def result(self) -> ToolResult | None:

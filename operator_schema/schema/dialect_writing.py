@@ -327,7 +327,7 @@ def openapi_schema(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _union(others: list[Any], count: int, about: dict[str, Any]) -> dict[str, Any]:
-    """Return a union: `anyOf` stands alone in its schema, so a member has what is said about all of them."""
+    """Return a union: OpenAPI allows nothing beside `anyOf`, so shared keywords move into each member."""
     made = [openapi_schema(member) for member in others] or [{"type": "NULL"}]
     first = made[0]
     if about.get("description"):

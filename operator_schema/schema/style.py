@@ -52,7 +52,7 @@ class SchemaStyle(Value):
 
 
 def style_of(options: Mapping[str, Any]) -> SchemaStyle | None:
-    """Return the style that options ask for; None for that of all who take everything.
+    """Return the style that options ask for; None means full JSON Schema.
 
     Raises:
         TypeError: an option doesn't exist, or is neither True nor False.
@@ -187,7 +187,7 @@ class _InlineRenderer(Renderer):
 
 
 _OPEN: Final = frozenset({"additionalProperties", "unevaluatedProperties", "unevaluatedItems"})
-"""Where a boolean isn't a schema for those who take none."""
+"""Schemas for hosts that take no booleans as schemas."""
 
 _ABOUT_NO_VALUE: Final = frozenset([name for name, row in KEYWORDS.items() if row.says in {"note", "name"}])
 

@@ -145,7 +145,7 @@ def give_result(on_result: OnResult | None, call: RawCall, result: ToolResult) -
 
 
 def context_of(decoded: DecodedCall, context: Mapping[Any, Any] | None) -> Mapping[Any, Any] | None:
-    """Return the context of one call: that of all calls, and the answers for this one."""
+    """Return the context of one call: the common context, and the answers for this call."""
     if not decoded.answers:
         return context
     if context is None:

@@ -154,7 +154,7 @@ class Outcomes:
         return self._unusual(call, outcome)
 
     def _unusual(self, call: RawCall, outcome: Any) -> Outcome:
-        """Return what comes of a call that gives no result by itself."""
+        """Return the result of a call that gives none by itself."""
         if issubclass(type(outcome), Exception):
             return self.failures.failed_badly(call, outcome)
         if is_cancellation(outcome):
