@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from urllib.parse import SplitResult as URL  # noqa: N814  # the name that a user looks for
 
     from .codec.codec import Codec
-    from .codec.functions import decode, decode_json, encode, encode_json, json_schema
     from .codec.partial import ArgumentStream, Partial
     from .codec.report import DecodeReport, IgnoredKey, Repair
+    from .codec.shortcuts import decode, decode_json, encode, encode_json, json_schema
     from .errors import (
         CallError,
         Complaint,
@@ -204,14 +204,14 @@ _HOMES = {
     "Toolset": ".rounds.toolset",
     "Transcript": ".rounds.transcript",
     "Turn": ".rounds.transcript",
-    "decode": ".codec.functions",
-    "decode_json": ".codec.functions",
+    "decode": ".codec.shortcuts",
+    "decode_json": ".codec.shortcuts",
     "describe_tools": ".tools.descriptions",
     "document_tool": ".tools.document_tool",
-    "encode": ".codec.functions",
-    "encode_json": ".codec.functions",
+    "encode": ".codec.shortcuts",
+    "encode_json": ".codec.shortcuts",
     "hook": ".rounds.hooks",
-    "json_schema": ".codec.functions",
+    "json_schema": ".codec.shortcuts",
     "parameters_of": ".tools.descriptions",
     "register_injected": ".tools.injection",
     "register_leaf": ".introspect.leaves",

@@ -103,7 +103,7 @@ def test_the_core_imports_nobody_outside_the_standard_library():
 
 
 START = """
-codec codec.codec codec.interpret codec.limits codec.problems codec.tiers
+codec codec.codec codec.interpret codec.problems codec.size_limits codec.tiers
 immutable introspect introspect.annotations introspect.classes introspect.hints introspect.leaves
 introspect.names introspect.node_kinds introspect.nodes introspect.objects introspect.shipped_leaves
 introspect.walk json_values wording

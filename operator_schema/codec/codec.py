@@ -15,8 +15,8 @@ from ..introspect.nodes import UNKNOWN, AnyNode
 from ..introspect.walk import ResultWalk, Walk
 from ..json_values import copy_json, to_json_text
 from .interpret import fits_plainly, interpret
-from .limits import MAX_DEPTH
 from .problems import GiveUp, Problems, RefusedTextError, ignored_keys
+from .size_limits import MAX_DEPTH
 from .tiers import Tiers
 
 if TYPE_CHECKING:

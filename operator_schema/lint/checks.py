@@ -7,7 +7,7 @@ from inspect import unwrap
 from typing import TYPE_CHECKING, Any, cast
 
 from ..introspect.nodes import AnyNode, EnumNode, LiteralNode, ObjectNode, ScalarNode, UnionNode
-from ..introspect.places import places_of
+from ..introspect.parameter_places import places_of
 from ..json_values import to_json_text
 from ..providers.provider import Provider
 from ..rounds.toolset import Toolset
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..codec.codec import Codec
     from ..complaints import Complaint
     from ..introspect.nodes import Node
-    from ..introspect.places import Place
+    from ..introspect.parameter_places import Place
     from ..providers.tool_forms import Strict
     from ..tools.tool import Tool
     from .finding import Severity

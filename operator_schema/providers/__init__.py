@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from .converse import bedrock as bedrock
     from .generate_content import gemini as gemini
     from .generate_content import gemini_parameters as gemini_parameters
-    from .growing import StreamedCall as StreamedCall
     from .messages import anthropic as anthropic
     from .names import NameRule as NameRule
     from .names import Rules as Rules
     from .ollama_chat import ollama as ollama
+    from .partial_response import StreamedCall as StreamedCall
     from .provider import Provider as Provider
     from .responses import openai_responses as openai_responses
     from .responses import xai as xai
@@ -42,7 +42,7 @@ _HOMES = {
     "ResponseError": ".answer",
     "Rules": ".names",
     "Stream": ".stream",
-    "StreamedCall": ".growing",
+    "StreamedCall": ".partial_response",
     "Usage": ".answer",
 }
 _FAMILIES = {

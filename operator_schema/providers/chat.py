@@ -13,8 +13,8 @@ from ..schema.style import Dialect
 from ..tools import RawCall
 from ..wording import checked_text
 from .answer import Answer
-from .growing import CustomInput, GrowingBlock, GrowingInput, GrowingList, GrowingObject
 from .names import NameRule, Rules
+from .partial_response import CustomInput, GrowingBlock, GrowingInput, GrowingList, GrowingObject
 from .provider import Provider
 from .wire import (
     COMMON_FORMATS,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from ..tools import File, Image, ToolDefinition, ToolResult
     from .answer import StopReason
-    from .growing import StreamedCalls
+    from .partial_response import StreamedCalls
     from .wire import Wanted
 
 __all__ = ["ChatLikeWire", "ChatWire", "LENGTH", "calls_of", "reasoning_of", "text_of", "tools_alone"]

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from ..schema.style import Dialect
 from .answer import Answer
 from .chat import ChatLikeWire, calls_of, reasoning_of, text_of, tools_alone
-from .growing import GrowingBlock, GrowingInput, GrowingList, GrowingObject
 from .names import NameRule
+from .partial_response import GrowingBlock, GrowingInput, GrowingList, GrowingObject
 from .provider import Provider
 from .wire import DATES, Merger, object_of, text_or_none, usage_of
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ..tools import RawCall
     from .answer import StopReason
-    from .growing import StreamedCalls
+    from .partial_response import StreamedCalls
     from .wire import Wanted
 
 __all__ = ["CohereWire", "cohere"]

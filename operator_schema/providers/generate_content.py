@@ -13,8 +13,8 @@ from ..json_values import copy_json, is_array, is_object, to_json_text
 from ..schema.style import Dialect
 from ..tools import RawCall
 from .answer import Answer, marked_if_cut
-from .growing import GrowingBlock, GrowingInput, GrowingList, GrowingObject, joined
 from .names import NameRule, Rules
+from .partial_response import GrowingBlock, GrowingInput, GrowingList, GrowingObject, joined
 from .provider import Provider
 from .wire import (
     BOUNDS,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from ..tools import ToolDefinition, ToolResult
     from .answer import StopReason
-    from .growing import StreamedCall, StreamedCalls
+    from .partial_response import StreamedCall, StreamedCalls
     from .wire import Wanted
 
     Path: TypeAlias = tuple[str | int, ...]

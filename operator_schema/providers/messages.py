@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from ..json_values import copy_json, is_object
 from ..tools import RawCall
 from .answer import Answer
-from .growing import GrowingBlock, GrowingInput, GrowingList, GrowingObject, NumberedList
 from .names import NameRule
+from .partial_response import GrowingBlock, GrowingInput, GrowingList, GrowingObject, NumberedList
 from .provider import Provider
 from .wire import (
     ANTHROPIC_RULES,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from ..tools import File, Image, ToolDefinition, ToolResult
     from .answer import StopReason
-    from .growing import StreamedCalls
+    from .partial_response import StreamedCalls
     from .wire import Wanted
 
 __all__ = ["MessagesWire", "anthropic"]

@@ -226,7 +226,7 @@ class Provider(Value):
         Args:
             offer: as for `answers`; calls show what is known of their arguments so far, typed.
         """
-        from .growing import StreamedCalls
+        from .partial_response import StreamedCalls
         from .stream import Stream
 
         offered = offered_now(offer)

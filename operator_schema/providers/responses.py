@@ -12,8 +12,8 @@ from ..json_values import is_array
 from ..schema.style import Dialect
 from ..tools import RawCall
 from .answer import Answer, marked_if_cut
-from .growing import CustomInput, GrowingBlock, GrowingInput, GrowingObject, NumberedList
 from .names import NameRule
+from .partial_response import CustomInput, GrowingBlock, GrowingInput, GrowingObject, NumberedList
 from .provider import Provider
 from .wire import (
     CUSTOM,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from ..tools import File, Image, ToolDefinition, ToolResult
     from .answer import StopReason
-    from .growing import StreamedCalls
+    from .partial_response import StreamedCalls
     from .wire import Wanted
 
 __all__ = ["ResponsesWire", "openai_responses", "xai"]

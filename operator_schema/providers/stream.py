@@ -17,7 +17,7 @@ from .wire import failed_calls
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from .growing import StreamedCall, StreamedCalls
+    from .partial_response import StreamedCall, StreamedCalls
     from .wire import Merger
 
 __all__ = ["Delta", "EventMessages", "EventText", "MAX_EVENT", "Stream"]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ..json_values import Original
     from ..schema.dialect import DialectSchema
-    from ..schema.sizes import Size
+    from ..schema.request_sizes import Size
     from ..schema.style import Dialect
     from ..tools import Tool
     from .names import NameRule, Rules
@@ -216,7 +216,7 @@ def _schemas(provider: TakesTools, tools: Tools, modes: Sequence[bool]) -> list[
 def _size_of(written: DialectSchema | None, *, strict: bool) -> Size | None:
     if written is None or not strict:
         return None
-    from ..schema.sizes import size_of
+    from ..schema.request_sizes import size_of
 
     return size_of(written.schema)
 
@@ -249,7 +249,7 @@ def check_size(provider: TakesTools, sizes: Sequence[Size]) -> None:
     """
     if provider.dialect is None or not sizes:
         return
-    from ..schema.sizes import over_limits
+    from ..schema.request_sizes import over_limits
 
     remedy = "Offer fewer tools, or leave strict out"
     over = over_limits(provider.dialect, sizes)
@@ -375,7 +375,7 @@ def fits_of(provider: TakesTools, tools: Tools, strict: Strict) -> list[Fit]:
     if dialect is None:
         unknown = f"no strict mode of {provider.name} is known"
         return [Fit(strict=False, reasons=(_reason(tool.name, unknown),)) for tool in tools]
-    from ..schema.sizes import Size, over_limits
+    from ..schema.request_sizes import Size, over_limits
 
     tried = [_tried(provider, tool) for tool in tools]
     is_too_much = bool(over_limits(dialect, [fit for fit in tried if isinstance(fit, Size)]))

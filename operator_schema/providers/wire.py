@@ -9,15 +9,15 @@ from ..json_values import is_array, is_object, to_json_text
 from ..schema.style import Dialect
 from ..tools import RawCall
 from .answer import Usage, parsed_arguments
-from .growing import GrowingObject
 from .names import NameRule, Rules
+from .partial_response import GrowingObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from ..tools import File, Image, ToolDefinition, ToolResult
     from .answer import Answer
-    from .growing import StreamedCalls
+    from .partial_response import StreamedCalls
 
 __all__ = [
     "ANTHROPIC_RULES",

@@ -12,7 +12,7 @@ from ..tools.log import DEBUG, ERROR, INFO, is_logged, write_log
 from ..tools.signature import is_awaitable
 from ..tools.tool import Tool
 from ..wording import clip, escape, received, writable_text
-from .inputs import is_edited, own_copy
+from .input_copies import is_edited, own_copy
 from .named_tools import NamedTools
 
 if TYPE_CHECKING:

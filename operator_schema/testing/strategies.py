@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ..codec.codec import Codec
 from ..codec.example import NO_EXAMPLE, example_of
 from ..codec.interpret import interpret
-from ..codec.limits import MAX_DEPTH
+from ..codec.size_limits import MAX_DEPTH
 from ..errors import DecodeError
 from ..introspect.node_kinds import json_types_of, visit
 from ..introspect.nodes import (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ..codec.codec import Codec, codec_of
 from ..codec.encode import encode_node
-from ..codec.limits import MAX_DEPTH
+from ..codec.size_limits import MAX_DEPTH
 from ..errors import Complaint, SchemaError
 from ..introspect.docstrings import split_summary
 from ..introspect.names import name_of
