@@ -275,7 +275,7 @@ class Provider(Value):
         from ..rounds import Turn
 
         if not isinstance(turn, Turn):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may give a plan
-            message = f"turn takes what plan.commit(…) returns, a Turn, not {received(turn)}"
+            message = f"turn takes what round.commit(…) returns, a Turn, not {received(turn)}"
             raise TypeError(message)
         return self._turn(turn, offered_now(offer))
 
@@ -337,10 +337,9 @@ def offered_now(offer: Any) -> Offered:
     return _offered_tools(offer.offered() if isinstance(offer, Registry) else _tools_of(offer))
 
 
-def _offered(offer: Any) -> Offered:
-    choice = getattr(offer, "choice", None) or offer.tool_choice
-    strict = getattr(offer, "strict", False)
-    return Offered(offer.tools, Wanted(choice.mode, choice.name), offer.descriptions, strict)
+def _offered(offer: Offer[Any]) -> Offered:
+    wanted = Wanted(offer.choice.mode, offer.choice.name)
+    return Offered(offer.tools, wanted, offer.descriptions, offer.strict)
 
 
 def _tools_of(tools: Any) -> list[Tool[..., Any]]:

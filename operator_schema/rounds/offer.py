@@ -58,7 +58,7 @@ class ToolChoice(Value):
 
     Attributes:
         mode: `auto`: it may call tools; `required`: it has to call one; `named`: it has to call this
-            one; `none`: there are no tools.
+            one; `none`: it may not call any, or there are none.
         name: of the tool that it has to call; None in every other mode.
     """
 
@@ -265,6 +265,8 @@ def _choice(
 ) -> ToolChoice:
     if required is None:
         return ToolChoice("auto" if names else "none")
+    if isinstance(required, str) and required == "none":
+        return ToolChoice("none")
     if isinstance(required, str) and required == "any":
         if not names:
             message = "a tool is required, but none is available: make one available, or require none"

@@ -22,7 +22,7 @@ from .checks import (
 )
 from .concurrency import Slots
 from .failures import Failures, ShowErrors, result_of, results_of
-from .rounds import Executable, give_result, hooks_of, run_stored
+from .rounds import Executable, give_result
 from .run import Outcomes
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class Executor:
         check_options(timeout, max_concurrency, threads, max_threads, grace, show_errors, report, max_content)
         check_confirm(confirm)
         self._registry = registry if isinstance(registry, Registry) else Registry(registry)
-        self._hooks = hooks_of(hooks)
+        self._hooks = _hooks_of(hooks)
         self._context = context
         self._store: Any = store
         self._slots = Slots(max_concurrency)
@@ -471,7 +471,7 @@ class Executor:
         if on_progress is not None:
             check_on_progress(on_progress)
         if self._hooks is not None:
-            hooks = self._hooks if hooks is None else hooks_of([self._hooks, hooks])
+            hooks = self._hooks if hooks is None else _hooks_of([self._hooks, hooks])
         context = self._context if context is None else context
         run_all = partial(self._run_decoded, context, on_progress, on_result)
         asking = self._outcomes.confirmation.asking(confirm)
@@ -479,7 +479,7 @@ class Executor:
         def run(one: Any) -> Any:
             return one.execute_with(run_all, hooks, asking, self._wording, self._outcomes.limited)
 
-        return await (run(work) if self._store is None else run_stored(self._store, work, run))
+        return await (run(work) if self._store is None else self._store.run(work, run))
 
     async def _run_decoded(
         self,
@@ -534,3 +534,16 @@ class Executor:
         from .sync import wait_for
 
         return wait_for(start, self._slots, needs_loop=needs_loop)
+
+
+def _hooks_of(hooks: Any) -> Any:
+    """Return the option `hooks` of an executor as `Hooks`; None without any.
+
+    Raises:
+        TypeError: something isn't a hook.
+    """
+    if hooks is None:
+        return None
+    from ...rounds.hooks import Hooks  # rounds know what a hook is
+
+    return Hooks(*hooks) if isinstance(hooks, (list, tuple)) else Hooks(hooks)

@@ -15,11 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, MutableMapping, Sequence
     from typing import TypeAlias
 
-    from ...rounds.tool_call import ToolCall
     from ..calls import RawCall, ToolResult
     from ..tool import Tool
 
-    Asking: TypeAlias = "Callable[[ToolCall[Any]], Awaitable[Any]]"
+    Asking: TypeAlias = "Callable[[Any], Awaitable[Any]]"
     Settle: TypeAlias = "Callable[[int, ToolResult], Awaitable[ToolResult | None]]"
     OnResult: TypeAlias = "Callable[[RawCall, ToolResult], object]"
     Wording: TypeAlias = "Callable[[RawCall, Exception], str]"
@@ -33,8 +32,6 @@ __all__ = [
     "Executable",
     "context_of",
     "give_result",
-    "hooks_of",
-    "run_stored",
 ]
 
 Hooks_contra = TypeVar("Hooks_contra", contravariant=True)
@@ -86,48 +83,6 @@ class Executable(Protocol[Hooks_contra, Plan_co]):
             limited: cuts results that a hook or a person gave; None to leave them.
         """
         ...
-
-
-def hooks_of(hooks: Any) -> Any:
-    """Return the option `hooks` of an executor as `Hooks`; None without any.
-
-    Raises:
-        TypeError: something isn't a hook.
-    """
-    if hooks is None:
-        return None
-    from ...rounds.hooks import Hooks  # the executor asks with what rounds ask with
-
-    return Hooks(*hooks) if isinstance(hooks, (list, tuple)) else Hooks(hooks)
-
-
-async def run_stored(store: Any, work: Any, run: Callable[[Any], Awaitable[Any]]) -> Any:
-    """Run a round that a store gives to one process at a time.
-
-    Args:
-        store: keeps the round before and after.
-        work: the round.
-        run: runs it.
-
-    Raises:
-        StoreError: another process has it.
-        BaseException: what `run` raises; the store then has what has come of the calls.
-    """
-    from ...rounds.round import HookError
-
-    claimed = store.claim(work)
-    try:
-        after = await run(claimed)
-    except HookError:  # nothing has run, and the caller's round may be run again
-        store.give_back(claimed)
-        raise
-    except BaseException as error:
-        so_far: Any = getattr(error, "round", None) or claimed.current()
-        kept = store.keep(claimed, so_far)
-        if hasattr(error, "round"):
-            cast("Any", error).round = kept
-        raise
-    return store.keep(claimed, after)
 
 
 def give_result(on_result: OnResult | None, call: RawCall, result: ToolResult) -> None:

@@ -136,7 +136,7 @@ def test_exceptions_keep_their_traceback():
     names = [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
     assert names[-1] == "work"
     assert "run_sync" in names
-    with pytest.raises(TypeError, match="a call is a RawCall"):
+    with pytest.raises(TypeError, match="expected a RawCall, a list of them, or a round"):
         in_a_loop(lambda: executor.run_sync("work"))
 
 
