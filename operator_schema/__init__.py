@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         ToolError,
         ToolNotFoundError,
     )
+    from .execution.executor import Executor
     from .introspect.leaves import SchemaLeaf, register_leaf
     from .introspect.local_times import LocalDateTime, LocalTime
     from .rounds.errors import CommitError, CommitFault, OfferError, RoundError
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
     from .tools.content import Audio, File, Image, Part, Resource, Text
     from .tools.descriptions import describe_tools, parameters_of, schema_response
     from .tools.document_tool import document_tool
-    from .tools.execution.executor import Executor
     from .tools.function import InputTool, tool, tool_input
     from .tools.injection import register_injected, skip
     from .tools.metadata import ToolAnnotations
@@ -156,7 +156,7 @@ _HOMES = {
     "Defer": ".rounds.hooks",
     "DuplicateToolError": ".errors",
     "EncodeError": ".errors",
-    "Executor": ".tools.execution.executor",
+    "Executor": ".execution.executor",
     "File": ".tools.content",
     "HookError": ".rounds.round",
     "Hooks": ".rounds.hooks",

@@ -10,27 +10,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, ParamSpec, TypeAlias, 
 
 from ..codec.codec import Codec
 from ..errors import DecodeError
+from ..execution import Executor, check_confirm
 from ..immutable import Value
-from ..tools import (
-    Executor,
-    RawCall,
-    Registry,
-    Text,
-    Tool,
-    check_confirm,
-    is_awaitable,
-    register_handed_through,
-    register_injected,
-)
+from ..tools import RawCall, Registry, Text, Tool, is_awaitable, register_handed_through, register_injected
 from ..wording import nearest, quote, received
 
 if TYPE_CHECKING:
     from collections.abc import Generator
     from typing import Self, Unpack
 
+    from ..execution import Confirm, OnProgress
     from ..rounds import ToolCall, Toolset
     from ..schema.style import StyleOptions
-    from ..tools import Confirm, OnProgress, ToolDefinition, ToolResult
+    from ..tools import ToolDefinition, ToolResult
 
 __all__ = [
     "Adapter",

@@ -15,6 +15,7 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError(message, name="mcp") from None
 
 from ..errors import CallError, SchemaError, ToolError
+from ..execution import current_backend
 from ..json_values import copy_json, to_json_text, without_surrogates
 from ..schema.document import SchemaDocument
 from ..schema.document_codec import DocumentCodec
@@ -22,11 +23,10 @@ from ..tools import (
     Audio,
     DocumentOutput,
     Image,
-    Progress,  # an annotation that `tool` evaluates
+    Progress,
     Resource,
     Text,
     WrittenOutput,
-    current_backend,
     skip,
     tool_of_document,
 )

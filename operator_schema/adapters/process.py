@@ -15,6 +15,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 
 from ..codec.json_text import read_json
 from ..errors import CallError, DecodeError, NeedsInput, SchemaError, ToolError, ToolNotFoundError
+from ..execution import Executor, current_backend
 from ..immutable import Value
 from ..json_values import is_array, is_object, to_json_text
 from ..rounds import answer_codec, answer_schema
@@ -23,7 +24,6 @@ from ..tools import (
     STATEMENTS,
     Audio,
     DocumentOutput,
-    Executor,
     File,
     Image,
     RawCall,
@@ -31,7 +31,6 @@ from ..tools import (
     Resource,
     Text,
     WrittenOutput,
-    current_backend,
     is_duration,
     schema_of_parameters,
     schema_response,

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ..adapters.base import Tools
     from ..adapters.mcp.http import Address
     from ..adapters.mcp.server import Handlers
-    from ..tools.execution.executor import Executor
+    from ..execution.executor import Executor
     from .contexts import GivenContext, OpenContexts
     from .output import Output
 
@@ -352,7 +352,7 @@ class _Offered(Value):
 
         from ..adapters.base import registry_of
         from ..adapters.mcp.content import native_classes
-        from ..tools.execution.executor import Executor
+        from ..execution.executor import Executor
 
         try:
             registry = registry_of(self.tools)

@@ -15,11 +15,11 @@ from .. import providers as provider_table
 from ..codec.codec import codec_of
 from ..codec.problem_texts import expected_fields
 from ..errors import DecodeError, EncodeError, MissingContextError, NeedsInput, SchemaError, ToolError
+from ..execution.executor import Executor
 from ..introspect.node_kinds import json_types_of
 from ..rounds.questions import answer_codec, call_text
 from ..tools.calls import RawCall
 from ..tools.descriptions import documentation_of
-from ..tools.execution.executor import Executor
 from ..wording import escape, show_path
 from .arguments import NAME, REGISTRY, TOOL, NearChoice, TargetCommand, given_to_factory, traceback_option
 from .lookup import find_context, find_tool, find_tools

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, cast
 
 from ..errors import DecodeError, ToolNotFoundError
 from ..immutable import Value
-from ..tools.calls import RawCall, ToolResult, arguments_to_decode
-from ..tools.execution.checks import checked_calls
+from ..tools.calls import RawCall, ToolResult, arguments_to_decode, checked_calls
 from ..tools.tool import Tool
 from ..wording import as_written, listed, nearest_names, quote, received, writable_text
 from .commit import Settlement

@@ -9,7 +9,7 @@ from ..errors import DecodeError
 from ..immutable import Value
 from ..json_values import copy_json
 from ..tools.calls import RawCall, ToolResult
-from ..tools.execution.failures import ClassSet, Failures
+from ..tools.failures import ClassSet, Failures
 from ..wording import checked_text, clip, escape, excerpt, listed, writable_text
 from .errors import RoundError, shown_call
 from .input_copies import checked_input, own_arguments
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ..errors import Problem
     from ..tools.calls import ResultCode
-    from ..tools.execution.rounds import Limited
+    from ..tools.round_protocol import Limited
     from ..tools.tool import Tool
 
 __all__ = [

@@ -26,12 +26,6 @@ if TYPE_CHECKING:
     from .descriptions import schema_response as schema_response
     from .document_tool import DocumentOutput as DocumentOutput
     from .document_tool import tool_of_document as tool_of_document
-    from .execution.backends import current_backend as current_backend
-    from .execution.backends import person_answers as person_answers
-    from .execution.checks import check_confirm as check_confirm
-    from .execution.confirmation import Confirm as Confirm
-    from .execution.executor import Executor as Executor
-    from .execution.stream import OnProgress as OnProgress
     from .function import InputTool as InputTool
     from .function import tool_input as tool_input
     from .injection import register_handed_through as register_handed_through
@@ -65,11 +59,6 @@ else:
             ".content": "Audio File Image Part Resource Text",
             ".descriptions": "describe_tools parameters_of schema_of_parameters schema_response",
             ".document_tool": "DocumentOutput tool_of_document",
-            ".execution.backends": "current_backend person_answers",
-            ".execution.checks": "check_confirm",
-            ".execution.confirmation": "Confirm",
-            ".execution.executor": "Executor",
-            ".execution.stream": "OnProgress",
             ".function": "InputTool tool_input",
             ".injection": "register_handed_through register_injected skip",
             ".log": "ERROR WARNING write_log",

@@ -88,7 +88,7 @@ ROOMS = {
         ),
     ),
     "tools": Room(("tools",), ("tools",)),
-    "execution": Room(("tools/execution",), ("tools/execution",)),
+    "execution": Room(("execution",), ("execution",)),
     "rounds": Room(("rounds",), ("rounds",)),
     "providers": Room(("providers",), ("providers",)),
     "adapters": Room(("adapters",), ("adapters",)),
@@ -101,7 +101,7 @@ ROOMS = {
     "cli": Room(("cli",), ("cli",)),
     "testing": Room(("testing",), ("test_testing.py", "test_testing_extra.py", "test_scripted_model.py")),
 }
-"""Every room that is mutated; what is in a folder of another room, such as `tools/execution`, is in both."""
+"""Every room that is mutated; what is in a folder of another room, such as `execution`, is in both."""
 
 ENGINE = ("introspect", "codec", "tools", "schema", "errors")
 

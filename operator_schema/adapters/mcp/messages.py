@@ -19,16 +19,17 @@ import mcp_types as types
 from mcp.server.session import ServerSession
 from mcp.shared.exceptions import MCPError
 
+from ...execution import current_backend, person_answers
 from ...json_values import without_surrogates
 from ...rounds import call_text
-from ...tools import current_backend, person_answers
 from ...wording import received
 from .content import is_modern
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from ...tools import OnProgress, ProgressUpdate, RawCall
+    from ...execution import OnProgress
+    from ...tools import ProgressUpdate, RawCall
 
     Send = Callable[[], Awaitable[None]]
     Report = Callable[[float, float | None, str | None], Awaitable[None]]

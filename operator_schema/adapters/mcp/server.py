@@ -20,8 +20,9 @@ from mcp.server.subscriptions import ListenHandler, ToolsListChanged
 from mcp.shared.exceptions import MCPError
 
 from ...errors import ToolNotFoundError
+from ...execution import current_backend
 from ...json_values import without_surrogates
-from ...tools import ERROR, Registry, ToolResult, class_name_of, current_backend, write_log
+from ...tools import ERROR, Registry, ToolResult, class_name_of, write_log
 from ...wording import kind, received
 from ..base import Adapter, Runner
 from .content import (
@@ -46,7 +47,8 @@ if TYPE_CHECKING:
     from mcp.server.subscriptions import ServerEvent
 
     from ...errors import ToolError
-    from ...tools import Executor, OnProgress, StructuredOutput, Tool
+    from ...execution import Executor, OnProgress
+    from ...tools import StructuredOutput, Tool
     from ..base import Tools
     from .content import Structured
     from .messages import Messages, Report

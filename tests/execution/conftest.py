@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from operator_schema.tools.execution.threads import end_idle_workers
+from operator_schema.execution.threads import end_idle_workers
 
 
 @pytest.fixture(autouse=True)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from types import NoneType
-from typing import TYPE_CHECKING, Any, NoReturn, cast, get_args
+from typing import TYPE_CHECKING, Any, NoReturn, get_args
 
-from ...introspect.names import name_of
-from ...wording import as_written, clip, escape, nearest, received
-from ..calls import RawCall
-from ..metadata import LEAST_CONTENT, is_content_limit, is_duration
-from ..signature import is_coroutine_function
-from .failures import ClassSet, ShowErrors
+from ..introspect.names import name_of
+from ..tools.calls import RawCall, checked_calls, remedy_for
+from ..tools.failures import ClassSet, ShowErrors
+from ..tools.metadata import LEAST_CONTENT, is_content_limit, is_duration
+from ..tools.signature import is_coroutine_function
+from ..wording import as_written, clip, escape, nearest, received
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,19 +21,10 @@ __all__ = [
     "check_on_progress",
     "check_on_result",
     "check_options",
-    "checked_call",
-    "checked_calls",
     "checked_work",
     "exception_classes",
     "result_classes",
 ]
-
-_READERS = {
-    "function": "openai_chat.answer(response, offer).calls",
-    "function_call": "openai_responses.answer(response, offer).calls",
-    "tool_use": "anthropic.answer(response, offer).calls",
-}
-"""What reads the calls of a provider's response, by the `type` of a call there."""
 
 _GIVEN_LATER = {
     "on_progress": "it is given with each call, as in executor.run(call, on_progress=…)",
@@ -41,34 +32,6 @@ _GIVEN_LATER = {
     "return_exceptions": "it is given with calls, as in executor.run(calls, return_exceptions=True)",
 }
 """What isn't an option of an executor, although others have it."""
-
-
-def checked_call(call: object) -> RawCall:
-    """Return a call.
-
-    Raises:
-        TypeError: it isn't one.
-    """
-    if not isinstance(call, RawCall):
-        message = f"a call is a RawCall(id, name, arguments), not {received(call)}{_remedy(call)}"
-        raise TypeError(message)
-    return call
-
-
-def _remedy(given: Any) -> str:
-    """Return what to write in place of something that isn't a call; empty where that isn't known."""
-    kind: Any = cast("Any", type(given))
-    if hasattr(kind, "execute_with"):
-        return ": executor.run(…) runs it"
-    if hasattr(kind, "again"):
-        return ": executor.run(round) runs the calls of a round"
-    if issubclass(kind, (list, tuple)) and any(isinstance(item, RawCall) for item in given[:1]):
-        return ": executor.run(calls) runs several"
-    try:
-        reader = _READERS[given["type"] if issubclass(kind, dict) else given.type]
-    except Exception:  # noqa: BLE001  # the code of whatever was given
-        return ""
-    return f": {reader} makes them"
 
 
 def checked_work(work: Any) -> list[RawCall]:
@@ -80,30 +43,13 @@ def checked_work(work: Any) -> list[RawCall]:
     kind: type[Any] = type(work)
     if hasattr(kind, "__iter__") and not issubclass(kind, (dict, str, bytes)):
         return checked_calls(work)
-    remedy = _remedy(work)
+    remedy = remedy_for(work)
     if hasattr(kind, "calls"):
         remedy = ": give its calls, or make a round of it: offer.round(answer)"
     elif issubclass(kind, dict) and "calls" in work:
         remedy = ": toolset.restore_round(data) makes a round of what round.as_dict() returned"
     message = f"expected a RawCall, a list of them, or a round, not {received(work)}{remedy}"
     raise TypeError(message)
-
-
-def checked_calls(calls: Any) -> list[RawCall]:
-    """Return calls as a list.
-
-    Raises:
-        TypeError: they aren't calls, or there is one alone.
-    """
-    if isinstance(calls, RawCall):
-        message = "expected a list of calls, not one RawCall alone: write [call]"
-        raise TypeError(message)
-    kind: Any = cast("Any", type(calls))
-    if not hasattr(kind, "__iter__"):
-        remedy = ": give its calls" if hasattr(kind, "calls") else _remedy(calls)
-        message = f"expected a list of calls, not {received(calls)}{remedy}"
-        raise TypeError(message)
-    return [checked_call(call) for call in calls]
 
 
 def check_names(unknown: Mapping[str, Any], known: Mapping[str, Any]) -> None:

@@ -5,19 +5,19 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from ...errors import CallError, DecodeError, EncodeError, NeedsInput, ToolError
-from ...json_values import has_surrogate
-from ...wording import clip, escape, listed, quote, show_path
-from ..calls import ToolResult, class_name_of, exception_text, message_of, own_parts
-from ..log import ERROR, INFO, WARNING, has_plain_traceback, write_log
+from ..errors import CallError, DecodeError, EncodeError, NeedsInput, ToolError
+from ..json_values import has_surrogate
+from ..wording import clip, escape, listed, quote, show_path
+from .calls import ToolResult, class_name_of, exception_text, message_of, own_parts
+from .log import ERROR, INFO, WARNING, has_plain_traceback, write_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import TypeAlias
 
-    from ...errors import ToolNotFoundError
-    from ..calls import RawCall, ResultCode
-    from ..content import Part
+    from ..errors import ToolNotFoundError
+    from .calls import RawCall, ResultCode
+    from .content import Part
 
     Outcome: TypeAlias = "ToolResult | Passed | BaseException"
 
@@ -393,7 +393,7 @@ def _cut_result(result: ToolResult, length: int, most: int) -> ToolResult:
 
 def _cut_parts(parts: tuple[Part, ...], left: int, note: str) -> tuple[Part, ...]:
     """Return parts with a number of characters in all, and what was done to them; none stays none."""
-    from ..content import Text
+    from .content import Text
 
     kept: list[Part] = []
     for part in parts:
@@ -405,7 +405,7 @@ def _cut_parts(parts: tuple[Part, ...], left: int, note: str) -> tuple[Part, ...
 
 
 def _cut_part(part: Part, left: int) -> Part:
-    from ..content import File, Resource, Text
+    from .content import File, Resource, Text
 
     if _length(part) <= left:
         return part

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from operator_schema import Executor, RawCall, tool
-from operator_schema.tools.execution.concurrency import Slots
+from operator_schema.execution.concurrency import Slots
 
 pytestmark = pytest.mark.needs_threads
 

@@ -10,32 +10,32 @@ from time import monotonic
 from types import NoneType
 from typing import TYPE_CHECKING, Any, cast
 
-from ...errors import DecodeError, ToolError, ToolNotFoundError
-from ...json_values import is_array, is_object
-from ...wording import listed, received, show_path
-from ..calls import ToolResult, arguments_to_decode, class_name_of
-from ..log import DEBUG, WARNING
-from ..metadata import LEAST_CONTENT
-from ..output import items_of
-from ..signature import close_awaitable, is_awaitable
-from ..special_parameters import RawArguments
+from ..errors import DecodeError, ToolError, ToolNotFoundError
+from ..json_values import is_array, is_object
+from ..tools.calls import ToolResult, arguments_to_decode, class_name_of
+from ..tools.failures import Passed
+from ..tools.log import DEBUG, WARNING
+from ..tools.metadata import LEAST_CONTENT
+from ..tools.output import items_of
+from ..tools.round_protocol import DecodedCall, context_of
+from ..tools.signature import close_awaitable, is_awaitable
+from ..tools.special_parameters import RawArguments
+from ..wording import listed, received, show_path
 from .backends import Tasks, current_backend, is_cancellation
 from .concurrency import PLACE, Place
-from .failures import Passed
-from .rounds import DecodedCall, context_of
 from .threads import Threads, lent_thread
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-    from ...errors import Problem
-    from ..calls import RawCall
-    from ..registry import Registry
-    from ..tool import Tool
+    from ..errors import Problem
+    from ..tools.calls import RawCall
+    from ..tools.failures import ClassSet, Failures, Outcome
+    from ..tools.registry import Registry
+    from ..tools.round_protocol import Asking
+    from ..tools.tool import Tool
     from .concurrency import Slots
     from .confirmation import Confirm, Confirmation
-    from .failures import ClassSet, Failures, Outcome
-    from .rounds import Asking
     from .stream import OnProgress
 
     Context = Mapping[Any, Any]
@@ -183,7 +183,7 @@ class Outcomes:
         call, failures = run.call, self.failures
         if asking is None:
             return failures.needs_approval(call)
-        from ...rounds.questions import ask_about_one  # the executor asks with what rounds ask with
+        from ..rounds.questions import ask_about_one  # the executor asks with what rounds ask with
 
         try:
             answered = await ask_about_one(call, run.tool, given, asking)

@@ -25,7 +25,7 @@ from operator_schema import (
     tool,
 )
 from operator_schema.tools.context import WholeContext
-from operator_schema.tools.execution.rounds import DecodedCall
+from operator_schema.tools.round_protocol import DecodedCall
 
 pytestmark = pytest.mark.needs_threads
 

@@ -14,7 +14,7 @@ import pytest
 from executor_samples import SOON, gone
 
 from operator_schema import CallError, Executor, Progress, RawCall, skip, tool
-from operator_schema.tools.execution.backends import current_backend, is_cancellation
+from operator_schema.execution.backends import current_backend, is_cancellation
 
 trio = pytest.importorskip("trio", reason="WebAssembly has no event loop for trio")
 anyio = pytest.importorskip("anyio", reason="WebAssembly has no event loop for trio")

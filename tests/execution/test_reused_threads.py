@@ -14,8 +14,8 @@ import pytest
 from executor_samples import gone, ping
 
 from operator_schema import Executor, RawCall, tool
-from operator_schema.tools.execution import threads
-from operator_schema.tools.execution.threads import end_idle_workers
+from operator_schema.execution import threads
+from operator_schema.execution.threads import end_idle_workers
 
 pytestmark = pytest.mark.needs_threads
 

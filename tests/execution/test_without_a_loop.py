@@ -15,7 +15,7 @@ import pytest
 from executor_samples import add, ping
 
 from operator_schema import Executor, RawCall, tool
-from operator_schema.tools.execution.sync import _WaitingThread
+from operator_schema.execution.sync import _WaitingThread
 
 pytestmark = pytest.mark.needs_threads
 

@@ -5,35 +5,34 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
 
-from ...errors import ToolError
-from ..calls import RawCall, ToolResult
-from ..registry import Registry
-from ..tool_sources import check_one_list
+from ..errors import ToolError
+from ..tools.calls import RawCall, ToolResult, checked_calls
+from ..tools.failures import Failures, ShowErrors, result_of, results_of
+from ..tools.registry import Registry
+from ..tools.round_protocol import Executable, give_result
+from ..tools.tool_sources import check_one_list
 from .checks import (
     check_confirm,
     check_names,
     check_on_progress,
     check_on_result,
     check_options,
-    checked_calls,
     checked_work,
     exception_classes,
     result_classes,
 )
 from .concurrency import Slots
-from .failures import Failures, ShowErrors, result_of, results_of
-from .rounds import Executable, give_result
 from .run import Outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
     from typing import Never, Self
 
-    from ...errors import DecodeError
-    from ..tool import Tool
+    from ..errors import DecodeError
+    from ..tools.round_protocol import DecodedCall, OnResult, Settle
+    from ..tools.tool import Tool
     from .backends import Start
     from .confirmation import Confirm
-    from .rounds import DecodedCall, OnResult, Settle
     from .stream import OnProgress, ResultStream
 
     Context = Mapping[Any, Any]
@@ -567,6 +566,6 @@ def _hooks_of(hooks: Any) -> Any:
     """
     if hooks is None:
         return None
-    from ...rounds.hooks import Hooks  # rounds know what a hook is
+    from ..rounds.hooks import Hooks  # rounds know what a hook is
 
     return Hooks(*hooks) if isinstance(hooks, (list, tuple)) else Hooks(hooks)

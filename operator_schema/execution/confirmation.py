@@ -5,16 +5,16 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from ..signature import is_awaitable, is_coroutine_function
+from ..tools.signature import is_awaitable, is_coroutine_function
 from .concurrency import Slots
 from .threads import Threads
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from ...rounds.hooks import Complete, Defer, Reject, RunNormally
-    from ...rounds.tool_call import ToolCall
-    from .rounds import Asking
+    from ..rounds.hooks import Complete, Defer, Reject, RunNormally
+    from ..rounds.tool_call import ToolCall
+    from ..tools.round_protocol import Asking
 
     Answer: TypeAlias = bool | str | RunNormally | Reject | Complete | Defer | None
     Confirm: TypeAlias = Literal["run"] | Callable[[ToolCall[Any]], Answer | Awaitable[Answer]]

@@ -8,19 +8,19 @@ from contextlib import suppress
 from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, cast
 
-from ..calls import ToolResult
-from ..log import ERROR, write_log
-from ..signature import close_awaitable, is_awaitable
-from ..special_parameters import Progress, ProgressUpdate, connect
+from ..tools.calls import ToolResult
+from ..tools.failures import results_of
+from ..tools.log import ERROR, write_log
+from ..tools.signature import close_awaitable, is_awaitable
+from ..tools.special_parameters import Progress, ProgressUpdate, connect
 from .backends import current_backend
-from .failures import results_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, MutableMapping, Sequence
     from types import TracebackType
     from typing import Self
 
-    from ..calls import RawCall
+    from ..tools.calls import RawCall
     from .backends import Job, Signal, Start
 
     Context = Mapping[Any, Any]

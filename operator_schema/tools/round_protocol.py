@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
-from ...immutable import Value
-from ..log import ERROR, write_log
-from ..signature import close_awaitable, is_awaitable
+from ..immutable import Value
+from .log import ERROR, write_log
+from .signature import close_awaitable, is_awaitable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, MutableMapping, Sequence
     from typing import TypeAlias
 
-    from ..calls import RawCall, ToolResult
-    from ..tool import Tool
+    from .calls import RawCall, ToolResult
+    from .tool import Tool
 
     Asking: TypeAlias = "Callable[[Any], Awaitable[Any]]"
     Settle: TypeAlias = "Callable[[int, ToolResult], Awaitable[ToolResult | None]]"
