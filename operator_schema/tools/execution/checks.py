@@ -77,7 +77,7 @@ def checked_work(work: Any) -> list[RawCall]:
     Raises:
         TypeError: they aren't calls.
     """
-    kind: Any = cast("Any", type(work))
+    kind: type[Any] = type(work)
     if hasattr(kind, "__iter__") and not issubclass(kind, (dict, str, bytes)):
         return checked_calls(work)
     remedy = _remedy(work)

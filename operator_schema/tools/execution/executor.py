@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
 
 from ...errors import ToolError
 from ..calls import RawCall, ToolResult
 from ..registry import Registry
-from ..tool_lists import check_one_list
+from ..tool_sources import check_one_list
 from .checks import (
     check_confirm,
     check_names,
@@ -33,9 +33,8 @@ if TYPE_CHECKING:
     from ..tool import Tool
     from .backends import Start
     from .confirmation import Confirm
-    from .reports import OnProgress
     from .rounds import DecodedCall, OnResult, Settle
-    from .stream import ResultStream
+    from .stream import OnProgress, ResultStream
 
     Context = Mapping[Any, Any]
 
@@ -331,8 +330,11 @@ class Executor:
         """
         if on_result is not None:
             check_on_result(on_result)
-        check_confirm(confirm)
-        if hasattr(type(work), "execute_with"):
+        if confirm is not None:
+            check_confirm(confirm)
+        if type(work) is RawCall and hooks is None:
+            return await self._run_call(work, context, confirm, on_progress, on_result)
+        if hasattr(cast("Any", type(work)), "execute_with"):
             return await self._run_round(work, hooks, context, confirm, on_progress, on_result)
         if hooks is not None:
             message = "hooks decide about the calls of a round: executor.run(offer.round(answer), hooks=…)"
