@@ -29,7 +29,7 @@ settings.register_profile("matrix", settings.get_profile("ci"), max_examples=25)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 ENGINE = (
-    *("introspect", "codec", "schema", "tools", "rounds", "foreign", "pitfalls"),
+    *("introspect", "codec", "schema", "tools", "rounds", "execution", "foreign", "pitfalls"),
     *("test_arms", "test_limits", "test_lint", "test_lint_meanings", "test_docs", "test_first_examples"),
     *("test_schema", "test_schema_styles", "test_errors", "test_value"),
     *("documents", "test_keywords", "test_renderer", "adapters/test_schema_changes"),
