@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from ..immutable import Value
 
@@ -70,3 +70,16 @@ class DecodeReport(Value, Generic[T]):
     instance: T
     repairs: tuple[Repair, ...]
     ignored: tuple[IgnoredKey, ...]
+
+    if not TYPE_CHECKING:  # for speed alone, as in `introspect/nodes.py`: every call makes one
+
+        def __new__(
+            cls, instance: T, repairs: tuple[Repair, ...], ignored: tuple[IgnoredKey, ...]
+        ) -> DecodeReport[T]:
+            """Make a report."""
+            self = cls._draft()
+            self.instance = instance
+            self.repairs = repairs
+            self.ignored = ignored
+            self.__class__ = cls
+            return self

@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..json_values import copy_json, is_array, is_object, to_json_text
-from .property_names import KeysInText
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from ..codec.codec import Codec
     from ..codec.partial import ArgumentStream, Partial
+    from .property_names import KeysInText
 
 __all__ = [
     "CustomInput",
@@ -451,7 +451,11 @@ class StreamedCall:
         self._text = GrowingText()
         self._stream: tuple[str, ArgumentStream[Any] | None] | None = None
         self._fed = 0
-        self._keys = KeysInText(known.own_keys) if known.own_keys else None
+        self._keys: KeysInText | None = None
+        if known.own_keys:
+            from .property_names import KeysInText  # few tools have keys that a provider refuses
+
+            self._keys = KeysInText(known.own_keys)
 
     @property
     def name(self) -> str:

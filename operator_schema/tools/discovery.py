@@ -13,12 +13,9 @@ from .tool import Tool
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-__all__ = ["GROUP", "methods_of", "offered_by_distributions", "own_tools_of", "tools_in"]
+__all__ = ["methods_of", "offered_by_distributions", "own_tools_of", "tools_in"]
 
 _SHOWN_NAMES = 5
-
-GROUP = "operator_schema.tools"
-"""The group of entry points in which a distribution names its tools."""
 
 
 def tools_in(module: ModuleType | str) -> list[Tool[..., Any]]:

@@ -11,7 +11,6 @@ from ..errors import DuplicateToolError, SchemaError, ToolNotFoundError
 from ..immutable import Value
 from ..wording import as_written, nearest, nearest_names, received
 from .awaitables import close_awaitable, is_awaitable
-from .discovery import GROUP, methods_of, offered_by_distributions, own_tools_of
 from .log import ERROR, write_log
 from .metadata import FLAGS
 from .signature import is_coroutine_function, is_generator_function
@@ -38,6 +37,9 @@ __all__ = ["Listeners", "Registry", "RegistryChange", "Wanted", "selected"]
 AnyTool = TypeVar("AnyTool", bound="Tool[..., Any]")
 
 _SUGGESTED = 3
+
+ENTRY_POINTS = "operator_schema.tools"
+"""The group of entry points in which a distribution names its tools."""
 
 
 class Registry:
@@ -444,6 +446,8 @@ class Registry:
             DuplicateToolError: two of them have the same name.
             ValueError: it is a package whose tools are all in its submodules.
         """
+        from .discovery import own_tools_of
+
         return cls(own_tools_of(module), enabled=enabled)
 
     @classmethod
@@ -463,10 +467,12 @@ class Registry:
             DuplicateToolError: two of them have the same name.
             TypeError: it is a class or a module, or a method can't be bound.
         """
+        from .discovery import methods_of
+
         return cls(methods_of(instance), enabled=enabled)
 
     @classmethod
-    def from_entry_points(cls, group: str = GROUP, *, enabled: Switch = True) -> Self:
+    def from_entry_points(cls, group: str = ENTRY_POINTS, *, enabled: Switch = True) -> Self:
         """Make a registry of the tools that installed distributions offer.
 
         Args:
@@ -482,6 +488,8 @@ class Registry:
             SchemaError: providers refuse a key of a mapping as a name; a note says where.
             TypeError: an entry point leads to something else; a note says which.
         """
+        from .discovery import offered_by_distributions
+
         registry = cls(enabled=enabled)
         for place, found in offered_by_distributions(group):
             try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import MISSING
+from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypedDict, TypeVar, cast, overload
 
 from ..errors import DecodeError, MissingContextError, SchemaError, ToolError
@@ -11,7 +12,6 @@ from ..introspect.docstrings import split_summary
 from ..introspect.node_kinds import visit
 from ..introspect.nodes import ObjectNode, UnionNode
 from ..json_values import copy_json
-from ..same_state import is_same_state
 from ..wording import listed, quote, received
 from .awaitables import close_awaitable, is_awaitable
 from .binding import (
@@ -52,6 +52,9 @@ __all__ = ["Tool", "ToolDefinition", "unbound_message"]
 _MOST_FORMS = 16
 """Forms that a tool keeps; a program needs one or two."""
 
+_TAKEN = "class of its inputs"
+"""The key of a form."""
+
 _SHOWN_UNKNOWN = 5
 _LISTED = 1000
 
@@ -87,6 +90,7 @@ class Tool(Generic[P, R]):
     _function: Any
     _home: str
     _forms: dict[Any, Any]
+    _is_async: bool
 
     def __init__(self) -> None:
         message = "a Tool is made by @tool or @tool_input"
@@ -114,6 +118,7 @@ class Tool(Generic[P, R]):
             "_plan": plan,
             "_home": home,
             "_forms": {},
+            "_is_async": plan is not None and is_coroutine_function(function),
         }
         return cls._with_content(content)
 
@@ -218,7 +223,7 @@ class Tool(Generic[P, R]):
     @property
     def is_async(self) -> bool:
         """Whether the function is a coroutine function."""
-        return self._plan is not None and is_coroutine_function(self._function)
+        return self._is_async
 
     @property
     def has_function(self) -> bool:
@@ -426,7 +431,11 @@ class Tool(Generic[P, R]):
         if not isinstance(graph.resolve_root(), UnionNode):  # of a union, the encoder says what is wrong
             self._check_input(given, "encode_input")
         arguments: dict[str, Any] = self._codec.encode(given)
-        if _keeps_not_all(graph) and not is_same_state(self.decode(arguments), given):
+        if not _keeps_not_all(graph):
+            return arguments
+        from ..same_state import is_same_state  # rare: a type with an `InitVar`
+
+        if not is_same_state(self.decode(arguments), given):
             message = "its input has an InitVar, which the instance doesn't keep, so its arguments are lost"
             raise ToolError(self.name, message)
         return arguments
@@ -449,13 +458,10 @@ class Tool(Generic[P, R]):
         return decoded.replace(tool=self.name, hint=hint, repair=bool(self._options.get("repair")))
 
     def _check_input(self, given: Any, caller: str) -> None:
-        node = self._codec.graph.resolve_root()
-        expected: Any = RawArguments
-        if isinstance(node, UnionNode):  # of plain dicts: unions of classes have no function
-            node = self._codec.graph.resolve(node.members[0])
-        if isinstance(node, ObjectNode) and self.input_type is not RawArguments:
-            expected = dict if node.form == "typed_dict" else node.type
-        if not isinstance(given, expected):
+        taken = self._forms.get(_TAKEN)
+        if taken is None:
+            taken = self.keep_form(_TAKEN, _class_of_inputs(self._codec))
+        if not isinstance(given, taken):
             wanted = getattr(self.input_type, "__name__", "input")
             raise ToolError(
                 self.name, f"{caller} takes an input ({wanted}), not {received(given)}; decode makes one"
@@ -488,7 +494,8 @@ class Tool(Generic[P, R]):
         if found is None:
             return self
         function, plan = found
-        return self._copy(_function=function, _plan=plan, __wrapped__=function)
+        is_async = is_coroutine_function(function)
+        return self._copy(_function=function, _plan=plan, _is_async=is_async, __wrapped__=function)
 
     def __set_name__(self, owner: type[Any], name: str) -> None:
         """Refuse a method whose instance the model would have to give."""
@@ -549,7 +556,7 @@ class Tool(Generic[P, R]):
             ToolError: there is no function.
         """
         result: Any = self._call(given, context, injected)
-        return await result if is_awaitable(result) else result
+        return await result if type(result) is CoroutineType or is_awaitable(result) else result
 
     def run(self, arguments: object, /, *, context: Context | None = None, **injected: Any) -> str:
         """Decode arguments, call the function, and write its result for the model.
@@ -770,6 +777,17 @@ class Tool(Generic[P, R]):
 def _refuse_pydantic(*_: object) -> NoReturn:
     message = not_a_function("pydantic can't read it")
     raise TypeError(message)
+
+
+def _class_of_inputs(codec: Codec[Any]) -> type[Any]:
+    """Return the class whose instances a codec decodes."""
+    node = codec.graph.resolve_root()
+    if isinstance(node, UnionNode):  # of plain dicts: unions of classes have no function
+        node = codec.graph.resolve(node.members[0])
+    if not isinstance(node, ObjectNode) or codec.decoded_type is RawArguments:
+        return RawArguments
+    taken: type[Any] = dict if node.form == "typed_dict" else node.type
+    return taken
 
 
 def _keeps_not_all(graph: Graph) -> bool:

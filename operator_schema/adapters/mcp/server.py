@@ -109,7 +109,8 @@ class Handlers:
             context: as for `handlers`.
         """
         self._stop()
-        self._runner = Runner(executor, _careful(context), self._runner.confirm, _own)
+        own = executor.context if context is None else context
+        self._runner = Runner(executor, _careful(own), self._runner.confirm, _own)
         self._stop = executor.registry.on_change(self._changes.changed)
         self._changes.changed()
 
@@ -240,7 +241,7 @@ def handlers(
         raise TypeError(message)
     limits = {"strict_results": True, "native_results": native_classes()}
     runner = _adapter.runner(tools, context, executor, None if confirm else "run", {}, **limits)
-    runner = Runner(runner.executor, _careful(context), runner.confirm, runner.own)
+    runner = Runner(runner.executor, _careful(runner.context), runner.confirm, runner.own)
     return Handlers(runner, structured, page_size, None if logger is None else ClientLog(logger))
 
 

@@ -186,10 +186,30 @@ class Executor:
         copied.__setstate__((deepcopy(registry, memo), options, deepcopy(attributes, memo)))
         return copied
 
+    def with_(self, **options: Any) -> Self:
+        """Return a copy with other options and limits of its own, such as one that asks nobody in a test.
+
+        Args:
+            options: those of the constructor.
+
+        Raises:
+            TypeError: there is no such option, or something isn't a hook.
+            ValueError: an option has the wrong type, or is out of range.
+        """
+        registry, known, attributes = self.__getstate__()
+        copied = object.__new__(type(self))
+        copied.__setstate__((registry, {**known, **options}, attributes))
+        return copied
+
     @property
     def registry(self) -> Registry:
         """The tools."""
         return self._registry
+
+    @property
+    def context(self) -> Context | None:
+        """What is injected into calls that are given no context of their own."""
+        return self._context
 
     @property
     def max_content(self) -> float | None:
@@ -311,7 +331,10 @@ class Executor:
         """
         if on_result is not None:
             check_on_result(on_result)
-        check_confirm(confirm)
+        if confirm is not None:
+            check_confirm(confirm)
+        if type(work) is RawCall and hooks is None:
+            return await self._run_call(work, context, confirm, on_progress, on_result)
         if hasattr(cast("Any", type(work)), "execute_with"):
             return await self._run_round(work, hooks, context, confirm, on_progress, on_result)
         if hooks is not None:

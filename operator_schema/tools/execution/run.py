@@ -19,7 +19,6 @@ from ..log import DEBUG, WARNING
 from ..metadata import LEAST_CONTENT
 from ..output import items_of
 from ..raw_arguments import RawArguments
-from ..snapshot import snapshot_of
 from .backends import current_backend, is_cancellation
 from .concurrency import PLACE, Place
 from .failures import Passed
@@ -245,11 +244,9 @@ class Outcomes:
         """Return the tool of a call, or the result that says why it can't be called."""
         registry, name = self._registry, call.name
         try:
-            tool = registry.shown(name, context=context)
-            may_run = registry.is_enabled(name, context=context)
-            if not may_run and was_offered:  # by a request that asked for a tool which is hidden from others
-                entries = snapshot_of(registry)
-                may_run = entries is not None and entries.is_enabled(name, context, asked_for=True)
+            entries = registry._entries  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # its tools with their switches, at one time
+            found = entries.called(name, context, asked_for=was_offered)
+            tool, may_run = found or (registry.shown(name, context=context), False)
             return tool if may_run else self.failures.disabled(call)
         except ToolNotFoundError as error:
             names = [] if error.suggestions else [tool.name for tool in registry.offered(context=context)]
@@ -444,16 +441,21 @@ class Run:
 
     async def arun(self) -> ToolResult | Passed:
         """Run an async function."""
-        pending = self.prepare()
-        return await self.finish(pending) if type(pending) is _Pending else cast("ToolResult", pending)
+        given = self.decode()
+        if isinstance(given, _ENDS):
+            return given
+        return await self._awaited(self.tool.acall(given, context=self.context), given)
 
     async def finish(self, pending: _Pending) -> ToolResult | Passed:
         """Await what a function returned."""
         pending.is_awaited = True
+        return await self._awaited(pending.awaitable, pending.given)
+
+    async def _awaited(self, awaitable: Awaitable[Any], given: Any) -> ToolResult | Passed:
         try:
-            value = await pending.awaitable
+            value = await awaitable
         except Exception as error:  # noqa: BLE001  # every failure is a result
-            return self._failed(error, pending.given)
+            return self._failed(error, given)
         return self._outcomes.written(self, value)
 
     def decode(self) -> Any:

@@ -151,3 +151,19 @@ def test_what_has_no_name_in_a_module_can_t_be_pickled(option):
     executor = Executor([greet.with_(name="other")] if not option else [greet], **option)
     with pytest.raises((pickle.PicklingError, AttributeError), match=r"(?i)can't (pickle|get local)"):
         pickle.dumps(executor)
+
+
+def test_a_copy_with_other_options():
+    executor = Executor([fail], timeout=5.0, pass_through=(NeedsApprovalError,))
+    quiet = executor.with_(pass_through=())
+    assert quiet.run_sync(RawCall(name="fail")).code == "execution_failed"
+    with pytest.raises(NeedsApprovalError):
+        executor.run_sync(RawCall(name="fail"))
+    assert quiet.registry is executor.registry
+    with pytest.raises(NeedsApprovalError):
+        executor.with_(timeout=1.0).run_sync(RawCall(name="fail"))
+
+
+def test_a_copy_with_an_option_that_does_not_exist():
+    with pytest.raises(TypeError, match="timeout"):
+        Executor([greet]).with_(timout=3)
