@@ -11,27 +11,26 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, ParamSpec, TypeAlias, 
 from ..codec.codec import Codec
 from ..errors import DecodeError
 from ..immutable import Value
-from ..tools.awaitables import is_awaitable
-from ..tools.calls import RawCall
-from ..tools.content import Text
-from ..tools.execution.checks import check_confirm
-from ..tools.execution.executor import Executor
-from ..tools.injection import register_handed_through, register_injected
-from ..tools.registry import Registry
-from ..tools.tool import Tool
+from ..tools import (
+    Executor,
+    RawCall,
+    Registry,
+    Text,
+    Tool,
+    check_confirm,
+    is_awaitable,
+    register_handed_through,
+    register_injected,
+)
 from ..wording import nearest, quote, received
 
 if TYPE_CHECKING:
     from collections.abc import Generator
     from typing import Self, Unpack
 
-    from ..rounds.tool_call import ToolCall
-    from ..rounds.toolset import Toolset
+    from ..rounds import ToolCall, Toolset
     from ..schema.style import StyleOptions
-    from ..tools.calls import ToolResult
-    from ..tools.execution.confirmation import Confirm
-    from ..tools.execution.reports import OnProgress
-    from ..tools.tool import ToolDefinition
+    from ..tools import Confirm, OnProgress, ToolDefinition, ToolResult
 
 __all__ = [
     "Adapter",
@@ -75,7 +74,7 @@ framework itself holds the call back until a person agrees. None: it has no way 
 
 @contextmanager
 def needing(module: str, requirement: str, extra: str) -> Generator[None]:
-    """Import a framework inside of this, to say what to install where it is missing or too old.
+    """If the import inside fails, or the framework is too old, name the extra to install.
 
     Args:
         module: that the adapter imports.

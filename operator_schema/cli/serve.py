@@ -425,7 +425,7 @@ class _Follower:
         """Import the modules again whenever their files change."""
         import asyncio
 
-        from .reload import SourceFiles
+        from .modules import SourceFiles
 
         files = SourceFiles(target.module)
         while True:

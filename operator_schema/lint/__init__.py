@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
+from .checks import lint
 from .finding import Finding, Severity
-from .linting import lint
 
 __all__ = ["Finding", "Severity", "lint"]

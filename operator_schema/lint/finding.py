@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from ..immutable import Value
 
 if TYPE_CHECKING:
-    from ..introspect.places import Place
+    from ..introspect.parameter_places import Place
 
 __all__ = ["Finding", "Severity", "Weakness", "weakness_at"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ..tools.calls import ToolResult
 from ..wording import checked_text, listed, quote, received
 from .errors import CommitError, CommitFault, RoundError, shown_call
-from .inputs import is_edited
+from .input_copies import is_edited
 from .tool_call import ToolCall
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from ..tools.tool import Tool
 from ..wording import as_written, listed, nearest_names, quote, received, writable_text
 from .commit import Settlement
 from .errors import OfferError, RoundError
-from .inputs import MESSAGE_DEPTH, NotJSONError, own_json, shown_arguments
+from .input_copies import MESSAGE_DEPTH, NotJSONError, own_json, shown_arguments
 from .named_tools import NamedTools
 from .round import Round
 from .tool_call import FAILURES, ToolCall, call_issue, call_with_input

@@ -14,7 +14,7 @@ from ..tools.execution.rounds import DecodedCall
 from ..tools.injection import is_union
 from ..wording import escape, listed, received, show_path, writable_text
 from .hooks import CONFIRM, Complete, Defer, Reject, RunNormally, decided, with_own_input
-from .inputs import check_written, own_json
+from .input_copies import check_written, own_json
 from .tool_call import FAILURES, Question, ToolCall, call_with_input
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from ..immutable import Value
 from ..tools.calls import RawCall, ToolResult
 from ..wording import clip, escape, received
 from .errors import RoundError, StoreError
-from .inputs import digest_with
+from .input_copies import digest_with
 from .round import HookError
 from .saved import DEPTH, SavedResult, read_result
 from .transcript import Turn

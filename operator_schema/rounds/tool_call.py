@@ -12,7 +12,7 @@ from ..tools.calls import RawCall, ToolResult
 from ..tools.execution.failures import ClassSet, Failures
 from ..wording import checked_text, clip, escape, excerpt, listed, writable_text
 from .errors import RoundError, shown_call
-from .inputs import checked_input, own_arguments
+from .input_copies import checked_input, own_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -220,7 +220,7 @@ class ToolCall(Value, Generic[Input]):
         )
         return RoundError(message)
 
-    # --- what came of it -------------------------------------------------------------------------
+    # --- its result -------------------------------------------------------------------------
 
     @property
     def result(self) -> ToolResult | None:

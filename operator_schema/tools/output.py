@@ -132,7 +132,7 @@ class OutputType:
         return [_of_result(complaint, owner, where) for complaint in found]
 
     def _register(self) -> list[Complaint]:
-        """Make the codec, and forget what it is made from; return what is wrong with the type."""
+        """Create the codec and release the annotation; return the complaints about the type."""
         hint = self.type
         if hint is None:
             return []

@@ -10,13 +10,18 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 from ..errors import DuplicateToolError, SchemaError, ToolNotFoundError
 from ..immutable import Value
 from ..wording import as_written, nearest, nearest_names, received
-from .awaitables import close_awaitable, is_awaitable
 from .log import ERROR, write_log
-from .metadata import FLAGS
-from .signature import is_coroutine_function, is_generator_function
+from .metadata import FLAGS, check_switch
+from .signature import close_awaitable, is_awaitable, is_coroutine_function, is_generator_function
 from .snapshot import Snapshot, snapshot_of
-from .switches import check_switch
-from .tool_lists import check_one_list, places_of, tools_of
+from .tool_sources import (
+    check_one_list,
+    methods_of,
+    offered_by_distributions,
+    own_tools_of,
+    places_of,
+    tools_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -24,8 +29,8 @@ if TYPE_CHECKING:
     from typing import Never, Self, Unpack
 
     from ..schema.style import StyleOptions
+    from .metadata import Switch
     from .options import ToolChanges
-    from .switches import Switch
     from .tool import Tool, ToolDefinition
 
     Context = Mapping[Any, Any]
@@ -446,8 +451,6 @@ class Registry:
             DuplicateToolError: two of them have the same name.
             ValueError: it is a package whose tools are all in its submodules.
         """
-        from .discovery import own_tools_of
-
         return cls(own_tools_of(module), enabled=enabled)
 
     @classmethod
@@ -467,8 +470,6 @@ class Registry:
             DuplicateToolError: two of them have the same name.
             TypeError: it is a class or a module, or a method can't be bound.
         """
-        from .discovery import methods_of
-
         return cls(methods_of(instance), enabled=enabled)
 
     @classmethod
@@ -488,8 +489,6 @@ class Registry:
             SchemaError: providers refuse a key of a mapping as a name; a note says where.
             TypeError: an entry point leads to something else; a note says which.
         """
-        from .discovery import offered_by_distributions
-
         registry = cls(enabled=enabled)
         for place, found in offered_by_distributions(group):
             try:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .log import WARNING, write_log
-from .switches import NO_CONTEXT, HiddenSwitch, question_of
+from .metadata import NO_CONTEXT, HiddenSwitch, question_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ..schema.style import SchemaStyle
-    from .switches import Enabled, Switch
+    from .metadata import Enabled, Switch
     from .tool import Tool, ToolDefinition
 
     Context = Mapping[Any, Any]

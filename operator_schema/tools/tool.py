@@ -8,12 +8,12 @@ from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypedDict, TypeVar, cast, overload
 
 from ..errors import DecodeError, MissingContextError, SchemaError, ToolError
+from ..immutable import is_same_state
 from ..introspect.docstrings import split_summary
 from ..introspect.node_kinds import visit
 from ..introspect.nodes import ObjectNode, UnionNode
 from ..json_values import copy_json
 from ..wording import listed, quote, received
-from .awaitables import close_awaitable, is_awaitable
 from .binding import (
     bound,
     call_arguments,
@@ -22,11 +22,18 @@ from .binding import (
     injected_values,
     is_unbound,
 )
-from .function_attributes import copy_attributes, coroutine_mark, not_a_function
 from .metadata import pascal_case, snake_case
 from .options import changed_metadata, check_option_names, check_options, codec_options, register_input
-from .raw_arguments import RawArguments
-from .signature import caller_module, is_coroutine_function
+from .signature import (
+    caller_module,
+    close_awaitable,
+    copy_attributes,
+    coroutine_mark,
+    is_awaitable,
+    is_coroutine_function,
+    not_a_function,
+)
+from .special_parameters import RawArguments
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping
@@ -37,13 +44,12 @@ if TYPE_CHECKING:
     from ..codec.report import DecodeReport
     from ..errors import Problem
     from ..introspect.nodes import Graph
-    from ..json_copies import Original
+    from ..json_values import Original
     from ..schema.style import SchemaStyle, StyleOptions
     from .binding import CallPlan
-    from .metadata import Metadata, ToolAnnotations
+    from .metadata import Enabled, Metadata, ToolAnnotations
     from .options import ToolChanges
     from .output import OutputType, StructuredOutput, WrittenOutput
-    from .switches import Enabled
 
     Context = Mapping[Any, Any]
 
@@ -340,7 +346,7 @@ class Tool(Generic[P, R]):
         key = None if style is None else (style.inline, style.boolean_schemas, style.empty_schemas)
         original: Original | None = self._forms.get(key)
         if original is None:
-            from ..json_copies import Original
+            from ..json_values import Original
 
             original = self.keep_form(key, Original(self.new_definition(style)))
         copied: ToolDefinition = original.copy()
@@ -433,7 +439,6 @@ class Tool(Generic[P, R]):
         arguments: dict[str, Any] = self._codec.encode(given)
         if not _keeps_not_all(graph):
             return arguments
-        from ..same_state import is_same_state  # rare: a type with an `InitVar`
 
         if not is_same_state(self.decode(arguments), given):
             message = "its input has an InitVar, which the instance doesn't keep, so its arguments are lost"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from operator_schema.errors import DecodeError
+from operator_schema.schema.dialect_writing import openapi_schema
 from operator_schema.schema.document import SchemaDocument
 from operator_schema.schema.document_codec import DocumentCodec
-from operator_schema.schema.openapi import openapi_schema
 from operator_schema.schema.references import _address
 from operator_schema.schema.subschemas import rebuilt, written_step
 

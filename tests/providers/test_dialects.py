@@ -29,7 +29,7 @@ from operator_schema.providers import (
     xai,
 )
 from operator_schema.schema.dialect import DialectRenderer, Loss, dialect_schema
-from operator_schema.schema.sizes import over_limits, size_of
+from operator_schema.schema.request_sizes import over_limits, size_of
 
 ALWAYS = [gemini_parameters, ollama, xai]
 

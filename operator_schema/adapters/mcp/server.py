@@ -21,10 +21,7 @@ from mcp.shared.exceptions import MCPError
 
 from ...errors import ToolNotFoundError
 from ...json_values import without_surrogates
-from ...tools.calls import ToolResult, class_name_of
-from ...tools.execution.backends import current_backend
-from ...tools.log import ERROR, write_log
-from ...tools.registry import Registry
+from ...tools import ERROR, Registry, ToolResult, class_name_of, current_backend, write_log
 from ...wording import kind, received
 from ..base import Adapter, Runner
 from .content import (
@@ -49,10 +46,7 @@ if TYPE_CHECKING:
     from mcp.server.subscriptions import ServerEvent
 
     from ...errors import ToolError
-    from ...tools.execution.executor import Executor
-    from ...tools.execution.reports import OnProgress
-    from ...tools.output import StructuredOutput
-    from ...tools.tool import Tool
+    from ...tools import Executor, OnProgress, StructuredOutput, Tool
     from ..base import Tools
     from .content import Structured
     from .messages import Messages, Report

@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from ..awaitables import is_awaitable
-from ..signature import is_coroutine_function
+from ..signature import is_awaitable, is_coroutine_function
 from .concurrency import Slots
 from .threads import Threads
 

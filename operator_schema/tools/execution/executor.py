@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
 from ...errors import ToolError
 from ..calls import RawCall, ToolResult
 from ..registry import Registry
-from ..tool_lists import check_one_list
+from ..tool_sources import check_one_list
 from .checks import (
     check_confirm,
     check_names,
@@ -33,9 +33,8 @@ if TYPE_CHECKING:
     from ..tool import Tool
     from .backends import Start
     from .confirmation import Confirm
-    from .reports import OnProgress
     from .rounds import DecodedCall, OnResult, Settle
-    from .stream import ResultStream
+    from .stream import OnProgress, ResultStream
 
     Context = Mapping[Any, Any]
 

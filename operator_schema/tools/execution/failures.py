@@ -88,7 +88,7 @@ def results_of(outcomes: Iterable[Outcome], *, return_exceptions: bool) -> list[
 
     Args:
         outcomes: of calls that have all ended, in their order.
-        return_exceptions: whether what is passed through stands in its place in the list.
+        return_exceptions: whether exceptions that pass through are items of the list.
 
     Raises:
         BaseException: what ends the program comes first, then the first of those passed through.

@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from ...immutable import Value
-from ..awaitables import close_awaitable, is_awaitable
 from ..log import ERROR, write_log
+from ..signature import close_awaitable, is_awaitable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, MutableMapping, Sequence
@@ -100,7 +100,7 @@ def give_result(on_result: OnResult | None, call: RawCall, result: ToolResult) -
 
 
 def context_of(decoded: DecodedCall, context: Mapping[Any, Any] | None) -> Mapping[Any, Any] | None:
-    """Return the context of one call: that of all calls, and the answers for this one."""
+    """Return the context of one call: the common context, and the answers for this call."""
     if not decoded.answers:
         return context
     if context is None:

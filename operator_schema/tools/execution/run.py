@@ -13,17 +13,16 @@ from typing import TYPE_CHECKING, Any, cast
 from ...errors import DecodeError, ToolError, ToolNotFoundError
 from ...json_values import is_array, is_object
 from ...wording import listed, received, show_path
-from ..awaitables import close_awaitable, is_awaitable
 from ..calls import ToolResult, arguments_to_decode, class_name_of
 from ..log import DEBUG, WARNING
 from ..metadata import LEAST_CONTENT
 from ..output import items_of
-from ..raw_arguments import RawArguments
-from .backends import current_backend, is_cancellation
+from ..signature import close_awaitable, is_awaitable
+from ..special_parameters import RawArguments
+from .backends import Tasks, current_backend, is_cancellation
 from .concurrency import PLACE, Place
 from .failures import Passed
 from .rounds import DecodedCall, context_of
-from .tasks import Tasks
 from .threads import Threads, lent_thread
 
 if TYPE_CHECKING:
@@ -36,8 +35,8 @@ if TYPE_CHECKING:
     from .concurrency import Slots
     from .confirmation import Confirm, Confirmation
     from .failures import ClassSet, Failures, Outcome
-    from .reports import OnProgress
     from .rounds import Asking
+    from .stream import OnProgress
 
     Context = Mapping[Any, Any]
 
@@ -154,7 +153,7 @@ class Outcomes:
         return self._unusual(call, outcome)
 
     def _unusual(self, call: RawCall, outcome: Any) -> Outcome:
-        """Return what comes of a call that gives no result by itself."""
+        """Return the result of a call that gives none by itself."""
         if issubclass(type(outcome), Exception):
             return self.failures.failed_badly(call, outcome)
         if is_cancellation(outcome):
@@ -204,7 +203,7 @@ class Outcomes:
             return outcome
         reports = None
         if run.tool.takes_progress:
-            from .reports import with_progress
+            from .stream import with_progress
 
             run.context, reports = with_progress(run.call, run.context, on_progress)
         try:

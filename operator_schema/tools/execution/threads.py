@@ -10,8 +10,8 @@ from functools import partial
 from sys import modules
 from typing import TYPE_CHECKING, Any
 
-from ..awaitables import close_awaitable
 from ..log import WARNING, write_log
+from ..signature import close_awaitable
 from .backends import current_backend
 from .concurrency import PLACE, Slots
 

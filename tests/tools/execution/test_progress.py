@@ -15,7 +15,7 @@ import pytest
 from executor_samples import SOON, both
 
 from operator_schema import Executor, Progress, ProgressUpdate, RawCall, SchemaError, skip, tool
-from operator_schema.tools.execution.reports import ProgressReports
+from operator_schema.tools.execution.stream import ProgressReports
 
 pytestmark = pytest.mark.needs_threads
 

@@ -1,20 +1,22 @@
-"""Arguments as the model sent them, read one by one."""
+"""What a function can ask for besides its arguments: progress, and the arguments one by one."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from types import NoneType
+from typing import TYPE_CHECKING, Any, TypeVar, final, overload
 
 from ..codec.codec import codec_of
 from ..errors import DecodeError, Problem
 from ..immutable import Value
 from ..introspect.leaves import SchemaLeaf, trusted_leaf
 from ..json_values import copy_json
-from ..wording import clip, escape, nearest, quote
+from ..wording import clip, escape, nearest, quote, received
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-__all__ = ["RawArguments", "schema_of_raw"]
+__all__ = ["Progress", "ProgressUpdate", "RawArguments", "connect", "schema_of_raw"]
+
 
 T = TypeVar("T")
 
@@ -150,3 +152,65 @@ def _arguments_of(raw: RawArguments) -> Any:
 _LEAF: SchemaLeaf[RawArguments] = trusted_leaf(
     RawArguments, {"type": "object", "properties": {}}, RawArguments, _arguments_of, RawArguments({})
 )
+
+
+_MESSAGE_LENGTH = 1000
+
+
+class ProgressUpdate(Value):
+    """How far a tool is.
+
+    Attributes:
+        done: how much is done, in any unit.
+        total: how much there is, in the same unit; None if that isn't known.
+        message: what it does now, at most 1,000 characters; or None.
+    """
+
+    done: float
+    total: float | None = None
+    message: str | None = None
+
+
+@final
+class Progress:
+    """Report how far a tool is, to the program that runs the call.
+
+    A tool gets one for a parameter such as `progress: Annotated[Progress, skip]`, and calls it:
+    `progress(3, 10, "Reading page 3")`. This takes no time to speak of, can be done from any thread, and
+    does nothing if nobody listens or the call is over. `Progress()` makes one that does nothing.
+    """
+
+    __slots__ = ("_report",)
+
+    def __init__(self) -> None:
+        self._report: Callable[[ProgressUpdate], object] | None = None
+
+    def __call__(self, done: float, total: float | None = None, message: str | None = None) -> None:
+        """Report how far the tool is.
+
+        Args:
+            done: how much is done, in any unit.
+            total: how much there is, in the same unit; None if that isn't known.
+            message: what the tool does now.
+
+        Raises:
+            TypeError: an argument has the wrong type.
+        """
+        _check("done is a number", done, (int, float))
+        _check("total is a number or None", total, (int, float, NoneType))
+        _check("message is a string or None", message, (str, NoneType))
+        report = self._report
+        if report is not None:
+            text = None if message is None else clip(str.__str__(message), _MESSAGE_LENGTH)
+            report(ProgressUpdate(done, total, text))
+
+
+def connect(progress: Progress, report: Callable[[ProgressUpdate], object] | None) -> None:
+    """Let a function get what is reported; None ends that."""
+    progress._report = report  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # tools must not see it
+
+
+def _check(rule: str, value: object, kinds: tuple[type, ...]) -> None:
+    if not isinstance(value, kinds):
+        message = f"{rule}, not {received(value)}"
+        raise TypeError(message)

@@ -1,32 +1,45 @@
-"""Parameters in a form for any use: an ordered list, without references, everything stated."""
+"""Tools in words: parameters as a plain list without references, and long documentation."""
 
 from __future__ import annotations
 
 from dataclasses import MISSING
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from ..codec.codec import Codec, codec_of
 from ..codec.encode import encode_node
-from ..codec.limits import MAX_DEPTH
+from ..codec.size_limits import MAX_DEPTH
 from ..errors import Complaint, SchemaError
 from ..introspect.docstrings import split_summary
 from ..introspect.names import name_of
 from ..introspect.node_kinds import flat_members
 from ..introspect.nodes import NULL, LeafNode, ObjectNode, RefNode, UnionNode
-from ..json_values import copy_json, is_object
+from ..json_values import copy_json, is_object, to_json_text
 from ..schema.references import with_references_resolved
 from ..schema.render import Renderer
 from ..schema.subschemas import rebuilt
-from .raw_arguments import RawArguments
+from ..wording import clip, escape, listed, nearest
+from .context import WholeContext  # noqa: TC001  # the tool evaluates its annotations
+from .function import tool
+from .injection import skip
+from .special_parameters import RawArguments
 from .tool import Tool
-from .tool_lists import tools_of
+from .tool_sources import tools_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from ..introspect.nodes import Field, Graph, Node, Target
 
-__all__ = ["MAX_EXPANDED", "has_parameters", "parameters_of", "schema_of_parameters", "schema_response"]
+__all__ = [
+    "MAX_EXPANDED",
+    "describe_tools",
+    "documentation_of",
+    "has_parameters",
+    "parameters_of",
+    "schema_of_parameters",
+    "schema_response",
+]
+
 
 MAX_EXPANDED = 10_000
 """Objects that are written out with their properties; further ones have only a type."""
@@ -232,3 +245,123 @@ def split_text(text: str | None) -> dict[str, str]:
         return {}
     summary, rest = split_summary(text)
     return {"summary": summary} if rest is None else {"summary": summary, "description": rest}
+
+
+_SHOWN_NAMES = 100
+_NAME_LENGTH = 64
+_TEXT = "Get the full documentation of tools: what they do, their parameters and examples."
+
+
+class _NotEmpty:
+    """A constraint in the annotated-types vocabulary."""
+
+    min_length = 1
+
+
+def describe_tools(
+    tools: Iterable[Tool[..., Any]] | Mapping[str, Tool[..., Any]],
+    /,
+    *,
+    name: str = "describe_tools",
+) -> Tool[[list[str]], str]:
+    """Make the tool that gives the long documentation of the named tools.
+
+    Name it to the other tools by `with_(described_by=…)`; a `Registry` does so by itself. Their
+    definitions then contain summaries alone, and their errors say how to call this tool.
+
+    Args:
+        tools: tools, or name to tool. They are read at every call, so that a registry may change.
+        name: by which the model calls it.
+
+    Returns:
+        A tool that takes the names of at least one tool and returns Markdown.
+
+    Raises:
+        SchemaError: the name is refused by providers.
+        TypeError: something isn't a tool.
+    """
+    source: Any = tools if hasattr(tools, "__len__") or isinstance(tools, Tool) else list(tools)
+    tools_of(source)  # raises now, and not at a call of the model
+
+    def describe(
+        tools: Annotated[list[str], _NotEmpty, "Names of the tools to describe."],
+        _whole_context: Annotated[WholeContext | None, skip] = None,
+    ) -> str:
+        # A registry offers those tools that the model may call.
+        offered = source.offered(context=_whole_context) if hasattr(source, "offered") else source
+        known = {entry.name: entry for entry in tools_of(offered)}
+        return _answer(known, list(dict.fromkeys(tools)))
+
+    made: Any = tool(_TEXT, name=name)(describe)
+    return made.as_describer()  # type: ignore[no-any-return]  # callers don't see the context
+
+
+def _answer(known: Mapping[str, Tool[..., Any]], names: list[str]) -> str:
+    sections = [documentation_of(known[name]) for name in names if name in known and known[name].has_more]
+    bare = [name for name in names if name in known and not known[name].has_more]
+    unknown = [name for name in names if name not in known]
+    if bare:
+        sections.append(f"There is no more documentation of: {listed(bare, _SHOWN_NAMES)}")
+    if unknown:
+        sections.append(f"No such tool: {listed([_with_nearest(name, known) for name in unknown], 10)}")
+    return "\n\n---\n\n".join(sections)
+
+
+def _with_nearest(name: str, known: Iterable[str]) -> str:
+    near = nearest(name, known)
+    shown = clip(escape(name), _NAME_LENGTH)
+    return f"{shown} (did you mean {near}?)" if near else shown
+
+
+def documentation_of(tool: Tool[..., Any], *, with_summaries: bool = False) -> str:
+    """Write the whole documentation of a tool as Markdown.
+
+    Args:
+        tool: any tool.
+        with_summaries: whether to list what a model has already: parameters that have a summary alone, and
+            the fields inside of parameters.
+    """
+    parts = [f"## {tool.name}", tool.summary, tool.details or ""]
+    if tool.examples:
+        parts.append("### Examples")
+        parts += [_code(example) for example in tool.examples]
+    known = parameters_of(tool) if has_parameters(tool) else []
+    if with_summaries:
+        nested = [each for name, parameter in known for each in _all_in(name, parameter)]
+        # Members of a union often have a field of the same name and description.
+        by_text = {(path, told.get("summary"), told.get("description")): told for path, told in nested}
+        known = [(path, told) for (path, _, _), told in by_text.items()]
+    shown = {"description", "examples", *(("summary",) if with_summaries else ())}
+    described = [(name, parameter) for name, parameter in known if not shown.isdisjoint(parameter)]
+    if described:
+        parts.append("### Parameters")
+    for name, parameter in described:
+        parts += [f"#### `{name}`", parameter.get("summary", ""), parameter.get("description", "")]
+        parts += [_code(example) for example in parameter.get("examples", ())]
+    return "\n\n".join([part for part in parts if part])
+
+
+def _all_in(path: str, parameter: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """List a parameter and all fields inside of it, by paths such as `lines[].price`."""
+    yield path, parameter
+    yield from _inside(path, parameter)
+
+
+def _inside(path: str, parameter: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for member in parameter.get("anyOf", ()):
+        yield from _inside(path, member)
+    for name, field in parameter.get("properties", {}).items():
+        yield from _all_in(f"{path}.{name}", field)
+    for index, item in enumerate(parameter.get("prefixItems", ())):
+        yield from _all_in(f"{path}[{index}]", item)
+    for keyword, step in (("items", "[]"), ("additionalProperties", ".*")):
+        if is_object(parameter.get(keyword)):
+            yield from _all_in(path + step, parameter[keyword])
+
+
+def _code(value: Any) -> str:
+    text = to_json_text(value)
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}json\n{text}\n{fence}"
