@@ -253,7 +253,7 @@ class SqliteStore:
     @contextmanager
     def _transaction(self) -> Generator[sqlite3.Connection]:
         """Open the file for one transaction: a connection belongs to one thread and one process."""
-        with closing(sqlite3.connect(self._path, _PATIENCE, isolation_level=None)) as db:
+        with closing(sqlite3.connect(self._path, timeout=_PATIENCE, isolation_level=None)) as db:
             db.execute("BEGIN IMMEDIATE")
             try:
                 yield db
