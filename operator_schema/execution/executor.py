@@ -331,15 +331,14 @@ class Executor:
             check_on_result(on_result)
         if confirm is not None:
             check_confirm(confirm)
-        if type(work) is RawCall and hooks is None:
+        kind: Any = cast("Any", type(work))
+        if hooks is None and issubclass(kind, RawCall):
             return await self._run_call(work, context, confirm, on_progress, on_result)
-        if hasattr(cast("Any", type(work)), "execute_with"):
+        if hasattr(kind, "execute_with"):
             return await self._run_round(work, hooks, context, confirm, on_progress, on_result)
         if hooks is not None:
             message = "hooks decide about the calls of a round: executor.run(offer.round(answer), hooks=…)"
             raise TypeError(message)
-        if isinstance(work, RawCall):
-            return await self._run_call(work, context, confirm, on_progress, on_result)
         from .stream import JobGroup
 
         starts = self._starts(checked_work(work), context, on_progress, confirm, on_result)

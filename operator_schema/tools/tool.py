@@ -561,7 +561,7 @@ class Tool(Generic[P, R]):
             ToolError: there is no function.
         """
         result: Any = self._call(given, context, injected)
-        return await result if type(result) is CoroutineType or is_awaitable(result) else result
+        return await result if issubclass(type(result), CoroutineType) or is_awaitable(result) else result
 
     def run(self, arguments: object, /, *, context: Context | None = None, **injected: Any) -> str:
         """Decode arguments, call the function, and write its result for the model.
