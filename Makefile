@@ -40,10 +40,12 @@ endif
 test-quick: $(VENV)/.test ## run all tests but the slow ones
 	$(PYTEST) $(PARALLEL) -m "not slow" $(ARGS)
 
+NEAR = $(wildcard tests/$(ROOM) tests/tools/$(ROOM) tests/test_$(ROOM).py tests/test_$(ROOM)_*.py $(NEAR_$(ROOM)))
+NEAR_schema := tests/documents tests/test_keywords.py tests/test_renderer.py
 test-near: $(VENV)/.test ## run the tests of one room of the package (ROOM=providers)
 	@test -n "$(ROOM)" || { echo 'which room? make test-near ROOM=providers'; exit 2; }
-	@test -n "$(wildcard tests/$(ROOM) tests/test_$(ROOM).py tests/test_$(ROOM)_*.py)" || { echo 'tests/ has nothing named $(ROOM)'; exit 2; }
-	$(PYTEST) $(PARALLEL) $(wildcard tests/$(ROOM) tests/test_$(ROOM).py tests/test_$(ROOM)_*.py) $(ARGS)
+	@test -n "$(NEAR)" || { echo 'tests/ has nothing named $(ROOM)'; exit 2; }
+	$(PYTEST) $(PARALLEL) $(NEAR) $(ARGS)
 
 # Not all frameworks can be installed side by side, so there are several environments.
 FRAMEWORKS ?= $(notdir $(patsubst %/requirements.in,%,$(wildcard tests/frameworks/*/requirements.in)))

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from urllib.parse import SplitResult as URL  # noqa: N814  # the name that a user looks for
 
     from .codec.codec import Codec
-    from .codec.functions import decode, decode_json, encode, encode_json, json_schema
     from .codec.partial import ArgumentStream, Partial
     from .codec.report import DecodeReport
+    from .codec.shortcuts import decode, decode_json, encode, encode_json, json_schema
     from .errors import (
         CallError,
         DecodeError,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         ToolError,
         ToolNotFoundError,
     )
+    from .execution.executor import Executor
     from .findings import Finding
     from .introspect.leaves import SchemaLeaf, register_leaf
     from .introspect.local_times import LocalDateTime, LocalTime
@@ -44,17 +45,14 @@ if TYPE_CHECKING:
     from .rounds.transcript import Transcript, Turn
     from .tools.calls import RawCall, ToolResult
     from .tools.content import Audio, File, Image, Part, Resource, Text
-    from .tools.describe import describe_tools
+    from .tools.descriptions import describe_tools, parameters_of, schema_response
     from .tools.document_tool import document_tool
-    from .tools.execution.executor import Executor
     from .tools.function import InputTool, tool, tool_input
     from .tools.injection import register_injected, skip
     from .tools.metadata import ToolAnnotations
     from .tools.output import StructuredOutput
-    from .tools.progress import Progress, ProgressUpdate
-    from .tools.raw_arguments import RawArguments
     from .tools.registry import Registry, RegistryChange
-    from .tools.schema_response import parameters_of, schema_response
+    from .tools.special_parameters import Progress, ProgressUpdate, RawArguments
     from .tools.tool import Tool, ToolDefinition
 
 __version__ = "0.1.0"
@@ -151,7 +149,7 @@ _HOMES = {
     "Defer": ".rounds.hooks",
     "DuplicateToolError": ".errors",
     "EncodeError": ".errors",
-    "Executor": ".tools.execution.executor",
+    "Executor": ".execution.executor",
     "File": ".tools.content",
     "HookError": ".rounds.round",
     "Hooks": ".rounds.hooks",
@@ -166,10 +164,10 @@ _HOMES = {
     "OfferError": ".rounds.errors",
     "Part": ".tools.content",
     "Partial": ".codec.partial",
-    "Progress": ".tools.progress",
-    "ProgressUpdate": ".tools.progress",
+    "Progress": ".tools.special_parameters",
+    "ProgressUpdate": ".tools.special_parameters",
     "Question": ".rounds.tool_call",
-    "RawArguments": ".tools.raw_arguments",
+    "RawArguments": ".tools.special_parameters",
     "RawCall": ".tools.calls",
     "Registry": ".tools.registry",
     "RegistryChange": ".tools.registry",
@@ -195,19 +193,19 @@ _HOMES = {
     "Toolset": ".rounds.toolset",
     "Transcript": ".rounds.transcript",
     "Turn": ".rounds.transcript",
-    "decode": ".codec.functions",
-    "decode_json": ".codec.functions",
-    "describe_tools": ".tools.describe",
+    "decode": ".codec.shortcuts",
+    "decode_json": ".codec.shortcuts",
+    "describe_tools": ".tools.descriptions",
     "document_tool": ".tools.document_tool",
-    "encode": ".codec.functions",
-    "encode_json": ".codec.functions",
+    "encode": ".codec.shortcuts",
+    "encode_json": ".codec.shortcuts",
     "hook": ".rounds.hooks",
-    "json_schema": ".codec.functions",
-    "parameters_of": ".tools.schema_response",
+    "json_schema": ".codec.shortcuts",
+    "parameters_of": ".tools.descriptions",
     "register_injected": ".tools.injection",
     "register_leaf": ".introspect.leaves",
     "rejection_reason": ".rounds.tool_call",
-    "schema_response": ".tools.schema_response",
+    "schema_response": ".tools.descriptions",
     "skip": ".tools.injection",
     "tool": ".tools.function",
     "tool_input": ".tools.function",

@@ -43,8 +43,7 @@ from operator_schema import Codec, SchemaLeaf
 from operator_schema.introspect.node_kinds import spread_members, takes_null
 from operator_schema.introspect.shipped_leaves import _SHIPPED
 from operator_schema.testing import arguments, instances, near_misses
-from operator_schema.testing.invalid_values import NearMisses
-from operator_schema.testing.valid_values import ValidValues
+from operator_schema.testing.strategies import NearMisses, ValidValues
 
 NAMES = st.text(string.ascii_lowercase + "_é", min_size=1, max_size=8).filter(
     lambda name: name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_")

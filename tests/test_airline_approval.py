@@ -110,7 +110,7 @@ def test_the_conversation_has_one_result_for_each_call_in_order(folder, modules)
     assert rejection_reason(results[5]["content"]) == "A person said no."
     assert results[0]["json"]["reservation_id"] == "HAT001"
     assert [result["name"] for result in second["results"]] == ["search_direct_flight"]
-    assert rows(folder, "SELECT * FROM plans") == []
+    assert rows(folder, "SELECT * FROM rounds") == []
 
 
 def test_nothing_is_done_before_somebody_decides(folder):
@@ -148,10 +148,10 @@ def test_a_change_that_does_not_fit_leaves_the_call_waiting(folder):
 
 
 def test_a_changed_database_runs_nothing(folder):
-    ((plan,),) = rows(folder, "SELECT plan FROM plans")
-    changed = plan.replace('"amount": 80', '"amount": 99')
-    assert changed != plan
-    rows(folder, f"UPDATE plans SET plan = '{changed.replace(chr(39), chr(39) * 2)}'")  # noqa: S608  # our own data
+    ((saved,),) = rows(folder, "SELECT round FROM rounds")
+    changed = saved.replace('"amount": 80', '"amount": 99')
+    assert changed != saved
+    rows(folder, f"UPDATE rounds SET round = '{changed.replace(chr(39), chr(39) * 2)}'")  # noqa: S608  # our own data
     process = start(folder, "decide", "desk.db", "6", "yes")
     _, err = process.communicate(timeout=60)
     assert process.returncode == 1
@@ -170,9 +170,9 @@ def test_after_a_crash_nothing_runs_a_second_time(folder, modules):
 def test_a_turn_goes_into_the_conversation_once(folder, modules):
     async def twice():
         with modules["desk"].Desk(folder / "desk.db") as desk:
-            plan = desk.claim().reject("6").reject("7")
-            again = modules["policy"].TOOLSET.restore_round(plan.as_dict())
-            plan.commit(desk)
+            work = desk.claim().reject("6").reject("7")
+            again = modules["policy"].TOOLSET.restore_round(work.as_dict())
+            work.commit(desk)
             with pytest.raises(sqlite3.IntegrityError):
                 again.commit(desk)
 

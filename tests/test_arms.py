@@ -20,20 +20,19 @@ from operator_schema.codec.codec import DEFAULTS
 from operator_schema.codec.compile.decoder import compile_decoder
 from operator_schema.codec.encode import EncodeRun
 from operator_schema.codec.example import NO_EXAMPLE, example_of
-from operator_schema.codec.expected import expected
+from operator_schema.codec.problem_texts import expected
 from operator_schema.codec.repair import repair_value
 from operator_schema.immutable import Value
 from operator_schema.introspect import node_kinds
 from operator_schema.introspect.graph_checks import node_name
 from operator_schema.introspect.node_kinds import TRAITS, Traits
 from operator_schema.introspect.nodes import ANY, STRING, ArrayNode, Graph, Node, RefNode, Target, TupleNode
-from operator_schema.providers.nulls import without_nulls
+from operator_schema.providers.property_names import without_nulls
 from operator_schema.providers.provider import Provider
 from operator_schema.schema.dialect import DialectRenderer, Loss, dialect_schema
 from operator_schema.schema.render import Renderer
-from operator_schema.schema.style import SchemaStyle
-from operator_schema.schema.styled import restyled
-from operator_schema.testing.valid_values import ValidValues
+from operator_schema.schema.style import SchemaStyle, restyled
+from operator_schema.testing.strategies import ValidValues
 
 PACKAGE = Path(operator_schema.__file__).parent
 KINDS = {kind.__name__ for kind in get_args(Node)}
@@ -42,21 +41,21 @@ OTHERS = {
     "codec/compile/decoder.py: Decoder": ("Ref", "decoded by a call of the interpreter"),
     "codec/compile/encoder.py: _Encoder": ("Any Ref", "encoded by a call of the interpreter"),
     "codec/encode.py: _distance": ("Any Array Enum Literal Map Ref Scalar Tuple Union", "all are as near"),
-    "codec/expected.py: _describe": ("Any", "named by their JSON types"),
+    "codec/problem_texts.py: _describe": ("Any", "named by their JSON types"),
     "codec/lenient_encode.py: _by_node": ("Enum Literal Ref Scalar", "written as they are"),
     "codec/repair.py: read": ("Enum Leaf Literal Scalar", "repaired as a whole, like a scalar"),
     "introspect/graph_checks.py: node_name": ("Any", "named by their JSON types"),
     "introspect/annotations.py: _key_node": ("Array Map Object Ref Tuple Union", "can't be keys of maps"),
     "introspect/constraints.py: constrained": ("Any Enum Literal Object Tuple", "take no constraints"),
-    "introspect/places.py: _inside": ("Any Enum Leaf Literal Ref Scalar", "have nothing inside"),
+    "introspect/parameter_places.py: _inside": ("Any Enum Leaf Literal Ref Scalar", "have nothing inside"),
     "introspect/graph_checks.py: _numbers_of": (
         "Any Array Leaf Map Object Ref Tuple Union",
         "hold no numbers",
     ),
     "schema/render.py: module": ("Any Enum Leaf Literal Object Ref Scalar", "are never shared"),
-    "testing/invalid_values.py: _near": ("Any", "missed by values of other JSON types"),
-    "testing/invalid_values.py: _whole_types": ("Enum Leaf Literal Object Tuple", "take no type as a whole"),
-    "testing/valid_values.py: _distinct": ("Any Array Leaf Map Object Ref Tuple Union", "have many values"),
+    "testing/strategies.py: _near": ("Any", "missed by values of other JSON types"),
+    "testing/strategies.py: _whole_types": ("Enum Leaf Literal Object Tuple", "take no type as a whole"),
+    "testing/strategies.py: _distinct": ("Any Array Leaf Map Object Ref Tuple Union", "have many values"),
 }
 """Where some kinds alone have an arm: the others, and what becomes of them.
 
@@ -109,13 +108,13 @@ def test_what_makes_schemas_values_messages_and_samples_has_such_a_place():
     assert {place.partition(":")[0] for place in places()} >= {
         "codec/encode.py",
         "codec/example.py",
-        "codec/expected.py",
+        "codec/problem_texts.py",
         "codec/interpret.py",
         "codec/lenient_encode.py",
         "codec/repair.py",
         "schema/dialect.py",
         "schema/render.py",
-        "testing/valid_values.py",
+        "testing/strategies.py",
     }
 
 

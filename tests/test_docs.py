@@ -15,9 +15,8 @@ import pytest
 from judge import validator
 
 from operator_schema import Codec, DecodeError
-from operator_schema.codec import limits
-from operator_schema.codec.expected import EXPECTED_LENGTH
-from operator_schema.codec.problem_texts import MESSAGE_LENGTH
+from operator_schema.codec import size_limits
+from operator_schema.codec.problem_texts import EXPECTED_LENGTH, MESSAGE_LENGTH
 from operator_schema.codec.report import RepairKind
 from operator_schema.errors import REPORT_LENGTH, SHOWN_COMPLAINTS, SHOWN_PROBLEMS
 from operator_schema.findings import ValueCode
@@ -164,13 +163,13 @@ def test_the_limits_of_the_page():
     table = PAGE.split("| limit | value | beyond it |")[1].split("\n\n")[0]
     values = [int(re.match(r"\d+", cells_of(line)[1])[0]) for line in table.strip().split("\n")[1:]]
     assert values == [
-        limits.MAX_DEPTH,
-        limits.MAX_TEXT_DEPTH,
-        limits.MAX_INTEGER_DIGITS,
+        size_limits.MAX_DEPTH,
+        size_limits.MAX_TEXT_DEPTH,
+        size_limits.MAX_INTEGER_DIGITS,
         sys.int_info.str_digits_check_threshold,
-        limits.MAX_COLLISIONS,
-        limits.MAX_KEY_DIGITS,
-        limits.MAX_PROBLEMS,
+        size_limits.MAX_COLLISIONS,
+        size_limits.MAX_KEY_DIGITS,
+        size_limits.MAX_PROBLEMS,
         REPORT_LENGTH,
         SHOWN_PROBLEMS,
         MESSAGE_LENGTH,

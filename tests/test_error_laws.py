@@ -17,7 +17,7 @@ from strategies import OBJECTS, TYPES, edited, misses
 from operator_schema import Codec, DecodeError
 from operator_schema.codec.example import NO_EXAMPLE
 from operator_schema.codec.example import example_of as make_example
-from operator_schema.codec.expected import expected_fields
+from operator_schema.codec.problem_texts import expected_fields
 from operator_schema.codec.problems import Problems
 from operator_schema.errors import SHOWN_PROBLEMS
 from operator_schema.testing import arguments

@@ -80,8 +80,30 @@ def test_importing_and_registering_bring_the_standard_library_alone(import_it, u
     assert foreign == set()
 
 
+CORE = ("introspect", "schema", "codec", "tools", "rounds")
+"""The rooms that know nobody, with the modules beside them."""
+
+STANDARD = sys.stdlib_module_names | {"annotationlib", "_typeshed"}
+"""The first is new in Python 3.14, the second is there for type checkers alone."""
+
+
+def test_the_core_imports_nobody_outside_the_standard_library():
+    files = [*PACKAGE.glob("*.py"), *(file for room in CORE for file in (PACKAGE / room).rglob("*.py"))]
+    foreign = set()
+    for file in files:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.level == 0:
+                names = [node.module or ""]
+            else:
+                names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            roots = {name.partition(".")[0] for name in names} - STANDARD
+            foreign |= {(file.relative_to(PACKAGE).as_posix(), root) for root in roots}
+    # It runs where trio runs already.
+    assert foreign == {("execution/on_trio.py", "trio")}
+
+
 START = """
-codec codec.codec codec.interpret codec.limits codec.problems codec.tiers
+codec codec.codec codec.interpret codec.problems codec.size_limits codec.tiers
 immutable introspect introspect.annotations introspect.classes introspect.hints introspect.leaves
 introspect.names introspect.node_kinds introspect.nodes introspect.objects introspect.shipped_leaves
 introspect.walk json_values wording

@@ -8,7 +8,7 @@ import pytest
 from annotated_types import Ge
 
 from operator_schema import Registry, Toolset, tool, tool_input
-from operator_schema.introspect.places import places_of
+from operator_schema.introspect.parameter_places import places_of
 from operator_schema.json_values import to_json_text
 from operator_schema.lint import lint
 from operator_schema.lint.checks import CODEC_CHECKS, SET_CHECKS, TOOL_CHECKS

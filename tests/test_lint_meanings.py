@@ -9,7 +9,7 @@ import pytest
 
 from operator_schema import tool, tool_input
 from operator_schema.lint import lint
-from operator_schema.lint.meanings import content_words, meaning, words_of
+from operator_schema.lint.checks import content_words, meaning, words_of
 
 
 def found_in(name, annotation, description="What it is about.", **more):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from operator_schema.same_state import is_same_state
+from operator_schema.immutable import is_same_state
 
 
 @dataclass

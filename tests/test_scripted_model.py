@@ -72,7 +72,7 @@ def test_a_function_sees_the_request_and_an_exception_is_raised():
     model = ScriptedModel(
         openai_chat, [lambda body: body["messages"][-1]["content"], ConnectionError("gone")]
     )
-    assert openai_chat.answer(model(messages=[{"role": "user", "content": "Say yes"}])).text == "Say yes"
+    assert openai_chat.answer(model(messages=[{"role": "user", "content": "Say yes"}]), []).text == "Say yes"
     with pytest.raises(ConnectionError, match="gone"):
         model(messages=[])
 
@@ -83,7 +83,7 @@ def test_a_whole_response_goes_through():
     given = model()
     assert given == response
     assert given is not response
-    assert openai_chat.answer(given).stop == "length"
+    assert openai_chat.answer(given, []).stop == "length"
 
 
 def test_the_end_of_the_script_fails_the_test():
@@ -108,8 +108,8 @@ def test_other_providers_are_refused():
 def test_an_async_program_gets_the_same():
     async def run() -> tuple[str, str]:
         model = ScriptedModel(openai_chat, ["plain", "streamed text"])
-        plain = openai_chat.answer(await model.acall()).text
-        growing = openai_chat.stream()
+        plain = openai_chat.answer(await model.acall(), []).text
+        growing = openai_chat.stream([])
         async for event in await model.acall(stream=True):
             growing.feed(event)
         return plain, growing.close().text

@@ -44,7 +44,7 @@ assert o.Executor(registry).run_sync(o.RawCall("1", "add", {"a": 1})).json == 1
 plan = o.Toolset(add).offer().round([o.RawCall("1", "add", {"a": 1, "b": 2})])
 plan = asyncio.run(o.Executor(registry).run(plan))
 assert plan.handled[0].result.json == 3
-sent = providers.openai_chat.request(registry, strict=True)
+sent = providers.openai_chat.request(o.Toolset(registry).offer(strict=True))
 assert sent["tools"][0]["function"]["name"] == "add"
 assert o.Codec(list[int], repair=True).decode('["1"]') == [1]
 assert "operator_schema" not in sys.modules

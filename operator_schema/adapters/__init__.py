@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..misnamed import answer_misnamed_imports
+from ..lazy import answer_misnamed_imports
 
 __all__: list[str] = []
 

@@ -21,12 +21,12 @@ with needing("agent_framework", "agent-framework-core 1.23 or newer", "agent-fra
         UserInputRequiredException,
     )
 
-from ..tools.content import Audio, File, Image
+from ..tools import Audio, File, Image
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..tools.tool import Tool
+    from ..tools import Tool
     from .base import Runner
 
 __all__ = ["OperatorTool", "to_tool", "to_tools"]

@@ -22,13 +22,12 @@ with needing("agno", "agno 3.1 or newer", "agno"):
     from agno.tools.function import Function
     from agno.tools.function import ToolResult as AgnoResult
 
-from ..tools.content import Audio, File, Image
+from ..tools import Audio, File, Image
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..tools.calls import ToolResult
-    from ..tools.tool import Tool
+    from ..tools import Tool, ToolResult
     from .base import Runner
 
 __all__ = ["ToolCallError", "Toolkit", "to_tool", "to_tools"]

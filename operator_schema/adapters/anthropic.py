@@ -14,11 +14,10 @@ from .base import Adapter, blocks_of, needing
 with needing("anthropic", "anthropic 2.12 or newer", "anthropic"):
     from anthropic.lib.tools import BetaAsyncBuiltinFunctionTool, BetaBuiltinFunctionTool, ToolError
 
-from ..tools.content import File, Image
+from ..tools import File, Image
 
 if TYPE_CHECKING:
-    from ..tools.calls import ToolResult
-    from ..tools.tool import Tool
+    from ..tools import Tool, ToolResult
     from .base import Runner
 
 __all__ = ["to_async_tool", "to_async_tools", "to_tool", "to_tools"]

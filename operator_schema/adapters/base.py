@@ -10,28 +10,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, ParamSpec, TypeAlias, 
 
 from ..codec.codec import Codec
 from ..errors import DecodeError
+from ..execution import Executor, check_confirm
 from ..immutable import Value
-from ..tools.awaitables import is_awaitable
-from ..tools.calls import RawCall
-from ..tools.content import Text
-from ..tools.execution.checks import check_confirm
-from ..tools.execution.executor import Executor
-from ..tools.injection import register_handed_through, register_injected
-from ..tools.registry import Registry
-from ..tools.tool import Tool
+from ..tools import RawCall, Registry, Text, Tool, is_awaitable, register_handed_through, register_injected
 from ..wording import nearest, quote, received
 
 if TYPE_CHECKING:
     from collections.abc import Generator
     from typing import Self, Unpack
 
-    from ..rounds.tool_call import ToolCall
-    from ..rounds.toolset import Toolset
+    from ..execution import Confirm, OnProgress
+    from ..rounds import ToolCall, Toolset
     from ..schema.style import StyleOptions
-    from ..tools.calls import ToolResult
-    from ..tools.execution.confirmation import Confirm
-    from ..tools.execution.reports import OnProgress
-    from ..tools.tool import ToolDefinition
+    from ..tools import ToolDefinition, ToolResult
 
 __all__ = [
     "Adapter",
@@ -61,8 +52,8 @@ P = ParamSpec("P")
 Context: TypeAlias = Mapping[Any, Any] | Callable[[Any], Mapping[Any, Any]]
 """What your program injects, or a function that makes it from the context of the framework."""
 
-Tools: TypeAlias = "Registry | Toolset[Any] | Iterable[Tool[..., Any]]"
-"""Everything that is several tools."""
+Tools: TypeAlias = "Executor | Registry | Toolset[Any] | Iterable[Tool[..., Any]]"
+"""Everything that is several tools, or what runs their calls."""
 
 Asks: TypeAlias = "Callable[[Any, dict[str, Any]], Any] | str | None"
 """How a framework asks a person about a call of a tool with `confirm=True`.
@@ -75,7 +66,7 @@ framework itself holds the call back until a person agrees. None: it has no way 
 
 @contextmanager
 def needing(module: str, requirement: str, extra: str) -> Generator[None]:
-    """Import a framework inside of this, to say what to install where it is missing or too old.
+    """If the import inside fails, or the framework is too old, name the extra to install.
 
     Args:
         module: that the adapter imports.
@@ -195,11 +186,16 @@ class Adapter(Generic[T]):
     ) -> list[T]:
         """Return tools of the framework for those that are switched on now.
 
-        The arguments are those of `to_tool`; the executor has the same tools.
+        Args:
+            tools: a registry, a toolset or any iterable of tools; or an executor, which has its tools.
+            context: as for `to_tool`; by default that of the executor.
+            executor: as for `to_tool`; it has the same tools.
+            confirm: as for `to_tool`.
+            native: what the framework's own class takes.
 
         Raises:
             DuplicateToolError: two tools have the same name.
-            TypeError: an argument is of another kind.
+            TypeError: an argument is of another kind, or there are two executors.
             ValueError: the executor has other tools, or the framework can't take one.
         """
         runner = self.runner(tools, context, executor, confirm, native)
@@ -254,12 +250,15 @@ class Adapter(Generic[T]):
     ) -> Runner:
         _check_context(context)
         check_confirm(confirm)
-        if executor is None:
+        if isinstance(tools, Executor):
+            executor = _only_executor(tools, executor)
+        elif executor is None:
             executor = Executor(registry_of(tools), **{**self._limits, **limits})
         elif only is None:
             _check_executor(executor, registry_of(tools))
         else:
             _check_has(executor, only)
+        context = executor.context if context is None else context
         return Runner(executor, context, confirm, self._own, self.asks)
 
     def _check_native(self, native: Mapping[str, Any]) -> None:
@@ -585,7 +584,9 @@ def output_class(cls: type[T], failed: Callable[[str], Exception]) -> type[T]:
 
 
 def registry_of(tools: Tools) -> Registry:
-    """Return tools as a registry, in which those that a toolset has off are switched off."""
+    """Return tools as a registry, in which those that a toolset hides are switched off."""
+    if isinstance(tools, Executor):
+        return tools.registry
     return tools if isinstance(tools, Registry) else Registry(tools)
 
 
@@ -644,6 +645,18 @@ def _remedy(given: object) -> str:
     if isinstance(given, FunctionType):
         return ": decorate it with @tool"
     return ": take to_tools for several" if hasattr(type(given), "__iter__") else ""
+
+
+def _only_executor(executor: Executor, other: Executor | None) -> Executor:
+    """Return the executor that is given in place of tools.
+
+    Raises:
+        TypeError: there is another one.
+    """
+    if other is not None:
+        message = "an executor in place of the tools has them already: leave out executor="
+        raise TypeError(message)
+    return executor
 
 
 def _check_executor(executor: Executor, registry: Registry) -> None:

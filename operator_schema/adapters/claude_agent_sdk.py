@@ -13,7 +13,7 @@ from ..wording import received
 from .mcp.server import server
 
 if TYPE_CHECKING:
-    from ..tools.execution.executor import Executor
+    from ..execution import Executor
     from .base import Context, Tools
 
 __all__ = ["allowed_tools", "to_server"]

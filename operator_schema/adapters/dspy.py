@@ -17,8 +17,7 @@ with needing("dspy", "dspy 3.4 or newer", "dspy"):
     from pydantic import PrivateAttr
 
 if TYPE_CHECKING:
-    from ..tools.calls import ToolResult
-    from ..tools.tool import Tool
+    from ..tools import Tool, ToolResult
     from .base import Runner
 
 __all__ = ["OperatorTool", "to_tool", "to_tools"]

@@ -35,8 +35,7 @@ from .mcp.server import answer_of, call
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..tools.calls import ToolResult
-    from ..tools.output import StructuredOutput
+    from ..tools import StructuredOutput, ToolResult
     from .mcp.content import Structured
 
 __all__ = ["OperatorTool", "RegistryProvider", "to_tool", "to_tools"]

@@ -16,11 +16,10 @@ with needing("google.adk", "google-adk 2.13 or newer", "google-adk"):
     from google.adk.tools.tool_context import ToolContext
     from google.genai import types
 
-from ..tools.content import Audio, File, Image
+from ..tools import Audio, File, Image
 
 if TYPE_CHECKING:
-    from ..tools.calls import ToolResult
-    from ..tools.tool import Tool
+    from ..tools import Tool, ToolResult
     from .base import Runner
 
 __all__ = ["OperatorTool", "Toolset", "to_tool", "to_tools"]

@@ -20,13 +20,12 @@ with needing("haystack", "haystack-ai 3.4 or newer", "haystack-ai"):
     from haystack.tools.errors import ToolInvocationError
 
 from ..json_values import to_json_text
-from ..tools.content import File, Image
+from ..tools import File, Image
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..tools.calls import ToolResult
-    from ..tools.tool import Tool
+    from ..tools import Tool, ToolResult
     from .base import Runner
 
 __all__ = ["OperatorTool", "Toolset", "to_tool", "to_tools"]

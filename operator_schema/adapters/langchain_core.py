@@ -27,11 +27,10 @@ except ModuleNotFoundError as error:
         raise
     GraphBubbleUp = ToolRuntime = Command = interrupt = None
 
-from ..tools.content import Audio, File, Image
+from ..tools import Audio, File, Image
 
 if TYPE_CHECKING:
-    from ..tools.calls import ToolResult
-    from ..tools.tool import Tool
+    from ..tools import Tool, ToolResult
     from .base import Runner
 
 __all__ = ["Toolkit", "output_type", "to_tool", "to_tools"]

@@ -19,7 +19,7 @@ with needing("llama_index.core", "llama-index-core 0.14 or newer", "llama-index-
     from llama_index.core.workflow import HumanResponseEvent, InputRequiredEvent
 
 from ..json_values import to_json_text
-from ..tools.content import Audio, File, Image
+from ..tools import Audio, File, Image
 
 try:  # by which `ctx.wait_for_event` ends a call that waits for a person
     from workflows.runtime.types.results import WaitingForEvent
@@ -27,8 +27,7 @@ except ModuleNotFoundError:
     WaitingForEvent = None
 
 if TYPE_CHECKING:
-    from ..tools.calls import ToolResult
-    from ..tools.tool import Tool
+    from ..tools import Tool, ToolResult
     from .base import Runner
 
 __all__ = ["OperatorTool", "RegistryRetriever", "to_tool", "to_tools"]

@@ -13,11 +13,10 @@ from .base import Adapter, LiveTools, needing
 with needing("llm", "llm 0.36 or newer", "llm"):
     import llm
 
-from ..tools.content import Audio, File, Image
+from ..tools import Audio, File, Image
 
 if TYPE_CHECKING:
-    from ..tools.calls import ToolResult
-    from ..tools.tool import Tool
+    from ..tools import Tool, ToolResult
     from .base import Runner
 
 __all__ = ["ToolCallError", "Toolbox", "to_tool", "to_tools"]

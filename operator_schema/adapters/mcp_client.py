@@ -15,15 +15,21 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError(message, name="mcp") from None
 
 from ..errors import CallError, SchemaError, ToolError
+from ..execution import current_backend
 from ..json_values import copy_json, to_json_text, without_surrogates
 from ..schema.document import SchemaDocument
 from ..schema.document_codec import DocumentCodec
-from ..tools.content import Audio, Image, Resource, Text
-from ..tools.document_tool import DocumentOutput, tool_of_document
-from ..tools.execution.backends import current_backend
-from ..tools.injection import skip
-from ..tools.output import WrittenOutput
-from ..tools.progress import Progress  # noqa: TC001  # an annotation that `tool` evaluates
+from ..tools import (
+    Audio,
+    DocumentOutput,
+    Image,
+    Progress,
+    Resource,
+    Text,
+    WrittenOutput,
+    skip,
+    tool_of_document,
+)
 from ..wording import clip, escape, listed, nearest, quote
 from .foreign_names import NameGiver
 
@@ -33,10 +39,7 @@ if TYPE_CHECKING:
 
     from mcp.client import Client
 
-    from ..tools.content import Part
-    from ..tools.options import ToolOptions
-    from ..tools.registry import Registry
-    from ..tools.tool import Tool
+    from ..tools import Part, Registry, Tool, ToolOptions
 
 __all__ = ["ServerTools", "part_of", "tools_from"]
 

@@ -27,13 +27,12 @@ with needing("agents", "openai-agents 0.24 or newer", "openai-agents"):
     from agents.tracing import SpanError, get_current_span
 
 from ..errors import ToolNotFoundError
-from ..tools.content import File, Image
+from ..tools import File, Image
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..tools.calls import ToolResult
-    from ..tools.tool import Tool
+    from ..tools import Tool, ToolResult
     from .base import Runner, Tools
 
 __all__ = ["answer_of_unknown_tool", "output_type", "to_tool", "to_tools"]

@@ -15,20 +15,28 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 
 from ..codec.json_text import read_json
 from ..errors import CallError, DecodeError, NeedsInput, SchemaError, ToolError, ToolNotFoundError
+from ..execution import Executor, current_backend
 from ..immutable import Value
 from ..json_values import is_array, is_object, to_json_text
-from ..rounds.questions import answer_codec, answer_schema
+from ..rounds import answer_codec, answer_schema
 from ..schema.document import SchemaDocument
-from ..tools.calls import RawCall
-from ..tools.content import Audio, File, Image, Resource, Text
-from ..tools.document_tool import DocumentOutput, tool_of_document
-from ..tools.execution.backends import current_backend
-from ..tools.execution.executor import Executor
-from ..tools.injection import skip
-from ..tools.metadata import STATEMENTS, is_duration
-from ..tools.output import WrittenOutput
-from ..tools.registry import Registry
-from ..tools.schema_response import schema_of_parameters, schema_response
+from ..tools import (
+    STATEMENTS,
+    Audio,
+    DocumentOutput,
+    File,
+    Image,
+    RawCall,
+    Registry,
+    Resource,
+    Text,
+    WrittenOutput,
+    is_duration,
+    schema_of_parameters,
+    schema_response,
+    skip,
+    tool_of_document,
+)
 from ..wording import as_written, clip, escape, excerpt, received
 from .foreign_names import NameGiver
 
@@ -36,10 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Unpack
 
-    from ..tools.calls import ToolResult
-    from ..tools.content import Part
-    from ..tools.options import ToolOptions
-    from ..tools.tool import Tool
+    from ..tools import Part, Tool, ToolOptions, ToolResult
 
     Context = Mapping[Any, Any]
 

@@ -27,10 +27,10 @@ with needing("pydantic_ai", "pydantic-ai-slim 2.68 or newer", "pydantic-ai"):
     from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 
 from ..errors import DecodeError
-from ..tools.content import Audio, File, Image, Resource
+from ..tools import Audio, File, Image, Resource
 
 if TYPE_CHECKING:
-    from ..tools.tool import Tool
+    from ..tools import Tool
     from .base import Runner
 
 __all__ = ["Toolset", "output_type", "to_tool", "to_tools"]

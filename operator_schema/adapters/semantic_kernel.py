@@ -26,7 +26,7 @@ with needing("semantic_kernel", "semantic-kernel 1.45 or newer", "semantic-kerne
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..tools.tool import Tool
+    from ..tools import Tool
     from .base import Runner, Tools
 
 __all__ = ["OperatorFunction", "kernel_plugin", "to_tool", "to_tools"]

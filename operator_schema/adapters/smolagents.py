@@ -18,13 +18,12 @@ with needing("smolagents", "smolagents 1.26 or newer", "smolagents"):
     from smolagents import AgentImage
     from smolagents import Tool as SmolTool
 
-from ..tools.content import Image
+from ..tools import Image
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..tools.calls import ToolResult
-    from ..tools.tool import Tool
+    from ..tools import Tool, ToolResult
 
 __all__ = ["OperatorTool", "ToolCallError", "to_tool", "to_tools"]
 

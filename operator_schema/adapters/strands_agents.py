@@ -17,13 +17,12 @@ with needing("strands", "strands-agents 1.62 or newer", "strands-agents"):
     from strands.types._events import ToolResultEvent
     from strands.types.tools import AgentTool
 
-from ..tools.content import Image
+from ..tools import Image
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from ..tools.calls import ToolResult
-    from ..tools.tool import Tool
+    from ..tools import Tool, ToolResult
     from .base import Runner
 
 __all__ = ["OperatorTool", "to_tool", "to_tools"]

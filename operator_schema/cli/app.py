@@ -13,11 +13,10 @@ from .. import __version__
 from ..errors import SchemaError
 from ..wording import escape, nearest
 from .arguments import NearChoice
-from .lint_command import lint
 from .modules import WrongUse
 from .output import Output
 from .serve import serve
-from .tool_commands import call, describe, tools
+from .tool_commands import call, describe, lint, tools
 from .type_commands import check, decode, schema
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import click
 
 from ..codec.options import UnknownFields
 from ..errors import SchemaError
-from ..misnamed import names_meant
+from ..lazy import names_meant
 from ..wording import escape
 from .lookup import ObjectName, find_factory
 from .modules import WrongUse

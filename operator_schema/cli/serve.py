@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ..adapters.base import Tools
     from ..adapters.mcp.http import Address
     from ..adapters.mcp.server import Handlers
-    from ..tools.execution.executor import Executor
+    from ..execution.executor import Executor
     from .contexts import GivenContext, OpenContexts
     from .output import Output
 
@@ -352,7 +352,7 @@ class _Offered(Value):
 
         from ..adapters.base import registry_of
         from ..adapters.mcp.content import native_classes
-        from ..tools.execution.executor import Executor
+        from ..execution.executor import Executor
 
         try:
             registry = registry_of(self.tools)
@@ -425,7 +425,7 @@ class _Follower:
         """Import the modules again whenever their files change."""
         import asyncio
 
-        from .reload import SourceFiles
+        from .modules import SourceFiles
 
         files = SourceFiles(target.module)
         while True:

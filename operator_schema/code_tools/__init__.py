@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Annotated
 
 from .. import Registry  # noqa: TC001  # the command line reads it
-from .code_base import CodeBase
-from .declarations import missing_package
-from .tools import CodeTools, code_tools
+from .code_base import CodeBase, CodeTools, code_tools
+from .language import missing_package
 
 try:
     from annotated_types import Ge, Gt

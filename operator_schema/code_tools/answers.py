@@ -15,9 +15,8 @@ from .source_files import Content, read_part, read_source
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from .declarations import Declaration, Import, Span
     from .index import Index, SourceFile
-    from .language import Field, Language
+    from .language import Declaration, Field, Import, Language, Span
     from .results import Budget
 
 __all__ = [
@@ -546,7 +545,7 @@ def match(index: Index, found: Found, budget: Budget, *, is_short: bool = False)
 
 
 def others_shown(index: Index, others: Sequence[Found], budget: Budget, what: str) -> list[Match]:
-    """Return what is said of further declarations of a name: as many as fit."""
+    """Describe other declarations with this name, within the budget."""
     # A name such as __init__ has thousands.
     shown = [
         match(index, other, budget, is_short=place >= _WITH_SIGNATURE)

@@ -5,17 +5,29 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from .declarations import Declaration, Import, Parsed, Span
-from .language import Field, SyntaxProblem, calls_in, name_of, parse_tree, qualified, span_of, text_of
-from .snippets import Wrapper, wrapped_problems
+from .language import (
+    Declaration,
+    Field,
+    Import,
+    Parsed,
+    Span,
+    SyntaxProblem,
+    Wrapper,
+    calls_in,
+    name_of,
+    parse_tree,
+    qualified,
+    span_of,
+    text_of,
+    wrapped_problems,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from tree_sitter import Node
 
-    from .declarations import Kind
-    from .language import Context
+    from .language import Context, Kind
 
 __all__ = ["GO_TOKENS", "GoLanguage", "LANGUAGE", "go_problems", "go_wrapper"]
 

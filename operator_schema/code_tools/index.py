@@ -9,15 +9,14 @@ from hashlib import blake2b
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from .declarations import Declaration, Parsed, TooHardError, same_kinds
-from .language import language_of
+from .language import Declaration, Parsed, TooHardError, language_of, same_kinds
 from .source_files import Content, FileKey, Skipped, Tree, key_of, read_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from .declarations import Kind
     from .index_cache import IndexCache
+    from .language import Kind
 
 __all__ = ["Found", "Index", "NameTable", "Pattern", "SourceFile", "lines_of"]
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from .declarations import KINDS, Declaration, Import, Parsed, Span
+from .language import KINDS, Declaration, Import, Parsed, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

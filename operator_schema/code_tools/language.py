@@ -7,36 +7,157 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
-from .declarations import Span, TooHardError, missing_package
+from .. import CallError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    import re
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from tree_sitter import Language as Grammar
     from tree_sitter import Node
 
-    from .declarations import Import, Parsed
-
-
 __all__ = [
+    "Context",
+    "Declaration",
+    "Field",
+    "Import",
+    "KINDS",
+    "Kind",
     "LANGUAGES",
     "LONGEST_NAME",
-    "Context",
-    "Field",
     "Language",
+    "Parsed",
+    "Span",
     "SyntaxProblem",
+    "TooHardError",
+    "Wrapper",
+    "bracket_problem",
     "broken_places",
     "called_name",
     "calls_in",
     "language_named",
     "language_of",
+    "missing_package",
     "name_of",
     "nodes_in",
+    "one_item",
     "parse_tree",
+    "position_in",
     "qualified",
+    "same_kinds",
     "span_of",
     "text_of",
+    "wrapped_problems",
 ]
+
+
+Kind: TypeAlias = Literal[
+    "struct", "class", "interface", "protocol", "func", "method", "const", "var", "type"
+]
+
+KINDS: tuple[Kind, ...] = (
+    "struct",
+    "class",
+    "interface",
+    "protocol",
+    "func",
+    "method",
+    "const",
+    "var",
+    "type",
+)
+
+_ALIKE: tuple[frozenset[Kind], ...] = (frozenset({"struct", "class"}), frozenset({"interface", "protocol"}))
+"""Kinds that are one thing under the names of different languages."""
+
+
+def same_kinds(kind: Kind) -> frozenset[Kind]:
+    """Return the kinds that are asked for by a kind: a struct of Go is a class of Python."""
+    return next((alike for alike in _ALIKE if kind in alike), frozenset({kind}))
+
+
+class Span(NamedTuple):
+    """A stretch of a file, in bytes; empty if `end` is 0."""
+
+    start: int = 0
+    end: int = 0
+
+
+class Declaration(NamedTuple):
+    """A declaration in a source file.
+
+    A tuple, since an index of a large code base has a hundred thousand of them.
+
+    Attributes:
+        name: its last part, such as `decode`.
+        qualified: the name within its file or package, such as `Codec.decode`.
+        kind: what it is.
+        line: of its name, from 1.
+        last_line: where it ends.
+        whole: all of it, decorators included.
+        head: its signature: everything before the body.
+        doc: the text of its docstring, or of the comment above it.
+        value: what a constant or variable is set to.
+    """
+
+    name: str
+    qualified: str
+    kind: Kind
+    line: int
+    last_line: int
+    whole: Span
+    head: Span
+    doc: Span = Span()
+    value: Span = Span()
+
+    @property
+    def owner(self) -> str:
+        """The qualified name of the class that it belongs to, or an empty string."""
+        return self.qualified.rpartition(".")[0]
+
+
+class Import(NamedTuple):
+    """A name that an import brings into a file.
+
+    Attributes:
+        name: under which the file knows it.
+        target: what it is, with dots or slashes as the language writes it.
+        text: the import of this name alone, as one would write it.
+    """
+
+    name: str
+    target: str
+    text: str
+
+
+class Parsed(NamedTuple):
+    """What was read from a source file.
+
+    Attributes:
+        declarations: in the order of the file.
+        imports: of the whole file.
+        is_broken: whether a part of it couldn't be read.
+    """
+
+    declarations: tuple[Declaration, ...]
+    imports: tuple[Import, ...]
+    is_broken: bool
+
+
+class TooHardError(CallError):
+    """A text takes too long to parse; the message is for the model."""
+
+    def __init__(self) -> None:
+        super().__init__("it takes too long to parse")
+
+
+def missing_package(error: ModuleNotFoundError, package: str) -> ImportError:
+    """Return the error that says how to install what is missing."""
+    name = (error.name or package).replace("_", "-")
+    return ModuleNotFoundError(
+        f"the code tools need {name}: pip install 'operator-schema[code]'", name=error.name
+    )
+
 
 Context: TypeAlias = Literal["file", "function_body", "expression", "statements"]
 
@@ -300,3 +421,131 @@ def broken_places(root: Node) -> Iterator[Node]:
             yield node
         elif node.has_error:
             waiting += reversed(node.children)
+
+
+_EXPECTED: Mapping[Context, str] = {
+    "file": "a file",
+    "function_body": "the inside of one function",
+    "statements": "a list of statements",
+    "expression": "one expression",
+}
+_MOST_PROBLEMS = 10
+_SHOWN = 40
+
+
+class Wrapper(NamedTuple):
+    """What makes a file of a snippet.
+
+    Attributes:
+        before: what goes before it; it ends with a line break.
+        after: what goes behind it; it begins with one.
+        holds: says whether a tree, whose root is given, has the snippet where it belongs and nothing else.
+    """
+
+    before: str = ""
+    after: str = ""
+    holds: Callable[[Node], bool] = lambda _: True
+
+
+def one_item(kind: str = "") -> Callable[[Node], bool]:
+    """Return what says whether a file holds one item and nothing else.
+
+    Args:
+        kind: type of its node; empty for any.
+    """
+
+    def holds(root: Node) -> bool:
+        items = root.named_children
+        return len(items) == 1 and kind in {"", items[0].type}
+
+    return holds
+
+
+def wrapped_problems(
+    code: str, grammar: str, wrapper: Wrapper, tokens: re.Pattern[str], context: Context
+) -> list[SyntaxProblem]:
+    """List what is wrong with a snippet.
+
+    Args:
+        code: the snippet.
+        grammar: package of the grammar.
+        wrapper: that makes a file of it.
+        tokens: as `bracket_problem` takes them.
+        context: what the snippet is a part of.
+    """
+    unbalanced = bracket_problem(code, tokens)
+    if unbalanced is not None:
+        return [unbalanced]
+    root = parse_tree(grammar, f"{wrapper.before}{code}{wrapper.after}".encode(errors="replace"))
+    found: dict[tuple[int, int], SyntaxProblem] = {}
+    lines = code.split("\n")
+    for node in broken_places(root):
+        problem = _problem(node, lines, wrapper.before.count("\n"))
+        found.setdefault((problem.line, problem.column), problem)
+        if len(found) == _MOST_PROBLEMS:
+            break
+    if not found and not wrapper.holds(root):
+        return [
+            SyntaxProblem(1, 1, f"this isn't {_EXPECTED[context]}", "Give the context that the code is from")
+        ]
+    return list(found.values())
+
+
+def _problem(node: Node, lines: list[str], skipped: int) -> SyntaxProblem:
+    row, column = node.start_point[0] - skipped, node.start_point[1]
+    if row < 0:
+        row, column = 0, 0
+    elif row >= len(lines):
+        row, column = len(lines) - 1, len(lines[-1].encode(errors="replace"))
+    characters = len(lines[row].encode(errors="replace")[:column].decode(errors="replace"))
+    if node.is_missing:
+        return SyntaxProblem(row + 1, characters + 1, f"'{node.type}' is missing", f"Add '{node.type}'")
+    text = " ".join(text_of(node).split())
+    shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    return SyntaxProblem(
+        row + 1, characters + 1, f"can't be read from here: {shown}" if shown else "can't be read"
+    )
+
+
+_PAIRS = {")": "(", "]": "[", "}": "{"}
+_CLOSING = {opening: closing for closing, opening in _PAIRS.items()}
+
+
+def bracket_problem(code: str, tokens: re.Pattern[str]) -> SyntaxProblem | None:
+    """Return what is wrong with the brackets of a snippet; None if each is closed.
+
+    Args:
+        code: the snippet.
+        tokens: matches strings, characters and comments as a whole, and single brackets.
+    """
+    opened: list[tuple[str, int]] = []
+    for match in tokens.finditer(code):
+        token = match.group()
+        if token in _CLOSING:
+            opened.append((token, match.start()))
+        elif token in _PAIRS:
+            if not opened:
+                message = f"'{token}' closes what was never opened"
+                return SyntaxProblem(
+                    *position_in(code, match.start()), message, f"Remove '{token}', or open it"
+                )
+            before, place = opened.pop()
+            if before != _PAIRS[token]:
+                line, column = position_in(code, place)
+                message = f"'{token}' does not close '{before}' of line {line}, column {column}"
+                hint = f"Write '{_CLOSING[before]}' first"
+                return SyntaxProblem(*position_in(code, match.start()), message, hint)
+    if not opened:
+        return None
+    before, place = opened[-1]
+    closing = _CLOSING[before]
+    message = f"missing closing {_WORDS[closing]}: '{before}' is never closed"
+    return SyntaxProblem(*position_in(code, place), message, f"Add '{closing}'")
+
+
+_WORDS = {")": "parenthesis", "]": "bracket", "}": "brace"}
+
+
+def position_in(code: str, offset: int) -> tuple[int, int]:
+    """Return line and column of a character, both from 1."""
+    return code.count("\n", 0, offset) + 1, offset - code.rfind("\n", 0, offset)

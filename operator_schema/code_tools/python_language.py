@@ -8,10 +8,13 @@ import textwrap
 import warnings
 from typing import TYPE_CHECKING
 
-from .declarations import Declaration, Import, Parsed, Span
 from .language import (
     LONGEST_NAME,
+    Declaration,
     Field,
+    Import,
+    Parsed,
+    Span,
     SyntaxProblem,
     called_name,
     name_of,
@@ -27,8 +30,7 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-    from .declarations import Kind
-    from .language import Context
+    from .language import Context, Kind
 
 __all__ = ["LANGUAGE", "PythonLanguage", "python_problems"]
 

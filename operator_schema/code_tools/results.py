@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, TypeVar
 
-from .declarations import Kind  # noqa: TC001  # tools read the annotations
+from .language import Kind  # noqa: TC001  # tools read the annotations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

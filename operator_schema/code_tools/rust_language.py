@@ -5,27 +5,31 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from .declarations import Declaration, Import, Parsed, Span
 from .language import (
     LONGEST_NAME,
+    Declaration,
     Field,
+    Import,
+    Parsed,
+    Span,
+    Wrapper,
     calls_in,
     name_of,
     nodes_in,
+    one_item,
     parse_tree,
     qualified,
     span_of,
     text_of,
+    wrapped_problems,
 )
-from .snippets import Wrapper, one_item, wrapped_problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from tree_sitter import Node
 
-    from .declarations import Kind
-    from .language import Context, SyntaxProblem
+    from .language import Context, Kind, SyntaxProblem
 
 __all__ = ["LANGUAGE", "RustLanguage"]
 

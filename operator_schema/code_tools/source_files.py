@@ -12,8 +12,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from .declarations import missing_package
-from .language import LANGUAGES
+from .language import LANGUAGES, missing_package
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence

@@ -15,8 +15,8 @@ from ..introspect.nodes import UNKNOWN, AnyNode
 from ..introspect.walk import ResultWalk, Walk
 from ..json_values import copy_json, to_json_text
 from .interpret import fits_plainly, interpret
-from .limits import MAX_DEPTH
 from .problems import GiveUp, Problems, RefusedTextError, ignored_keys
+from .size_limits import MAX_DEPTH
 from .tiers import Tiers
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class Codec(Generic[T]):
             complaints += _check_defaults(walk.defaulted, graph, max_depth)
         if complaints:
             from ..errors import SchemaError
-            from ..introspect.source_code import with_places
+            from ..introspect.docstrings import with_places
 
             raise SchemaError(own_name, with_places(complaints, graph))
         self._hold(graph, annotation, own_name, checked)
@@ -195,7 +195,7 @@ class Codec(Generic[T]):
 
             style = style_of(options)
             if style is not None:
-                from ..schema.styled import render_in_style
+                from ..schema.style import render_in_style
 
                 return render_in_style(self._graph, self._encode_default, style, self._name)
         return _renderer()(self._graph, self._encode_default)
@@ -569,7 +569,7 @@ class Codec(Generic[T]):
         # A call that fails is seldom the last one: the line is made once.
         tiers = self._tiers
         if tiers.expects is None:
-            from .expected import expected_fields
+            from .problem_texts import expected_fields
 
             tiers.expects = expected_fields(self._name, self._graph)
         return tiers.expects

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from ..findings import Finding
 from ..json_values import is_array, is_object
 from ..wording import clip, escape, excerpt, quote
-from .limits import MAX_TEXT_DEPTH, most_digits
 from .problems import Problems, RefusedTextError, steps_of
 from .report import repaired
+from .size_limits import MAX_TEXT_DEPTH, most_digits
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -33,8 +33,8 @@ from ..wording import count_of, excerpt, key_step
 from .constraint_checks import check_length
 from .encode import EncodeRun, EncodeState, is_array_of
 from .interpret import SCALARS
-from .limits import MAX_LENIENT_VALUES
 from .problems import INVALID, Problems
+from .size_limits import MAX_LENIENT_VALUES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

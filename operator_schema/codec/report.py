@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from ..findings import Finding
 from ..immutable import Value
@@ -41,6 +41,16 @@ class DecodeReport(Value, Generic[T]):
 
     instance: T
     findings: tuple[Finding, ...]
+
+    if not TYPE_CHECKING:  # for speed alone, as in `introspect/nodes.py`: every call makes one
+
+        def __new__(cls, instance: T, findings: tuple[Finding, ...]) -> DecodeReport[T]:
+            """Make a report."""
+            self = cls._draft()
+            self.instance = instance
+            self.findings = findings
+            self.__class__ = cls
+            return self
 
     @property
     def repairs(self) -> tuple[Finding, ...]:

@@ -381,7 +381,7 @@ def read_annotated(reader: Reader, args: tuple[Any, ...], place: Place) -> Node:
 
 
 def _translated(metadata: list[Any], place: Place) -> list[Any]:
-    """Return metadata with that of other libraries translated; what is for the field goes to its place."""
+    """Translate metadata of other libraries; store field-level metadata on the place."""
     from .foreign_metadata import translate
 
     translation = translate(metadata)

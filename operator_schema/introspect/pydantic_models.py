@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from ..errors import DecodeError
 from ..findings import Finding
-from ..immutable import Value
+from ..immutable import Value, is_same_state
 from ..json_values import JSON_TYPES, choice_key, copy_json, is_array, is_object
-from ..same_state import is_same_state
 from ..schema.references import describe_reference_fault, resolve
 from ..wording import clip, escape, excerpt, quote
 from .leaves import CheckedEncoder, SchemaLeaf, trusted_leaf

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .linting import lint
+from .checks import lint
 
 __all__ = ["lint"]

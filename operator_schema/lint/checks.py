@@ -1,37 +1,349 @@
-"""What leaves a model guessing, whichever provider it is from: a function for each check."""
+"""What leaves a model guessing, whichever provider it is from, and what providers refuse."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from inspect import unwrap
+from typing import TYPE_CHECKING, Any, cast
 
-from ..introspect.nodes import AnyNode, EnumNode, LiteralNode, ObjectNode, UnionNode
-from ..introspect.places import places_of
+from ..findings import Finding
+from ..introspect.nodes import AnyNode, EnumNode, LiteralNode, ObjectNode, ScalarNode, UnionNode
+from ..introspect.parameter_places import places_of
 from ..json_values import to_json_text
-from ..wording import quote
-from .meanings import (
-    choices_in_words,
-    dates_as_text,
-    json_in_text,
-    opposite_flags,
-    repeated_parameter_names,
-    same_in_other_words,
-    secrets,
-    unlimited_result,
-    unmarked_deletion,
-    warning,
-    warning_at,
-    without_unit,
-)
+from ..providers.provider import Provider
+from ..rounds.toolset import Toolset
+from ..tools.registry import Registry
+from ..tools.tool_sources import tools_of
+from ..wording import listed, quote, received
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from ..codec.codec import Codec
-    from ..findings import Finding
+    from ..findings import Severity
+    from ..introspect.nodes import Node
+    from ..introspect.parameter_places import Place
+    from ..providers.tool_forms import Strict
     from ..tools.tool import Tool
 
-__all__ = ["CODEC_CHECKS", "SET_CHECKS", "TOOL_CHECKS"]
+__all__ = [
+    "CODEC_CHECKS",
+    "DATES",
+    "DELETING",
+    "LIMITS",
+    "LISTING",
+    "MEASURED",
+    "OPPOSITES",
+    "SECRETS",
+    "SET_CHECKS",
+    "STAMPED",
+    "TOOL_CHECKS",
+    "UNIT",
+    "choices_in_words",
+    "content_words",
+    "dates_as_text",
+    "json_in_text",
+    "lint",
+    "meaning",
+    "opposite_flags",
+    "repeated_parameter_names",
+    "same_in_other_words",
+    "secrets",
+    "unlimited_result",
+    "unmarked_deletion",
+    "without_unit",
+    "words_of",
+]
+
+
+def warning(code: str, path: tuple[str, ...], message: str, remedy: str) -> Finding:
+    """Return what a check finds in a tool."""
+    return Finding(path, code, message, remedy=remedy, severity="warning")
+
+
+def warning_at(place: Place, code: str, message: str, remedy: str) -> Finding:
+    """Return what a check finds at a place; inside a union, the path alone doesn't say of which member."""
+    of = "" if place.member is None else f" (in {place.member})"
+    return warning(code, place.path, f"{message}{of}", remedy)
+
+
+def choices_in_words(codec: Codec[Any]) -> Iterator[Finding]:
+    """Yield the texts whose description lists what they may be."""
+    for place in _texts(codec):
+        choices = _choices_in(_description_of(place))
+        if choices:
+            message = f"its description lists its values: {listed([quote(one) for one in choices])}"
+            literal = ", ".join([quote(one) for one in choices])
+            yield warning_at(place, "choices_in_words", message, f"Write Literal[{literal}]")
+
+
+def secrets(codec: Codec[Any]) -> Iterator[Finding]:
+    """Yield the texts that a model has no business to know."""
+    for place in _texts(codec):
+        words = words_of(_name_of(place))
+        if any(one in (words[start : start + len(one)] for start in range(len(words))) for one in SECRETS):
+            message = "by its name it is a secret, which the model and the history would see"
+            remedy = "Give it in your program: Annotated[…, skip] hides a parameter from the model"
+            yield warning_at(place, "secret", message, remedy)
+
+
+def dates_as_text(codec: Codec[Any]) -> Iterator[Finding]:
+    """Yield the dates and times that are any text."""
+    for place in _texts(codec):
+        words = words_of(_name_of(place))
+        is_stamp = words[-1:] in {("at",), ("on",)} and not STAMPED.isdisjoint(words[-2:-1])
+        if is_stamp or not DATES.isdisjoint(words[-1:]):
+            message = "by its name it is a date or a time, and it takes any text"
+            remedy = "Write date, datetime or time of the module datetime"
+            yield warning_at(place, "date_as_text", message, remedy)
+
+
+_JSON = re.compile(
+    r"\bjson[- ](?:array|encoded|list|object|string|text)\b|\b(?:as|serialized|in) json\b", re.IGNORECASE
+)
+
+
+def json_in_text(codec: Codec[Any]) -> Iterator[Finding]:
+    """Yield the texts that hold JSON."""
+    for place in _texts(codec):
+        if words_of(_name_of(place))[-1:] == ("json",) or _JSON.search(_description_of(place)):
+            message = "it is JSON inside a text, which models get wrong, and nothing says what is in it"
+            yield warning_at(
+                place, "json_in_text", message, "Take the value itself: a dataclass, or a list of one"
+            )
+
+
+def without_unit(codec: Codec[Any]) -> Iterator[Finding]:
+    """Yield the described numbers that have a unit, and don't say which."""
+    for place in places_of(codec.graph):
+        if place.field is None or not _is_a(place.node, "integer", "number"):
+            continue
+        words, description = words_of(_name_of(place)), _description_of(place)
+        said = f"{' '.join(words)} {description}"
+        if description and not MEASURED.isdisjoint(words) and not UNIT.search(said):
+            remedy = f"Say it in the name or in the description: {_name_of(place)}_…, or “in seconds”"
+            yield warning_at(place, "no_unit", "nothing says in which unit it is", remedy)
+
+
+def repeated_parameter_names(codec: Codec[Any]) -> Iterator[Finding]:
+    """Yield the descriptions of parameters that say no more than the name."""
+    for place in places_of(codec.graph):
+        description = _description_of(place)
+        if place.field is None or not description:
+            continue
+        name = content_words(" ".join(words_of(_name_of(place)))) | {_name_of(place).casefold()}
+        if content_words(description) <= name:
+            message = f"its description only repeats its name: {quote(description)}"
+            remedy = "Say what it is, where it comes from, and in which form"
+            yield warning_at(place, "description_repeats_name", message, remedy)
+
+
+def opposite_flags(codec: Codec[Any]) -> Iterator[Finding]:
+    """Yield the flags of which one is the opposite of another, so that both can be true."""
+    for place in places_of(codec.graph):
+        if not isinstance(place.node, ObjectNode):
+            continue
+        flags = [field.name for field in place.node.fields if _is_a(field.node, "boolean")]
+        for number, flag in enumerate(flags):
+            other = next((one for one in flags[:number] if _are_opposite(one, flag)), None)
+            if other is not None:
+                path = (*place.path, flag)
+                message = f"it is the opposite of {quote(other)}, and a model may say yes to both"
+                remedy = "Keep one of them, or write one parameter with a Literal"
+                yield warning("opposite_flags", path, message, remedy)
+
+
+def unmarked_deletion(tool: Tool[..., Any]) -> Iterator[Finding]:
+    """Yield that a tool takes something away, and its hints don't say so."""
+    hints = tool.annotations
+    verb = (*words_of(tool.name), "")[0]
+    if verb in DELETING and hints.destructive is None and hints.read_only is None:
+        message = f"by its name it may {verb} something, and its hints don't say so"
+        remedy = "Write @tool(destructive=True), and confirm=True if a person has to agree"
+        yield warning("unmarked_deletion", (), message, remedy)
+
+
+def unlimited_result(tool: Tool[..., Any]) -> Iterator[Finding]:
+    """Yield that a tool returns a list of any length, and the model can't say how long."""
+    root = tool.codec.graph.resolve_root()
+    if LISTING.isdisjoint(words_of(tool.name)[:1]) or not isinstance(root, ObjectNode):
+        return
+    said = [word for field in root.fields for word in words_of(field.name)]
+    if LIMITS.isdisjoint(said) and (tool.output_schema() or {}).get("type") == "array":
+        message = "it returns a list of any length, all of which goes into the history"
+        remedy = "Take a parameter such as limit, with a default"
+        yield warning("unlimited_result", (), message, remedy)
+
+
+def same_in_other_words(tools: Sequence[Tool[..., Any]]) -> Iterator[tuple[str, Finding]]:
+    """Yield the tools whose name or description means the same as another tool's."""
+    names: dict[frozenset[str], str] = {}
+    summaries: dict[frozenset[str], tuple[str, str]] = {}
+    for tool in tools:
+        said = tuple(re.findall(r"[^\W_]+", tool.summary.casefold()))
+        other = names.setdefault(meaning(words_of(tool.name)), tool.name)
+        if other == tool.name and len(meaning(said)) > 1:
+            like, text = summaries.setdefault(meaning(said), (tool.name, " ".join(said)))
+            other = like if text != " ".join(said) else other  # the same words are a finding of their own
+        if other != tool.name:
+            message = f"it seems to do the same as {quote(other)}, in other words"
+            remedy = "Keep one, or say when to use which"
+            yield tool.name, warning("same_in_other_words", (), message, remedy)
+
+
+def _texts(codec: Codec[Any]) -> Iterator[Place]:
+    """Yield the fields that take any text."""
+    for place in places_of(codec.graph):
+        if place.field is not None and _is_a(place.node, "string"):
+            yield place
+
+
+def _name_of(place: Place) -> str:
+    return place.path[-1]
+
+
+def _is_a(node: Node, *types: str) -> bool:
+    """Return whether a node takes values of these JSON types alone, besides null."""
+    members = node.members if isinstance(node, UnionNode) else (node,)
+    kinds = {one.type if isinstance(one, ScalarNode) else "" for one in members} - {"null"}
+    return bool(kinds) and kinds <= set(types)
+
+
+def _description_of(place: Place) -> str:
+    return (place.field is not None and place.field.description) or ""
+
+
+_QUOTED = re.compile(r"""(?<!\w)(?:"[^"\s]+"|'[^'\s]+'|`[^`\s]+`|“[^”\s]+”)""")
+_INTRODUCED = re.compile(
+    r"\b(?:one of|either|must be|can be|may be|allowed|possible|values?|choices?|options?)\b", re.IGNORECASE
+)
+_EXAMPLES = re.compile(r"\b(?:such as|like|for example|for instance|e\.g\.)", re.IGNORECASE)
+_PLAIN = re.compile(r"\bone of:? ([\w-]+(?:(?:, or |, | or )[\w-]+)+)[.;]?$", re.IGNORECASE | re.MULTILINE)
+
+
+def _choices_in(description: str) -> list[str]:
+    """List the values that a description says are all there are."""
+    if _EXAMPLES.search(description):
+        return []
+    quoted = [found[0].strip("\"'`“”") for found in _QUOTED.finditer(description)]
+    if len(quoted) > 1 and _INTRODUCED.search(description):
+        return list(dict.fromkeys(quoted))
+    plain = _PLAIN.search(description)
+    return re.split(r", or |, | or ", plain[1]) if plain else []
+
+
+def _are_opposite(first: str, second: str) -> bool:
+    """Return whether the names of two flags differ in nothing but a word and its opposite, or in `no`."""
+    one, other = words_of(first), words_of(second)
+    if other in {("no", *one), ("not", *one)} or one in {("no", *other), ("not", *other)}:
+        return True
+    apart = [frozenset(pair) for pair in zip(one, other, strict=False) if pair[0] != pair[1]]
+    return len(one) == len(other) and len(apart) == 1 and apart[0] in OPPOSITES
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_FILLERS = _set("a an and any by for from given in is it its of or that the this to which with")
+
+SECRETS = (
+    *[(word,) for word in ("apikey", "credential", "passphrase", "passwd", "password", "secret")],
+    *[(first, "token") for first in ("access", "api", "auth", "bearer", "refresh", "session")],
+    *[(first, "key") for first in ("access", "api", "private", "signing")],
+)
+"""Words side by side in the name of something that a model isn't to see."""
+
+MEASURED = _set(
+    "cooldown delay distance duration height interval lifetime radius speed temperature timeout ttl "
+    "weight width"
+)
+"""What a number of this name has a unit for."""
+
+UNIT = re.compile(
+    r"[%°]|\b(?:ms|millis(?:econds)?|m?secs?|s|seconds?|mins?|minutes?|hours?|h|days?|weeks?|months?|years?"
+    r"|mm|cm|m|km|inch(?:es)?|feet|foot|ft|yards?|miles?|(?:milli|centi|kilo)?met(?:er|re)s?|pixels?|px"
+    r"|points?|percent|columns?|characters?|chars|[kmg]?bytes?|[kmg]i?b|kmh|mph|knots|g|kg|(?:kilo)?grams?|lbs?"
+    r"|pounds?|ounces?|tons?|tonnes?|celsius|fahrenheit|kelvin|c|f|k|degrees?)\b",
+    re.IGNORECASE,
+)
+
+DATES = _set("birthday date datetime deadline time timestamp")
+"""The last word in the name of a date or a time."""
+
+STAMPED = _set(
+    "created deleted due ended ends expires finished modified published scheduled sent started starts updated"
+)
+"""What is before `at` or `on` in the name of a date or a time."""
+
+DELETING = _set("clear delete destroy drop erase kill purge remove revoke terminate truncate uninstall wipe")
+"""The first word in the name of a tool that takes something away."""
+
+LISTING = _set("find list query search")
+"""The first word in the name of a tool that may return any number of things."""
+
+LIMITS = _set("batch count cursor limit max maximum most offset page pages size take top")
+"""A word in the name of a parameter that says how many of them."""
+
+OPPOSITES = frozenset(
+    frozenset(pair)
+    for pair in (
+        ("allow", "deny"),
+        ("allow", "forbid"),
+        ("ascending", "descending"),
+        ("asc", "desc"),
+        ("disable", "enable"),
+        ("disabled", "enabled"),
+        ("down", "up"),
+        ("exclude", "include"),
+        ("hidden", "visible"),
+        ("hide", "show"),
+        ("lock", "unlock"),
+        ("locked", "unlocked"),
+        ("mute", "unmute"),
+        ("off", "on"),
+        ("closed", "open"),
+        ("close", "open"),
+        ("private", "public"),
+        ("start", "stop"),
+    )
+)
+
+_SAME: Mapping[str, str] = {
+    word: group[0]
+    for group in (
+        ("get", "fetch", "load", "read", "retrieve"),
+        ("search", "find", "lookup", "query"),
+        ("create", "make", "new"),
+        ("delete", "erase", "remove"),
+        ("update", "change", "edit", "modify"),
+        ("send", "submit"),
+    )
+    for word in group
+}
+"""Verbs that say the same, in the first word of a name or a description."""
+
+
+def words_of(name: str) -> tuple[str, ...]:
+    """List the words in a name, in small letters: `apiKey` and `api_key` have the same two."""
+    return tuple([word.casefold() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)])
+
+
+def content_words(text: str) -> frozenset[str]:
+    """Return what a text speaks of: its words without plurals and without joining words."""
+    words = frozenset([_singular(word) for word in re.findall(r"[^\W_]+", text.casefold())])
+    return words - _FILLERS or words
+
+
+def meaning(words: tuple[str, ...]) -> frozenset[str]:
+    """Return what words mean, the first being a verb, whichever of several verbs for the same it is."""
+    first = [_SAME.get(word, word) for word in words[:1]]
+    return frozenset([*first, *[_singular(word) for word in words[1:]]]) - _FILLERS
+
+
+def _singular(word: str) -> str:
+    return word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > 2 else word  # noqa: PLR2004
+
 
 MOST_CHOICES = 100
 MOST_BYTES = 8_000
@@ -191,3 +503,125 @@ SET_CHECKS: tuple[Callable[[Sequence[Tool[..., Any]]], Iterator[tuple[str, Findi
 
 def _words(text: str) -> str:
     return "".join(re.findall(r"[a-z0-9]+", text.casefold()))
+
+
+_ORDER = ("error", "warning", "note")
+
+
+def lint(
+    tools: Iterable[Tool[..., Any]], providers: Sequence[Provider] = (), *, strict: Strict = False
+) -> list[Finding]:
+    """List what is wrong with tools for a model, and what providers refuse or get in another way.
+
+    Args:
+        tools: a list, a registry or a toolset.
+        providers: of `operator_schema.providers`; none for the checks that hold for all.
+        strict: as for `Provider.request`. With True, providers without a strict mode are asked without it,
+            and a warning says so. With `"auto"`, notes say which tools aren't strict, and why.
+
+    Returns:
+        The findings: errors first, then warnings and notes, each in the order of the tools.
+
+    Raises:
+        TypeError: something isn't a tool, or isn't a provider.
+    """
+    if isinstance(tools, (Registry, Toolset)):
+        tools = list(cast("Iterable[Tool[..., Any]]", tools))
+    found = tools_of(tools)
+    _check_providers(providers)
+    places = {tool.name: _place_of(tool) for tool in found}
+    findings = [*_weaknesses(found)]
+    for provider in providers:
+        lacks = strict is True and provider.dialect is None
+        findings += _of_provider(provider, found, strict=False if lacks else strict)
+        findings += [_without_strict_mode(provider)] if lacks else []
+    named = [_placed(finding, places.get(finding.tool or "")) for finding in findings]
+    return sorted(named, key=lambda finding: _ORDER.index(finding.severity))
+
+
+def _check_providers(providers: Any) -> None:
+    wrong: list[Any] = [providers] if isinstance(providers, Provider) else list(providers)
+    for one in wrong:
+        if wrong[0] is providers or not isinstance(one, Provider):
+            message = f"providers is a list of providers, such as [openai_chat], not {received(one)}"
+            raise TypeError(message)
+
+
+def _without_strict_mode(provider: Provider) -> Finding:
+    message = f"no strict mode of {provider.name} is known, so the tools were checked without it"
+    remedy = "Make its requests without strict"
+    return _provided(provider, "", "no_strict_mode", "warning", (), message, remedy)
+
+
+def _weaknesses(tools: Sequence[Tool[..., Any]]) -> Iterator[Finding]:
+    for tool in tools:
+        for tool_check in TOOL_CHECKS:
+            yield from [found.replace(tool=tool.name) for found in tool_check(tool)]
+        for codec_check in CODEC_CHECKS:
+            yield from [found.replace(tool=tool.name) for found in codec_check(tool.codec)]
+    for set_check in SET_CHECKS:
+        yield from [found.replace(tool=name) for name, found in set_check(tools)]
+
+
+def _provided(
+    provider: Provider,
+    tool: str,
+    code: str,
+    severity: Severity,
+    path: tuple[str | int, ...],
+    message: str,
+    remedy: str | None,
+) -> Finding:
+    return Finding(path, code, message, remedy=remedy, severity=severity, tool=tool, provider=provider.name)
+
+
+def _of_provider(provider: Provider, tools: Sequence[Tool[..., Any]], *, strict: Strict) -> Iterator[Finding]:
+    report = provider.report(tools, strict=strict)
+    yield from [_refused("", one, provider) for one in report.refused]
+    for tool in report.tools:
+        yield from [_refused(tool.name, one, provider) for one in tool.refused]
+        for reason in tool.not_strict:
+            message = f"without strict for {provider.name}: {reason.message}"
+            remedy = reason.remedy
+            yield _provided(provider, tool.name, "not_strict", "note", reason.path, message, remedy)
+        if tool.wire_name != tool.name:
+            message = f"{provider.name} doesn't take its name, and gets {tool.wire_name} in its place"
+            remedy = f"{_GIVE_TOOLS}, or rename it: tool.with_(name=…)"
+            yield _provided(provider, tool.name, "renamed", "warning", (), message, remedy)
+        for loss in tool.losses:
+            code, message = _LOSSES[loss.kind]
+            text = message.format(provider=provider.name, keyword=loss.keyword)
+            severity: Severity = "warning" if loss.kind == "weakened" else "note"
+            remedy = _GIVE_TOOLS if loss.kind == "renamed" else "Decoding still checks it"
+            yield _provided(provider, tool.name, code, severity, loss.path, text, remedy)
+
+
+_GIVE_TOOLS = "Give the tools to answers and results too"
+_LOSSES = {
+    "described": ("described", "{provider} doesn't take {keyword}, which moves to the description"),
+    "null": ("null", "{provider} requires it, so null stands for leaving it out"),
+    "renamed": (
+        "renamed",
+        "{provider} doesn't take the name of this property, and gets {keyword} in its place",
+    ),
+    "weakened": ("weakened", "{provider} can't say all of its type, so its schema takes more"),
+}
+
+
+def _refused(tool: str, complaint: Finding, provider: Provider) -> Finding:
+    message, remedy = complaint.message, complaint.remedy
+    return _provided(provider, tool, "refused", "error", complaint.path, message, remedy)
+
+
+def _place_of(tool: Tool[..., Any]) -> str | None:
+    """Return file and line of the function of a tool, or of the class of its input."""
+    code = getattr(unwrap(tool), "__code__", None)
+    if code is not None:
+        return f"{code.co_filename}:{code.co_firstlineno}"
+    from ..introspect.docstrings import place_of
+
+    return place_of(tool.input_type) if isinstance(tool.input_type, type) else None
+
+
+def _placed(finding: Finding, place: str | None) -> Finding:
+    return finding if place is None else finding.replace(where=place)

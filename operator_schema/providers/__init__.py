@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from ..misnamed import answer_misnamed_imports, names_meant
+from ..lazy import answer_misnamed_imports, names_meant
 
 if TYPE_CHECKING:
     from ..schema.style import Dialect as Dialect
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from .answer import AnswerError as AnswerError
     from .answer import ResponseError as ResponseError
     from .answer import Usage as Usage
-    from .chat_providers import *  # noqa: F403  # each row is a provider
+    from .chat import *  # noqa: F403  # each row is a provider
     from .cohere_chat import cohere as cohere
     from .converse import bedrock as bedrock
     from .generate_content import gemini as gemini
     from .generate_content import gemini_parameters as gemini_parameters
-    from .growing import StreamedCall as StreamedCall
     from .messages import anthropic as anthropic
     from .names import NameRule as NameRule
+    from .names import Rules as Rules
     from .ollama_chat import ollama as ollama
+    from .partial_response import StreamedCall as StreamedCall
     from .provider import Provider as Provider
     from .responses import openai_responses as openai_responses
     from .responses import xai as xai
-    from .rules import Rules as Rules
     from .stream import Delta as Delta
     from .stream import Stream as Stream
 
@@ -40,9 +40,9 @@ _HOMES = {
     "NameRule": ".names",
     "Provider": ".provider",
     "ResponseError": ".answer",
-    "Rules": ".rules",
+    "Rules": ".names",
     "Stream": ".stream",
-    "StreamedCall": ".growing",
+    "StreamedCall": ".partial_response",
     "Usage": ".answer",
 }
 _FAMILIES = {
@@ -57,7 +57,7 @@ _FAMILIES = {
 }
 """The providers that don't take Chat Completions, and where they are."""
 
-_ROWS = ".chat_providers"
+_ROWS = ".chat"
 """Where each of the others has a row."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
-from ..codec.limits import MAX_TEXT_DEPTH
+from ..codec.size_limits import MAX_TEXT_DEPTH
 from ..immutable import Value
 from ..json_values import copy_json, is_finite, is_object, nests_deeper
 from ..wording import clip, escape, excerpt, quote, received
@@ -12,8 +12,7 @@ from ..wording import clip, escape, excerpt, quote, received
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..tools.calls import RawCall
-    from ..tools.tool import Tool
+    from ..tools import RawCall, Tool
 
 __all__ = [
     "Answer",
@@ -325,13 +324,13 @@ def renamed_call(call: RawCall, names: Mapping[str, str], keys: Mapping[str, str
 
 
 def answer_without_nulls(answer: Answer, tools: Mapping[str, Tool[..., Any]]) -> Answer:
-    """Return an answer without the nulls in arguments that stand for what was left out.
+    """Return an answer without the nulls that strict modes send for omitted arguments.
 
     Args:
         answer: with the tools' own names.
         tools: that the request offered, by name.
     """
-    from .nulls import without_nulls
+    from .property_names import without_nulls
 
     calls: list[RawCall] = []
     for call in answer.calls:

@@ -9,12 +9,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..json_values import copy_json, is_array, is_object, to_json_text
-from ..tools.calls import RawCall
+from ..schema.style import Dialect
+from ..tools import RawCall
+from ..wording import checked_text
 from .answer import Answer
-from .growing import CustomInput, GrowingBlock, GrowingInput, GrowingList, GrowingObject
+from .names import NameRule, Rules
+from .partial_response import CustomInput, GrowingBlock, GrowingInput, GrowingList, GrowingObject
+from .provider import Provider
 from .wire import (
+    COMMON_FORMATS,
     CUSTOM,
     IMAGES,
+    NUMBERS,
+    OPENAI_STRICT,
     PDF,
     UNNAMED,
     ChoicesMerger,
@@ -38,14 +45,13 @@ from .wire import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..tools.calls import ToolResult
-    from ..tools.content import File, Image
-    from ..tools.tool import ToolDefinition
+    from ..tools import File, Image, ToolDefinition, ToolResult
     from .answer import StopReason
-    from .growing import StreamedCalls
-    from .wire import Merger, Wanted
+    from .partial_response import StreamedCalls
+    from .wire import Wanted
 
-__all__ = ["LENGTH", "ChatLikeWire", "ChatWire", "calls_of", "reasoning_of", "text_of", "tools_alone"]
+__all__ = ["ChatLikeWire", "ChatWire", "LENGTH", "calls_of", "reasoning_of", "text_of", "tools_alone"]
+
 
 _LEGACY = f"{UNNAMED}function_"
 """What the ids of calls in OpenAI's old `function_call` begin with: their results have another role."""
@@ -99,7 +105,7 @@ class ChatWire(ChatLikeWire):
         required: the word that says that some tool has to be called.
         sent_keys: what a message of the assistant may hold in a request; None for all that answers hold.
         takes_images: whether images and PDFs of results follow in a message of the user; if not, they are
-            told in words.
+            described in text.
     """
 
     required: str = "required"
@@ -148,7 +154,7 @@ class ChatWire(ChatLikeWire):
         return Answer(calls, text, refusal or None, stop, raw, (message,), reasoning, **about)
 
     def merger(self, calls: StreamedCalls) -> Merger:
-        """Return what merges the events of a stream."""
+        """Return the object that rebuilds the response from the events of a stream."""
         return ChatMerger(calls, "choices", _Choice)
 
     def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
@@ -457,3 +463,56 @@ class _Choice:
 
 def _id_of(call: GrowingBlock) -> Any:
     return call.content.get("id") or None
+
+
+def openai_compatible(
+    name: str,
+    *,
+    names: NameRule = NameRule(),  # noqa: B008  # it is immutable
+    required: str = "required",
+    takes_unions: bool = True,
+    dialect: Dialect | None = None,
+    sent_keys: frozenset[str] | None = None,
+    takes_images: bool = False,
+    rules: Rules = Rules(),  # noqa: B008  # as above
+) -> Provider:
+    """Make a provider that takes OpenAI's Chat Completions, such as vLLM, llama.cpp or OpenRouter.
+
+    Args:
+        name: for messages.
+        names: which names of tools it takes.
+        required: its word for a choice that requires some tool.
+        takes_unions: whether the arguments of a tool may be a union.
+        dialect: what its strict mode takes; None if it has none.
+        sent_keys: what a message of the assistant may hold in a request; None for all that answers hold.
+        takes_images: whether images and PDFs in results are sent, in a message of the user after the results.
+        rules: what it checks in any mode.
+
+    Raises:
+        TypeError: the name isn't a string.
+    """
+    name = checked_text("the name of a provider", name)
+    wire = ChatWire(required, sent_keys, takes_images)
+    return Provider(name, wire, names, takes_unions=takes_unions, dialect=dialect, rules=rules)
+
+
+DEEPSEEK_STRICT = Dialect(
+    keywords=NUMBERS | {"pattern"},
+    formats=COMMON_FORMATS,
+    required="all",
+    takes_type_lists=False,
+    whole_request=True,
+)
+"""Source: https://api-docs.deepseek.com/guides/function_calling; only at its `/beta` address."""
+
+
+openai_chat = openai_compatible(
+    "OpenAI Chat Completions",
+    dialect=OPENAI_STRICT,
+    takes_images=True,
+    rules=Rules(longest_description=1024, most_tools=128),  # as its errors say; Responses takes more
+)
+mistral = openai_compatible("Mistral", required="any")
+deepseek = openai_compatible("DeepSeek", dialect=DEEPSEEK_STRICT)
+# Groq refuses a message with any other property, such as the `reasoning` and `channel` of its own answers.
+groq = openai_compatible("Groq", sent_keys=frozenset({"role", "content", "tool_calls", "function_call"}))

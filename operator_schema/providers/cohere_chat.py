@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 from ..schema.style import Dialect
 from .answer import Answer
 from .chat import ChatLikeWire, calls_of, reasoning_of, text_of, tools_alone
-from .growing import GrowingBlock, GrowingInput, GrowingList, GrowingObject
 from .names import NameRule
+from .partial_response import GrowingBlock, GrowingInput, GrowingList, GrowingObject
 from .provider import Provider
 from .wire import DATES, Merger, object_of, text_or_none, usage_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..tools.calls import RawCall
+    from ..tools import RawCall
     from .answer import StopReason
-    from .growing import StreamedCalls
+    from .partial_response import StreamedCalls
     from .wire import Wanted
 
 __all__ = ["CohereWire", "cohere"]
@@ -62,7 +62,7 @@ class CohereWire(ChatLikeWire):
         ]
 
     def merger(self, calls: StreamedCalls) -> CohereMerger:
-        """Return what merges the events of a stream."""
+        """Return the object that rebuilds the response from the events of a stream."""
         return CohereMerger(calls)
 
     def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:

@@ -10,10 +10,10 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ..json_values import copy_json, is_array
-from ..tools.calls import RawCall
+from ..tools import RawCall
 from .answer import Answer
-from .growing import GrowingBlock, GrowingInput, GrowingList, GrowingObject, NumberedList
 from .names import NameRule
+from .partial_response import GrowingBlock, GrowingInput, GrowingList, GrowingObject, NumberedList
 from .provider import Provider
 from .wire import (
     ANTHROPIC_RULES,
@@ -34,11 +34,9 @@ from .wire import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..tools.calls import ToolResult
-    from ..tools.content import File, Image
-    from ..tools.tool import ToolDefinition
+    from ..tools import File, Image, ToolDefinition, ToolResult
     from .answer import StopReason
-    from .growing import StreamedCalls
+    from .partial_response import StreamedCalls
     from .wire import Wanted
 
 __all__ = ["ConverseWire", "bedrock"]
@@ -120,7 +118,7 @@ class ConverseWire(BlockWire):
         ]
 
     def merger(self, calls: StreamedCalls) -> ConverseMerger:
-        """Return what merges the events of a stream."""
+        """Return the object that rebuilds the response from the events of a stream."""
         return ConverseMerger(calls)
 
     def call(self, call: RawCall) -> dict[str, Any]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..json_values import copy_json, is_object
-from ..tools.calls import RawCall
+from ..tools import RawCall
 from .answer import Answer
-from .growing import GrowingBlock, GrowingInput, GrowingList, GrowingObject, NumberedList
 from .names import NameRule
+from .partial_response import GrowingBlock, GrowingInput, GrowingList, GrowingObject, NumberedList
 from .provider import Provider
 from .wire import (
     ANTHROPIC_RULES,
@@ -34,11 +34,9 @@ from .wire import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..tools.calls import ToolResult
-    from ..tools.content import File, Image
-    from ..tools.tool import ToolDefinition
+    from ..tools import File, Image, ToolDefinition, ToolResult
     from .answer import StopReason
-    from .growing import StreamedCalls
+    from .partial_response import StreamedCalls
     from .wire import Wanted
 
 __all__ = ["MessagesWire", "anthropic"]
@@ -91,7 +89,7 @@ class MessagesWire(BlockWire):
         ]
 
     def merger(self, calls: StreamedCalls) -> MessagesMerger:
-        """Return what merges the events of a stream."""
+        """Return the object that rebuilds the response from the events of a stream."""
         return MessagesMerger(calls)
 
     def call(self, call: RawCall) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Names of tools as providers take them, and back."""
+"""Names of tools as providers take them, and back; what is checked in every request."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from ..wording import quote
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["NameRule"]
+__all__ = ["NameRule", "Rules"]
+
 
 _DIGEST = 8
 
@@ -80,3 +81,17 @@ def _refuse_equal(name: str, other: str, wire: str, provider: str) -> SchemaErro
     if name == other:
         message = f"two tools have the name {quote(name)}"
     return SchemaError(name, [about_type((), "bad_name", name, message, "Rename one: tool.with_(name=…)")])
+
+
+class Rules(Value):
+    """What a provider checks in every request, strict or not; one tool that breaks a rule fails all.
+
+    Attributes:
+        keys: which names of properties it takes; None for any. The others are renamed on the wire.
+        longest_description: characters that the description of a tool may have; None for no limit.
+        most_tools: in a request; None for no limit.
+    """
+
+    keys: NameRule | None = None
+    longest_description: int | None = None
+    most_tools: int | None = None

@@ -11,17 +11,17 @@ from ..json_values import copy_json, is_array, to_json_text
 from ..schema.style import Dialect
 from .answer import Answer
 from .chat import LENGTH, ChatLikeWire, calls_of, reasoning_of, text_of, tools_alone
-from .growing import GrowingList, GrowingObject
 from .names import NameRule
+from .partial_response import GrowingList, GrowingObject
 from .provider import Provider
 from .wire import UNNAMED, Merger, arguments_object, object_of, usage_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..tools.calls import RawCall, ToolResult
+    from ..tools import RawCall, ToolResult
     from .answer import StopReason
-    from .growing import StreamedCalls
+    from .partial_response import StreamedCalls
     from .wire import Wanted
 
 __all__ = ["OllamaWire", "ollama"]
@@ -58,7 +58,7 @@ class OllamaWire(ChatLikeWire):
         ]
 
     def merger(self, calls: StreamedCalls) -> OllamaMerger:
-        """Return what merges the events of a stream."""
+        """Return the object that rebuilds the response from the events of a stream."""
         return OllamaMerger(calls)
 
     def call(self, call: RawCall) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from .answer import (
     what_came,
     what_is_wrong,
 )
-from .rules import Rules
+from .names import Rules
 from .tool_forms import (
     Offered,
     check,
@@ -38,13 +38,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import TypeAlias
 
-    from ..rounds.offer import Offer
-    from ..rounds.toolset import Toolset
-    from ..rounds.transcript import Turn
+    from ..rounds import Offer, Toolset, Turn
     from ..schema.style import Dialect
-    from ..tools.calls import RawCall, ToolResult
-    from ..tools.registry import Registry
-    from ..tools.tool import Tool
+    from ..tools import RawCall, Registry, Tool, ToolResult
     from .names import NameRule
     from .report import Report
     from .stream import Stream
@@ -141,7 +137,7 @@ class Provider(Value):
             return [item]
         if isinstance(item, Answer):
             return self._said(item.message, item.calls, offered)
-        from ..rounds.transcript import Turn
+        from ..rounds import Turn
 
         if isinstance(item, Turn):
             return self._turn(item, offered)
@@ -230,7 +226,7 @@ class Provider(Value):
         Args:
             offer: as for `answers`; calls show what is known of their arguments so far, typed.
         """
-        from .growing import StreamedCalls
+        from .partial_response import StreamedCalls
         from .stream import Stream
 
         offered = offered_now(offer)
@@ -276,10 +272,10 @@ class Provider(Value):
         Raises:
             TypeError: it isn't a committed turn.
         """
-        from ..rounds.transcript import Turn
+        from ..rounds import Turn
 
         if not isinstance(turn, Turn):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may give a plan
-            message = f"turn takes what plan.commit(…) returns, a Turn, not {received(turn)}"
+            message = f"turn takes what round.commit(…) returns, a Turn, not {received(turn)}"
             raise TypeError(message)
         return self._turn(turn, offered_now(offer))
 
@@ -329,10 +325,8 @@ def offered_now(offer: Any) -> Offered:
         return _NOTHING
     if isinstance(offer, (list, tuple)):  # the rest isn't loaded for these
         return _offered_tools(_tools_of(offer))
-    from ..rounds.offer import Offer
-    from ..rounds.toolset import Toolset
-    from ..tools.registry import Registry
-    from ..tools.tool import Tool
+    from ..rounds import Offer, Toolset
+    from ..tools import Registry, Tool
 
     if isinstance(offer, Toolset):
         return _offered(offer.offer())  # pyright: ignore[reportUnknownMemberType]  # of whatever input
@@ -343,14 +337,13 @@ def offered_now(offer: Any) -> Offered:
     return _offered_tools(offer.offered() if isinstance(offer, Registry) else _tools_of(offer))
 
 
-def _offered(offer: Any) -> Offered:
-    choice = getattr(offer, "choice", None) or offer.tool_choice
-    strict = getattr(offer, "strict", False)
-    return Offered(offer.tools, Wanted(choice.mode, choice.name), offer.descriptions, strict)
+def _offered(offer: Offer[Any]) -> Offered:
+    wanted = Wanted(offer.choice.mode, offer.choice.name)
+    return Offered(offer.tools, wanted, offer.descriptions, offer.strict)
 
 
 def _tools_of(tools: Any) -> list[Tool[..., Any]]:
-    from ..tools.tool_lists import tools_of
+    from ..tools import tools_of
 
     return tools_of(tools)
 
@@ -365,7 +358,7 @@ def _checked_results(results: Any) -> list[ToolResult]:
     Raises:
         TypeError: one isn't a `ToolResult`.
     """
-    from ..tools.calls import ToolResult
+    from ..tools import ToolResult
 
     if isinstance(results, ToolResult):
         message = "results takes a list: write [result]"
@@ -381,9 +374,7 @@ def _checked_results(results: Any) -> list[ToolResult]:
 
 def _way_from(given: object) -> str:
     """Return what to write for something of a round that stands where its results are expected."""
-    from ..rounds.round import Round
-    from ..rounds.tool_call import ToolCall
-    from ..rounds.transcript import Turn
+    from ..rounds import Round, ToolCall, Turn
 
     if isinstance(given, Round):
         return ": turn(round.commit(…)) writes a round"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import SchemaError
 from ..immutable import Value
-from ..introspect.places import places_of
+from ..introspect.parameter_places import places_of
 from ..json_values import to_json_text
 from ..wording import show_path
 from .tool_forms import check_size, dialect_in, fits_of, made_forms, too_long, too_many, wire_keys
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from ..findings import Finding
     from ..schema.dialect import Loss
-    from ..schema.sizes import Size
-    from ..tools.tool import Tool
+    from ..schema.request_sizes import Size
+    from ..tools import Tool
     from .tool_forms import Fit, Offered, Strict, TakesTools
 
 __all__ = ["Report", "ToolReport", "count_tokens", "is_estimate", "report_of"]

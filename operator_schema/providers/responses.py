@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..json_values import is_array
 from ..schema.style import Dialect
-from ..tools.calls import RawCall
+from ..tools import RawCall
 from .answer import Answer, marked_if_cut
-from .growing import CustomInput, GrowingBlock, GrowingInput, GrowingObject, NumberedList
 from .names import NameRule
+from .partial_response import CustomInput, GrowingBlock, GrowingInput, GrowingObject, NumberedList
 from .provider import Provider
 from .wire import (
     CUSTOM,
@@ -42,11 +42,9 @@ from .wire import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..tools.calls import ToolResult
-    from ..tools.content import File, Image
-    from ..tools.tool import ToolDefinition
+    from ..tools import File, Image, ToolDefinition, ToolResult
     from .answer import StopReason
-    from .growing import StreamedCalls
+    from .partial_response import StreamedCalls
     from .wire import Wanted
 
 __all__ = ["ResponsesWire", "openai_responses", "xai"]
@@ -104,7 +102,7 @@ class ResponsesWire(Wire):
         ]
 
     def merger(self, calls: StreamedCalls) -> ResponsesMerger:
-        """Return what merges the events of a stream."""
+        """Return the object that rebuilds the response from the events of a stream."""
         return ResponsesMerger(calls)
 
     def call(self, call: RawCall) -> dict[str, Any]:

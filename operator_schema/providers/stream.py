@@ -1,9 +1,13 @@
-"""A response that is still arriving."""
+"""A response that is still arriving, and the events that it consists of."""
 
 from __future__ import annotations
 
+import re
+from codecs import getincrementaldecoder
 from typing import TYPE_CHECKING, Any
 
+from ..codec.json_text import check_depth
+from ..codec.problems import RefusedTextError
 from ..immutable import Value
 from ..json_values import copy_json, is_object
 from ..wording import excerpt
@@ -11,13 +15,295 @@ from .answer import Answer, ResponseError, json_of, message_of, parsed, what_cam
 from .wire import failed_calls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
-    from .events import EventMessages, EventText
-    from .growing import StreamedCall, StreamedCalls
+    from .partial_response import StreamedCall, StreamedCalls
     from .wire import Merger
 
-__all__ = ["Delta", "Stream"]
+__all__ = ["Delta", "EventMessages", "EventText", "MAX_EVENT", "Stream"]
+
+
+MAX_EVENT = 16 * 2**20
+"""Characters of one event, or bytes of one binary message."""
+
+_LINE_END = re.compile("\r\n|\r|\n")
+_NO_FIELD = ("{", "<")
+"""What lines begin with that aren't fields of an event: JSON by lines, or the page of a proxy."""
+
+_IN_STRING = re.compile(r'["\\]')
+_IN_OBJECT = re.compile(r'["\[\]{}]')
+_BETWEEN_OBJECTS = re.compile(r"[^\s,]")
+_TWO_IN_ONE = re.compile(r"(?:event|id|retry):.*?data:")
+"""Two lines of an event that nothing divides."""
+
+_FIELDS = ("data", "event", "id", "retry", "error")
+
+
+class EventText:
+    """The text of a stream, which comes in pieces of any size.
+
+    Each character is read once, whatever the pieces. Lines end with CR, LF or both.
+    """
+
+    __slots__ = (
+        "_utf8",
+        "_has_begun",
+        "_objects",
+        "_unknown",
+        "_after_cr",
+        "_line",
+        "_line_length",
+        "_data",
+        "_data_length",
+        "_kind",
+    )
+
+    def __init__(self) -> None:
+        self._utf8 = getincrementaldecoder("utf-8")()
+        self._has_begun = False
+        self._objects: _ObjectsText | None = None
+        self._unknown = ""
+        self._after_cr = False
+        self._line: list[str] = []
+        self._line_length = 0
+        self._data: list[str] = []
+        self._data_length = 0
+        self._kind = ""
+
+    def feed(self, piece: str | bytes | bytearray) -> Iterator[tuple[str, str]]:
+        """Take the next piece of the text.
+
+        Args:
+            piece: bytes are UTF-8 and may end inside a character.
+
+        Returns:
+            The events that it completes: kind, which is empty for most, and data.
+
+        Raises:
+            ValueError: the bytes aren't UTF-8, or an event is longer than `MAX_EVENT`.
+        """
+        text = piece if isinstance(piece, str) else self._utf8.decode(piece)
+        if not text:
+            return
+        if not self._has_begun:
+            text = text.removeprefix("\ufeff")
+            begin = text.lstrip()
+            self._has_begun = bool(begin)
+            if begin.startswith(("[", "{")):
+                self._objects = _ObjectsText(is_list=begin.startswith("["))
+                text = begin.removeprefix("[")
+        if self._objects is not None:
+            for found in self._objects.feed(text):
+                yield "", found
+            return
+        if self._after_cr:
+            text = text.removeprefix("\n")
+        self._after_cr = text.endswith("\r")
+        *ended, rest = _LINE_END.split(text)
+        for end in ended:
+            self._add(end)
+            line = "".join(self._line)
+            self._line, self._line_length = [], 0
+            yield from self._read(line)
+        self._add(rest)
+
+    @property
+    def unknown(self) -> str:
+        """The first line that belongs to no event; empty if each line so far was read."""
+        return self._unknown
+
+    def finish(self) -> Iterator[tuple[str, str]]:
+        """Return the event that the end of the text cut off; a character that lacks its end is left out.
+
+        Raises:
+            ValueError: the lines came without their ends.
+        """
+        rest = "".join(self._line)
+        if _TWO_IN_ONE.match(rest) or _has_more(rest.removeprefix("data:").lstrip()):
+            message = f"its lines have no ends: add a line feed to each line, {excerpt(rest, 100)}"
+            raise ValueError(message)
+        for line in (rest, ""):
+            yield from self._read(line)
+        self._line, self._line_length = [], 0
+
+    def _add(self, text: str) -> None:
+        self._line_length += len(text)
+        _check_length(self._line_length)
+        self._line.append(text)
+
+    def _read(self, line: str) -> Iterator[tuple[str, str]]:
+        if not line:
+            if self._data:
+                yield self._kind, "\n".join(self._data)
+            self._data, self._data_length, self._kind = [], 0, ""
+        elif line.startswith(_NO_FIELD):
+            yield "", line
+        else:
+            field, _, value = line.partition(":")
+            value = value.removeprefix(" ")
+            if field == "data":
+                self._data_length += len(value) + 1
+                _check_length(self._data_length)
+                self._data.append(value)
+            elif field == "event":
+                self._kind = value
+            elif field == "error":  # what older servers of llama.cpp write
+                yield "error", value
+            # The end of the text may have cut off the name of a field; a comment has none.
+            elif not self._unknown and not any(known.startswith(field) for known in _FIELDS):
+                self._unknown = line
+
+
+def _has_more(text: str) -> bool:
+    """Return whether something follows the JSON object with which a text begins."""
+    from json import JSONDecoder
+
+    try:
+        check_depth(text)
+        return bool(text) and bool(text[JSONDecoder().raw_decode(text)[1] :].strip())
+    except (RefusedTextError, ValueError, RecursionError):
+        return False
+
+
+class _ObjectsText:
+    """The text of JSON objects.
+
+    Args:
+        is_list: whether they are items of a list, whose first bracket has been read.
+    """
+
+    __slots__ = ("_is_list", "_depth", "_in_string", "_is_escaped", "_has_ended", "_object", "_length")
+
+    def __init__(self, *, is_list: bool) -> None:
+        self._is_list = is_list
+        self._depth = 0
+        self._in_string = False
+        self._is_escaped = False
+        self._has_ended = False
+        self._object: list[str] = []
+        self._length = 0
+
+    def feed(self, text: str) -> Iterator[str]:
+        """Take the next piece, and return the text of each object that it completes.
+
+        Raises:
+            ValueError: something else stands between the objects, or after a list.
+        """
+        if not text:
+            return
+        begin, at = 0, int(self._is_escaped)
+        self._is_escaped = False
+        while (mark := self._next_mark(text, at)) is not None:
+            at = mark.end()
+            if self._in_string:
+                self._in_string = mark.group() != '"'
+                if mark.group() == "\\":
+                    self._is_escaped = at == len(text)
+                    at += 1
+            elif self._depth == 0:
+                begin = mark.start()
+                self._begin(mark.group(), text[begin:])
+            elif mark.group() == '"':
+                self._in_string = True
+            else:
+                self._depth += 1 if mark.group() in "[{" else -1
+                if self._depth == 0:
+                    self._add(text[begin:at])
+                    yield "".join(self._object)
+                    self._object, self._length = [], 0
+        if self._depth:
+            self._add(text[begin:])
+
+    def _next_mark(self, text: str, at: int) -> re.Match[str] | None:
+        if self._in_string:
+            return _IN_STRING.search(text, at)
+        return (_IN_OBJECT if self._depth else _BETWEEN_OBJECTS).search(text, at)
+
+    def _begin(self, mark: str, rest: str) -> None:
+        if mark == "]" and self._is_list and not self._has_ended:
+            self._has_ended = True
+        elif mark == "{" and not self._has_ended:
+            self._depth = 1
+        else:
+            kind = "a JSON list of" if self._is_list else "JSON objects as"
+            message = f"between {kind} events stands {excerpt(rest, 100)}"
+            raise ValueError(message)
+
+    def _add(self, text: str) -> None:
+        self._length += len(text)
+        _check_length(self._length)
+        self._object.append(text)
+
+
+def _check_length(length: int) -> None:
+    if length > MAX_EVENT:
+        message = f"an event is longer than {MAX_EVENT} characters"
+        raise ValueError(message)
+
+
+_LENGTH_BYTES = 4
+_LEAST = 16
+"""Bytes of a message without headers and payload."""
+
+
+class EventMessages:
+    """The bytes of a binary stream, which come in pieces of any size.
+
+    Raises:
+        ImportError: botocore isn't installed.
+    """
+
+    __slots__ = ("_parser", "_pending")
+
+    def __init__(self) -> None:
+        from importlib import import_module
+
+        try:
+            self._parser: Any = import_module("botocore.eventstream")
+        except ImportError as error:
+            message = "the bytes of Bedrock's stream need botocore: install it, or feed the events of boto3"
+            raise ImportError(message) from error
+        self._pending = bytearray()
+
+    def feed(self, piece: bytes | bytearray) -> Iterator[tuple[str, str]]:
+        """Take the next bytes.
+
+        Returns:
+            The events that they complete: `error` for an exception or nothing, and JSON text, in which the
+            type of the event is the only key.
+
+        Raises:
+            ValueError: the bytes aren't such a stream.
+        """
+        pending = self._pending
+        pending += piece
+        start = 0
+        try:
+            while len(pending) - start >= _LENGTH_BYTES:
+                length = int.from_bytes(pending[start : start + _LENGTH_BYTES], "big")
+                if not _LEAST <= length <= MAX_EVENT:
+                    message = f"a message of {length} bytes: this isn't an event stream"
+                    raise ValueError(message)
+                if len(pending) - start < length:
+                    return
+                start += length
+                yield self._read(bytes(pending[start - length : start]))
+        finally:
+            del pending[:start]
+
+    def _read(self, content: bytes) -> tuple[str, str]:
+        buffer = self._parser.EventStreamBuffer()
+        buffer.add_data(content)
+        try:
+            message = next(buffer)
+        except self._parser.ParserError as error:
+            raise ValueError(str(error)) from None
+        headers, payload = message.headers, str(message.payload, "utf-8")
+        if headers.get(":message-type") == "event":
+            return "", f'{{"{headers.get(":event-type")}": {payload}}}'
+        said = headers.get(":exception-type") or headers.get(":error-code") or "exception"
+        return "error", f"{said}: {payload or headers.get(':error-message', '')}"
+
 
 _END = "[DONE]"
 
@@ -95,7 +381,7 @@ class Stream:
         Each reading makes it anew.
 
         Raises:
-            ResponseError: the events don't belong together.
+            ResponseError: the stream mixes events of different responses.
         """
         found = self._response()
         return None if found is None else copy_json(found)
@@ -165,14 +451,10 @@ class Stream:
     def _take_text(self, piece: str | bytes | bytearray) -> None:
         if self._merger.is_binary and not isinstance(piece, str):
             if self._binary is None:
-                from .events import EventMessages
-
                 self._binary = EventMessages()
             found = self._binary.feed(piece)
         else:
             if self._text is None:
-                from .events import EventText
-
                 self._text = EventText()
             found = self._text.feed(piece)
         try:
@@ -238,7 +520,7 @@ class Stream:
         try:
             return self._merger.response()
         except Exception:  # noqa: BLE001  # whatever came as an index can't be sorted
-            raise ResponseError(self._provider, "the events don't belong together") from None
+            raise ResponseError(self._provider, "the stream mixes events of different responses") from None
 
 
 def _shown(event: object) -> str:

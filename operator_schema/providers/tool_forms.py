@@ -13,13 +13,12 @@ from ..wording import quote, received
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..json_copies import Original
+    from ..json_values import Original
     from ..schema.dialect import DialectSchema
-    from ..schema.sizes import Size
+    from ..schema.request_sizes import Size
     from ..schema.style import Dialect
-    from ..tools.tool import Tool
-    from .names import NameRule
-    from .rules import Rules
+    from ..tools import Tool
+    from .names import NameRule, Rules
     from .wire import Wanted, Wire
 
     Tools: TypeAlias = Sequence[Tool[..., Any]]
@@ -180,7 +179,7 @@ def made_forms(
         modes: as for `forms_of`.
         description: in place of the tools' own.
     """
-    from ..json_copies import Original
+    from ..json_values import Original
 
     made: list[ToolForm] = []
     for tool, strict, written in zip(tools, modes, _schemas(provider, tools, modes), strict=True):
@@ -217,7 +216,7 @@ def _schemas(provider: TakesTools, tools: Tools, modes: Sequence[bool]) -> list[
 def _size_of(written: DialectSchema | None, *, strict: bool) -> Size | None:
     if written is None or not strict:
         return None
-    from ..schema.sizes import size_of
+    from ..schema.request_sizes import size_of
 
     return size_of(written.schema)
 
@@ -250,7 +249,7 @@ def check_size(provider: TakesTools, sizes: Sequence[Size]) -> None:
     """
     if provider.dialect is None or not sizes:
         return
-    from ..schema.sizes import over_limits
+    from ..schema.request_sizes import over_limits
 
     remedy = "Offer fewer tools, or leave strict out"
     over = over_limits(provider.dialect, sizes)
@@ -376,7 +375,7 @@ def fits_of(provider: TakesTools, tools: Tools, strict: Strict) -> list[Fit]:
     if dialect is None:
         unknown = f"no strict mode of {provider.name} is known"
         return [Fit(strict=False, reasons=(_reason(tool.name, unknown),)) for tool in tools]
-    from ..schema.sizes import Size, over_limits
+    from ..schema.request_sizes import Size, over_limits
 
     tried = [_tried(provider, tool) for tool in tools]
     is_too_much = bool(over_limits(dialect, [fit for fit in tried if isinstance(fit, Size)]))

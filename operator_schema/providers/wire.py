@@ -7,20 +7,17 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from ..immutable import Value
 from ..json_values import is_array, is_object, to_json_text
 from ..schema.style import Dialect
-from ..tools.calls import RawCall
+from ..tools import RawCall
 from .answer import Usage, parsed_arguments
-from .growing import GrowingObject
-from .names import NameRule
-from .rules import Rules
+from .names import NameRule, Rules
+from .partial_response import GrowingObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from ..tools.calls import ToolResult
-    from ..tools.content import File, Image
-    from ..tools.tool import ToolDefinition
+    from ..tools import File, Image, ToolDefinition, ToolResult
     from .answer import Answer
-    from .growing import StreamedCalls
+    from .partial_response import StreamedCalls
 
 __all__ = [
     "ANTHROPIC_RULES",
@@ -445,9 +442,9 @@ def parts_of(result: ToolResult, types: Collection[str]) -> list[str | Image | F
 
     Args:
         result: of a call.
-        types: media types that the provider takes; what is of another type is told in words.
+        types: media types that the provider takes; other types are described in text.
     """
-    from ..tools.content import File, Image
+    from ..tools import File, Image
 
     return [
         part if isinstance(part, (Image, File)) and part.media_type in types else part.as_text()

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ..json_values import is_array, is_object
-from ..tools.calls import RawCall
+from ..tools import RawCall
 from .answer import parsed
 
 if TYPE_CHECKING:

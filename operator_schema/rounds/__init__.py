@@ -1,1 +1,54 @@
-"""One turn of tool calls: offered, decided on, run, and committed as a whole."""
+"""One turn of tool calls: offered, decided on, run, and committed as a whole.
+
+Adapters, providers and code tools use only the names that this room exports. Each is loaded when it is first
+used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..lazy import lazy_names
+
+if TYPE_CHECKING:
+    from .errors import CommitError as CommitError
+    from .errors import OfferError as OfferError
+    from .errors import RoundError as RoundError
+    from .hooks import Complete as Complete
+    from .hooks import Decision as Decision
+    from .hooks import Defer as Defer
+    from .hooks import Hooks as Hooks
+    from .hooks import Reject as Reject
+    from .hooks import RunAgain as RunAgain
+    from .hooks import RunNormally as RunNormally
+    from .hooks import hook as hook
+    from .offer import Offer as Offer
+    from .offer import ToolChoice as ToolChoice
+    from .questions import answer_codec as answer_codec
+    from .questions import answer_schema as answer_schema
+    from .questions import call_text as call_text
+    from .restore import RestoreError as RestoreError
+    from .round import HookError as HookError
+    from .round import InterruptedRoundError as InterruptedRoundError
+    from .round import Round as Round
+    from .tool_call import Question as Question
+    from .tool_call import ToolCall as ToolCall
+    from .tool_call import rejection_reason as rejection_reason
+    from .toolset import Toolset as Toolset
+    from .transcript import Transcript as Transcript
+    from .transcript import Turn as Turn
+else:
+    __getattr__, __dir__, __all__ = lazy_names(
+        __name__,
+        {
+            ".errors": "CommitError OfferError RoundError",
+            ".hooks": "Complete Decision Defer Hooks Reject RunAgain RunNormally hook",
+            ".offer": "Offer ToolChoice",
+            ".questions": "answer_codec answer_schema call_text",
+            ".restore": "RestoreError",
+            ".round": "HookError InterruptedRoundError Round",
+            ".tool_call": "Question ToolCall rejection_reason",
+            ".toolset": "Toolset",
+            ".transcript": "Transcript Turn",
+        },
+    )

@@ -9,7 +9,7 @@ from ..findings import Finding, shown_call
 from ..tools.calls import ToolResult
 from ..wording import checked_text, listed, quote, received
 from .errors import CommitError, RoundError
-from .inputs import is_edited
+from .input_copies import is_edited
 from .tool_call import ToolCall
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Hooks: functions that decide about calls before they run, look at what came of them, and describe tools."""
+"""Hooks: functions that decide about calls before they run, look at their results, and describe tools."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from ..immutable import Value
 from ..json_values import to_json_text
-from ..tools.awaitables import is_awaitable
 from ..tools.calls import ToolResult, exception_text
 from ..tools.log import DEBUG, ERROR, INFO, is_logged, write_log
+from ..tools.signature import is_awaitable
 from ..tools.tool import Tool
 from ..wording import clip, escape, received, writable_text
-from .inputs import is_edited, own_copy
+from .input_copies import is_edited, own_copy
 from .named_tools import NamedTools
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ class HookDecorator:
         return _marker("hook", "call", tools)
 
     def after(self, *tools: Selection) -> Callable[[F], F]:
-        """Mark a function that sees what came of calls: `@hook.after(search)`.
+        """Mark a function that sees the results of calls: `@hook.after(search)`.
 
         It takes the `ToolCall` after the executor ran it: `call.result` is what the model would read, and
         `call.error` what the function raised, if it did. It returns None to leave that, another result such
@@ -493,7 +493,9 @@ async def decide(call: ToolCall[Any], hooks: Sequence[tuple[Hook, frozenset[str]
         if after.state == "deferred":
             reason = after.reason if reason is None else reason
         elif after.state == "pending":
-            shown = shown if after is call else None
+            # What a hook gave may be edited, even where the input of a settled call stays as it is.
+            is_untouched = after is call and getattr(decision, "input", MISSING) is MISSING
+            shown = shown if is_untouched else None
             call = after
         else:
             return after
@@ -565,7 +567,7 @@ def decided(
 async def after_hooks(
     call: ToolCall[Any], hooks: Sequence[tuple[Hook, frozenset[str] | None]], run: int
 ) -> ToolCall[Any] | None:
-    """Show hooks what came of a call, in their order, and return it with the result that counts.
+    """Show hooks the result of a call, in their order, and return the call with the result that counts.
 
     Args:
         call: that ran, with its result.

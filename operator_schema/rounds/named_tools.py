@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from ..errors import DuplicateToolError, ToolNotFoundError
 from ..immutable import Value
+from ..tools.metadata import HiddenSwitch
 from ..tools.registry import Registry
 from ..tools.snapshot import snapshot_of
-from ..tools.switches import HiddenSwitch
 from ..tools.tool import Tool
-from ..tools.tool_lists import places_of, tools_of
+from ..tools.tool_sources import places_of, tools_of
 from ..wording import nearest_names, quote, received
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from ..tools.metadata import Switch
     from ..tools.snapshot import Snapshot
-    from ..tools.switches import Switch
 
     Member: TypeAlias = "Tool[..., Any] | NamedTools | Registry | list[Any] | tuple[Any, ...]"
 

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, cast
 
 from ..errors import DecodeError, ToolNotFoundError
 from ..immutable import Value
-from ..tools.calls import RawCall, ToolResult, arguments_to_decode
-from ..tools.execution.checks import checked_calls
+from ..tools.calls import RawCall, ToolResult, arguments_to_decode, checked_calls
 from ..tools.tool import Tool
 from ..wording import as_written, listed, nearest_names, quote, received, writable_text
 from .commit import Settlement
 from .errors import OfferError, RoundError
-from .inputs import MESSAGE_DEPTH, NotJSONError, own_json, shown_arguments
+from .input_copies import MESSAGE_DEPTH, NotJSONError, own_json, shown_arguments
 from .named_tools import NamedTools
 from .round import Round
 from .tool_call import FAILURES, ToolCall, call_issue, call_with_input
@@ -58,7 +57,7 @@ class ToolChoice(Value):
 
     Attributes:
         mode: `auto`: it may call tools; `required`: it has to call one; `named`: it has to call this
-            one; `none`: there are no tools.
+            one; `none`: it may not call any, or there are none.
         name: of the tool that it has to call; None in every other mode.
     """
 
@@ -265,6 +264,8 @@ def _choice(
 ) -> ToolChoice:
     if required is None:
         return ToolChoice("auto" if names else "none")
+    if isinstance(required, str) and required == "none":
+        return ToolChoice("none")
     if isinstance(required, str) and required == "any":
         if not names:
             message = "a tool is required, but none is available: make one available, or require none"

@@ -13,7 +13,7 @@ from ..tools.calls import RawCall, ToolResult, arguments_to_decode, exception_te
 from ..wording import nearest_names, received
 from .commit import Settlement
 from .errors import fault_list
-from .inputs import check_same, digest_with, is_same_digest, own_json, schema_digest, what_is_signed
+from .input_copies import check_same, digest_with, is_same_digest, own_json, schema_digest, what_is_signed
 from .questions import check_answer, check_question
 from .round import Round
 from .saved import CALLS, DEPTH, FORMAT, HEADS, SavedCall, read_result, without_texts
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ..tools.calls import ResultCode
     from ..tools.tool import Tool
-    from .inputs import Digest
+    from .input_copies import Digest
     from .named_tools import NamedTools
     from .saved import SavedHead
 

@@ -10,7 +10,15 @@ from ..errors import EncodeError, ToolError
 from ..json_values import copy_json, has_surrogate, is_array, is_object, to_json_text, without_surrogates
 from ..tools.calls import RawCall, ResultCode, ToolResult, arguments_to_decode
 from ..tools.content import Audio, File, Image, Resource, Text
-from .inputs import MESSAGE_DEPTH, digest_with, gives_back, makes, own_json, schema_digest, what_is_signed
+from .input_copies import (
+    MESSAGE_DEPTH,
+    digest_with,
+    gives_back,
+    makes,
+    own_json,
+    schema_digest,
+    what_is_signed,
+)
 from .tool_call import CallState, DecidedBy  # noqa: TC001  # the codecs below read them
 
 if TYPE_CHECKING:
@@ -246,7 +254,7 @@ def _details(call: ToolCall[Any]) -> dict[str, Any]:
             return {**_decided(call), "result": save_result(result)}
         case "rejected":
             return {**_decided(call), "reason": call.reason}
-        case "issue":
+        case _:  # an issue
             return {"code": call.code, "content": call.content}
 
 

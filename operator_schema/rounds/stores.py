@@ -7,19 +7,20 @@ import sqlite3
 from contextlib import closing, contextmanager
 from os import fspath
 from time import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ..codec.codec import Codec
 from ..immutable import Value
 from ..tools.calls import RawCall, ToolResult
 from ..wording import clip, escape, received
 from .errors import RoundError, StoreError
-from .inputs import digest_with
+from .input_copies import digest_with
+from .round import HookError
 from .saved import DEPTH, SavedResult, read_result
 from .transcript import Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Awaitable, Callable, Generator, Iterator
     from os import PathLike
 
     from .round import Round
@@ -154,6 +155,31 @@ class SqliteStore:
 
     # --- for executors ---------------------------------------------------------------------------
 
+    async def run(self, work: Round[Any], run: Callable[[Round[Any]], Awaitable[Round[Any]]]) -> Round[Any]:
+        """Let one process at a time run a round; for executors.
+
+        Args:
+            work: the round.
+            run: runs it.
+
+        Raises:
+            StoreError: another process has it.
+            BaseException: what `run` raises; the store then has what has come of the calls.
+        """
+        claimed = self.claim(work)
+        try:
+            after = await run(claimed)
+        except HookError:  # nothing has run, and the caller's round may be run again
+            self.give_back(claimed)
+            raise
+        except BaseException as error:
+            so_far: Any = getattr(error, "round", None) or claimed.current()
+            kept = self.keep(claimed, so_far)
+            if hasattr(error, "round"):
+                cast("Any", error).round = kept
+            raise
+        return self.keep(claimed, after)
+
     def claim(self, work: Round[Any]) -> Round[Any]:
         """Save a round as one that runs now, in this process alone; for executors.
 
@@ -227,7 +253,7 @@ class SqliteStore:
     @contextmanager
     def _transaction(self) -> Generator[sqlite3.Connection]:
         """Open the file for one transaction: a connection belongs to one thread and one process."""
-        with closing(sqlite3.connect(self._path, _PATIENCE, isolation_level=None)) as db:
+        with closing(sqlite3.connect(self._path, timeout=_PATIENCE, isolation_level=None)) as db:
             db.execute("BEGIN IMMEDIATE")
             try:
                 yield db

@@ -10,17 +10,17 @@ from ..findings import shown_call
 from ..immutable import Value
 from ..json_values import copy_json
 from ..tools.calls import RawCall, ToolResult
-from ..tools.execution.failures import ClassSet, Failures
+from ..tools.failures import ClassSet, Failures
 from ..wording import checked_text, clip, escape, excerpt, listed, writable_text
 from .errors import RoundError
-from .inputs import checked_input, own_arguments
+from .input_copies import checked_input, own_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ..findings import Finding
     from ..tools.calls import ResultCode
-    from ..tools.execution.rounds import Limited
+    from ..tools.round_protocol import Limited
     from ..tools.tool import Tool
 
 __all__ = [
@@ -221,7 +221,7 @@ class ToolCall(Value, Generic[Input]):
         )
         return RoundError(message)
 
-    # --- what came of it -------------------------------------------------------------------------
+    # --- its result -------------------------------------------------------------------------
 
     @property
     def result(self) -> ToolResult | None:

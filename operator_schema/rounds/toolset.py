@@ -84,8 +84,8 @@ class Toolset(NamedTools, Value, Generic[Input]):
         Args:
             only: a tool, name or toolset, or several: exactly these are offered, hidden or not.
             also: a tool, name or toolset, or several: hidden ones that are offered too.
-            required: None if the model may answer without a call, `"any"` if it has to call a tool, a tool or
-                name for this one.
+            required: None if the model may answer without a call, `"any"` if it has to call a tool, `"none"`
+                if it may not call any, a tool or name for this one.
             strict: whether the provider has to hold the model to the schemas; `"auto"` for the tools that its
                 strict mode takes.
             descriptions: names of tools to descriptions for this request; what

@@ -126,7 +126,7 @@ def dialect_schema(codec: Codec[Any], dialect: Dialect, name: str, provider: str
             ),
         )
     if dialect.openapi:
-        from .openapi import openapi_schema
+        from .dialect_writing import openapi_schema
 
         document = openapi_schema(document)
     return DialectSchema(document, (*found.losses, *_losses_of_document(codec)), ())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..json_values import JSON_TYPES, fits_types, is_array, is_object, to_json_text
 from ..wording import clip, quote
 from .keywords import KEYWORDS, UNITS
-from .subschemas import mapped
+from .subschemas import mapped, rebuilt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 __all__ = [
     "CannotSay",
     "WORDS",
-    "leaf_schema",
     "has_words",
+    "leaf_schema",
+    "openapi_schema",
     "or_null",
     "said_of",
     "says_null",
@@ -301,3 +302,57 @@ def _check_known(rest: Mapping[str, Any], known: frozenset[str], path: tuple[str
     for key in rest:
         if key not in known:
             raise CannotSay(path, f"its schema has the keyword {quote(key)}")
+
+
+def openapi_schema(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a schema with types in capitals, `nullable` for null, and the order of its properties.
+
+    Args:
+        document: without references, and without lists of types.
+    """
+    kept = dict(document)
+    members = kept.pop("anyOf", None)
+    if members is not None:
+        return _union([member for member in members if member.get("type") != "null"], len(members), kept)
+    kept = rebuilt(kept, openapi_schema)
+    kept["type"] = kept["type"].upper()
+    if "properties" in kept:
+        kept["propertyOrdering"] = list(kept["properties"])
+    if "enum" in kept:
+        kept["enum"] = [value for value in kept["enum"] if value is not None]
+        kept["format"] = "enum"
+        if not kept["enum"]:
+            del kept["enum"], kept["format"]
+    return kept
+
+
+def _union(others: list[Any], count: int, about: dict[str, Any]) -> dict[str, Any]:
+    """Return a union: OpenAPI allows nothing beside `anyOf`, so shared keywords move into each member."""
+    made = [openapi_schema(member) for member in others] or [{"type": "NULL"}]
+    first = made[0]
+    if about.get("description"):
+        _say(first, about["description"])
+    if len(made) == 1:
+        if len(others) < count and others:
+            _take_null(first)
+        return first if "anyOf" in first else {**about, **first}
+    if len(others) < count:
+        for member in made:
+            _take_null(member)
+    return {"anyOf": made}
+
+
+def _say(document: dict[str, Any], text: str) -> None:
+    """Put a text before the description of a schema, or of the first member of a union."""
+    while "anyOf" in document:
+        document = document["anyOf"][0]
+    own = document.get("description")
+    document["description"] = f"{text} {own}" if own else text
+
+
+def _take_null(document: dict[str, Any]) -> None:
+    """Let a schema take null; of a union, each member."""
+    if "anyOf" not in document:
+        document["nullable"] = True
+    for member in document.get("anyOf", ()):
+        _take_null(member)

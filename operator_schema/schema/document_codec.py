@@ -13,7 +13,7 @@ from ..findings import Finding, about_type
 from ..immutable import set_once
 from ..json_values import copy_json
 from ..wording import nearest, quote
-from .judge import Judge
+from .document_checks import Judge
 from .patterns import Patterns
 from .read import read_document
 from .style import style_of
@@ -162,7 +162,7 @@ class DocumentCodec(ResultCodec[Any]):
         document: dict[str, Any] = copy_json(self._whole.shown)
         if style is None:
             return document
-        from .styled import restyled
+        from .style import restyled
 
         styled: dict[str, Any] = restyled(document, style)
         return styled

@@ -12,7 +12,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ..json_values import has_surrogate
-from .expressions import (
+from .pattern_syntax import (
     ALWAYS,
     EDGE,
     LAST_CODE,
@@ -35,7 +35,7 @@ from .expressions import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .expressions import Expression, Ranges
+    from .pattern_syntax import Expression, Ranges
 
     Count = Callable[[int], None]
     """Is called with a number of steps before they are done."""

@@ -259,7 +259,7 @@ def with_references_inlined(schema: Schema, may_write: Callable[[], bool]) -> Sc
 
 
 def _joined(meant: Schema, beside: Schema) -> Schema:
-    """Return what a reference means, and what stands beside it."""
+    """Merge a reference's target with its sibling keywords."""
     if "type" in beside and beside["type"] == meant.get("type"):
         beside = {key: value for key, value in beside.items() if key != "type"}
     if beside.keys() <= _NOTES:

@@ -96,8 +96,9 @@ def write(
     root = graph.resolve_root()
     # What the class says of itself is the tool's description, not its parameters'.
     document = renderer.object(root) if isinstance(root, ObjectNode) else renderer.schema(root)
-    document = _described(document, root.description)
-    if isinstance(graph.root, RefNode):
+    if root.description is not None:
+        document = _described(document, root.description)
+    if root is not graph.root:
         document = _described(document, graph.root.description)
     if definitions:
         document["$defs"] = _rendered(definitions, renderer)
@@ -282,8 +283,11 @@ class Renderer:
     def field(self, field: Field) -> dict[str, Any]:
         """Render a field of an object."""
         document, default = self.schema(field.node), field.default
-        if field.description is not None:
-            document = _described(document, field.description)
+        description = field.description
+        if description and "description" not in document:
+            document["description"] = description  # as `_described`, spared a call
+        elif description is not None:
+            document = _described(document, description)
         if default is not MISSING and default is not None:
             document["default"] = self.encode_value(field.node, default)
         if field.examples:

@@ -1,1 +1,74 @@
-"""Functions and dataclasses that a model can call."""
+"""Functions and dataclasses that a model can call.
+
+Adapters, providers and code tools use only the names that this room exports. Each is loaded when it is first
+used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..lazy import lazy_names
+
+if TYPE_CHECKING:
+    from .calls import RawCall as RawCall
+    from .calls import ToolResult as ToolResult
+    from .calls import class_name_of as class_name_of
+    from .content import Audio as Audio
+    from .content import File as File
+    from .content import Image as Image
+    from .content import Part as Part
+    from .content import Resource as Resource
+    from .content import Text as Text
+    from .descriptions import describe_tools as describe_tools
+    from .descriptions import parameters_of as parameters_of
+    from .descriptions import schema_of_parameters as schema_of_parameters
+    from .descriptions import schema_response as schema_response
+    from .document_tool import DocumentOutput as DocumentOutput
+    from .document_tool import tool_of_document as tool_of_document
+    from .function import InputTool as InputTool
+    from .function import tool_input as tool_input
+    from .injection import register_handed_through as register_handed_through
+    from .injection import register_injected as register_injected
+    from .injection import skip as skip
+    from .log import ERROR as ERROR
+    from .log import WARNING as WARNING
+    from .log import write_log as write_log
+    from .metadata import STATEMENTS as STATEMENTS
+    from .metadata import ToolAnnotations as ToolAnnotations
+    from .metadata import is_duration as is_duration
+    from .options import ToolOptions as ToolOptions
+    from .output import NO_OUTPUT as NO_OUTPUT
+    from .output import StructuredOutput as StructuredOutput
+    from .output import WrittenOutput as WrittenOutput
+    from .output import items_of as items_of
+    from .registry import Registry as Registry
+    from .registry import RegistryChange as RegistryChange
+    from .signature import is_awaitable as is_awaitable
+    from .special_parameters import Progress as Progress
+    from .special_parameters import ProgressUpdate as ProgressUpdate
+    from .special_parameters import RawArguments as RawArguments
+    from .tool import Tool as Tool
+    from .tool import ToolDefinition as ToolDefinition
+    from .tool_sources import tools_of as tools_of
+else:
+    __getattr__, __dir__, __all__ = lazy_names(
+        __name__,
+        {
+            ".calls": "RawCall ToolResult class_name_of",
+            ".content": "Audio File Image Part Resource Text",
+            ".descriptions": "describe_tools parameters_of schema_of_parameters schema_response",
+            ".document_tool": "DocumentOutput tool_of_document",
+            ".function": "InputTool tool_input",
+            ".injection": "register_handed_through register_injected skip",
+            ".log": "ERROR WARNING write_log",
+            ".metadata": "STATEMENTS ToolAnnotations is_duration",
+            ".options": "ToolOptions",
+            ".output": "NO_OUTPUT StructuredOutput WrittenOutput items_of",
+            ".registry": "Registry RegistryChange",
+            ".signature": "is_awaitable",
+            ".special_parameters": "Progress ProgressUpdate RawArguments",
+            ".tool": "Tool ToolDefinition",
+            ".tool_sources": "tools_of",
+        },
+    )

@@ -59,7 +59,7 @@ class CallPlan:
 
     def without_progress(self) -> Sequence[Injected]:
         """Return the parameters that your program injects but for a `Progress`."""
-        from .progress import Progress
+        from .special_parameters import Progress
 
         return [each for each in self.injected if all(kind is not Progress for kind in each[1])]
 

@@ -18,10 +18,13 @@ __all__ = [
     "ResultCode",
     "ToolResult",
     "arguments_to_decode",
+    "checked_call",
+    "checked_calls",
     "class_name_of",
     "exception_text",
     "message_of",
     "own_parts",
+    "remedy_for",
 ]
 
 ResultCode = Literal[
@@ -312,3 +315,56 @@ def message_of(error: BaseException) -> str:
         return str.__str__(str(error))  # `__str__` may return a subclass with code of its own
     except Exception:  # noqa: BLE001  # the exception's own code
         return ""
+
+
+_READERS = {
+    "function": "openai_chat.answer(response, offer).calls",
+    "function_call": "openai_responses.answer(response, offer).calls",
+    "tool_use": "anthropic.answer(response, offer).calls",
+}
+"""What reads the calls of a provider's response, by the `type` of a call there."""
+
+
+def checked_call(call: object) -> RawCall:
+    """Return a call.
+
+    Raises:
+        TypeError: it isn't one.
+    """
+    if not isinstance(call, RawCall):
+        message = f"a call is a RawCall(id, name, arguments), not {received(call)}{remedy_for(call)}"
+        raise TypeError(message)
+    return call
+
+
+def remedy_for(given: Any) -> str:
+    """Return what to write in place of something that isn't a call; empty where that isn't known."""
+    kind: Any = cast("Any", type(given))
+    if hasattr(kind, "execute_with"):
+        return ": executor.run(…) runs it"
+    if hasattr(kind, "again"):
+        return ": executor.run(round) runs the calls of a round"
+    if issubclass(kind, (list, tuple)) and any(isinstance(item, RawCall) for item in given[:1]):
+        return ": executor.run(calls) runs several"
+    try:
+        reader = _READERS[given["type"] if issubclass(kind, dict) else given.type]
+    except Exception:  # noqa: BLE001  # the code of whatever was given
+        return ""
+    return f": {reader} makes them"
+
+
+def checked_calls(calls: Any) -> list[RawCall]:
+    """Return calls as a list.
+
+    Raises:
+        TypeError: they aren't calls, or there is one alone.
+    """
+    if isinstance(calls, RawCall):
+        message = "expected a list of calls, not one RawCall alone: write [call]"
+        raise TypeError(message)
+    kind: Any = cast("Any", type(calls))
+    if not hasattr(kind, "__iter__"):
+        remedy = ": give its calls" if hasattr(kind, "calls") else remedy_for(calls)
+        message = f"expected a list of calls, not {received(calls)}{remedy}"
+        raise TypeError(message)
+    return [checked_call(call) for call in calls]

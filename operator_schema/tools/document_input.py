@@ -16,7 +16,7 @@ from ..schema.document_codec import DocumentCodec
 from ..wording import listed, quote
 from .options import register_input
 from .parameters import class_of
-from .raw_arguments import RawArguments
+from .special_parameters import RawArguments
 
 if TYPE_CHECKING:
     from ..codec.codec import Codec

@@ -31,7 +31,6 @@ from .metadata import pascal_case, snake_case
 from .options import check_option_names, check_options, codec_options, doc_of, make_metadata, register_input
 from .output import NO_OUTPUT, OutputType
 from .parameters import class_of, description_in, evaluate_signature, read_parameters
-from .raw_arguments import schema_of_raw
 from .signature import (
     caller_module,
     gives_context_manager,
@@ -39,6 +38,7 @@ from .signature import (
     name_of_callee,
     read_callee,
 )
+from .special_parameters import schema_of_raw
 from .tool import Tool
 
 if TYPE_CHECKING:
@@ -396,7 +396,7 @@ def _typed_input(
         () if codec is None else framework_fields(codec.graph, is_made=parameters.input_annotation is None)
     )
     if codec is None or accepted:
-        from .unmarked import with_unmarked
+        from .parameters import with_unmarked
 
         complaints[before:] = with_unmarked(complaints[before:], parameters, owner, accepted)
         raise SchemaError(owner, complaints, "function")

@@ -5,17 +5,24 @@ from __future__ import annotations
 import re
 from math import inf
 from sys import float_info
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from ..immutable import Value
 from ..introspect.docstrings import split_summary
 from ..json_values import copy_json, without_surrogates
+from ..wording import received
+from .signature import (
+    close_awaitable,
+    is_awaitable,
+    is_coroutine_function,
+    is_generator_function,
+    required_parameters,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Self, TypedDict
-
-    from .switches import Enabled
 
     class Statements(TypedDict, total=False):
         """The options of `tool`, `tool_input` and `with_` that `ToolAnnotations` keeps."""
@@ -28,20 +35,31 @@ if TYPE_CHECKING:
         confirm: bool | None
         meta: Mapping[str, Any] | None
 
+    from collections.abc import Callable
+
+    Context = Mapping[Any, Any]
+    Switch = bool | Callable[[], bool] | Callable[[Context], bool]
+    Enabled = Switch | None  # None: something else decides
 
 __all__ = [
     "Documentation",
     "FLAGS",
+    "HiddenSwitch",
     "LEAST_CONTENT",
     "Metadata",
     "NOTHING_STATED",
+    "NO_CONTEXT",
     "STATEMENTS",
+    "SWITCH_REMEDY",
     "ToolAnnotations",
     "as_json_object",
+    "check_switch",
     "contradiction",
     "is_content_limit",
     "is_duration",
+    "is_switch",
     "pascal_case",
+    "question_of",
     "read_documentation",
     "snake_case",
 ]
@@ -286,3 +304,73 @@ def pascal_case(name: str) -> str:
 def snake_case(name: str) -> str:
     """Write a name as a function is written: `ParseURLInput` → `parse_url_input`."""
     return "_".join([word.lower() for word in re.findall(_WORD, name)])
+
+
+NO_CONTEXT: Context = MappingProxyType({})
+"""What a switch gets where there is no context."""
+
+SWITCH_REMEDY = "Give True, False, or a function (def) that takes nothing or the context"
+
+
+class HiddenSwitch(Value):
+    """The switch of a tool that a toolset hides: off, except for requests that offer the tool all the same.
+
+    Attributes:
+        own: what decides for such requests; None leaves it to the tool.
+    """
+
+    own: Switch | None
+
+    def __call__(self) -> bool:
+        """Return that nobody else may call the tool."""
+        return False
+
+
+def is_switch(value: object) -> bool:
+    """Return whether it is a boolean, or a function that can be asked without being awaited."""
+    if isinstance(value, bool):
+        return True
+    if not callable(value) or _takes(value) is None:
+        return False
+    # Coroutines and generators count as true, whatever they would return.
+    return not is_coroutine_function(value) and not is_generator_function(value)
+
+
+def check_switch(enabled: Switch) -> Switch:
+    """Return a switch, if it is one.
+
+    Raises:
+        TypeError: it isn't.
+    """
+    if not is_switch(enabled):
+        what = received(enabled)
+        if callable(enabled):
+            takes_more = _takes(enabled) is None
+            what = "one that takes other arguments" if takes_more else "one that is async or a generator"
+        message = f"enabled is a boolean, or a function that takes nothing or the context, not {what}"
+        raise TypeError(message)
+    return enabled
+
+
+def question_of(switch: Switch) -> bool | Callable[[Context], bool]:
+    """Return a switch as a boolean, or as a function of the context."""
+    if isinstance(switch, bool):
+        return switch
+    ask: Any = switch
+    if _takes(ask):
+        return lambda context: _answer(ask(context))
+    return lambda context: _answer(ask())  # noqa: ARG005  # it takes none
+
+
+def _takes(function: Any) -> int | None:
+    """Return how many arguments a switch has to be given: 0, 1, or None where it can't be asked."""
+    by_position, by_name = required_parameters(function)
+    return None if by_name or by_position > 1 else by_position
+
+
+def _answer(answer: object) -> bool:
+    if is_awaitable(answer):
+        close_awaitable(answer)
+        message = "a switch returns a boolean, not something to await"
+        raise TypeError(message)
+    return bool(answer)

@@ -19,22 +19,22 @@ from .metadata import (
     LEAST_CONTENT,
     NOTHING_STATED,
     STATEMENTS,
+    SWITCH_REMEDY,
     Metadata,
     ToolAnnotations,
     as_json_object,
     contradiction,
     is_content_limit,
     is_duration,
+    is_switch,
     read_documentation,
 )
 from .parameters import class_of
-from .raw_arguments import RawArguments
-from .switches import SWITCH_REMEDY, is_switch
+from .special_parameters import RawArguments
 
 if TYPE_CHECKING:
     from ..codec.options import CodecOptions
-    from .metadata import Statements
-    from .switches import Enabled
+    from .metadata import Enabled, Statements
 
     # Making a TypedDict takes as long as registering a small type, and no code asks for these.
     class _CommonOptions(CodecOptions, Statements, total=False):

@@ -16,7 +16,6 @@ from ..introspect.hints import Scope, Unresolved, evaluate_forward
 from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import AnyNode, ArrayNode, ScalarNode
 from ..json_values import has_surrogate, is_object, to_json_text
-from .content import PARTS, Resource, Text
 from .injection import holds_handed_through, is_union
 
 if TYPE_CHECKING:
@@ -133,7 +132,7 @@ class OutputType:
         return [_of_result(complaint, owner, where) for complaint in found]
 
     def _register(self) -> list[Finding]:
-        """Make the codec, and forget what it is made from; return what is wrong with the type."""
+        """Create the codec and release the annotation; return the complaints about the type."""
         hint = self.type
         if hint is None:
             return []
@@ -179,7 +178,7 @@ class OutputType:
         if text is not None and self._takes_any_text():
             return WrittenOutput(text, text)
         codec = self._codec_for(value, text)
-        if text is None and _is_open(codec) and _holds_parts(value):
+        if text is None and type(value) not in _NO_PARTS and _is_open(codec) and _holds_parts(value):
             return _in_parts(value, name, is_lenient=is_lenient)
         try:
             return _in_json(codec, value, text, is_lenient=is_lenient)
@@ -214,9 +213,6 @@ def _is_open(codec: Codec[Any]) -> bool:
 
 def _holds_parts(value: object) -> bool:
     """Return whether a value is a content part, or a list or tuple in which there is one."""
-    if type(value) is dict or value is None:
-        return False  # spares most results the import
-
     return holds_parts(value, items_of(value))
 
 
@@ -241,8 +237,10 @@ def _is_string(value: object) -> TypeGuard[str]:
 
 def _plain_text(value: object) -> str | None:
     """Return a string that is written as it is; None for any other value, and for lone surrogates."""
-    text = str.__str__(value) if _is_string(value) else None
-    return text if text is not None and (text.isascii() or not has_surrogate(text)) else None
+    if not issubclass(type(value), str):
+        return None
+    text = str.__str__(cast("str", value))
+    return text if text.isascii() or not has_surrogate(text) else None
 
 
 def items_of(value: object) -> Sequence[object]:
@@ -253,6 +251,9 @@ def items_of(value: object) -> Sequence[object]:
 
 _WRITABLE = frozenset({str, int, float, bool, dict, list, NoneType})
 """Types that need no check."""
+
+_NO_PARTS = frozenset({int, float, bool, dict, NoneType})
+"""Classes of values that aren't and hold no content parts."""
 
 
 def _awaited(hint: Any) -> Any:
@@ -353,6 +354,8 @@ class PartsOutput(NamedTuple):
 
 def holds_parts(value: object, items: Iterable[object]) -> bool:
     """Return whether a value is a content part, or one of its items is."""
+    from .content import PARTS
+
     try:
         return type(value) in PARTS or not PARTS.isdisjoint(map(type, items))
     except Exception:  # noqa: BLE001  # the code of a metaclass
@@ -370,6 +373,8 @@ def write_parts(value: object, items: Iterable[object], write: Write) -> PartsOu
     Raises:
         EncodeError: an item has no JSON form, such as a list in which there is another part.
     """
+    from .content import PARTS
+
     if type(value) in PARTS:
         return _written(value, (), write)
     found = [_written(item, (index,), write) for index, item in enumerate(items)]
@@ -382,6 +387,8 @@ def write_parts(value: object, items: Iterable[object], write: Write) -> PartsOu
 
 
 def _written(item: Any, place: tuple[int, ...], write: Write) -> PartsOutput:
+    from .content import PARTS, Resource, Text
+
     holds_text = type(item) is Text or (type(item) is Resource and item.text is not None)
     if type(item) in PARTS and not holds_text:
         return PartsOutput(item.as_text(), item.as_dict(), (), (item,))

@@ -10,14 +10,18 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 from ..errors import DuplicateToolError, SchemaError, ToolNotFoundError
 from ..immutable import Value
 from ..wording import as_written, nearest, nearest_names, received
-from .awaitables import close_awaitable, is_awaitable
-from .discovery import GROUP, methods_of, offered_by_distributions, own_tools_of
 from .log import ERROR, write_log
-from .metadata import FLAGS
-from .signature import is_coroutine_function, is_generator_function
+from .metadata import FLAGS, check_switch
+from .signature import close_awaitable, is_awaitable, is_coroutine_function, is_generator_function
 from .snapshot import Snapshot, snapshot_of
-from .switches import check_switch
-from .tool_lists import check_one_list, places_of, tools_of
+from .tool_sources import (
+    check_one_list,
+    methods_of,
+    offered_by_distributions,
+    own_tools_of,
+    places_of,
+    tools_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -25,8 +29,8 @@ if TYPE_CHECKING:
     from typing import Never, Self, Unpack
 
     from ..schema.style import StyleOptions
+    from .metadata import Switch
     from .options import ToolChanges
-    from .switches import Switch
     from .tool import Tool, ToolDefinition
 
     Context = Mapping[Any, Any]
@@ -38,6 +42,9 @@ __all__ = ["Listeners", "Registry", "RegistryChange", "Wanted", "selected"]
 AnyTool = TypeVar("AnyTool", bound="Tool[..., Any]")
 
 _SUGGESTED = 3
+
+ENTRY_POINTS = "operator_schema.tools"
+"""The group of entry points in which a distribution names its tools."""
 
 
 class Registry:
@@ -466,7 +473,7 @@ class Registry:
         return cls(methods_of(instance), enabled=enabled)
 
     @classmethod
-    def from_entry_points(cls, group: str = GROUP, *, enabled: Switch = True) -> Self:
+    def from_entry_points(cls, group: str = ENTRY_POINTS, *, enabled: Switch = True) -> Self:
         """Make a registry of the tools that installed distributions offer.
 
         Args:

@@ -1,8 +1,10 @@
-"""What a callable takes: its parameters, read from the code object, without `inspect`."""
+"""What a callable takes, read from its code object without `inspect`, and whether it is async."""
 
 from __future__ import annotations
 
 import functools
+import sys
+from contextlib import suppress
 from dataclasses import MISSING
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,6 +13,7 @@ from ..findings import UnfitError
 from ..immutable import Value
 from ..introspect.classes import annotations_of
 from ..wording import clip, escape
+from .injection import is_union
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -20,13 +23,19 @@ __all__ = [
     "Callee",
     "Parameter",
     "caller_module",
+    "close_awaitable",
+    "copy_attributes",
+    "coroutine_mark",
     "gives_context_manager",
+    "is_awaitable",
     "is_coroutine_function",
     "is_generator_function",
     "name_of_callee",
+    "not_a_function",
     "read_callee",
     "required_parameters",
 ]
+
 
 Kind = Literal["positional_only", "positional", "keyword_only", "rest", "extra"]
 """How a parameter is given; `rest` is `*args`, `extra` is `**kwargs`."""
@@ -349,3 +358,80 @@ def gives_context_manager(callee: Callee) -> bool:
             return is_generator_function(callee.source)
         function = _inside(function)
     return False
+
+
+def is_awaitable(value: object) -> bool:
+    """Return whether `await` takes a value.
+
+    `await` looks at the class alone, and so does this: to ask the value itself would run its own
+    `__getattr__`.
+    """
+    try:
+        return hasattr(type(value), "__await__")
+    except Exception:  # noqa: BLE001  # the code of its metaclass
+        return False
+
+
+def close_awaitable(value: object) -> None:
+    """Close a coroutine that nothing will await, so that Python gives no warning about it."""
+    with suppress(Exception):  # the code of the value
+        close = getattr(value, "close", None)
+        if close is not None:
+            close()
+
+
+_COPIED = (
+    *("__module__", "__name__", "__qualname__", "__doc__"),
+    *(("__type_params__",) if sys.version_info >= (3, 12) else ()),
+)
+
+
+def copy_attributes(function: Any, home: str, description: str) -> dict[str, Any]:
+    """Return the attributes that make a tool look like its function, as `functools.wraps` does.
+
+    Args:
+        function: of the tool, or its input type.
+        home: name of the module that makes the tool, for what has no module of its own.
+        description: of the tool, for what has no docstring of its own.
+    """
+    content: dict[str, Any] = {}
+    is_named = hasattr(function, "__qualname__") and not is_union(function)
+    if not is_named:
+        # The module and docstring of a partial or a union belong to its class.
+        content["__module__"], content["__doc__"] = home, description
+    for attribute in _COPIED if is_named else ():
+        value: object = getattr(function, attribute, None)
+        if value is not None:
+            content[attribute] = value
+    content["__wrapped__"] = function
+    if getattr(function, "__isabstractmethod__", False):
+        content["__isabstractmethod__"] = True
+    with suppress(Exception):
+        # Python 3.14 evaluates them here, and a name in them may not be known yet.
+        content["__annotations__"] = function.__annotations__
+    if sys.version_info >= (3, 14) and getattr(function, "__annotate__", None) is not None:
+        content["__annotate__"] = function.__annotate__
+    return content
+
+
+def not_a_function(what: str) -> str:
+    """Return the message for a framework that was given a tool instead of a function.
+
+    Args:
+        what: what it tried.
+    """
+    return (
+        f"a Tool isn't a function, and {what}; give the framework the function, tool.__wrapped__, or give it "
+        "tool.definition() and run the calls with an Executor"
+    )
+
+
+def coroutine_mark(module: str, *names: str) -> Any:
+    """Return the object by which a module recognises coroutine functions that aren't written as such.
+
+    Args:
+        module: its name.
+        names: of the object; releases of Python differ.
+    """
+    asked = sys.modules.get(module)  # it is loaded, if that is what asks
+    return next((getattr(asked, name) for name in names if hasattr(asked, name)), None)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .log import WARNING, write_log
-from .switches import NO_CONTEXT, HiddenSwitch, question_of
+from .metadata import NO_CONTEXT, HiddenSwitch, question_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ..schema.style import SchemaStyle
-    from .switches import Enabled, Switch
+    from .metadata import Enabled, Switch
     from .tool import Tool, ToolDefinition
 
     Context = Mapping[Any, Any]
@@ -125,6 +125,31 @@ class Snapshot:
                 tool = tool.with_(described_by=described_by)
             self._shown[key] = tool
         return tool
+
+    def called(
+        self, name: str, context: Context | None, *, asked_for: bool
+    ) -> tuple[Tool[..., Any], bool] | None:
+        """Return the tool that a call names, as the model sees it, and whether it may run.
+
+        Args:
+            name: of the tool.
+            context: for switches that take one.
+            asked_for: whether a request offered the tool: then it may run even if it is hidden from others.
+
+        Returns:
+            None if there is no tool of this name.
+
+        Raises:
+            Exception: what its switch raises.
+        """
+        if name not in self.tools:
+            return None
+        describer = self.describer
+        tool = self.shown(name, describer if describer is None else self.described_by(context))
+        may_run = self.is_enabled(name, context)
+        if not may_run and asked_for:
+            may_run = self.is_enabled(name, context, asked_for=True)
+        return tool, may_run
 
     def definition(self, name: str, described_by: str | None, style: SchemaStyle | None) -> ToolDefinition:
         """Return the definition of a tool as the model sees it, the caller's own."""

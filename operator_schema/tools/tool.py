@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import sys
 from dataclasses import MISSING
+from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypedDict, TypeVar, cast, overload
 
 from ..errors import DecodeError, MissingContextError, SchemaError, ToolError
+from ..immutable import is_same_state
 from ..introspect.docstrings import split_summary
 from ..introspect.node_kinds import visit
 from ..introspect.nodes import ObjectNode, UnionNode
 from ..json_values import copy_json
-from ..same_state import is_same_state
 from ..wording import listed, quote, received
-from .awaitables import close_awaitable, is_awaitable
 from .binding import (
     bound,
     call_arguments,
@@ -22,11 +22,18 @@ from .binding import (
     injected_values,
     is_unbound,
 )
-from .function_attributes import copy_attributes, coroutine_mark, not_a_function
 from .metadata import pascal_case, snake_case
 from .options import changed_metadata, check_option_names, check_options, codec_options, register_input
-from .raw_arguments import RawArguments
-from .signature import caller_module, is_coroutine_function
+from .signature import (
+    caller_module,
+    close_awaitable,
+    copy_attributes,
+    coroutine_mark,
+    is_awaitable,
+    is_coroutine_function,
+    not_a_function,
+)
+from .special_parameters import RawArguments
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping
@@ -37,13 +44,12 @@ if TYPE_CHECKING:
     from ..codec.report import DecodeReport
     from ..findings import Finding
     from ..introspect.nodes import Graph
-    from ..json_copies import Original
+    from ..json_values import Original
     from ..schema.style import SchemaStyle, StyleOptions
     from .binding import CallPlan
-    from .metadata import Metadata, ToolAnnotations
+    from .metadata import Enabled, Metadata, ToolAnnotations
     from .options import ToolChanges
     from .output import OutputType, StructuredOutput, WrittenOutput
-    from .switches import Enabled
 
     Context = Mapping[Any, Any]
 
@@ -51,6 +57,9 @@ __all__ = ["Tool", "ToolDefinition", "unbound_message"]
 
 _MOST_FORMS = 16
 """Forms that a tool keeps; a program needs one or two."""
+
+_TAKEN = "class of its inputs"
+"""The key of a form."""
 
 _SHOWN_UNKNOWN = 5
 _LISTED = 1000
@@ -87,6 +96,7 @@ class Tool(Generic[P, R]):
     _function: Any
     _home: str
     _forms: dict[Any, Any]
+    _is_async: bool
 
     def __init__(self) -> None:
         message = "a Tool is made by @tool or @tool_input"
@@ -114,6 +124,7 @@ class Tool(Generic[P, R]):
             "_plan": plan,
             "_home": home,
             "_forms": {},
+            "_is_async": plan is not None and is_coroutine_function(function),
         }
         return cls._with_content(content)
 
@@ -218,7 +229,7 @@ class Tool(Generic[P, R]):
     @property
     def is_async(self) -> bool:
         """Whether the function is a coroutine function."""
-        return self._plan is not None and is_coroutine_function(self._function)
+        return self._is_async
 
     @property
     def has_function(self) -> bool:
@@ -335,7 +346,7 @@ class Tool(Generic[P, R]):
         key = None if style is None else (style.inline, style.boolean_schemas, style.empty_schemas)
         original: Original | None = self._forms.get(key)
         if original is None:
-            from ..json_copies import Original
+            from ..json_values import Original
 
             original = self.keep_form(key, Original(self.new_definition(style)))
         copied: ToolDefinition = original.copy()
@@ -426,7 +437,10 @@ class Tool(Generic[P, R]):
         if not isinstance(graph.resolve_root(), UnionNode):  # of a union, the encoder says what is wrong
             self._check_input(given, "encode_input")
         arguments: dict[str, Any] = self._codec.encode(given)
-        if _keeps_not_all(graph) and not is_same_state(self.decode(arguments), given):
+        if not _keeps_not_all(graph):
+            return arguments
+
+        if not is_same_state(self.decode(arguments), given):
             message = "its input has an InitVar, which the instance doesn't keep, so its arguments are lost"
             raise ToolError(self.name, message)
         return arguments
@@ -449,13 +463,10 @@ class Tool(Generic[P, R]):
         return decoded.replace(tool=self.name, hint=hint, repair=bool(self._options.get("repair")))
 
     def _check_input(self, given: Any, caller: str) -> None:
-        node = self._codec.graph.resolve_root()
-        expected: Any = RawArguments
-        if isinstance(node, UnionNode):  # of plain dicts: unions of classes have no function
-            node = self._codec.graph.resolve(node.members[0])
-        if isinstance(node, ObjectNode) and self.input_type is not RawArguments:
-            expected = dict if node.form == "typed_dict" else node.type
-        if not isinstance(given, expected):
+        taken = self._forms.get(_TAKEN)
+        if taken is None:
+            taken = self.keep_form(_TAKEN, _class_of_inputs(self._codec))
+        if not isinstance(given, taken):
             wanted = getattr(self.input_type, "__name__", "input")
             raise ToolError(
                 self.name, f"{caller} takes an input ({wanted}), not {received(given)}; decode makes one"
@@ -488,7 +499,8 @@ class Tool(Generic[P, R]):
         if found is None:
             return self
         function, plan = found
-        return self._copy(_function=function, _plan=plan, __wrapped__=function)
+        is_async = is_coroutine_function(function)
+        return self._copy(_function=function, _plan=plan, _is_async=is_async, __wrapped__=function)
 
     def __set_name__(self, owner: type[Any], name: str) -> None:
         """Refuse a method whose instance the model would have to give."""
@@ -549,7 +561,7 @@ class Tool(Generic[P, R]):
             ToolError: there is no function.
         """
         result: Any = self._call(given, context, injected)
-        return await result if is_awaitable(result) else result
+        return await result if issubclass(type(result), CoroutineType) or is_awaitable(result) else result
 
     def run(self, arguments: object, /, *, context: Context | None = None, **injected: Any) -> str:
         """Decode arguments, call the function, and write its result for the model.
@@ -772,14 +784,21 @@ def _refuse_pydantic(*_: object) -> NoReturn:
     raise TypeError(message)
 
 
+def _class_of_inputs(codec: Codec[Any]) -> type[Any]:
+    """Return the class whose instances a codec decodes."""
+    node = codec.graph.resolve_root()
+    if isinstance(node, UnionNode):  # of plain dicts: unions of classes have no function
+        node = codec.graph.resolve(node.members[0])
+    if not isinstance(node, ObjectNode) or codec.decoded_type is RawArguments:
+        return RawArguments
+    taken: type[Any] = dict if node.form == "typed_dict" else node.type
+    return taken
+
+
 def _keeps_not_all(graph: Graph) -> bool:
     """Return whether there is an `InitVar` in the type, which an instance doesn't keep."""
     nodes = visit([graph.root, *graph.definitions.values()])
     return any(field.init_only for node in nodes if isinstance(node, ObjectNode) for field in node.fields)
-
-
-_SHOWN_UNKNOWN = 5
-_LISTED = 1000
 
 
 def unknown_keys(error: DecodeError) -> list[str]:

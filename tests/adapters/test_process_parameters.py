@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from operator_schema import DecodeError, SchemaError, Tool, json_schema, schema_response, tool, tool_input
 from operator_schema.adapters.process import tools_of
-from operator_schema.tools.schema_response import parameters_of, schema_of_parameters
+from operator_schema.tools.descriptions import parameters_of, schema_of_parameters
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from random import Random
 
-    from operator_schema.code_tools.declarations import Declaration
+    from operator_schema.code_tools.language import Declaration
 
 __all__ = ["GO_REASONS", "SYNTAX_REASONS", "compare_go", "compare_syntax", "damaged", "go_reads", "is_there"]
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from operator_schema.code_tools.declarations import Declaration
+    from operator_schema.code_tools.language import Declaration
 
 __all__ = ["REASONS", "Difference", "Verdicts", "compare"]
 

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from operator_schema import CallError
 from operator_schema.code_tools import CodeBase
-from operator_schema.code_tools.declarations import missing_package
 from operator_schema.code_tools.index import Index
+from operator_schema.code_tools.language import missing_package
 from operator_schema.code_tools.source_files import MOST_BYTES, Tree, key_of, read_part, read_source
 
 

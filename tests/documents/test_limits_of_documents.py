@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from operator_schema import SchemaError
-from operator_schema.schema import document, judge, read
+from operator_schema.schema import document, document_checks, read
 from operator_schema.schema.document import MAX_DOCUMENT, SchemaDocument
 from operator_schema.schema.document_codec import DocumentCodec
 from operator_schema.schema.references import References
 from operator_schema.schema.subschemas import MAX_REFERENCE, resolve_pointer
 from operator_schema.schema.value_check import MAX_PROBLEMS
 
-INTERNALS: Any = {"document": document, "read": read, "judge": judge}
+INTERNALS: Any = {"document": document, "read": read, "document_checks": document_checks}
 
 
 def limit(module: str, name: str) -> int:
@@ -129,7 +129,7 @@ def test_keys_may_be_of_a_class_derived_from_text() -> None:
 
 @pytest.mark.parametrize(("beyond", "number"), [(0, 0), (1, 1)])
 def test_so_many_notes_are_kept(beyond: int, number: int) -> None:
-    most = limit("judge", "_MAX_NOTES")
+    most = limit("document_checks", "_MAX_NOTES")
     assert most == limit("read", "_MAX_NOTES")
     properties = {f"p{i}": {"$ref": "other.json"} for i in range(most + beyond)}
     codec = codec_of({"properties": properties})

@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "campaign"))
 
 from expressions import LONGEST_TIME, chunk
 
-from operator_schema.schema.expressions import MAX_PLACES
+from operator_schema.schema.pattern_syntax import MAX_PLACES
 from operator_schema.schema.patterns import MAX_PATTERN, LinearPattern, Patterns, linear_pattern
 
 HARD = [

@@ -20,7 +20,7 @@ from uuid import UUID
 
 from annotated_types import Ge, Len, Lt, MultipleOf
 
-from operator_schema import SchemaError, ToolChoice, ToolResult, tool, tool_input
+from operator_schema import SchemaError, ToolResult, Toolset, tool, tool_input
 from operator_schema.tools.content import Audio, File, Image, Resource, Text
 
 sys.path.append(str(Path(__file__).parents[1]))
@@ -145,21 +145,18 @@ def tools():
     return [*found, nothing, lives]
 
 
-CHOICES = [None, *map(ToolChoice, ("auto", "required", "none"))]
-
-
 def requests(provider, *, strict):
     """Yield requests: each tool alone with each choice, and all tools that the provider takes."""
     taken = []
     for found in tools():
         try:
-            body = provider.request([found], strict=strict)
+            body = provider.request(Toolset(found).offer(strict=strict))
         except SchemaError:
             continue
         taken.append(found)
         yield body
-        for choice in (*CHOICES[1:], ToolChoice("named", found.name)):
-            yield provider.request([found], choice, strict=strict)
+        for required in ("any", "none", found):
+            yield provider.request(Toolset(found).offer(required=required, strict=strict))
     if not strict:
         yield provider.request(taken)
 
@@ -196,14 +193,14 @@ def turns(provider):
     """List the turns after the recorded answers of a provider: the answer's own message, and results."""
     found = []
     read = [
-        provider.answer(exchange["response"])
+        provider.answer(exchange["response"], [])
         for exchange in unstreamed()
         if provider_of(exchange) is provider
     ]
     for exchange in streamed():
         if provider_of(exchange) is provider:
             is_text = exchange["response_encoding"] == "text"
-            stream = provider.stream()
+            stream = provider.stream([])
             stream.feed(exchange["response"] if is_text else base64.b64decode(exchange["response"]))
             read.append(stream.close())
     for answer in read:
@@ -220,7 +217,7 @@ def answers(provider):
     found = []
     for exchange in unstreamed():
         if provider_of(exchange) is provider and exchange["provider"] in {"anthropic", "gemini", "openai"}:
-            answer = provider.answer(exchange["response"])
+            answer = provider.answer(exchange["response"], [])
             if answer.calls:
                 found.append((exchange["response"], answer))
     return found
@@ -231,7 +228,7 @@ def streams(provider):
     found = []
     for exchange in streamed():
         if provider_of(exchange) is provider and exchange["provider"] in {"anthropic", "gemini", "openai"}:
-            stream = provider.stream()
+            stream = provider.stream([])
             stream.feed(exchange["response"])
             if stream.close().calls:
                 found.append(exchange["response"].replace('"serviceTier":"standard",', ""))
@@ -250,7 +247,7 @@ def recorded(folder):
     own = [found for found in unstreamed() if found["provider"] == folder]
     differing = []
     for exchange in own:
-        found = provider_of(exchange).answers(exchange["response"])
+        found = provider_of(exchange).answers(exchange["response"], [])
         calls = [(call.name, parsed(call.arguments)) for answer in found for call in answer.calls]
         if calls != calls_anywhere(without_tools(json.loads(exchange["response"]))):
             differing.append(exchange["cassette"])
@@ -259,7 +256,7 @@ def recorded(folder):
     differing = []
     for exchange in own:
         is_text = exchange["response_encoding"] == "text"
-        stream = provider_of(exchange).stream()
+        stream = provider_of(exchange).stream([])
         stream.feed(exchange["response"] if is_text else base64.b64decode(exchange["response"]))
         answer = stream.close()
         names = [call.name for call in answer.calls]

@@ -74,7 +74,7 @@ def check_cancellation(provider, send):
 
     async def main():
         request = provider.request([hang])
-        calls = provider.calls(send([{"role": "user", "content": "go"}], request))
+        calls = provider.calls(send([{"role": "user", "content": "go"}], request), [hang])
         assert [call.name for call in calls] == ["hang"]
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(Executor([hang]).run(calls), 0.3)

@@ -28,8 +28,8 @@ from operator_schema.providers import (
     openai_chat,
     xai,
 )
-from operator_schema.schema.dialect import Loss, dialect_schema
-from operator_schema.schema.sizes import over_limits, size_of
+from operator_schema.schema.dialect import DialectRenderer, Loss, dialect_schema
+from operator_schema.schema.request_sizes import over_limits, size_of
 
 ALWAYS = [gemini_parameters, ollama, xai]
 
@@ -684,3 +684,31 @@ def test_what_a_document_says_beyond_the_dialect_is_told_where_it_is_said(provid
     ):
         assert text.count(words) == 1, (words, text)
     assert "allOf" not in text
+
+
+def test_what_is_used_often_has_a_definition_and_what_contains_itself_is_written_out():
+    made = make_dataclass("B0", [("value", int)])
+    for number in range(1, 14):
+        made = make_dataclass(f"B{number}", [("left", made), ("right", made)])
+
+    @tool
+    def grow(tree: made, node: Node) -> str:
+        """Grow."""
+        return f"{tree} {node}"
+
+    request = xai.request(offer_of([grow]))
+    (schema,) = [written["parameters"] for written in request["tools"]]
+    assert {f"B{number}" for number in range(1, 12)} <= schema["$defs"].keys()
+    assert "Node" not in schema["$defs"]
+    assert '"#/$defs/Node"' not in json.dumps(schema)
+
+
+def test_no_strict_tools_are_within_all_limits():
+    assert over_limits(openai_chat.dialect, []) == []
+
+
+def test_what_no_dialect_knows_is_refused_whoever_writes_it(monkeypatch):
+    monkeypatch.setattr(DialectRenderer, "schema", lambda *_: {"type": "integer", "x-unknown": 1})
+    made = dialect_schema(Codec(Node), openai_chat.dialect, "grow", "OpenAI")
+    assert made.schema == {}
+    assert 'its schema has the keyword "x-unknown"' in made.findings[0].message

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from operator_schema import tool
 from operator_schema.providers import ResponseError, gemini
-from operator_schema.providers.partial_args import PartialArguments
+from operator_schema.providers.generate_content import PartialArguments
 
 KEYS = st.text(min_size=1, max_size=4) | st.sampled_from(["city", "a b", "it's", 'a"b', "[0]", "a.b", "\\"])
 VALUES = st.recursive(

@@ -244,7 +244,7 @@ def test_arguments_of_another_kind_are_refused():
         openai_chat.results(result)
     with pytest.raises(TypeError, match='ToolResults, not string "noon"'):
         openai_chat.results(["noon"])
-    with pytest.raises(TypeError, match=r"what plan.commit\(…\) returns, a Turn, not Round"):
+    with pytest.raises(TypeError, match=r"what round.commit\(…\) returns, a Turn, not Round"):
         openai_chat.turn(turn_round)
     with pytest.raises(TypeError, match="the name of a provider is a string, not integer 5"):
         openai_compatible(5)
@@ -256,7 +256,7 @@ def test_arguments_of_another_kind_are_refused():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (lambda plan: plan, r"not Round: turn\(plan\.commit\(…\)\) writes a round$"),
+        (lambda plan: plan, r"not Round: turn\(round\.commit\(…\)\) writes a round$"),
         (lambda plan: plan.commit([]), r"not Turn: turn\(…\) writes it$"),
         (lambda plan: plan.handled, "not ToolCall: give its result$"),
         (lambda plan: plan.handled[0], "not ToolCall: give its result$"),
@@ -477,3 +477,11 @@ def test_a_description_may_be_for_one_request():
 def test_two_tools_of_one_name_are_refused(provider):
     with pytest.raises(SchemaError, match='two tools have the name "search"'):
         provider.request([search, now.with_(name="search")])
+
+
+def test_tools_that_may_not_be_called_are_shown_all_the_same():
+    offer = Toolset(search).offer(required="none")
+    assert openai_chat.request(offer)["tool_choice"] == "none"
+    assert anthropic.request(offer)["tool_choice"] == {"type": "none"}
+    # Converse has no word for it, but refuses a conversation with calls in it if the request has no tools.
+    assert list(bedrock.request(offer)["toolConfig"]) == ["tools"]

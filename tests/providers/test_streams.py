@@ -867,7 +867,7 @@ def test_indexes_of_two_types_dont_belong_together():
     stream = openai_chat.stream([])
     stream.feed(chunk({}, 0))
     stream.feed(chunk({}, "x"))
-    with pytest.raises(ResponseError, match="the events don't belong together"):
+    with pytest.raises(ResponseError, match="the stream mixes events of different responses"):
         stream.close()
 
 

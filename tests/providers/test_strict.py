@@ -28,9 +28,9 @@ from operator_schema.providers import (
     openai_responses,
     xai,
 )
-from operator_schema.providers.nulls import without_nulls
+from operator_schema.providers.property_names import without_nulls
 from operator_schema.schema.dialect import Loss, dialect_schema
-from operator_schema.schema.sizes import over_limits, size_of
+from operator_schema.schema.request_sizes import over_limits, size_of
 from operator_schema.testing import arguments
 
 STRICT = [anthropic, cohere, deepseek, gemini, gemini_parameters, openai_chat, xai]

@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from operator_schema.rounds import stores
-from operator_schema.tools.execution import rounds
 
 PAGE = Path(__file__).parents[2] / "docs" / "approvals.md"
 EFFECTS = ("get_booking", "cancel_booking", "send_voucher")
-TRACED = {stores.__file__: {"claim", "keep", "commit_turn", "_write"}, rounds.__file__: {"run_stored"}}
+TRACED = {stores.__file__: {"claim", "keep", "commit_turn", "_write", "run"}}
 """The functions at whose lines the process is killed, beside those of the page."""
 
 

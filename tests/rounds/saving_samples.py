@@ -29,7 +29,7 @@ from operator_schema import (
     tool,
     tool_input,
 )
-from operator_schema.rounds.inputs import digest_with, what_is_signed
+from operator_schema.rounds.input_copies import digest_with, what_is_signed
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 WAV = b"RIFF\x24\x00\x00\x00WAVEfmt " + bytes(20)

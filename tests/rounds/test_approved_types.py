@@ -26,7 +26,7 @@ from operator_schema import (
     tool,
     tool_input,
 )
-from operator_schema.rounds.inputs import canonical_text
+from operator_schema.rounds.input_copies import canonical_text
 from operator_schema.testing import arguments
 
 

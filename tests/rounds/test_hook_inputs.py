@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Annotated, Any
 
@@ -176,6 +176,27 @@ def test_what_a_person_approved_is_not_edited_in_place_either():
     with pytest.raises(HookError, match="edited in place"):
         done(plan.apply(lots))
     assert plan.pending[0].input == a_round().calls[0].input
+
+
+RETURNED = {"the same": lambda call: call.input, "another": lambda call: replace(call.input)}
+
+
+@pytest.mark.parametrize("returned", RETURNED.values(), ids=RETURNED.keys())
+def test_no_hook_sees_an_edit_of_what_a_person_approved(returned):
+    seen: list[Any] = []
+
+    def edit(call):
+        call.input.amount += 1
+        call.input.to.tags.append("x")
+        return RunNormally(returned(call))
+
+    def look(call):
+        seen.append((call.input.amount, list(call.input.to.tags)))
+
+    plan = done(a_round().apply(lambda _: Defer())).approve("1")
+    approved = done(plan.apply(Hooks(edit, look, edit, look)))
+    assert seen == [(5, []), (5, [])]
+    assert ran(approved) == "5 to Ada []"
 
 
 @pytest.mark.needs_threads

@@ -172,6 +172,8 @@ def test_the_tool_choice_says_what_the_model_has_to_do():
     assert toolset.offer().choice == ToolChoice("auto")
     assert toolset.offer().choice == ToolChoice("auto", None)
     assert toolset.offer(required="any").choice == ToolChoice("required")
+    last = toolset.offer(required="none")
+    assert (last.choice, last.names) == (ToolChoice("none"), toolset.offer().names)
     for required in (search, "search"):
         assert toolset.offer(required=required).choice == ToolChoice("named", "search")
     assert toolset.offer(only=[pay], required=pay).choice == ToolChoice("named", "pay")

@@ -9,7 +9,7 @@ import pytest
 from saving_samples import problems, refused, saved
 
 from operator_schema import EncodeError, RawCall, SchemaLeaf, ToolError, Toolset, tool
-from operator_schema.rounds.inputs import makes
+from operator_schema.rounds.input_copies import makes
 
 pydantic = pytest.importorskip("pydantic")
 

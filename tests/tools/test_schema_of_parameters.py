@@ -12,7 +12,7 @@ from judge import validator
 
 from operator_schema import DecodeError, document_tool, parameters_of, tool
 from operator_schema.testing import arguments
-from operator_schema.tools.schema_response import schema_of_parameters
+from operator_schema.tools.descriptions import schema_of_parameters
 
 
 @dataclass

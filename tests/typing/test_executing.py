@@ -23,7 +23,7 @@ from operator_schema import (
 )
 
 if TYPE_CHECKING:
-    from operator_schema.tools.execution.rounds import RunAll
+    from operator_schema.tools.round_protocol import RunAll
 
 
 @tool

@@ -117,18 +117,18 @@ async def converse(desk: Desk) -> None:
             return
 
 
-async def run(desk: Desk, turn: Round[Any]) -> Round[Any]:
-    """Let the policy decide, and run what it lets through."""
-    return await EXECUTOR.run(turn, context={Airline: desk.airline})
+async def run(desk: Desk, work: Round[Any]) -> Round[Any]:
+    """Run the calls that the policy lets through."""
+    return await EXECUTOR.run(work, context={Airline: desk.airline})
 
 
-def finish(desk: Desk, turn: Round[Any]) -> bool:
-    """Commit a turn that is complete, or save it; return whether the model can go on."""
-    if not turn.is_complete:
-        desk.save(turn)
-        print(f"the turn waits for a person: {', '.join([call.id for call in turn.deferred])}")
+def finish(desk: Desk, work: Round[Any]) -> bool:
+    """Commit a round that is complete, or save it; return whether the model can go on."""
+    if not work.is_complete:
+        desk.save(work)
+        print(f"the turn waits for a person: {', '.join([call.id for call in work.deferred])}")
         return False
-    turn.commit(desk)
+    work.commit(desk)
     return True
 
 
@@ -170,9 +170,9 @@ def decision(waiting: Round[Any], call_id: str, *, approved: bool, changes: dict
 # --- what is shown --------------------------------------------------------------------------------
 
 
-def show(turn: Round[Any], call_id: str) -> None:
+def show(work: Round[Any], call_id: str) -> None:
     """Print the state of each call, or of one call."""
-    for call in turn.calls:
+    for call in work.calls:
         if call_id in {"", call.id}:
             print(one_line(f"  {call.id} {call.name} {json.dumps(call.raw.arguments)}"))
             print(one_line(_INDENT + outcome(call)))

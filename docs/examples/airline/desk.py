@@ -1,4 +1,4 @@
-"""One conversation in SQLite: its turns, the turn that waits for a person, and the airline itself."""
+"""One conversation in SQLite: its turns, the round that waits for a person, and the airline itself."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from operator_schema import Round, Turn
 
 SECRET = os.environ.get("AIRLINE_SECRET", "only good enough for an example").encode()
-"""The key by which plans are signed; whoever can write to the database must not know it."""
+"""The key by which rounds are signed; people who can write to the database must not know it."""
 
 _TABLES = """
-    CREATE TABLE plans (id TEXT PRIMARY KEY, state TEXT NOT NULL, plan TEXT NOT NULL);
+    CREATE TABLE rounds (id TEXT PRIMARY KEY, state TEXT NOT NULL, round TEXT NOT NULL);
     CREATE TABLE turns (id TEXT PRIMARY KEY, turn TEXT NOT NULL);
     CREATE TABLE airlines (id INTEGER PRIMARY KEY, airline TEXT NOT NULL);
 """
@@ -47,7 +47,7 @@ class Desk:
     Each method that writes does so in one transaction.
 
     Attributes:
-        airline: as it was when the turn was claimed; whoever holds the turn is the only one to change it.
+        airline: as it was when the round was claimed; only the process that holds the round changes it.
 
     Args:
         path: of the database.
@@ -66,16 +66,16 @@ class Desk:
     def __exit__(self, *_: object) -> None:
         self._db.close()
 
-    def save(self, plan: Round[Any]) -> None:
-        """Save a turn that waits."""
-        text = json.dumps(plan.as_dict(secret=SECRET))
+    def save(self, work: Round[Any]) -> None:
+        """Save a round that waits."""
+        text = json.dumps(work.as_dict(secret=SECRET))
         with self._db:
-            self._db.execute("INSERT OR REPLACE INTO plans VALUES (?, 'waiting', ?)", (plan.id, text))
+            self._db.execute("INSERT OR REPLACE INTO rounds VALUES (?, 'waiting', ?)", (work.id, text))
             self._write_airline()
 
     def claim(self) -> Round[Any] | None:
-        """Take the turn that waits; None if there is none, or somebody else has just taken it."""
-        query = "UPDATE plans SET state = 'claimed' WHERE state = 'waiting' RETURNING plan"
+        """Take the round that waits; None if there is none, or another process has just taken it."""
+        query = "UPDATE rounds SET state = 'claimed' WHERE state = 'waiting' RETURNING round"
         with self._db:
             rows = self._db.execute(query).fetchall()
             if rows:
@@ -83,10 +83,10 @@ class Desk:
         return TOOLSET.restore_round(json.loads(rows[0][0]), secret=SECRET) if rows else None
 
     def append(self, turn: Turn) -> None:
-        """Add a turn to the conversation; it waits no more."""
+        """Add a turn to the conversation, and forget the round that it was."""
         with self._db:
             self._db.execute("INSERT INTO turns VALUES (?, ?)", (turn.id, json.dumps(turn.as_dict())))
-            self._db.execute("DELETE FROM plans WHERE id = ?", (turn.id,))
+            self._db.execute("DELETE FROM rounds WHERE id = ?", (turn.id,))
             self._write_airline()
 
     def turns(self) -> list[dict[str, Any]]:

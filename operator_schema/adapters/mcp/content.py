@@ -12,18 +12,13 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from ...introspect.node_kinds import json_types_of
 from ...json_values import without_surrogates
-from ...tools.content import Audio, File, Image, Text
-from ...tools.log import ERROR, write_log
-from ...tools.output import NO_OUTPUT, items_of
+from ...tools import ERROR, NO_OUTPUT, Audio, File, Image, Text, items_of, write_log
 from ...wording import as_written, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from ...tools.content import Part, Resource
-    from ...tools.metadata import ToolAnnotations
-    from ...tools.output import StructuredOutput
-    from ...tools.tool import Tool
+    from ...tools import Part, Resource, StructuredOutput, Tool, ToolAnnotations
 
 __all__ = [
     "Structured",

@@ -19,7 +19,7 @@ from starlette.middleware.cors import CORSMiddleware
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ...immutable import Value
-from ...tools.log import WARNING, write_log
+from ...tools import WARNING, write_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterable

@@ -19,26 +19,24 @@ import mcp_types as types
 from mcp.server.session import ServerSession
 from mcp.shared.exceptions import MCPError
 
+from ...execution import current_backend, person_answers
 from ...json_values import without_surrogates
-from ...rounds.questions import call_text
-from ...tools.execution.backends import current_backend
-from ...tools.execution.tasks import person_answers
+from ...rounds import call_text
 from ...wording import received
 from .content import is_modern
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from ...tools.calls import RawCall
-    from ...tools.execution.reports import OnProgress
-    from ...tools.progress import ProgressUpdate
+    from ...execution import OnProgress
+    from ...tools import ProgressUpdate, RawCall
 
     Send = Callable[[], Awaitable[None]]
     Report = Callable[[float, float | None, str | None], Awaitable[None]]
     from mcp.server.context import ServerRequestContext
 
-    from ...rounds.tool_call import ToolCall
-    from ...tools.tool import Tool
+    from ...rounds import ToolCall
+    from ...tools import Tool
 
 __all__ = ["Asked", "ClientLog", "Confirmation", "Messages", "PatientSession", "with_messages"]
 
@@ -273,7 +271,7 @@ class ClientLog:
         return types.EmptyResult()
 
     def listen(self, ctx: ServerRequestContext[Any, Any], messages: Messages) -> None:
-        """Send what is logged from here on in this task, and in what it starts, if the client wants it."""
+        """Forward log records of this task and its children, if the client wants them."""
         wanted = self._wanted(ctx)
         if wanted is None:
             return

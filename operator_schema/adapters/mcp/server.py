@@ -20,11 +20,9 @@ from mcp.server.subscriptions import ListenHandler, ToolsListChanged
 from mcp.shared.exceptions import MCPError
 
 from ...errors import ToolNotFoundError
+from ...execution import current_backend
 from ...json_values import without_surrogates
-from ...tools.calls import ToolResult, class_name_of
-from ...tools.execution.backends import current_backend
-from ...tools.log import ERROR, write_log
-from ...tools.registry import Registry
+from ...tools import ERROR, Registry, ToolResult, class_name_of, write_log
 from ...wording import kind, received
 from ..base import Adapter, Runner
 from .content import (
@@ -49,10 +47,8 @@ if TYPE_CHECKING:
     from mcp.server.subscriptions import ServerEvent
 
     from ...errors import ToolError
-    from ...tools.execution.executor import Executor
-    from ...tools.execution.reports import OnProgress
-    from ...tools.output import StructuredOutput
-    from ...tools.tool import Tool
+    from ...execution import Executor, OnProgress
+    from ...tools import StructuredOutput, Tool
     from ..base import Tools
     from .content import Structured
     from .messages import Messages, Report
@@ -109,7 +105,8 @@ class Handlers:
             context: as for `handlers`.
         """
         self._stop()
-        self._runner = Runner(executor, _careful(context), self._runner.confirm, _own)
+        own = executor.context if context is None else context
+        self._runner = Runner(executor, _careful(own), self._runner.confirm, _own)
         self._stop = executor.registry.on_change(self._changes.changed)
         self._changes.changed()
 
@@ -240,7 +237,7 @@ def handlers(
         raise TypeError(message)
     limits = {"strict_results": True, "native_results": native_classes()}
     runner = _adapter.runner(tools, context, executor, None if confirm else "run", {}, **limits)
-    runner = Runner(runner.executor, _careful(context), runner.confirm, runner.own)
+    runner = Runner(runner.executor, _careful(runner.context), runner.confirm, runner.own)
     return Handlers(runner, structured, page_size, None if logger is None else ClientLog(logger))
 
 

@@ -18,7 +18,7 @@ import mcp_types as types
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-from ...tools.log import WARNING, write_log
+from ...tools import WARNING, write_log
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -28,8 +28,8 @@ from ...introspect.nodes import (
 )
 from ...json_values import has_surrogate
 from ...schema.keywords import LENGTHS, NUMBERS, TEXTS
-from ..limits import MAX_INTEGER_DIGITS
 from ..problems import GiveUp
+from ..size_limits import MAX_INTEGER_DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

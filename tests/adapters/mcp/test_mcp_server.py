@@ -1037,6 +1037,23 @@ def test_the_state_of_the_lifespan_is_injected(mode):
 
 
 @both_protocols
+def test_an_executor_in_place_of_tools_brings_its_context(mode):
+    @tool
+    def greet(greeting: Annotated[str, skip]) -> str:
+        """Greet."""
+        return greeting
+
+    async def main():
+        own = handlers(Executor([greet], context={"greeting": "Bonjour"}))
+        async with Client(server_from(own, "greetings", may_change=True), mode=mode) as client:
+            first = await client.call_tool("greet", {})
+            own.replace(Executor([greet], context={"greeting": "Ciao"}), None)
+            return first.content[0].text, (await client.call_tool("greet", {})).content[0].text
+
+    assert anyio.run(main) == ("Bonjour", "Ciao")
+
+
+@both_protocols
 def test_a_server_without_a_state_injects_none(mode):
     """The SDK's own lifespan gives an empty dict."""
 

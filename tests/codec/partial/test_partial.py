@@ -8,7 +8,7 @@ import pytest
 from partial_samples import WRITE, Nest, Write, found, outcome
 
 from operator_schema import Codec, DecodeError, Partial
-from operator_schema.codec.limits import MAX_PROBLEMS
+from operator_schema.codec.size_limits import MAX_PROBLEMS
 
 
 def test_a_text_that_comes_in_chunks():

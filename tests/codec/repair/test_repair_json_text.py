@@ -9,8 +9,8 @@ import pytest
 from repair_samples import Leg, One, Trip, refused
 
 from operator_schema import Codec, DecodeError
-from operator_schema.codec.limits import MAX_PROBLEMS
 from operator_schema.codec.nearly_json import as_json_text
+from operator_schema.codec.size_limits import MAX_PROBLEMS
 
 
 @pytest.mark.parametrize(

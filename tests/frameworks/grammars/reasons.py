@@ -116,11 +116,11 @@ KNOWN: dict[str, Known] = {
 }  # fmt: skip
 """By engine."""
 
-TOLD = frozenset({
+DESCRIBED = frozenset({
     "exclusiveMaximum", "exclusiveMinimum", "format", "maxItems", "maxLength", "maximum", "minItems",
     "minLength", "minimum", "multipleOf", "pattern", "uniqueItems", SEVERAL,
 })  # fmt: skip
-"""What some strict mode can't say; for one tool, only what `Provider.losses` lists."""
+"""What some strict mode can't say; for one tool, only what `Provider.report` lists."""
 
 
 def not_enforced(keyword: str) -> str:
@@ -128,7 +128,7 @@ def not_enforced(keyword: str) -> str:
     return f"not enforced: {keyword}"
 
 
-def told(keyword: str) -> str:
+def described(keyword: str) -> str:
     """Name the reason that a strict mode can't say a keyword."""
     return f"moved to the description: {keyword}"
 
@@ -146,7 +146,7 @@ def closed_list(engine: str) -> dict[str, frozenset[str]]:
         "walks": known.of_text
         | DOCUMENTED
         | {not_enforced(keyword) for keyword in known.not_enforced}
-        | {told(keyword) for keyword in TOLD},
+        | {described(keyword) for keyword in DESCRIBED},
         "instances": frozenset(map(stricter, known.stricter)),
         "other forms": known.forms,
     }
@@ -199,9 +199,9 @@ def why_refused(subject: Subject, text: bytes, engine: str) -> str | None:
         is_title = TITLE in known and _needed(_with_any_title(subject.schema), value, known) is not None
         return not_enforced(TITLE) if is_title else None
     if subject.wire != PLAIN:
-        ignored = _needed(_with_nulls(subject.full_schema), value, subject.told)
+        ignored = _needed(_with_nulls(subject.full_schema), value, subject.described)
         if ignored:
-            return told(_named(ignored))
+            return described(_named(ignored))
     return next((STRICTER[problem.code] for problem in problems if is_excused(problem)), None)
 
 

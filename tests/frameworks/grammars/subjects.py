@@ -18,7 +18,7 @@ from judge import validator
 from types_ import random_type
 from values import Values
 
-from operator_schema import Codec, DecodeError, SchemaError, tool_input
+from operator_schema import Codec, DecodeError, SchemaError, Toolset, tool_input
 from operator_schema.providers import ResponseError, anthropic, deepseek, openai_chat
 from operator_schema.providers.property_names import property_names, schema_with_keys, value_with_keys
 
@@ -50,7 +50,7 @@ class Subject(NamedTuple):
         wire: in which form.
         schema: that the model is held to.
         full_schema: without what the wire form can't say.
-        told: keywords that its descriptions tell in words.
+        described: keywords that its descriptions say in words.
         problems: of a text that the model wrote; empty if it decodes.
         instances: endless random instances as JSON values, in the form that the model writes them.
     """
@@ -58,7 +58,7 @@ class Subject(NamedTuple):
     wire: str
     schema: dict[str, Any]
     full_schema: dict[str, Any]
-    told: frozenset[str]
+    described: frozenset[str]
     problems: Callable[[str], tuple[Finding, ...]]
     instances: Iterator[Any]
 
@@ -103,19 +103,18 @@ def _encoded(codec: Codec[Any], rng: random.Random) -> Iterator[Any]:
 def _strict(wire: str, rng: random.Random) -> Subject:
     provider = STRICT[wire]
     tool = tool_input(_input_class(rng))
-    sent = json.loads(json.dumps(provider.request([tool], strict=True)))["tools"][0]
+    offer = Toolset(tool).offer(strict=True)
+    sent = json.loads(json.dumps(provider.request(offer)))["tools"][0]
     schema = sent["input_schema"] if "input_schema" in sent else sent["function"]["parameters"]
-    told = frozenset(
-        loss.keyword
-        for loss in provider.report([tool], strict=True).tools[0].losses
-        if loss.kind == "described"
+    described = frozenset(
+        loss.keyword for loss in provider.report(offer).tools[0].losses if loss.kind == "described"
     )
     whole = tool.input_schema()
     names = _wire_keys(provider, tool)
     sent_values = (value_with_keys(value, names) for value in _encoded(tool.codec, rng))
     filled = (_filled(schema, schema, value) for value in sent_values)
     problems = partial(_problems_of_call, provider, tool)
-    return Subject(wire, schema, schema_with_keys(whole, names), told, problems, filled)
+    return Subject(wire, schema, schema_with_keys(whole, names), described, problems, filled)
 
 
 def _wire_keys(provider: Provider, tool: Tool[..., Any]) -> dict[str, str]:
@@ -154,7 +153,7 @@ def _problems_of_call(provider: Provider, tool: Tool[..., Any], text: str) -> tu
         }
         response = {"choices": [{"message": message, "finish_reason": "tool_calls"}]}
     try:
-        call = provider.calls(response, [tool], strict=True)[0]
+        call = provider.calls(response, Toolset(tool).offer(strict=True))[0]
     except ResponseError:  # a number such as 1e999, which no JSON object can hold
         own = {wire: own for own, wire in _wire_keys(provider, tool).items()}
         return _problems(tool.decode, value_with_keys(json.loads(text), own))

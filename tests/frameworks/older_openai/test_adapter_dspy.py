@@ -126,7 +126,7 @@ def test_calls_without_an_agent():
     assert to_tool(add)(a=2, b=3) == "5"
     assert "add: 1 problem with the arguments" in asyncio.run(to_tool(add).acall(a="x"))
     assert to_tool(count, context=CONTEXT)() == "[7]"
-    assert dspy.ToolCalls.ToolCall(name="add", args={"a": 2}).run(to_tools([add])) == "2"
+    assert dspy.ToolCalls.ToolCall(name="add", args={"a": 2}).execute(to_tools([add])) == "2"
 
 
 def test_a_parameter_of_any_name_arrives():

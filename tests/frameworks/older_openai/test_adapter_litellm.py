@@ -108,7 +108,7 @@ def test_a_stream_of_it_is_read():
 def test_malformed_arguments_come_as_they_were_written():
     with serving(asked([Call("add", '{"a": 2, "b": ')]), DONE) as (address, _):
         response = sending(address)([{"role": "user", "content": "go"}], openai_chat.request([add]))
-    assert openai_chat.calls(response)[0].arguments == '{"a": 2, "b": '
+    assert openai_chat.calls(response, [add])[0].arguments == '{"a": 2, "b": '
 
 
 def test_the_examples_of_the_page_run():

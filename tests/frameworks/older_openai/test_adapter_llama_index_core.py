@@ -26,7 +26,7 @@ from operator_schema.schema.changes import schema_changes
 TURNS = {
     "good": OURS,
     "problems": OURS,
-    "malformed": "its model class completes the JSON, and what comes of that is checked or runs",
+    "malformed": "its model class completes the JSON, and the completed call is checked, or runs",
     "unknown": "its own text: Tool ad not found",
     "call_error": OURS,
     "exception": OURS,

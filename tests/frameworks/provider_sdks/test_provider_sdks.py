@@ -158,8 +158,8 @@ def checked(provider, response, offer):
     (call,) = answer.calls
     assert search.decode(call.arguments) == search.input_type("news", 2)
     assert answer.stop == "calls"
-    plan = Executor(TOOLS).run_sync(offer.round(answer.calls, assistant=answer.message))
-    return provider.turn(plan.commit(Transcript()), offer)
+    done = Executor(TOOLS).run_sync(offer.round(answer))
+    return provider.turn(done.commit(Transcript()), offer)
 
 
 def fits(annotation, value):
@@ -170,8 +170,8 @@ def fits(annotation, value):
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("provider", [openai_chat, deepseek])
 def test_chat_completions(provider, strict):
-    offer = TOOLS.offer(only=TOOLS, required="any")
-    body = provider.request(offer, strict=strict)
+    offer = TOOLS.offer(only=TOOLS, required="any", strict=strict)
+    body = provider.request(offer)
     for entry in body["tools"]:
         fits(ChatCompletionToolParam, entry)
     fits(ChatCompletionToolChoiceOptionParam, body["tool_choice"])
@@ -192,8 +192,8 @@ def test_chat_completions(provider, strict):
 
 @pytest.mark.parametrize("strict", [False, True])
 def test_responses(strict):
-    offer = TOOLS.offer(only=TOOLS)
-    body = openai_responses.request(offer, strict=strict)
+    offer = TOOLS.offer(only=TOOLS, strict=strict)
+    body = openai_responses.request(offer)
     for entry in body["tools"]:
         fits(FunctionToolParam, entry)
     with serving(RESPONSE, RESPONSE) as (address, requests):
@@ -209,8 +209,8 @@ def test_responses(strict):
 
 @pytest.mark.parametrize("strict", [False, True])
 def test_messages(strict):
-    offer = TOOLS.offer(only=TOOLS, required=search)
-    body = anthropic.request(offer, strict=strict)
+    offer = TOOLS.offer(only=TOOLS, required=search, strict=strict)
+    body = anthropic.request(offer)
     for entry in body["tools"]:
         fits(ToolParam, entry)
     fits(ToolChoiceParam, body["tool_choice"])

@@ -145,7 +145,7 @@ def test_what_ends_the_run_passes_through():
         raise StopAgentRun("enough")
 
     with pytest.raises(StopAgentRun, match="enough"):
-        FunctionCall(function=to_tool(stop), arguments={}).run()
+        FunctionCall(function=to_tool(stop), arguments={}).execute()
 
 
 def test_their_result_arrives_untouched():
@@ -154,12 +154,12 @@ def test_their_result_arrives_untouched():
         """Give."""
         return TheirResult(content="all", metadata={"a": 1})
 
-    done = FunctionCall(function=to_tool(give), arguments={}).run()
+    done = FunctionCall(function=to_tool(give), arguments={}).execute()
     assert done.result.metadata == {"a": 1}
 
 
 def test_a_call_without_a_result_is_marked():
-    done = FunctionCall(function=to_tool(TOOLS[0]), arguments={"a": "x"}).run()
+    done = FunctionCall(function=to_tool(TOOLS[0]), arguments={"a": "x"}).execute()
     assert done.status == "failure"
     assert done.error.startswith("add: 1 problem with the arguments")
 
@@ -178,7 +178,7 @@ def test_what_a_tool_says_about_itself_arrives():
 
 
 def test_a_function_is_copied_for_each_run():
-    assert FunctionCall(function=copy.deepcopy(to_tool(TOOLS[0])), arguments={"a": 1}).run().result == "1"
+    assert FunctionCall(function=copy.deepcopy(to_tool(TOOLS[0])), arguments={"a": 1}).execute().result == "1"
 
 
 def test_a_tool_where_a_function_is_expected_is_refused_by_name():

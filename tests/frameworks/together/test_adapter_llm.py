@@ -62,7 +62,7 @@ class AsyncScripted(llm.AsyncModel):
     __init__ = Scripted.__init__
 
     async def execute(self, prompt, stream, response, conversation):
-        for said in Scripted.run(self, prompt, stream, response, conversation):
+        for said in Scripted.execute(self, prompt, stream, response, conversation):
             yield said
 
 

@@ -52,7 +52,7 @@ def content_of(answer):
 
 
 def answer_to(provider, events):
-    stream = provider.stream()
+    stream = provider.stream([])
     for event in events:
         stream.feed(event)
     return stream.close()

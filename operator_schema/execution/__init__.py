@@ -1,0 +1,29 @@
+"""How calls are run: each gets a result, whatever happens.
+
+Adapters and the command line use only the names that this room exports. Each is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..lazy import lazy_names
+
+if TYPE_CHECKING:
+    from .backends import current_backend as current_backend
+    from .backends import person_answers as person_answers
+    from .checks import check_confirm as check_confirm
+    from .confirmation import Confirm as Confirm
+    from .executor import Executor as Executor
+    from .stream import OnProgress as OnProgress
+else:
+    __getattr__, __dir__, __all__ = lazy_names(
+        __name__,
+        {
+            ".backends": "current_backend person_answers",
+            ".checks": "check_confirm",
+            ".confirmation": "Confirm",
+            ".executor": "Executor",
+            ".stream": "OnProgress",
+        },
+    )

@@ -1,0 +1,204 @@
+"""Are the options of an executor, and the calls given to it, of the right kinds?"""
+
+from __future__ import annotations
+
+from types import NoneType
+from typing import TYPE_CHECKING, Any, NoReturn, get_args
+
+from ..introspect.names import name_of
+from ..tools.calls import RawCall, checked_calls, remedy_for
+from ..tools.failures import ClassSet, ShowErrors
+from ..tools.metadata import LEAST_CONTENT, is_content_limit, is_duration
+from ..tools.signature import is_coroutine_function
+from ..wording import as_written, clip, escape, nearest, received
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = [
+    "check_confirm",
+    "check_names",
+    "check_on_progress",
+    "check_on_result",
+    "check_options",
+    "checked_work",
+    "exception_classes",
+    "result_classes",
+]
+
+_GIVEN_LATER = {
+    "on_progress": "it is given with each call, as in executor.run(call, on_progress=…)",
+    "on_result": "it is given with calls, as in executor.run(calls, on_result=…)",
+    "return_exceptions": "it is given with calls, as in executor.run(calls, return_exceptions=True)",
+}
+"""What isn't an option of an executor, although others have it."""
+
+
+def checked_work(work: Any) -> list[RawCall]:
+    """Return several calls that an executor is to run as a list.
+
+    Raises:
+        TypeError: they aren't calls.
+    """
+    kind: type[Any] = type(work)
+    if hasattr(kind, "__iter__") and not issubclass(kind, (dict, str, bytes)):
+        return checked_calls(work)
+    remedy = remedy_for(work)
+    if hasattr(kind, "calls"):
+        remedy = ": give its calls, or make a round of it: offer.round(answer)"
+    elif issubclass(kind, dict) and "calls" in work:
+        remedy = ": toolset.restore_round(data) makes a round of what round.as_dict() returned"
+    message = f"expected a RawCall, a list of them, or a round, not {received(work)}{remedy}"
+    raise TypeError(message)
+
+
+def check_names(unknown: Mapping[str, Any], known: Mapping[str, Any]) -> None:
+    """Refuse an option that an executor doesn't have, as Python refuses an unknown keyword.
+
+    Raises:
+        TypeError: with the place where it is given, or the nearest option.
+    """
+    for name in unknown:
+        near = nearest(name, list(known))
+        hint = _GIVEN_LATER.get(name) or (f"did you mean {near}?" if near else f"it has {', '.join(known)}")
+        message = f"Executor has no option {clip(escape(name), 100)}: {hint}"
+        raise TypeError(message)
+
+
+def check_on_progress(on_progress: object) -> None:
+    """Check what gets the progress of tools.
+
+    Raises:
+        TypeError: it can't be called, or it is async.
+    """
+    _check_plain("on_progress", "an update", on_progress)
+
+
+def check_on_result(on_result: object) -> None:
+    """Check what gets results as they come.
+
+    Raises:
+        TypeError: it can't be called, or it is async.
+    """
+    _check_plain("on_result", "its result", on_result)
+
+
+def _check_plain(option: str, second: str, given: object) -> None:
+    if not callable(given) or is_coroutine_function(given):
+        what = "an async one" if callable(given) else received(given)
+        message = f"{option} is a plain function of a call and {second}, not {what}"
+        raise TypeError(message)
+
+
+def check_options(
+    timeout: object,
+    max_concurrency: object,
+    threads: object,
+    max_threads: object,
+    grace: object,
+    show_errors: object,
+    report: object,
+    max_content: object,
+) -> None:
+    """Check the options of an executor.
+
+    Raises:
+        ValueError: one has the wrong type, or is out of range.
+    """
+    if timeout is not None and not (is_duration(timeout) and timeout > 0):
+        _refuse("timeout", "a positive number of seconds, or None", timeout)
+    if not is_duration(grace):
+        _refuse("grace", "a number of seconds", grace)
+    if max_concurrency is not None and not _is_count(max_concurrency):
+        _refuse("max_concurrency", "an integer of at least 1, or None", max_concurrency)
+    if not isinstance(threads, bool):
+        _refuse("threads", "True or False", threads)
+    if not _is_count(max_threads):
+        _refuse("max_threads", "an integer of at least 1", max_threads)
+    choices = get_args(ShowErrors)
+    if show_errors not in choices:
+        _refuse("show_errors", f"one of {', '.join([repr(choice) for choice in choices])}", show_errors)
+    if max_content is not None and not is_content_limit(max_content):
+        _refuse("max_content", f"an integer of at least {LEAST_CONTENT}, or None", max_content)
+    if not callable(report):
+        _refuse("report", "a function from a DecodeError to a string", report)
+
+
+def check_confirm(confirm: object) -> None:
+    """Check the option `confirm`.
+
+    Raises:
+        ValueError: it is neither None, `"run"` nor a function.
+    """
+    if confirm is None or confirm == "run" or (callable(confirm) and not isinstance(confirm, type)):
+        return
+    message = f'confirm is "run", a function of a call, or None, not {as_written(confirm)}'
+    raise ValueError(message)
+
+
+def exception_classes(given: object) -> ClassSet:
+    """Check the option `pass_through`.
+
+    Raises:
+        ValueError: it holds something other than classes of exceptions, or what Python itself needs.
+    """
+    classes = _classes("pass_through", "exception classes", given)
+    for cls in classes:
+        if not issubclass(cls, BaseException):
+            _refuse_class("pass_through", "exception classes", cls)
+        if _is_of_python(cls):
+            message = f"pass_through can't take {cls.__name__}: Python itself ends functions by it"
+            raise ValueError(message)
+    return ClassSet(classes)
+
+
+def _is_of_python(cls: type[BaseException]) -> bool:
+    if issubclass(cls, (GeneratorExit, StopIteration, StopAsyncIteration)):
+        return True
+    # Without an import of `asyncio`, whose own one this is.
+    return cls.__name__ == "CancelledError" and not issubclass(cls, Exception)
+
+
+def result_classes(given: object) -> ClassSet:
+    """Check the option `native_results`.
+
+    Raises:
+        ValueError: it holds something other than classes, or those of plain values.
+    """
+    classes = _classes("native_results", "classes", given)
+    for cls in classes:
+        if any(cls is plain for plain in _PLAIN):  # its metaclass may have an `__eq__`
+            message = f"native_results can't take {cls.__name__}: such results are written as JSON"
+            raise ValueError(message)
+    return ClassSet(classes)
+
+
+_PLAIN = (object, str, int, float, bool, NoneType, list, tuple, dict, set, frozenset)
+
+
+def _classes(option: str, kind: str, given: Any) -> tuple[type[Any], ...]:
+    if isinstance(given, (str, type)):
+        _refuse_class(option, kind, given)
+    try:
+        classes = tuple(given)
+    except TypeError:
+        _refuse_class(option, kind, given)
+    for cls in classes:
+        if not isinstance(cls, type):
+            _refuse_class(option, kind, cls)
+    return classes
+
+
+def _refuse_class(option: str, kind: str, given: object) -> NoReturn:
+    shown = name_of(given) if isinstance(given, type) else as_written(given)
+    message = f"{option} is a tuple of {kind}, not {shown}"
+    raise ValueError(message)
+
+
+def _refuse(option: str, kind: str, value: object) -> NoReturn:
+    message = f"{option} is {kind}, not {as_written(value)}"
+    raise ValueError(message)
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1

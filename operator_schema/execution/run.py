@@ -1,0 +1,565 @@
+"""One call, from the name of its tool to its result: whatever happens is a result."""
+
+from __future__ import annotations
+
+from _thread import allocate_lock
+from contextvars import copy_context
+from functools import partial
+from math import inf
+from time import monotonic
+from types import NoneType
+from typing import TYPE_CHECKING, Any, cast
+
+from ..errors import DecodeError, ToolError, ToolNotFoundError
+from ..json_values import is_array, is_object
+from ..tools.calls import ToolResult, arguments_to_decode, class_name_of
+from ..tools.failures import Passed
+from ..tools.log import DEBUG, WARNING
+from ..tools.metadata import LEAST_CONTENT
+from ..tools.output import items_of
+from ..tools.round_protocol import DecodedCall, context_of
+from ..tools.signature import close_awaitable, is_awaitable
+from ..tools.special_parameters import RawArguments
+from ..wording import listed, received, show_path
+from .backends import Tasks, current_backend, is_cancellation
+from .concurrency import PLACE, Place
+from .threads import Threads, lent_thread
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+    from ..findings import Finding
+    from ..tools.calls import RawCall
+    from ..tools.failures import ClassSet, Failures, Outcome
+    from ..tools.registry import Registry
+    from ..tools.round_protocol import Asking
+    from ..tools.tool import Tool
+    from .concurrency import Slots
+    from .confirmation import Confirm, Confirmation
+    from .stream import OnProgress
+
+    Context = Mapping[Any, Any]
+
+__all__ = ["Outcomes", "Run"]
+
+_UNAPPROVED = object()
+"""What comes of a call that nobody has agreed to."""
+
+_NO_THREAD = "no thread could be started for it; with threads=False it needs none"
+_SHOWN_CLASSES = 5
+
+
+class Outcomes:
+    """Run the calls of one executor, each from its name to its result.
+
+    Args:
+        registry: the tools.
+        slots: limit what runs at once.
+        failures: makes the results of calls that fail.
+        native: the classes of values that aren't written as JSON.
+        options: those of the executor.
+    """
+
+    __slots__ = (
+        *("_has_native", "_is_limited"),
+        *("_confirm", "_confirmation", "_decoders", "_is_strict", "_lock", "_max_content", "_native"),
+        *("_registry", "_slots", "_tasks", "_threads", "_timeout", "_uses_threads", "failures"),
+    )
+
+    def __init__(
+        self,
+        registry: Registry,
+        slots: Slots,
+        failures: Failures,
+        native: ClassSet,
+        options: Mapping[str, Any],
+    ) -> None:
+        self._registry = registry
+        self._slots = slots
+        self._is_limited = slots.is_limited
+        self.failures = failures
+        self._native = native
+        self._has_native = bool(native)
+        self._is_strict: bool = options["strict_results"]
+        self._timeout: float | None = options["timeout"]
+        self._max_content: float = inf if options["max_content"] is None else options["max_content"]
+        self._confirm: Confirm | None = options["confirm"]
+        self._confirmation: Confirmation | None = None
+        self._lock = allocate_lock()
+        self._uses_threads: bool = options["threads"]
+        self._threads = Threads(options["max_threads"])
+        self._decoders = Threads(options["max_threads"])  # apart: tools that hang must not stop decoding
+        self._tasks = Tasks(options["grace"])
+
+    @property
+    def abandoned(self) -> int:
+        """Number of calls that took too long or were cancelled, and still run."""
+        return self._threads.abandoned + self._decoders.abandoned + self._tasks.abandoned
+
+    @property
+    def confirmation(self) -> Confirmation:
+        """What asks about calls before they run."""
+        with self._lock:  # a second one would ask about another call at the same time
+            if self._confirmation is None:
+                from .confirmation import Confirmation
+
+                self._confirmation = Confirmation(self._confirm, uses_threads=self._uses_threads)
+            return self._confirmation
+
+    def asks(self, confirm: Confirm | None) -> bool:
+        """Return whether a function is asked about calls that need it.
+
+        Args:
+            confirm: the option for one call; None for that of the executor.
+        """
+        return callable(self._confirm if confirm is None else confirm)
+
+    async def of(
+        self,
+        call: RawCall,
+        context: Context | None,
+        on_progress: OnProgress | None,
+        decoded: DecodedCall | None = None,
+        confirm: Confirm | None = None,
+    ) -> Outcome:
+        """Return the result of a call, or an exception that is to be raised: a task must not raise it.
+
+        Args:
+            call: as the model sent it.
+            context: type, or name of a parameter, to value.
+            on_progress: gets the progress of the function, or None.
+            decoded: the same call with its input, where that is known already.
+            confirm: the option for this call; None for that of the executor.
+        """
+        if call.is_cut_off:
+            return self.failures.cut_off(call)
+        run, slots, outer, place = Run(self, call, context, decoded), self._slots, PLACE.get(), None
+        if self._is_limited:
+            place = Place(slots, current_backend().home())
+            await slots.acquire(None, place.home)
+        PLACE.set(place)
+        try:
+            outcome = await self._executed(run, on_progress, confirm)
+        except Exception as error:  # noqa: BLE001  # one call must not take the others down
+            outcome = error
+        finally:
+            PLACE.set(outer)  # not `reset`: what ends a coroutine may do so in another context
+            if place is not None:
+                slots.give_back(place)
+        if type(outcome) is ToolResult:
+            return outcome
+        if outcome is _UNAPPROVED:
+            return await self._asked(run, on_progress, confirm)
+        return self._unusual(call, outcome)
+
+    def _unusual(self, call: RawCall, outcome: Any) -> Outcome:
+        """Return the result of a call that gives none by itself."""
+        if issubclass(type(outcome), Exception):
+            return self.failures.failed_badly(call, outcome)
+        if is_cancellation(outcome):
+            return self.failures.cancelled(call, outcome)
+        return cast("Outcome", outcome)
+
+    async def _asked(self, run: Run, on_progress: OnProgress | None, confirm: Confirm | None) -> Outcome:
+        """Ask about a call, and run it if it may: the person's time takes no place and no time of it."""
+        call = run.call
+        try:
+            given: Any = await self.decode(run)
+            if isinstance(given, (*_ENDS, BaseException)):
+                return given
+            agreed = await self._agreement(run, given, self.confirmation.asking(confirm))
+        except TimeoutError as late:
+            return self.failures.timed_out(call, run.seconds or 0, late)
+        except RuntimeError as error:
+            return self.failures.not_started(call, error, _NO_THREAD)
+        if isinstance(agreed, DecodedCall):
+            return await self.of(call, run.context, on_progress, agreed, confirm)
+        return self.limited(run.tool, call, agreed) if isinstance(agreed, ToolResult) else agreed
+
+    async def _agreement(
+        self, run: Run, given: Any, asking: Asking | None
+    ) -> DecodedCall | ToolResult | Passed:
+        """Return a call that may run, or the result of one that may not."""
+        call, failures = run.call, self.failures
+        if asking is None:
+            return failures.needs_approval(call)
+        from ..rounds.questions import ask_about_one  # the executor asks with what rounds ask with
+
+        try:
+            answered = await ask_about_one(call, run.tool, given, asking)
+        except Exception as error:  # noqa: BLE001  # your program's own code: an answer that isn't one is no agreement
+            return failures.passed(call, error) or failures.not_asked(call, error)
+        if answered is None:
+            return failures.needs_approval(call)
+        if isinstance(answered, ToolResult):
+            return answered
+        answers = _NOTHING if run.decoded is None else run.decoded.answers
+        return DecodedCall(call, answered.input, answers, approved=True, tool=run.tool, details=run.details)
+
+    async def _executed(self, run: Run, on_progress: OnProgress | None, confirm: Confirm | None) -> Any:
+        """Find the tool of a call and run it, or return what it isn't run for."""
+        outcome = self._ready(run, confirm)
+        if outcome is not None:
+            return outcome
+        reports = None
+        if run.tool.takes_progress:
+            from .stream import with_progress
+
+            run.context, reports = with_progress(run.call, run.context, on_progress)
+        try:
+            if run.tool.is_async and not self._is_long(run):
+                return await self._tasks.run(run.arun, run.tool.name, run.seconds)
+            return await self._run_plain(run)
+        except TimeoutError as late:
+            return self.failures.timed_out(run.call, run.seconds or 0, late)
+        except RuntimeError as error:
+            return self.failures.not_started(run.call, error, _NO_THREAD)
+        finally:
+            if reports is not None:
+                reports.end()
+
+    def _ready(self, run: Run, confirm: Confirm | None) -> Any:
+        """Make a call ready to run, and return None; or a result, or that nobody has agreed to it."""
+        call, decoded = run.call, run.decoded
+        found = self._find(call, run.context, was_offered=decoded is not None)
+        if isinstance(found, _ENDS):
+            return found
+        tool = run.tool = found
+        if (
+            tool.annotations.confirm
+            and (decoded is None or not decoded.approved)
+            and (self._confirm if confirm is None else confirm) != "run"
+        ):
+            return _UNAPPROVED
+        if decoded is not None:
+            if decoded.tool is not None and decoded.tool != tool:
+                return self.failures.tool_changed(call)
+            run.context = context_of(decoded, run.context)
+        return None
+
+    def _find(
+        self, call: RawCall, context: Context | None, *, was_offered: bool
+    ) -> Tool[..., Any] | ToolResult | Passed:
+        """Return the tool of a call, or the result that says why it can't be called."""
+        registry, name = self._registry, call.name
+        try:
+            entries = registry._entries  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # its tools with their switches, at one time
+            found = entries.called(name, context, asked_for=was_offered)
+            tool, may_run = found or (registry.shown(name, context=context), False)
+            return tool if may_run else self.failures.disabled(call)
+        except ToolNotFoundError as error:
+            names = [] if error.suggestions else [tool.name for tool in registry.offered(context=context)]
+            return self.failures.not_found(call, error, names)
+        except Exception as error:  # noqa: BLE001  # a switch is your program's own code
+            failed = "the switch of the tool failed"
+            return self.failures.passed(call, error) or self.failures.not_started(call, error, failed)
+
+    def limited(self, tool: Tool[..., Any], call: RawCall, result: ToolResult) -> ToolResult:
+        """Return a result as it is, or its beginning if it is longer than that of this tool may be."""
+        most = self._max_content if tool.max_content is None else tool.max_content
+        return self.failures.limited(call, result, most)
+
+    def seconds_of(self, tool: Tool[..., Any]) -> float | None:
+        """Return how many seconds a call of a tool may take; None for no limit."""
+        seconds = self._timeout if tool.timeout is None else tool.timeout
+        return None if seconds == inf else seconds
+
+    # --- where it runs ---------------------------------------------------------------------------
+
+    async def decode(self, run: Run) -> Any:
+        """Decode the arguments of a call, without running its function.
+
+        Returns:
+            The input, the result that says why there is none, or an exception that is to be raised.
+
+        Raises:
+            TimeoutError: it took longer than the call may take.
+            RuntimeError: the system gives no more threads.
+        """
+        return await self._decode_in_thread(run.decode, run) if self._is_long(run) else run.decode()
+
+    async def _run_plain(self, run: Run) -> Any:
+        """Run a function that isn't async, or one whose arguments are long.
+
+        Returns:
+            What came of it, or an exception that is to be raised; a cancellation if it cancelled itself.
+
+        Raises:
+            TimeoutError: it took longer; its text says so if the function did not run.
+            RuntimeError: the system gives no more threads.
+        """
+        tool, seconds, began = run.tool, run.seconds, monotonic()
+        if tool.is_async:
+            outcome = await self._decode_in_thread(run.prepare, run)
+        elif self._uses_threads if tool.threads is None else tool.threads:
+            outcome = await self._threads.run(run.run, tool.name, seconds)
+        else:
+            outcome = await self._run_inline(run)
+        if type(outcome) is not _Pending:
+            return outcome
+        left = None if seconds is None else max(0.0, began + seconds - monotonic())
+        try:
+            return await self._tasks.run(lambda: run.finish(outcome), tool.name, left)
+        finally:
+            outcome.close()
+
+    async def _run_inline(self, run: Run) -> Any:
+        """Run a plain function in the thread of the event loop, or in the one that waits for that."""
+        lent, function = lent_thread(), run.run
+        if lent is None and self._is_long(run):
+            given = await self._decode_in_thread(run.decode, run)
+            if issubclass(type(given), BaseException):
+                return given
+            function = partial(run.run_decoded, given)
+        began = monotonic()
+        if lent is None:
+            outcome = _here(function)
+        else:
+            outcome = await self._threads.run_in(lent, function, run.tool.name)
+        took, seconds = monotonic() - began, run.seconds
+        if seconds is not None and took > seconds and type(outcome) is ToolResult:
+            return self.failures.late(run.call, outcome, took, seconds)
+        return outcome
+
+    def _is_long(self, run: Run) -> bool:
+        return self._uses_threads and run.decoded is None and takes_long(run.call.arguments)
+
+    async def _decode_in_thread(self, function: Callable[[], Any], run: Run) -> Any:
+        """Decode long arguments in a thread: they would block the event loop."""
+        try:
+            return await self._decoders.run(function, run.tool.name, run.seconds)
+        except TimeoutError as late:
+            raise TimeoutError(str(late) or "decoding its arguments took too long") from None
+
+    # --- what it returns -------------------------------------------------------------------------
+
+    def written(self, run: Run, value: object) -> ToolResult:
+        """Return the result of a function that has returned something."""
+        call, details = run.call, run.details
+        if self._has_native:
+            text = _native_text(self._native, value)
+            if text is not None:
+                return ToolResult(call.id, call.name, text, details=details or None, value=value)
+        try:
+            written = run.tool.write_output(value, is_lenient=not self._is_strict)
+        except Exception as error:  # noqa: BLE001  # the code of the value, or of a leaf, runs in it
+            return self.failures.not_written(call, error)
+        if written.notes:
+            self._note_mismatches(run, written.notes)
+            details = {**details, "mismatches": written.notes}
+        text, parts, found = written.text, written.parts, details or None
+        result = ToolResult(call.id, call.name, text, False, None, found, parts, written.json, value)  # noqa: FBT003  # by position, for speed
+        # In its thread, if it has one: cutting megabytes takes its time.
+        return self.limited(run.tool, call, result) if parts or len(text) > LEAST_CONTENT else result
+
+    def _note_mismatches(self, run: Run, notes: Sequence[Finding]) -> None:
+        # Without the values: they may hold secrets.
+        places = [f"{show_path(problem.path)} {problem.code}".lstrip() for problem in notes]
+        is_declared = run.tool.output_schema() is not None
+        what = "does not fit its declared type" if is_declared else "has no exact JSON form"
+        self.failures.note(run.call, WARNING, f"the result {what}", {"mismatches": places})
+
+
+def _native_text(native: ClassSet, value: object) -> str | None:
+    """Return what the model reads of a native result, or of a list that holds one; None for others."""
+    if native.has(value):
+        return f"[native result: {class_name_of(value)}]"
+    first_of_class = {id(type(item)): item for item in items_of(value)}.values()
+    if not any(native.has(item) for item in first_of_class):
+        return None
+    return f"[native result: {listed([class_name_of(item) for item in first_of_class], _SHOWN_CLASSES)}]"
+
+
+def _here(function: Callable[[], Any]) -> Any:
+    """Call a function in this thread; what it raises is its outcome, as in a thread of its own."""
+    try:
+        return copy_context().run(function)
+    except BaseException as error:  # noqa: BLE001  # the caller raises it
+        return error
+
+
+# --- the steps of a call -------------------------------------------------------------------------
+
+
+class Run:
+    """One call: decode the arguments, run the function, write its result; each failure is a result.
+
+    Args:
+        outcomes: of the executor.
+        call: as the model sent it.
+        context: type, or name of a parameter, to value.
+        decoded: the same call with its input, where that is known already.
+
+    Attributes:
+        call: as given.
+        context: as given; later with what the executor adds.
+        decoded: as given.
+        details: what decoding said of the arguments: repairs, and keys that it ignored.
+        tool: as the model sees it, once it is found.
+    """
+
+    __slots__ = ("_outcomes", "call", "context", "decoded", "details", "tool")
+
+    tool: Tool[..., Any]
+
+    def __init__(
+        self, outcomes: Outcomes, call: RawCall, context: Context | None, decoded: DecodedCall | None
+    ) -> None:
+        self._outcomes = outcomes
+        self.call = call
+        self.context = context
+        self.decoded = decoded
+        self.details: Mapping[str, Any] = _NOTHING if decoded is None else decoded.details
+
+    @property
+    def seconds(self) -> float | None:
+        """Seconds that it may take; None for no limit."""
+        return self._outcomes.seconds_of(self.tool)
+
+    def run(self) -> ToolResult | Passed | _Pending:
+        """Run a function that isn't async."""
+        return self.run_decoded(self.decode())
+
+    def run_decoded(self, given: Any) -> ToolResult | Passed | _Pending:
+        """Run a function that isn't async with what `decode` returned."""
+        if isinstance(given, _ENDS):
+            return given
+        try:
+            value = self.tool.call(given, context=self.context)
+            is_pending = is_awaitable(value)
+        except Exception as error:  # noqa: BLE001  # every failure is a result
+            return self._failed(error, given)
+        return _Pending(given, value) if is_pending else self._outcomes.written(self, value)
+
+    def prepare(self) -> ToolResult | Passed | _Pending:
+        """Decode the arguments of an async function, which `finish` then runs."""
+        given = self.decode()
+        if isinstance(given, _ENDS):
+            return given
+        return _Pending(given, self.tool.acall(given, context=self.context))
+
+    async def arun(self) -> ToolResult | Passed:
+        """Run an async function."""
+        given = self.decode()
+        if isinstance(given, _ENDS):
+            return given
+        return await self._awaited(self.tool.acall(given, context=self.context), given)
+
+    async def finish(self, pending: _Pending) -> ToolResult | Passed:
+        """Await what a function returned."""
+        pending.is_awaited = True
+        return await self._awaited(pending.awaitable, pending.given)
+
+    async def _awaited(self, awaitable: Awaitable[Any], given: Any) -> ToolResult | Passed:
+        try:
+            value = await awaitable
+        except Exception as error:  # noqa: BLE001  # every failure is a result
+            return self._failed(error, given)
+        return self._outcomes.written(self, value)
+
+    def decode(self) -> Any:
+        """Return the input of the function, or the result that says why there is none."""
+        if self.decoded is not None:
+            return self._checked(self.decoded.given)
+        failures = self._outcomes.failures
+        try:
+            report = self.tool.decode_report(arguments_to_decode(self.call))
+        except DecodeError as error:
+            return self._limited(failures.invalid(self.call, error))
+        except Exception as error:  # noqa: BLE001  # a class's own code runs in it
+            return self._limited(failures.failed(self.call, error))
+        if report.repairs or report.ignored:
+            notes = {"repairs": report.repairs, "ignored": report.ignored}
+            self.details = {kind: found for kind, found in notes.items() if found}
+            failures.note(self.call, DEBUG, "the arguments did not fit exactly", self.details)
+        return report.instance
+
+    def _checked(self, given: object) -> Any:
+        """Return an input that is given; a result in its place would be taken for that of the call."""
+        if not isinstance(given, _ENDS):
+            return given
+        error = ToolError(self.tool.name, f"its input can't be {received(given)}; decode makes one")
+        return self._limited(self._outcomes.failures.failed(self.call, error))
+
+    def _failed(self, error: Exception, given: Any) -> ToolResult | Passed:
+        failures = self._outcomes.failures
+        # Raw arguments are decoded by the function itself.
+        if issubclass(type(error), DecodeError) and isinstance(given, RawArguments):
+            own = cast("DecodeError", error)  # asked by its type: its `__class__` may be code that raises
+            if own.name == given.tool:
+                return self._limited(failures.invalid(self.call, own))
+        return self._limited(failures.failed(self.call, error))
+
+    def _limited(self, result: ToolResult | Passed) -> ToolResult | Passed:
+        """Return a result that isn't longer than it may be: the text of an exception may have any length."""
+        if isinstance(result, Passed):
+            return result
+        return self._outcomes.limited(self.tool, self.call, result)
+
+
+_NOTHING: Mapping[str, Any] = {}
+
+_ENDS = (ToolResult, Passed)
+"""What `decode` returns where there is no input."""
+
+
+class _Pending:
+    """What an async function returned, to be awaited.
+
+    Attributes:
+        given: the input of the function.
+        awaitable: what the function returned.
+        is_awaited: whether something has begun to await it.
+    """
+
+    __slots__ = ("awaitable", "given", "is_awaited")
+
+    def __init__(self, given: Any, awaitable: Awaitable[Any]) -> None:
+        self.given = given
+        self.awaitable = awaitable
+        self.is_awaited = False
+
+    def close(self) -> None:
+        """Close it, unless something awaits it."""
+        if not self.is_awaited:
+            close_awaitable(self.awaitable)
+
+
+# --- arguments that take long to decode ----------------------------------------------------------
+
+LONG = 4096
+"""Characters of JSON above which the arguments of an async function are decoded in a thread.
+
+Measured on CPython 3.11: a thread takes 0.1 ms. Decoding takes 0.02 ms (one string) to 0.35 ms (many
+small values) at this length, up to 1.4 ms at 16,000 characters, 10 ms at 64,000 and 0.2 s at 1,000,000.
+"""
+
+_VALUE_LENGTH = 8
+"""Characters that a value other than a string counts for."""
+
+_SHORT = frozenset({int, float, bool, NoneType})
+"""Classes of values that have nothing inside."""
+
+
+def takes_long(arguments: object) -> bool:
+    """Return whether decoding arguments would block an event loop for too long."""
+    if isinstance(arguments, (str, bytes, bytearray)):
+        return len(arguments) > LONG
+    left = LONG
+    waiting: list[Any] = [arguments]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            left -= len(value)
+        elif is_object(value) or is_array(value):
+            left -= _VALUE_LENGTH * len(value)
+            if left > 0:
+                inside: Any = value.values() if is_object(value) else value
+                for item in inside:
+                    if type(item) is str:
+                        left -= len(item)
+                    elif type(item) not in _SHORT:
+                        waiting.append(item)
+        if left < 0:
+            return True
+    return False

@@ -1,0 +1,379 @@
+"""Functions that run in threads, which can't be stopped from outside."""
+
+from __future__ import annotations
+
+import os
+from _thread import allocate_lock, get_ident  # `threading` itself is not needed
+from contextlib import suppress
+from contextvars import ContextVar, copy_context
+from functools import partial
+from sys import modules
+from typing import TYPE_CHECKING, Any
+
+from ..tools.log import WARNING, write_log
+from ..tools.signature import close_awaitable
+from .backends import current_backend
+from .concurrency import PLACE, Slots
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextvars import Context
+
+    from .backends import Signal
+
+__all__ = ["LENT", "LentThread", "Threads", "end_idle_workers", "lent_thread", "loops_waiting_here"]
+
+_IDLE_SECONDS = 10.0
+"""That a thread waits for another function before it ends."""
+
+_IDLE_NAME = "operator_schema idle"
+
+
+class Threads:
+    """Run each function in a thread, and stop waiting for it when its time is over.
+
+    A thread whose function has returned runs the next one. A pool of `concurrent.futures` would not do: at
+    exit the interpreter waits for what still runs in it, and a function that never returns would hold one
+    of its workers for ever, uncounted.
+
+    Args:
+        limit: on the functions that run at once, including those whose calls are over. One name gets at
+            most three quarters of the places that the others leave, so that a tool that hangs does not
+            take the threads of all others.
+    """
+
+    __slots__ = ("_left", "_slots")
+
+    def __init__(self, limit: int) -> None:
+        self._slots = Slots(limit, is_shared=True)
+        self._left: set[_Run] = set()
+
+    @property
+    def abandoned(self) -> int:
+        """Number of functions that still run although their calls are over."""
+        return len(self._left)
+
+    async def run(self, function: Callable[[], Any], name: str, seconds: float | None) -> Any:
+        """Run a function, with the context variables of the caller.
+
+        Args:
+            function: to run.
+            name: of the thread meanwhile, and of the tool that it runs.
+            seconds: to wait for a free thread, and then for the function; None for no limit.
+
+        Returns:
+            What it returns, or the exception that it raises.
+
+        Raises:
+            TimeoutError: it took longer; its text says so if no thread was free.
+            RuntimeError: the system gives no more threads, or the interpreter allows none.
+        """
+        slots = self._slots
+        if not (slots.acquire_now(name) or await slots.acquire(seconds, name)):
+            message = f"no thread was free for it; {self.abandoned} still run after their calls took too long"
+            raise TimeoutError(message)
+        run = _Run(function, name, _context_for_thread(), self._end)
+        try:
+            _start(run)
+        except Exception:
+            slots.release(name)
+            raise
+        return await self._wait(run, seconds)
+
+    async def run_in(self, thread: LentThread, function: Callable[[], Any], name: str) -> Any:
+        """Run a function in a thread that does nothing else meanwhile, as soon as it is free.
+
+        Args:
+            thread: to run it in.
+            function: to run; no time limit interrupts it.
+            name: of the tool that it runs.
+
+        Returns:
+            What it returns, or the exception that it raises.
+        """
+        run = _Run(function, name, copy_context(), self._left.discard)
+        thread.put(partial(_work_in_lent, run))
+        return await self._wait(run, None)
+
+    def _end(self, run: _Run) -> None:
+        self._left.discard(run)
+        self._slots.release(run.name)
+
+    async def _wait(self, run: _Run, seconds: float | None) -> Any:
+        try:
+            await run.signal.wait(seconds)
+        except BaseException:
+            if self._leave(run):
+                write_log(WARNING, "%s: still runs in a thread, but its call is over", run.name)
+            raise
+        if not run.has_ended:
+            self._leave(run)
+            raise TimeoutError  # the executor logs it
+        return run.outcome
+
+    def _leave(self, run: _Run) -> bool:
+        """Stop waiting for a function; return whether it still runs."""
+        if not run.leave():
+            return False
+        self._left.add(run)
+        if run.has_ended:  # between the two lines before
+            self._left.discard(run)
+        return not run.has_ended
+
+
+def _context_for_thread() -> Context:
+    """Return a copy of the context variables, for a thread in which no event loop runs."""
+    context = copy_context()
+    # Hosts of anyio say in it which event loop runs; functions of anyio would believe that.
+    library: ContextVar[str | None] | None
+    library = getattr(modules.get("sniffio"), "current_async_library_cvar", None)
+    if library is not None:
+        context.run(library.set, None)
+    return context
+
+
+class _Run:
+    """One function in its thread, with the context variables of its call.
+
+    Args:
+        function: to run.
+        name: of the tool that it runs.
+        context: in which it runs.
+        end: is called with this when the function has ended, in its thread.
+
+    Attributes:
+        name: as given.
+        signal: for its call, when it has ended.
+        outcome: what it returns or raises.
+        has_ended: whether it has.
+    """
+
+    __slots__ = (
+        "_context",
+        "_end",
+        "_function",
+        "_is_left",
+        "_lock",
+        "has_ended",
+        "name",
+        "outcome",
+        "signal",
+    )
+
+    def __init__(
+        self, function: Callable[[], Any], name: str, context: Context, end: Callable[[_Run], None]
+    ) -> None:
+        self._context = context
+        self._end = end
+        self._function = function
+        self._is_left = False
+        self._lock = allocate_lock()
+        self.name = name
+        self.signal: Signal = current_backend().signal()
+        self.outcome: Any = None
+        self.has_ended = False
+
+    def work(self) -> None:
+        """Run the function, in the thread, unless its call is over."""
+        outcome = None
+        place = self._context.get(PLACE)
+        if place is not None:
+            place.thread = get_ident()
+        if not self._is_left:
+            try:
+                outcome = self._context.run(self._function)
+            except BaseException as error:  # noqa: BLE001  # the caller raises it
+                outcome = error
+        with self._lock:
+            self.outcome = outcome
+            self.has_ended = True
+            is_left = self._is_left
+        if is_left:
+            close_awaitable(outcome)
+        self._end(self)
+
+    def deliver(self) -> None:
+        """Tell the call that the function has ended, from the thread."""
+        try:
+            self.signal.send()
+        except RuntimeError:  # the loop is closed, and its calls are over
+            _close_elsewhere(self.outcome)
+
+    def leave(self) -> bool:
+        """Say that the call is over; return whether the function had not ended yet."""
+        with self._lock:
+            self._is_left = True
+            has_ended = self.has_ended
+        if has_ended:
+            close_awaitable(self.outcome)
+        return not has_ended
+
+
+def _close_elsewhere(outcome: object) -> None:
+    """Close a coroutine in a thread of its own: this one may already have the next function to run."""
+    from threading import Thread
+
+    with suppress(RuntimeError):  # the system gives no more threads
+        Thread(target=close_awaitable, args=[outcome], daemon=True).start()
+
+
+# --- threads that run one function after the other -----------------------------------------------
+
+
+class _Worker:
+    """A thread that runs functions, one at a time, and waits for the next one meanwhile.
+
+    Args:
+        idle: where it is found while it waits.
+    """
+
+    __slots__ = ("_given", "_idle", "_run", "thread")
+
+    def __init__(self, idle: list[_Worker]) -> None:
+        from threading import Thread
+
+        self._idle = idle
+        self._run: _Run | None = None
+        self._given = allocate_lock()
+        self._given.acquire()
+        self.thread = Thread(target=self._work, name=_IDLE_NAME, daemon=True)
+
+    def give(self, run: _Run | None) -> None:
+        """Let it run a function, or end it: to be called by the one who took it from the idle ones."""
+        self._run = run
+        self._given.release()
+
+    def _work(self) -> None:
+        while self._is_given() and (run := self._run) is not None:
+            self._run = None
+            self.thread.name = run.name
+            run.work()
+            self.thread.name = _IDLE_NAME
+            if self._idle is not _idle:  # in the child of a fork, where this is the only thread
+                run.deliver()
+                return
+            # Before the call goes on, so that its next function finds this thread. A function that never
+            # returns doesn't get here, so nothing waits for its thread.
+            self._idle.append(self)
+            run.deliver()
+            del run  # the call's objects are not kept while this waits
+
+    def _is_given(self) -> bool:
+        """Wait for the next function; return False if there is none for some time."""
+        if self._given.acquire(timeout=_IDLE_SECONDS):
+            return True
+        try:
+            self._idle.remove(self)
+        except ValueError:  # somebody has just taken it
+            return self._given.acquire()
+        return False
+
+
+_idle: list[_Worker] = []
+"""The workers without a function, of all executors; the last one was busy last."""
+
+
+def _start(run: _Run) -> None:
+    """Run a function in a thread: in an idle one, or in a new one.
+
+    Raises:
+        RuntimeError: the system gives no more threads, or the interpreter allows none.
+    """
+    try:
+        worker = _idle.pop()
+    except IndexError:
+        worker = _Worker(_idle)
+        worker.give(run)
+        worker.thread.start()
+        _end_them_at_exit()
+    else:
+        worker.give(run)
+
+
+def end_idle_workers() -> None:
+    """End the threads that have nothing to run, and wait until they have ended."""
+    ended: list[_Worker] = []
+    while _idle:
+        with suppress(IndexError):  # another thread took the last one
+            ended.append(_idle.pop())
+    for worker in ended:
+        worker.give(None)
+    for worker in ended:
+        worker.thread.join()
+
+
+_is_registered = False
+
+
+def _end_them_at_exit() -> None:
+    """See to it that an interpreter which ends, as a part of a process may do, has none of them left."""
+    global _is_registered  # noqa: PLW0603  # once in each interpreter
+    if not _is_registered:
+        _is_registered = True
+        from atexit import register
+
+        register(end_idle_workers)
+
+
+def _after_fork() -> None:
+    """Forget the workers in a child, where they don't run."""
+    global _idle  # noqa: PLW0603  # those that run on in the parent know the list by itself
+    _idle = []
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    # Python warns of a fork while other threads run, and these have nothing to run.
+    os.register_at_fork(before=end_idle_workers, after_in_child=_after_fork)
+
+
+# --- threads that wait for an event loop, and run functions for it meanwhile ---------------------
+
+
+class LentThread:
+    """The thread that makes this, which waits for an event loop and runs functions for it meanwhile.
+
+    Args:
+        put: lets the thread call a function, from any thread.
+
+    Attributes:
+        home: the event loop; None before it runs.
+    """
+
+    __slots__ = ("_ident", "_outer", "home", "put")
+
+    def __init__(self, put: Callable[[Callable[[], object]], object]) -> None:
+        self.home: Any = None
+        self.put = put
+        self._ident = get_ident()
+        self._outer = LENT.get()
+
+    def homes(self) -> list[Any]:
+        """List the event loop, and those for which the thread was running a function before it waited.
+
+        There are none in any other thread.
+        """
+        if self._ident != get_ident():
+            return []
+        return [self.home, *(self._outer.homes() if self._outer is not None else ())]
+
+
+LENT: ContextVar[LentThread | None] = ContextVar("LENT", default=None)
+
+
+def lent_thread() -> LentThread | None:
+    """Return the thread that waits for the event loop that runs here, or None."""
+    lent = LENT.get()
+    return lent if lent is not None and lent.home is current_backend().home() else None
+
+
+def loops_waiting_here() -> list[Any]:
+    """List the event loops that wait for functions which they run in this thread."""
+    lent = LENT.get()
+    return [] if lent is None else lent.homes()
+
+
+def _work_in_lent(run: _Run) -> None:
+    run.work()
+    run.deliver()
+    if issubclass(type(run.outcome), KeyboardInterrupt):
+        raise run.outcome  # it is meant for all that the thread waits for

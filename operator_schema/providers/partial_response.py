@@ -1,0 +1,585 @@
+"""Answers while they arrive, up to the response that would have come without a stream.
+
+Each wire form has a `Merger`, which reads its events. What it finds goes into one tree of objects, lists,
+texts and inputs of calls that grow; the tree as a whole is the response.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..json_values import copy_json, is_array, is_object, to_json_text
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from ..codec.codec import Codec
+    from ..codec.partial import ArgumentStream, Partial
+    from .property_names import KeysInText
+
+__all__ = [
+    "CustomInput",
+    "GrowingBlock",
+    "GrowingInput",
+    "GrowingList",
+    "GrowingObject",
+    "NumberedList",
+    "StreamedCall",
+    "StreamedCalls",
+    "joined",
+]
+
+_TOLD_AGAIN = frozenset(
+    {
+        *("call_id", "created_at", "finish_reason", "format", "id", "model", "name"),
+        *("native_finish_reason", "object", "role", "status", "type"),
+    }
+)
+"""Keys of texts that aren't pieces: where they come once more, they are said again."""
+
+
+class _Growing:
+    """A part of a response, which grows.
+
+    Args:
+        first: what it begins with.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, first: Any = None) -> None:
+        raise NotImplementedError
+
+    def whole(self) -> Any:
+        """Return the part as it is so far."""
+        raise NotImplementedError
+
+
+_Part = TypeVar("_Part", bound=_Growing)
+
+
+class GrowingObject(_Growing):
+    """A JSON object that grows.
+
+    Args:
+        first: what it begins with; it is copied.
+
+    Attributes:
+        content: what stands in it, without the parts of it that grow.
+    """
+
+    __slots__ = ("content", "_growing")
+
+    def __init__(self, first: Any = None) -> None:
+        self.content: dict[str, Any] = copy_json(dict(first)) if is_object(first) else {}
+        self._growing: dict[str, _Growing] = {}
+
+    def hold(self, key: str, part: _Part) -> _Part:
+        """Put a part that grows under a key, and return it."""
+        self._growing[key] = part
+        return part
+
+    def held(self, key: str, kind: type[_Part]) -> _Part:
+        """Return the part under a key; where there is none of this kind, it begins with what is there."""
+        found = self._growing.get(key)
+        return found if isinstance(found, kind) else self.hold(key, kind(self.content.get(key)))
+
+    def numbered(self, key: str) -> dict[Any, GrowingObject]:
+        """Return the objects of a list under a key by their numbers; more may be added."""
+        found = self._growing.get(key)
+        if not isinstance(found, NumberedList):
+            found = self.hold(key, NumberedList({}))
+        return found.items
+
+    def holds(self, *keys: str) -> bool:
+        """Return whether a part grows under one of these keys."""
+        return not self._growing.keys().isdisjoint(keys)
+
+    def append(self, key: str, text: Any) -> None:
+        """Let a text grow.
+
+        Raises:
+            TypeError: it isn't text.
+        """
+        self.held(key, _Texts).pieces.append(_checked_text(text))
+
+    def take(self, more: Mapping[str, Any], but: Collection[str] = ()) -> None:
+        """Take more of the object by its form: texts and lists get longer, and so do the objects in it.
+
+        Numbers, booleans and texts that say the same again, such as ids, stand for what was there before; a
+        null stands for nothing.
+
+        Args:
+            more: of the object.
+            but: keys that are left out.
+        """
+        for key, value in more.items():
+            if value is None or key in but:
+                continue
+            if isinstance(value, str) and key not in _TOLD_AGAIN:
+                self.append(key, value)
+            elif isinstance(value, bytes):
+                self.held(key, _Bytes).pieces.append(value)
+            elif is_array(value):
+                self.held(key, GrowingList).take(value)
+            elif is_object(value):
+                self.held(key, GrowingObject).take(value)
+            else:
+                self.content[key] = value
+
+    def put(self, more: Mapping[str, Any], but: Collection[str] = ()) -> None:
+        """Let more of the object stand for what was there before; a null stands for nothing.
+
+        Args:
+            more: of the object.
+            but: keys that are left out.
+        """
+        for key, value in more.items():
+            if value is not None and key not in but:
+                self.content[key] = copy_json(value)
+
+    def whole(self) -> dict[str, Any]:
+        """Return the object as it is so far."""
+        return {**copy_json(self.content), **{key: found.whole() for key, found in self._growing.items()}}
+
+
+class _Texts(_Growing):
+    """A text that grows."""
+
+    __slots__ = ("pieces",)
+
+    def __init__(self, first: Any = None) -> None:
+        self.pieces = [first] if isinstance(first, str) else []
+
+    def whole(self) -> str:
+        return joined(self.pieces)
+
+
+class _Bytes(_Growing):
+    """Bytes that grow, as an SDK hands them over."""
+
+    __slots__ = ("pieces",)
+
+    def __init__(self, first: Any = None) -> None:
+        self.pieces = [first] if isinstance(first, bytes) else []
+
+    def whole(self) -> bytes:
+        return b"".join(self.pieces)
+
+
+class GrowingList(_Growing):
+    """A list that gets longer, of values and of objects that grow.
+
+    Args:
+        first: items, taken by their form.
+    """
+
+    __slots__ = ("_by_index", "_items")
+
+    def __init__(self, first: Any = None) -> None:
+        self._items: list[Any] = []
+        self._by_index: dict[int, GrowingObject] = {}
+        if is_array(first):
+            self.take(first)
+
+    def take(self, more: list[Any]) -> None:
+        """Take more by its form: what has the `index` of an object that is there continues this one."""
+        for item in more:
+            index = item.get("index") if is_object(item) else None
+            if type(index) is not int:
+                self._items.append(copy_json(item))
+            elif index in self._by_index:
+                self._by_index[index].take(item)
+            else:
+                self._by_index[index] = self.add(GrowingObject(item))
+
+    def add(self, item: _Part) -> _Part:
+        """Add an item that grows, and return it."""
+        self._items.append(item)
+        return item
+
+    @property
+    def last(self) -> Any:
+        """The last item; None if there is none."""
+        return self._items[-1] if self._items else None
+
+    def whole(self) -> list[Any]:
+        """Return the list as it is so far."""
+        return [item.whole() if isinstance(item, _Growing) else copy_json(item) for item in self._items]
+
+
+class NumberedList(_Growing):
+    """A list of objects that grow, in the order of the numbers that the provider gives them.
+
+    Args:
+        first: the objects by their numbers; more may be added.
+    """
+
+    __slots__ = ("items",)
+
+    def __init__(self, first: dict[Any, Any]) -> None:
+        self.items: dict[Any, GrowingObject] = first
+
+    def whole(self) -> list[Any]:
+        """Return the list as it is so far.
+
+        Raises:
+            TypeError: whatever came as a number can't be sorted.
+        """
+        return [item.whole() for _, item in sorted(self.items.items())]
+
+
+class GrowingBlock(GrowingObject):
+    """A part, block or item of an answer, which may be a call.
+
+    Args:
+        first: what it begins with.
+
+    Attributes:
+        input: what the call takes; None for what isn't a call.
+    """
+
+    __slots__ = ("input",)
+
+    def __init__(self, first: Any = None) -> None:
+        super().__init__(first)
+        self.input: GrowingInput | None = None
+
+    def hold_input(self, value: GrowingInput, *place: str) -> GrowingInput:
+        """Put what a call takes at its place in the block, and return it."""
+        *objects, key = place
+        holder: GrowingObject = self
+        for step in objects:
+            holder = holder.held(step, GrowingObject)
+        self.input = holder.hold(key, value)
+        return value
+
+
+class GrowingInput(_Growing):
+    """What a call takes, while it arrives.
+
+    Args:
+        call: that shows it; None for a call that the provider runs itself.
+        first: what stands in the response until more comes.
+        as_value: whether the response has the value that the text says, instead of the text.
+    """
+
+    __slots__ = ("call", "_as_value", "_first", "_given", "_pieces")
+
+    def __init__(self, call: StreamedCall | None = None, first: Any = "", *, as_value: bool = False) -> None:
+        self.call = call
+        self._first = first
+        self._as_value = as_value
+        self._given: Any = None
+        self._pieces: list[str] = []
+
+    def grow(self, text: Any) -> None:
+        """Take more of the text.
+
+        Raises:
+            TypeError: it isn't text.
+        """
+        self._pieces.append(_checked_text(text))
+        if self.call is not None:
+            self.call.grow(text)
+
+    def give(self, value: Any) -> None:
+        """Take all of it, as the value that stands in the response."""
+        self._given = copy_json(value)
+
+    def end(self) -> None:
+        """Take its end; the text of arguments has its own."""
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether any of the text has come."""
+        return any(self._pieces)
+
+    def whole(self) -> Any:
+        """Return what stands in the response so far."""
+        if self._given is not None:
+            return self._given
+        text = joined(self._pieces)
+        if not text:
+            return copy_json(self._first)
+        return _value_of(text) if self._as_value else text
+
+
+class CustomInput(GrowingInput):
+    """The text that a custom tool takes, while it arrives: its call shows it as the argument `input`.
+
+    Args:
+        known: the calls, to which this one is added.
+        call_id: as the call has it in the answer.
+        name: of the tool on the wire.
+    """
+
+    __slots__ = ("_has_ended", "_shown")
+
+    def __init__(self, known: StreamedCalls, call_id: str, name: Any) -> None:
+        self._shown = known.begin(call_id, name, '{"input":"')
+        self._has_ended = False
+        super().__init__(self._shown)
+
+    def grow(self, text: Any) -> None:
+        """Take more of the text."""
+        self._pieces.append(_checked_text(text))
+        self._shown.grow(to_json_text(text)[1:-1])
+
+    def end(self) -> None:
+        """Take its end."""
+        if not self._has_ended:
+            self._shown.grow('"}')
+        self._has_ended = True
+
+
+def _checked_text(text: Any) -> str:
+    if isinstance(text, str):
+        return text
+    message = "expected text"
+    raise TypeError(message)
+
+
+def _value_of(text: str) -> Any:
+    """Return the arguments of a call as the JSON value that the unstreamed response has.
+
+    Returns:
+        An empty object for blank text; the text itself where it isn't JSON, such as where it lacks its end.
+    """
+    from json import loads
+
+    if not text.strip():
+        return {}
+    try:
+        return loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def joined(texts: list[str]) -> str:
+    """Join texts; a character may have its two surrogates in two of them."""
+    found = "".join(texts)
+    try:
+        found.encode()
+    except UnicodeEncodeError:
+        return found.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    return found
+
+
+class GrowingText:
+    """A text that arrives in pieces; each reading costs what is new.
+
+    Args:
+        between: stands between the pieces of two parts.
+
+    Attributes:
+        new: the pieces since this was last emptied; half a character is left out until it is whole.
+    """
+
+    __slots__ = ("new", "_between", "_half", "_known", "_length", "_part", "_pieces")
+
+    def __init__(self, between: str = "") -> None:
+        self.new: list[str] = []
+        self._between = between
+        self._part: Any = None
+        self._half = ""
+        self._length = 0
+        self._pieces: list[str] = []
+        self._known: tuple[int, str] | None = (0, "")
+
+    def add(self, text: Any, part: Any = None) -> None:
+        """Take the next piece.
+
+        Args:
+            text: the piece.
+            part: of the whole text, to which it belongs.
+
+        Raises:
+            TypeError: it isn't text.
+        """
+        if not isinstance(text, str):
+            message = "expected text"
+            raise TypeError(message)
+        if not text:
+            return
+        if self._pieces and part != self._part:
+            text = self._between + text
+        self._part = part
+        # A character beyond U+FFFF may have its two surrogates in two pieces.
+        text = joined([self._half, text])
+        self._half = text[-1] if "\ud800" <= text[-1] <= "\udbff" else ""
+        text = text.removesuffix(self._half)
+        self._length += len(text)
+        self._pieces.append(text)
+        self.new.append(text)
+
+    def __len__(self) -> int:
+        return self._length + len(self._half)
+
+    @property
+    def text(self) -> str:
+        """All that has come."""
+        known = self._known
+        assert known is not None  # noqa: S101  # it is None below alone
+        number, text = known
+        if number < len(self._pieces):
+            # Nothing else holds the text now, so that Python appends to it in place.
+            self._known = known = None
+            for piece in self._pieces[number:]:
+                text += piece
+            self._known = len(self._pieces), text
+        return f"{text}{self._half}" if self._half else text
+
+    def since(self, number: int) -> tuple[int, str]:
+        """Return how many pieces have come, and the text of those after a number of them."""
+        return len(self._pieces), "".join(self._pieces[number:])
+
+
+class StreamedCall:
+    """One call while it arrives; it shows what has come whenever it is read.
+
+    Attributes:
+        id: that the provider gave; None if it gives none.
+    """
+
+    __slots__ = ("id", "_wire_name", "_known", "_text", "_stream", "_fed", "_keys")
+
+    def __init__(self, known: StreamedCalls, call_id: str | None, wire_name: str) -> None:
+        self.id = call_id
+        self._wire_name = wire_name
+        self._known = known
+        self._text = GrowingText()
+        self._stream: tuple[str, ArgumentStream[Any] | None] | None = None
+        self._fed = 0
+        self._keys: KeysInText | None = None
+        if known.own_keys:
+            from .property_names import KeysInText  # few tools have keys that a provider refuses
+
+            self._keys = KeysInText(known.own_keys)
+
+    @property
+    def name(self) -> str:
+        """Name of the tool: its own, where the tools are known."""
+        return self._known.own_names.get(self._wire_name, self._wire_name)
+
+    @property
+    def arguments(self) -> str:
+        """The JSON text of the arguments so far."""
+        held = "" if self._keys is None else self._keys.held
+        return f"{self._text.text}{held}" if held else self._text.text
+
+    @property
+    def partial(self) -> Partial | None:
+        """What is known of the arguments so far, typed; None if the tool isn't known.
+
+        Raises:
+            Exception: that code of your own raises for a value, other than ValueError and TypeError.
+        """
+        name = self.name
+        if self._stream is None or self._stream[0] != name:
+            codec = self._known.codecs.get(name)
+            self._stream, self._fed = (name, None if codec is None else codec.stream()), 0
+        stream = self._stream[1]
+        if stream is None:
+            return None
+        self._fed, new = self._text.since(self._fed)
+        return stream.feed(new) if new else stream.partial
+
+    @property
+    def wire_name(self) -> str:
+        """Name of the tool as the provider has it."""
+        return self._wire_name
+
+    def grow(self, text: Any, name: Any = None) -> None:
+        """Take more of a call, as its wire form found it.
+
+        Args:
+            text: of the arguments.
+            name: the whole of it, if more of it has come.
+
+        Raises:
+            TypeError: one of them isn't text.
+        """
+        if not isinstance(text, str) or not isinstance(name, (str, type(None))):
+            message = "expected text"
+            raise TypeError(message)
+        if name:
+            self._wire_name = name
+        self._text.add(text if self._keys is None else self._keys.feed(text))
+        self._known.grown[self] = None
+
+    def __repr__(self) -> str:
+        return f"<StreamedCall {self.name!r}, {len(self._text)} characters>"
+
+
+class StreamedCalls:
+    """The calls of one stream.
+
+    Attributes:
+        own_names: name of a tool on the wire to its own.
+        codecs: of the arguments of tools, by their own names.
+        own_keys: name of a property on the wire to its own, where these differ.
+        grown: the calls that grew since this was last emptied.
+        said: what the model says beside the calls, as `Answer.text` has it.
+    """
+
+    __slots__ = ("own_names", "codecs", "own_keys", "grown", "said", "_calls", "_thoughts")
+
+    def __init__(
+        self,
+        own_names: Mapping[str, str],
+        codecs: Mapping[str, Codec[Any]],
+        own_keys: Mapping[str, str],
+    ) -> None:
+        self.own_names = own_names
+        self.codecs = codecs
+        self.own_keys = own_keys
+        self.grown: dict[StreamedCall, None] = {}
+        self.said = GrowingText(between="\n")
+        self._thoughts: dict[int, GrowingText] = {}
+        self._calls: list[StreamedCall] = []
+
+    def begin(self, call_id: Any, name: Any, text: Any = "") -> StreamedCall:
+        """Add a call.
+
+        Raises:
+            TypeError: an id, name or text isn't text.
+        """
+        if not isinstance(call_id, (str, type(None))):
+            message = "expected an id"
+            raise TypeError(message)
+        call = StreamedCall(self, call_id or None, "")
+        call.grow(text, name)
+        self._calls.append(call)
+        return call
+
+    def of_another_answer(self) -> StreamedCalls:
+        """Return what takes the calls of another answer of the same response; nobody asks for them."""
+        return StreamedCalls({}, {}, {})
+
+    def all(self) -> list[StreamedCall]:
+        """List the calls so far, in order."""
+        return list(self._calls)
+
+    def think(self, text: Any, part: Any = None, rank: int = 0) -> None:
+        """Take more of what the model thinks, as `Answer.reasoning` has it.
+
+        Args:
+            text: of it.
+            part: of the reasoning, to which it belongs; an empty line stands between two.
+            rank: of the place where the provider says it. Some say the same in two places: the lowest counts.
+
+        Raises:
+            TypeError: it isn't text.
+        """
+        self._thoughts.setdefault(rank, GrowingText(between="\n\n")).add(text, part)
+
+    @property
+    def reasoning(self) -> str:
+        """What the model thinks, so far."""
+        return next((found.text for _, found in sorted(self._thoughts.items()) if len(found)), "")
+
+    def go_on(self) -> None:
+        """Begin to count what is new."""
+        self.grown.clear()
+        self.said.new.clear()

@@ -1,0 +1,387 @@
+"""Inputs and arguments of calls: copies that nobody else can change, digests, and what JSON gives back."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from functools import cache
+from itertools import islice
+from math import isfinite
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+
+from ..codec.size_limits import MAX_DEPTH, MAX_PROBLEMS, most_digits
+from ..errors import DecodeError, EncodeError, ToolError
+from ..findings import Finding
+from ..immutable import is_same_state
+from ..json_values import LONGEST_BITS, is_array, is_object
+from ..tools.calls import class_name_of
+from ..wording import clip, escape, excerpt, received
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from ..tools.calls import RawCall
+    from ..tools.tool import Tool
+
+    Digest: TypeAlias = Callable[[Mapping[str, Any]], str]
+
+__all__ = [
+    "Digest",
+    "MESSAGE_DEPTH",
+    "NotJSONError",
+    "canonical_text",
+    "check_same",
+    "check_written",
+    "checked_input",
+    "digest_with",
+    "gives_back",
+    "is_edited",
+    "is_same_digest",
+    "makes",
+    "own_arguments",
+    "own_copy",
+    "own_json",
+    "schema_digest",
+    "shown_arguments",
+    "text_digest",
+    "what_is_signed",
+]
+
+
+_LEAST = 16
+"""Bytes, as for the token of a server."""
+
+
+def digest_with(secret: bytes | None) -> Digest:
+    """Return the function that makes the digest of a JSON object.
+
+    It is the same after a database has reordered keys, or written `1.0` as `1`. A key `digest` of the
+    object itself doesn't count.
+
+    Args:
+        secret: the key for HMAC-SHA-256 (RFC 2104), or None for SHA-256 alone.
+
+    Raises:
+        TypeError: the secret isn't bytes.
+        ValueError: it is shorter than 16 bytes.
+    """
+    from hashlib import sha256
+
+    def text_of(saved: Mapping[str, Any]) -> bytes:
+        return canonical_text({name: saved[name] for name in saved if name != "digest"}).encode()
+
+    if secret is None:
+        return lambda saved: sha256(text_of(saved)).hexdigest()
+    if not isinstance(secret, (bytes, bytearray)):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+        message = f"the secret is bytes, such as secrets.token_bytes(32), not {class_name_of(secret)}"
+        raise TypeError(message)
+    if not secret:
+        message = "the secret is empty, so anybody could sign: make one with secrets.token_bytes(32)"
+        raise ValueError(message)
+    if len(secret) < _LEAST:
+        message = (
+            f"the secret has {len(secret)} bytes, and takes at least {_LEAST}: "
+            "make one with secrets.token_bytes(32)"
+        )
+        raise ValueError(message)
+    from hmac import digest
+
+    return lambda saved: digest(secret, text_of(saved), "sha256").hex()
+
+
+def canonical_text(value: Any) -> str:
+    """Write a JSON value so that equal ones are written alike: as in a database that reorders keys."""
+    return _writer()(_canonical(value))
+
+
+def text_digest(text: str) -> str:
+    """Return the SHA-256 of a text."""
+    from hashlib import sha256
+
+    return sha256(text.encode()).hexdigest()
+
+
+@cache
+def _writer() -> Callable[[Any], str]:
+    from json import JSONEncoder
+
+    return JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+
+
+def what_is_signed(head: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the digest of a whole round is made of.
+
+    The calls are in it by their ids and digests alone. So damage to one call leaves the others usable, and
+    no call can be added, moved or left out.
+    """
+    return {**head, "calls": [[call.get("id"), call.get("digest")] for call in head["calls"]]}
+
+
+def is_same_digest(one: str, other: object) -> bool:
+    """Return whether two digests are equal, in a time that says nothing about where they differ."""
+    from hmac import compare_digest
+
+    return isinstance(other, str) and compare_digest(one.encode(), other.encode(errors="replace"))
+
+
+def _canonical(value: Any) -> Any:
+    if value.__class__ is str:
+        return value
+    if is_object(value):
+        return {key: _canonical(item) for key, item in value.items()}
+    if is_array(value):
+        return [_canonical(item) for item in value]
+    if isinstance(value, float) and value.is_integer():
+        return int(value) if abs(value) < _EXACT else _as_integer(value)
+    return value
+
+
+_EXACT = 2**53
+"""Every integer up to here is a float, too (RFC 8259 section 6)."""
+
+
+def _as_integer(value: float) -> int:
+    """Return the integer that a database writes for a large number: its shortest digits, then zeros."""
+    from decimal import Decimal
+
+    return int(Decimal(repr(value)))
+
+
+MESSAGE_DEPTH = 2 * MAX_DEPTH
+"""Levels of arrays and objects in the message of a model: more than its arguments, and as deep as schemas."""
+
+_NAME_LENGTH = 60
+_SHOWN_ARGUMENTS = 1000
+
+
+class NotJSONError(ValueError):
+    """A value has something in it that JSON has no type for; a signal that never reaches a caller."""
+
+
+def own_json(value: Any, depth: int = MAX_DEPTH) -> Any:
+    """Return a copy of a JSON value.
+
+    An object of a subclass, such as an `OrderedDict`, is read as what it is based on.
+
+    Args:
+        value: anything.
+        depth: levels of arrays and objects that it may nest.
+
+    Raises:
+        NotJSONError: something in it is of a type that JSON doesn't have.
+        ValueError: it nests too deep, or a number in it isn't JSON.
+    """
+    return _copied(value, depth, depth)
+
+
+def _copied(value: Any, left: int, depth: int) -> Any:
+    given: object = value
+    kind = type(given)
+    if kind is dict or kind is list:
+        if left < 1:
+            _refuse(f"it nests deeper than {depth} levels")
+        if kind is list:
+            return [_copied(item, left - 1, depth) for item in value]
+        # Most of what arguments hold are texts.
+        return {
+            key if type(key) is str else _key(key): item
+            if type(item) is str
+            else _copied(item, left - 1, depth)
+            for key, item in value.items()
+        }
+    if kind is str or kind is bool or value is None:
+        return value
+    if kind is int:
+        if value.bit_length() > LONGEST_BITS and abs(value) >= 10 ** most_digits():
+            _refuse(f"{excerpt(value)} is too long")
+        return value
+    if kind is float:
+        if not isfinite(value):
+            _refuse(f"{excerpt(value)} is not finite")
+        return value
+    return _copied(_plain(value), left, depth)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value of a built-in type for one of a subclass."""
+    given: object = value
+    kind = type(given)  # `isinstance` would ask the value for its `__class__`
+    if issubclass(kind, str):
+        return str.__str__(value)
+    if issubclass(kind, dict):
+        return dict(dict[Any, Any].items(value))
+    if issubclass(kind, list):
+        return [*list[Any].__iter__(value)]
+    if issubclass(kind, int):
+        return int.__int__(value)
+    if issubclass(kind, float):
+        return float.__float__(value)
+    message = f"{clip(escape(class_name_of(value)), _NAME_LENGTH)} isn't JSON"
+    raise NotJSONError(message)
+
+
+def _key(key: Any) -> str:
+    if not issubclass(type(key), str):
+        message = "an object has a key that isn't a string"
+        raise NotJSONError(message)
+    return str.__str__(key)
+
+
+def _refuse(message: str) -> NoReturn:
+    raise ValueError(message)
+
+
+_SHOWN = 100
+
+
+def own_copy(tool: Tool[..., Any], given: Any) -> Any:
+    """Return an input that shares nothing that could be changed with a given one.
+
+    Raises:
+        TypeError: it can't be copied.
+    """
+    try:
+        return deepcopy(given)
+    except Exception:  # noqa: BLE001  # the code of whatever is in it
+        try:
+            return checked_input(tool, given)
+        except Exception as error:
+            message = "its input can't be copied, so no function may look at it before it is run"
+            raise TypeError(message) from error
+
+
+def is_edited(tool: Tool[..., Any], before: Any, after: Any) -> bool:
+    """Return whether a copy of an input was edited in place."""
+    try:
+        is_equal = bool(before == after)
+    except Exception:  # noqa: BLE001  # a class's own code
+        is_equal = False
+    return not is_equal and _written(tool, before) != _written(tool, after)
+
+
+def _written(tool: Tool[..., Any], given: Any) -> str | None:
+    """Write an input; None for one that can't be written, such as with an `InitVar`."""
+    try:
+        return repr(tool.encode_input(given))
+    except (EncodeError, ToolError):
+        return None
+
+
+def checked_input(tool: Tool[..., Any], given: Any) -> Any:
+    """Return an equal input that nobody else has, after it was checked as arguments of a model are.
+
+    Raises:
+        DecodeError: it doesn't fit the types, or JSON doesn't give it back.
+        EncodeError: it can't be written as JSON.
+        ToolError: it isn't an input of this tool.
+    """
+    try:
+        written = tool.encode_input(given)
+    except ToolError as error:
+        if not is_object(given) and not isinstance(given, str):
+            raise
+        message = (
+            f"an input is made of JSON by tool.decode, and this is {received(given)}: write "
+            "RunNormally(input=call.tool.decode(…)), or round.approve(…, arguments=…)"
+        )
+        raise ToolError(tool.name, message) from error
+    own = tool.decode(written)
+    check_same(tool, written, own)
+    return own
+
+
+def gives_back(tool: Tool[..., Any], arguments: Any, written: Any) -> bool:
+    """Return whether arguments decode to the input that is written like this."""
+    try:
+        return repr(tool.encode_input(tool.decode(arguments))) == repr(written)
+    except Exception:  # noqa: BLE001  # a class's own code may see another state of the world by now
+        return False
+
+
+def makes(tool: Tool[..., Any], arguments: Any, given: Any) -> bool:
+    """Return whether arguments decode to this input, in all that it keeps."""
+    try:
+        return is_same_state(tool.decode(arguments), given)
+    except Exception:  # noqa: BLE001  # as above
+        return False
+
+
+def check_same(tool: Tool[..., Any], written: Any, given: Any) -> None:
+    """Check that an input is the one that was written, at every depth.
+
+    Raises:
+        DecodeError: it is another one; with the places.
+        EncodeError: it can't be written as JSON.
+        ToolError: it can't be written as JSON, because of an `InitVar`.
+    """
+    check_written(tool.name, written, tool.encode_input(given))
+
+
+def check_written(about: str, before: Any, now: Any) -> None:
+    """Check that two JSON values are the same.
+
+    Raises:
+        DecodeError: they differ; with the places.
+    """
+    if canonical_text(now) != canonical_text(before):
+        raise DecodeError(about, list(islice(_differences((), before, now), MAX_PROBLEMS)))
+
+
+def _differences(path: tuple[str | int, ...], before: Any, now: Any) -> Iterator[Finding]:
+    if is_object(before) and is_object(now):
+        for key in before:
+            if key not in now:
+                message = "this was part of the call, and the tool does not take it any more"
+                yield Finding((*path, key), "unknown", message)
+            else:
+                yield from _differences((*path, key), before[key], now[key])
+        for key in now:
+            if key not in before:
+                shown = excerpt(now[key], _SHOWN)
+                message = f"this was not part of the call, and would be {shown} now: send it"
+                yield Finding((*path, key), "missing", message)
+    elif is_array(before) and is_array(now) and len(before) == len(now):
+        for index, (one, other) in enumerate(zip(before, now, strict=True)):
+            yield from _differences((*path, index), one, other)
+    elif canonical_text(before) != canonical_text(now):
+        was, would_be = excerpt(before, _SHOWN), excerpt(now, _SHOWN)
+        yield Finding(path, "rejected", f"this was {was} in the call, and would be {would_be} now")
+
+
+def schema_digest(tool: Tool[..., Any]) -> str:
+    """Return a digest of the schema of a tool, for inputs that only the arguments give back."""
+    return text_digest(canonical_text(tool.input_schema()))
+
+
+# --- arguments that nobody else can change -------------------------------------------------------
+
+
+def own_arguments(raw: RawCall) -> Any:
+    """Return a copy of the arguments of a call.
+
+    Raises:
+        DecodeError: they aren't JSON, although they fit the types.
+    """
+    try:
+        return _copied_arguments(raw.arguments)
+    except ValueError as error:
+        problem = Finding((), "invalid_json", f"the arguments have to be JSON: {error}")
+        raise DecodeError(raw.name, [problem]) from None
+
+
+def shown_arguments(raw: RawCall) -> Any:
+    """Return a copy of the arguments of a call, or an excerpt of what isn't JSON."""
+    try:
+        return _copied_arguments(raw.arguments)
+    except ValueError:
+        try:
+            return excerpt(raw.arguments, _SHOWN_ARGUMENTS)
+        except Exception:  # noqa: BLE001  # the code of what is in them
+            return clip(escape(class_name_of(raw.arguments)), _SHOWN_ARGUMENTS)
+
+
+def _copied_arguments(arguments: Any) -> Any:
+    if issubclass(type(arguments), (bytes, bytearray)):  # not by its `__class__`, which may be code
+        return bytes(memoryview(arguments)).decode(
+            errors="backslashreplace"
+        )  # without the code of a subclass
+    return own_json(arguments)

@@ -1,1 +1,0 @@
-"""Calls of a model, run side by side within their limits."""

@@ -1,0 +1,420 @@
+"""Results of calls that fail: what the model reads, what your program gets, and what is logged."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from ..errors import CallError, DecodeError, EncodeError, NeedsInput, ToolError
+from ..json_values import has_surrogate
+from ..wording import clip, escape, listed, quote, show_path
+from .calls import ToolResult, class_name_of, exception_text, message_of, own_parts
+from .log import ERROR, INFO, WARNING, has_plain_traceback, write_log
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import TypeAlias
+
+    from ..errors import ToolNotFoundError
+    from .calls import RawCall, ResultCode
+    from .content import Part
+
+    Outcome: TypeAlias = "ToolResult | Passed | BaseException"
+
+__all__ = ["ClassSet", "Failures", "Passed", "ShowErrors", "result_of", "results_of"]
+
+ShowErrors = Literal["type", "message", "traceback"]
+"""How much the model sees of an exception that isn't a `CallError`."""
+
+_SHOWN_LEAVES = 5
+_SHOWN_PROBLEMS = 5
+_NAME_LENGTH = 100
+_TRACEBACK_LENGTH = 10_000
+_QUESTION_LENGTH = 1000
+
+
+class ClassSet:
+    """Classes of values that are handed over as they are.
+
+    Subclasses count. A value is looked at by its type alone: what it says of itself (`__class__`), and
+    what a metaclass says of its subclasses, is code of others.
+
+    Args:
+        classes: in any order.
+    """
+
+    __slots__ = ("_classes",)
+
+    def __init__(self, classes: Sequence[type]) -> None:
+        self._classes = classes
+
+    @property
+    def classes(self) -> Sequence[type]:
+        """The classes, as they were given."""
+        return self._classes
+
+    def __bool__(self) -> bool:
+        return bool(self._classes)
+
+    def has(self, value: object) -> bool:
+        """Return whether a value is of one of the classes."""
+        above = _ORDER.__get__(type(value))
+        return any(cls is known for cls in self._classes for known in above)
+
+
+_ORDER: Any = vars(type)["__mro__"]
+
+
+class Passed:
+    """An exception that goes to the caller, who handles it.
+
+    Attributes:
+        error: as it was raised.
+    """
+
+    __slots__ = ("error",)
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+
+def result_of(outcome: Outcome) -> ToolResult:
+    """Return the result of a call, or raise the exception that passes through."""
+    return outcome if type(outcome) is ToolResult else results_of([outcome], return_exceptions=False)[0]
+
+
+def results_of(outcomes: Iterable[Outcome], *, return_exceptions: bool) -> list[Any]:
+    """Return the results of several calls, or raise the exception that passes through.
+
+    Args:
+        outcomes: of calls that have all ended, in their order.
+        return_exceptions: whether exceptions that pass through are items of the list.
+
+    Raises:
+        BaseException: what ends the program comes first, then the first of those passed through.
+    """
+    results: list[Any] = []
+    passed: list[BaseException] = []
+    for outcome in outcomes:
+        if type(outcome) is Passed:
+            passed.append(outcome.error)
+        elif type(outcome) is not ToolResult:
+            raise cast("BaseException", outcome)
+        results.append(outcome.error if type(outcome) is Passed else outcome)
+    if passed and not return_exceptions:
+        raise passed[0]
+    return results
+
+
+class Failures:
+    """Make a result for each way in which a call can fail, and log it.
+
+    Args:
+        show: how much of an exception the model sees.
+        report: writes what the model reads when its arguments do not fit.
+        pass_through: the exceptions that your program handles itself.
+    """
+
+    __slots__ = ("_pass_through", "_report", "_show")
+
+    def __init__(
+        self, show: ShowErrors, report: Callable[[DecodeError], str], pass_through: ClassSet
+    ) -> None:
+        self._show: ShowErrors = show
+        self._report = report
+        self._pass_through = pass_through
+
+    def not_found(self, call: RawCall, error: ToolNotFoundError, names: Sequence[str]) -> ToolResult:
+        """Return the result for an unknown tool: it lists the tools if no name is similar."""
+        more = ""
+        if not error.suggestions:
+            known = listed([quote(name) for name in names])
+            more = f"; the tools are {known}" if names else "; there are no tools"
+        _log(INFO, call, "there is no such tool")
+        return _no_result(call, "tool_not_found", f"{error}{more}", error)
+
+    def disabled(self, call: RawCall) -> ToolResult:
+        """Return the result for a tool that is switched off."""
+        _log(INFO, call, "the tool is switched off")
+        return _no_result(call, "disabled", f"tool {quote(call.name)} is disabled: it can't be called now")
+
+    def cut_off(self, call: RawCall) -> ToolResult:
+        """Return the result for a call whose arguments the model didn't finish."""
+        _log(INFO, call, "the answer of the model ended before the call was complete")
+        content = (
+            f"{call.name} was not run: your answer was cut off before this call was complete. Send the whole "
+            "call again, with shorter arguments or fewer calls in one answer"
+        )
+        return _no_result(call, "cut_off", content)
+
+    def needs_approval(self, call: RawCall) -> ToolResult:
+        """Return the result for a call that nobody has agreed to."""
+        _log(INFO, call, "a person has to agree to it, and nobody has")
+        content = (
+            f"{call.name} was not run: a person has to agree to it first, and nobody has. "
+            "Calling it again will not help; tell the user what you wanted to do"
+        )
+        return _no_result(call, "needs_approval", content)
+
+    def not_asked(self, call: RawCall, error: Exception) -> ToolResult:
+        """Return the result for a call about which a person could not be asked."""
+        _log(ERROR, call, "it was not run: the function given as confirm failed", error)
+        return self.needs_approval(call).replace(details={"exception": error})
+
+    def tool_changed(self, call: RawCall) -> ToolResult:
+        """Return the result for a call whose tool became another one while a person was asked."""
+        _log(WARNING, call, "its tool was replaced while a person was asked about it")
+        content = f"{call.name} was not run: the tool changed while a person was asked. Call it again"
+        return _no_result(call, "needs_approval", content)
+
+    def invalid(self, call: RawCall, error: DecodeError) -> ToolResult:
+        """Return the result for wrong arguments: the report."""
+        found = [f"{show_path(problem.path)} {problem.code}".lstrip() for problem in error.findings]
+        # Without the arguments: they may hold secrets.
+        _log(INFO, call, f"the arguments do not fit: {clip(escape(listed(found, _SHOWN_PROBLEMS)), 500)}")
+        return _no_result(call, "invalid_params", self._reported(call, error), error, **error.as_dict())
+
+    def wording(self) -> Callable[[RawCall, Exception], str] | None:
+        """Return what words the failures to decode that a round found; None to leave the usual text."""
+        return None if self._show == "type" and self._report is str else self._worded
+
+    def _worded(self, call: RawCall, error: Exception) -> str:
+        try:
+            if issubclass(type(error), DecodeError):
+                return self._reported(call, cast("DecodeError", error))
+            return _failure_text(call, error, _leaves(error), self._show)
+        except Exception:  # noqa: BLE001  # the code of the exception that was raised
+            return f"{call.name} failed"
+
+    def _reported(self, call: RawCall, error: DecodeError) -> str:
+        try:
+            text: Any = self._report(error)
+            if isinstance(text, str):
+                return str.__str__(text)
+            message = f"report returns a string, not {type(text).__name__}"
+            raise TypeError(message)  # noqa: TRY301  # handled like what the function itself raises
+        except Exception as failure:  # noqa: BLE001  # your program's own code
+            _log(ERROR, call, "the function given as report failed", failure)
+            return str(error)
+
+    def note(self, call: RawCall, level: int, message: str, details: Mapping[str, Sequence[object]]) -> None:
+        """Log what isn't a failure: repaired and ignored arguments, or a result of another type."""
+        with suppress(Exception):
+            shown = [f"{kind}: {listed([str(item) for item in found])}" for kind, found in details.items()]
+            _log(level, call, f"{message}; {'; '.join(shown)}")
+
+    def timed_out(self, call: RawCall, seconds: float, error: TimeoutError) -> ToolResult:
+        """Return the result for a call that took too long: what it did isn't known."""
+        why = str(error)
+        after = "it was not run" if why else "whether it did its work is not known"
+        _log(WARNING, call, f"no result within {seconds:g} s{f': {why}' if why else ''}")
+        content = f"{call.name}: no result within {seconds:g} s; {after}"
+        details = {"reason": why} if why else {}
+        return _no_result(call, "timeout", content, None, seconds=seconds, **details)
+
+    def late(self, call: RawCall, result: ToolResult, took: float, seconds: float) -> ToolResult:
+        """Return the result of a call that took too long, where nothing could interrupt the function."""
+        _log(
+            WARNING, call, f"it took {took:.3g} s, and its limit is {seconds:g} s: nothing could interrupt it"
+        )
+        return result.replace(details={**(result.details or {}), "took_seconds": took})
+
+    def limited(self, call: RawCall, result: ToolResult, most: float) -> ToolResult:
+        """Return a result as it is, or its beginning without its data if it is longer than it may be.
+
+        Args:
+            call: as the model sent it.
+            result: of the call.
+            most: characters that the model may read.
+        """
+        if len(result.content) <= most and not own_parts(result):
+            return result
+        length = max(len(result.content), sum(map(_length, own_parts(result))))
+        if length <= most:
+            return result
+        _log(WARNING, call, f"its result has {length:,} characters, and the model reads {int(most):,}")
+        return _cut_result(result, length, int(most))
+
+    def cancelled(self, call: RawCall, error: BaseException) -> ToolResult:
+        """Return the result for a function that cancelled itself."""
+        _log(ERROR, call, "the function cancelled itself", error)
+        return _no_result(call, "execution_failed", f"{call.name} was cancelled", error)
+
+    def not_written(self, call: RawCall, error: Exception) -> ToolResult:
+        """Return the result for a function that did its work, but whose result can't be written as JSON."""
+        _log(ERROR, call, "the function did its work, but its result can't be written", error)
+        content = f"{call.name} did its work, but its result can't be shown; calling it again will not help"
+        # By its type alone: its `__class__` may be code that raises.
+        details = cast("EncodeError", error).as_dict() if issubclass(type(error), EncodeError) else {}
+        return _no_result(call, "execution_failed", content, error, **details)
+
+    def failed(self, call: RawCall, error: Exception) -> ToolResult | Passed:
+        """Return the result for an exception; a `ToolError` is never shown to the model."""
+        try:
+            return self.passed(call, error) or _failed(call, error, self._show)
+        except Exception:  # noqa: BLE001  # the code of the exception that was raised
+            return self.failed_badly(call, error)
+
+    def passed(self, call: RawCall, error: BaseException) -> Passed | None:
+        """Return an exception that your program handles itself: the first one of a group.
+
+        What else is in the group is logged: nothing else would say it.
+        """
+        if not self._pass_through:
+            return None
+        leaves = _leaves(error)
+        wanted = [leaf for leaf in leaves if self._pass_through.has(leaf)]
+        if not wanted:
+            return None
+        for leaf in leaves:
+            if not self._pass_through.has(leaf):
+                _log(WARNING, call, "the function raised this beside what is passed through", leaf)
+        return Passed(wanted[0])
+
+    def not_started(self, call: RawCall, error: Exception, why: str) -> ToolResult:
+        """Return the result for a function that wasn't run: its switch or the start of a thread failed."""
+        _log(ERROR, call, why, error)
+        return _no_result(call, "execution_failed", f"{call.name} failed: {class_name_of(error)}", error)
+
+    def failed_badly(self, call: RawCall, error: BaseException) -> ToolResult:
+        """Return the result for an exception that can't be read: its own code would raise another one."""
+        _log(ERROR, call, "it failed, and the exception can't be shown", error)
+        return _no_result(call, "execution_failed", f"{call.name} failed", error)
+
+
+def _failed(call: RawCall, error: Exception, show: ShowErrors) -> ToolResult:
+    leaves = _leaves(error)
+    if len(leaves) == 1 and issubclass(type(leaves[0]), NeedsInput):
+        return _needs_input(call, cast("NeedsInput", leaves[0]))
+    if issubclass(type(error), ToolError):
+        _log(ERROR, call, "the tool can't be run", error)
+    elif _is_for_model(leaves):
+        _log(INFO, call, "the function raised a CallError")
+    else:
+        _log(ERROR, call, "the function failed", error)
+    return _no_result(call, "execution_failed", _failure_text(call, error, leaves, show), error)
+
+
+def _failure_text(
+    call: RawCall, error: BaseException, leaves: Sequence[BaseException], show: ShowErrors
+) -> str:
+    if issubclass(type(error), ToolError):
+        return f"{call.name} can't be run here; calling it again will not help"
+    if _is_for_model(leaves):
+        return _encodable("\n".join([message_of(leaf) or class_name_of(leaf) for leaf in leaves]))
+    shown = [_shown_leaf(leaf, show) for leaf in leaves[:_SHOWN_LEAVES]]
+    more = f"; … ({len(leaves) - _SHOWN_LEAVES} more)" if len(leaves) > _SHOWN_LEAVES else ""
+    content = f"{call.name} failed: {'; '.join(shown)}{more}"
+    return f"{content}\n\n{_traceback(error)}" if show == "traceback" else content
+
+
+def _is_for_model(leaves: Sequence[BaseException]) -> bool:
+    return all(issubclass(type(leaf), CallError) for leaf in leaves)
+
+
+def _needs_input(call: RawCall, error: NeedsInput) -> ToolResult:
+    question = clip(str.__str__(error.question), _QUESTION_LENGTH)
+    _log(INFO, call, "the function needs an answer first")
+    return _no_result(
+        call, "needs_input", f"{call.name} needs an answer first: {_encodable(question)}", error
+    )
+
+
+def _shown_leaf(error: BaseException, show: ShowErrors) -> str:
+    is_for_model = show != "type" or issubclass(type(error), CallError)
+    return exception_text(error) if is_for_model else class_name_of(error)
+
+
+def _encodable(text: str) -> str:
+    """Return a text that UTF-8 can encode: as it is, unless it has lone surrogates."""
+    return "\n".join([escape(line) for line in text.split("\n")]) if has_surrogate(text) else text
+
+
+def _leaves(error: BaseException) -> list[BaseException]:
+    """List the exceptions of a group, as what runs several tasks at once raises it."""
+    found: list[BaseException] = []
+    waiting, seen = [error], set[int]()
+    while waiting:
+        current = waiting.pop()
+        if not issubclass(type(current), BaseExceptionGroup):
+            found.append(current)
+        elif id(current) not in seen:  # groups may share parts: each is listed once
+            seen.add(id(current))
+            waiting += reversed(current.exceptions)  # type: ignore[attr-defined]  # `issubclass` says so
+    return found
+
+
+def _traceback(error: BaseException) -> str:
+    from traceback import format_exception
+
+    if not has_plain_traceback(error):
+        return "the traceback can't be shown"
+    return _encodable("".join(format_exception(error))[-_TRACEBACK_LENGTH:])
+
+
+def _log(level: int, call: RawCall, message: str, error: BaseException | None = None) -> None:
+    with suppress(Exception):
+        name, call_id = clip(escape(call.name), _NAME_LENGTH), clip(escape(call.id), _NAME_LENGTH)
+        write_log(level, "%s (call %s): %s", name, call_id, message, error=error)
+
+
+def _no_result(
+    call: RawCall, code: ResultCode, content: str, raised: BaseException | None = None, /, **details: Any
+) -> ToolResult:
+    if raised is not None:
+        details["exception"] = raised
+    return ToolResult(call.id, call.name, content, is_error=True, code=code, details=details)
+
+
+# --- results that are longer than a model should read -------------------------------------------
+
+_READ = ("text", "name", "uri")
+"""The attributes of parts that a model may read as text."""
+
+
+def _cut_result(result: ToolResult, length: int, most: int) -> ToolResult:
+    """Return the beginning of a result, without its data.
+
+    Args:
+        result: that is longer.
+        length: characters that the model would read of it.
+        most: characters that the model may read of it.
+    """
+    note = f"\n[cut: the whole result has {length:,} characters; ask for less of it]"
+    shown = most - len(note)
+    return result.replace(
+        content=f"{result.content[:shown]}{note}",
+        details={**(result.details or {}), "characters": length},
+        parts=_cut_parts(own_parts(result), shown, note),
+        json=None,
+        value=result.value,
+    )
+
+
+def _cut_parts(parts: tuple[Part, ...], left: int, note: str) -> tuple[Part, ...]:
+    """Return parts with a number of characters in all, and what was done to them; none stays none."""
+    from .content import Text
+
+    kept: list[Part] = []
+    for part in parts:
+        found = _cut_part(part, left)
+        if found != Text(""):
+            kept.append(found)
+            left -= _length(found)
+    return (*kept, Text(note)) if parts else ()
+
+
+def _cut_part(part: Part, left: int) -> Part:
+    from .content import File, Resource, Text
+
+    if _length(part) <= left:
+        return part
+    if isinstance(part, File):
+        return part.replace(name=(part.name or "")[:left] or None)
+    if isinstance(part, Resource) and part.text is not None and len(part.uri) < left:
+        return part.replace(text=part.text[: left - len(part.uri)])
+    return Text(part.as_text()[:left])  # images and recordings have nothing that is too long
+
+
+def _length(part: Part) -> int:
+    return sum([len(getattr(part, name, None) or "") for name in _READ])

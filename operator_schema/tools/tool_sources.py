@@ -1,0 +1,305 @@
+"""Where tools come from: lists, modules, objects, and the entry points of installed distributions."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from importlib import import_module
+from types import FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any, cast
+
+from ..json_values import is_object
+from ..wording import as_written, clip, escape, listed, quote, received
+from .tool import Tool, unbound_message
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+__all__ = [
+    "check_one_list",
+    "methods_of",
+    "offered_by_distributions",
+    "own_tools_of",
+    "places_of",
+    "tools_in",
+    "tools_of",
+]
+
+
+_SHOWN_NAMES = 5
+
+
+def tools_in(module: ModuleType | str) -> list[Tool[..., Any]]:
+    """List the tools of a module, in the order in which it defines them.
+
+    Args:
+        module: a module, or its name, by which it is imported.
+
+    Returns:
+        Those that `__all__` names; without `__all__`, those under a name without a leading
+        underscore that are not merely imported from the module that made them.
+    """
+    if isinstance(module, str):
+        module = import_module(module)
+    content = vars(module)
+    public = content.get("__all__")
+    if public is None:
+        found = [value for name, value in content.items() if not name.startswith("_")]
+    else:
+        found = [getattr(module, name) for name in public if not _is_submodule(module, name)]
+    tools: list[Tool[..., Any]] = [value for value in found if isinstance(value, Tool)]
+    if public is None:
+        # What is merely imported is left to the module that made it.
+        tools = [tool for tool in tools if not _is_imported(tool, module)]
+    return list({id(tool): tool for tool in tools}.values())
+
+
+def own_tools_of(module: ModuleType | str) -> list[Tool[..., Any]]:
+    """List the tools of a module, as `tools_in` does, for a registry that would be empty without them.
+
+    Raises:
+        ValueError: it is a package without tools and without `__all__`, whose submodules may have some.
+    """
+    if isinstance(module, str):
+        module = import_module(module)
+    tools = tools_in(module)
+    if not tools and hasattr(module, "__path__") and not hasattr(module, "__all__"):
+        _refuse_package(module, module.__path__)
+    return tools
+
+
+def _is_submodule(module: ModuleType, name: str) -> bool:
+    """Return whether a package names a submodule that isn't imported yet, as `xml` does in its `__all__`."""
+    if name in vars(module) or not hasattr(module, "__path__"):
+        return False
+    from importlib.util import find_spec
+
+    return find_spec(f"{module.__name__}.{name}") is not None
+
+
+def _refuse_package(module: ModuleType, path: Iterable[str]) -> None:
+    from pkgutil import iter_modules
+
+    names = [f"{module.__name__}.{found.name}" for found in iter_modules(path)]
+    if names:
+        one = quote(names[0])
+        message = (
+            f"the package {module.__name__} itself has no tools, and its submodules aren't looked at:"
+            f" {listed(names, _SHOWN_NAMES)}. Give one, Registry.from_module({one}), and merge the others,"
+            f" or import their tools in the package and name them in __all__"
+        )
+        raise ValueError(message)
+
+
+def _is_imported(found: Tool[..., Any], module: ModuleType) -> bool:
+    """Return whether another module made a tool and has it under a name of its own."""
+    home = found.home
+    if home == module.__name__ or home not in sys.modules:
+        return False
+    # What the function of another module made for this one is in this one alone.
+    return any(value is found for value in [*vars(sys.modules[home]).values()])
+
+
+def methods_of(instance: object) -> list[Tool[..., Any]]:
+    """List the tools among the methods of an object, bound to it; methods of the bases come first.
+
+    Only classes are looked at, so that no code of the object runs. An attribute of the instance that has
+    the name of a method counts instead of it.
+
+    Raises:
+        TypeError: it is a class or a module.
+    """
+    _refuse_place(instance)
+    owner = type(instance)
+    own: Mapping[str, Any] = getattr(instance, "__dict__", {})
+    # A class that defines a method anew does not change its place in the order.
+    found = {name: value for cls in reversed(owner.__mro__) for name, value in vars(cls).items()}
+    tools: dict[int, Tool[..., Any]] = {}
+    for name, value in found.items():
+        inside = _tool_inside(value)
+        if inside is None or name.startswith("_"):
+            continue
+        tool = own[name] if name in own else _bound(value, instance, owner)
+        if isinstance(tool, Tool):
+            tools.setdefault(id(inside), cast("Tool[..., Any]", tool))
+    return list(tools.values())
+
+
+def _tool_inside(attribute: Any) -> Tool[..., Any] | None:
+    """Return the tool that an attribute of a class is, or that a class or static method is made of."""
+    inside: Any = attribute.__func__ if type(attribute) in _WRAPPERS else attribute
+    return cast("Tool[..., Any]", inside) if isinstance(inside, Tool) else None
+
+
+_WRAPPERS = frozenset({classmethod, staticmethod})
+
+
+def _bound(attribute: Any, instance: Any, owner: type[Any]) -> Any:
+    tool = _tool_inside(attribute)
+    if tool is None or type(attribute) is staticmethod:
+        return tool
+    # Until Python 3.12 a class method binds what it is made of itself, later it is a method around it.
+    return tool.__get__(owner if type(attribute) is classmethod else instance, owner)
+
+
+def _refuse_place(instance: Any) -> None:
+    if isinstance(instance, ModuleType):
+        message = f"{instance.__name__} is a module: write Registry.from_module({instance.__name__})"
+        raise TypeError(message)
+    if isinstance(instance, type):
+        name = clip(escape(instance.__name__), 100)
+        message = (
+            f"{name} is a class, and its methods need an instance: write Registry.from_object({name}(…))"
+        )
+        raise TypeError(message)
+
+
+def offered_by_distributions(group: str) -> Iterator[tuple[str, Any]]:
+    """Load what installed distributions offer, by distribution and name.
+
+    Args:
+        group: of entry points.
+
+    Yields:
+        Where it is written, such as `web of acme-tools`, and what it leads to: a tool, a module, a
+        registry, or any other iterable of tools. An exception that loading raises says where.
+    """
+    from importlib.metadata import entry_points
+
+    points = [("" if point.dist is None else point.dist.name, point) for point in entry_points(group=group)]
+    for owner, point in sorted(points, key=lambda entry: (entry[0], entry[1].name, entry[1].value)):
+        place = f"{point.name} of {owner}" if owner else point.name
+        try:
+            found: Any = point.load()
+            if isinstance(found, Tool):
+                found = (found,)
+            elif isinstance(found, ModuleType):
+                found = own_tools_of(found)
+        except Exception as error:  # it is raised again, with its place
+            error.add_note(f"while loading the entry point {place}, group {group}")
+            raise
+        yield place, found
+
+
+_WRAPPED_AT_MOST = 100
+_FROM_MODULE = "Registry.from_module(module) takes its tools"
+
+
+def check_one_list(door: str, first: object, others: tuple[Any, ...]) -> None:
+    """Check that tools came in one list, where a class takes no more than that.
+
+    Raises:
+        TypeError: they came one by one.
+    """
+    if others:
+        names = [
+            clip(escape(tool.name), 100) if isinstance(tool, Tool) else "…" for tool in (first, *others[:2])
+        ]
+        more = ", …" if len(others) > len(names) - 1 else ""
+        message = f"{door} takes one list of tools: write {door}([{', '.join(names)}{more}])"
+        raise TypeError(message)
+
+
+def tools_of(tools: Any) -> list[Tool[..., Any]]:
+    """List the tools of an iterable or mapping; a bound `classmethod` over a tool counts as one.
+
+    In a mapping, each tool gets its key as its name.
+
+    Raises:
+        SchemaError: providers refuse a key as a name.
+        TypeError: something else is among them, or a method without its instance; a key isn't a string;
+            or `tools` is one tool.
+    """
+    if isinstance(tools, Tool):
+        message = f"expected a list of tools, not the tool {tools.name} alone: write [{tools.name}]"
+        raise TypeError(message)
+    given: Any = tools
+    if isinstance(tools, (str, type)) or not isinstance(tools, Iterable):
+        message = f"expected a list of tools, not {_what_came(tools)}"
+        raise TypeError(message)
+    found: list[Tool[..., Any]] = []
+    is_mapping = hasattr(given, "items")
+    for key, item in given.items() if is_mapping else enumerate(given):
+        tool: Any = item
+        # A tool is asked for no attribute that it lacks: that takes long.
+        if not issubclass(type(item), Tool) and isinstance(getattr(item, "__func__", None), Tool):
+            tool = item.__func__.__get__(item.__self__, item.__self__)
+        if not isinstance(tool, Tool):
+            raise TypeError(_not_a_tool(item))
+        if tool.is_unbound:
+            raise TypeError(unbound_message(cast("Tool[..., Any]", tool)))
+        made = cast("Tool[..., Any]", tool)
+        found.append(_named(made, key) if is_mapping else made)
+    return found
+
+
+def _named(tool: Tool[..., Any], key: object) -> Tool[..., Any]:
+    """Return a tool under the name that a mapping gives it."""
+    if not isinstance(key, str):
+        message = f"the key of the tool {tool.name} is its name, a string, not {received(key)}"
+        raise TypeError(message)
+    return tool if key == tool.name else tool.with_(name=key)
+
+
+def _what_came(given: object) -> str:
+    if isinstance(given, type):
+        return f"the class {clip(escape(given.__name__), 100)}"
+    if isinstance(given, ModuleType):
+        return f"the module {clip(escape(given.__name__), 100)}: {_FROM_MODULE}"
+    if isinstance(given, FunctionType):
+        name = clip(escape(given.__name__), 100)
+        return f"the function {name}: decorate it with @tool, and write [{name}]"
+    return as_written(given)
+
+
+def _not_a_tool(item: object) -> str:
+    """Return what is wrong with something that should be a tool, and how to fix it."""
+    if isinstance(item, type):
+        name = clip(escape(item.__name__), 100)
+        return f"the class {name} isn't a Tool; decorate its methods with @tool, or it with @tool_input"
+    if isinstance(item, ModuleType):
+        return f"the module {clip(escape(item.__name__), 100)} isn't a Tool: {_FROM_MODULE}"
+    kind = clip(escape(type(item).__name__), 100)
+    what = f"an {kind}" if kind[:1].lower() in set("aeiou") else f"a {kind}"
+    inner: Any = item
+    for _ in range(_WRAPPED_AT_MOST):
+        inner = getattr(inner, "__wrapped__", None)
+        if inner is None or isinstance(inner, Tool):
+            break
+    if isinstance(inner, Tool):
+        name = clip(escape(inner.name), 100)
+        return f"{what} around the tool {name} isn't a Tool; put @tool outermost, above other decorators"
+    if isinstance(item, FunctionType):
+        what = f"the function {clip(escape(item.__name__), 100)}"
+    return f"{what} isn't a Tool; {_remedy(item, kind)}"
+
+
+def _remedy(item: object, kind: str) -> str:
+    if callable(item):
+        return "decorate it with @tool"
+    if is_object(item) and "name" in item:
+        return "give the tools themselves, not their definitions"
+    if hasattr(type(item), "__iter__") and not issubclass(type(item), (str, dict)):
+        return f"give it alone, or its tools one by one: [*{kind.lower()}, …]"
+    if isinstance(getattr(item, "name", None), str) and any(
+        is_object(getattr(item, k, None)) for k in _SCHEMAS
+    ):
+        return "make one of its function and schema: document_tool(function, schema, name=…)"
+    return "give what @tool or @tool_input makes"
+
+
+_SCHEMAS = ("input_schema", "inputSchema", "parameters", "schema", "json_schema", "args_schema")
+"""Where the tools of other programs have a JSON Schema."""
+
+
+def places_of(first: Tool[..., Any], second: Tool[..., Any]) -> tuple[str, str]:
+    """Return where two tools were made: module and name, with the line where that is the same."""
+    one, other = [f"{tool.home}.{getattr(tool, '__qualname__', tool.name)}" for tool in (first, second)]
+    if one != other or first == second:
+        return one, other
+    return f"{one}{_line_of(first)}", f"{other}{_line_of(second)}"
+
+
+def _line_of(tool: Tool[..., Any]) -> str:
+    code = getattr(getattr(tool, "__wrapped__", None), "__code__", None)
+    return "" if code is None else f" (line {code.co_firstlineno})"

@@ -1,0 +1,53 @@
+"""An executor in place of tools, at the door of a framework."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import pytest
+
+from operator_schema import Executor, Registry, skip, tool
+from operator_schema.adapters.base import Adapter
+
+
+@tool
+def greet(name: str, greeting: Annotated[str, skip]) -> str:
+    """Greet somebody."""
+    return f"{greeting} {name}"
+
+
+def made(tool, runner):
+    return tool.name, lambda arguments: runner.run_sync(tool.name, arguments).content
+
+
+ADAPTER = Adapter("a framework", made)
+FRENCH = Executor([greet], context={"greeting": "Bonjour"})
+
+
+def test_it_has_its_tools_and_its_context():
+    ((name, call),) = ADAPTER.to_tools(FRENCH)
+    assert name == "greet"
+    assert call({"name": "Ada"}) == "Bonjour Ada"
+
+
+def test_the_context_of_the_door_wins():
+    ((_, call),) = ADAPTER.to_tools(FRENCH, context={"greeting": "Ciao"})
+    assert call({"name": "Ada"}) == "Ciao Ada"
+
+
+def test_the_context_of_an_executor_beside_tools_counts_too():
+    ((_, call),) = ADAPTER.to_tools(FRENCH.registry, executor=FRENCH)
+    assert call({"name": "Ada"}) == "Bonjour Ada"
+    _, alone = ADAPTER.to_tool(greet, executor=FRENCH)
+    assert alone({"name": "Ada"}) == "Bonjour Ada"
+
+
+def test_two_executors_are_one_too_many():
+    with pytest.raises(TypeError, match="leave out executor="):
+        ADAPTER.to_tools(FRENCH, executor=FRENCH)
+
+
+def test_tools_that_are_switched_off_are_left_out():
+    registry = Registry([greet])
+    registry.switch("greet", enabled=False)
+    assert ADAPTER.to_tools(Executor(registry)) == []

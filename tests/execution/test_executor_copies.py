@@ -1,0 +1,169 @@
+"""Copies and pickles of executors."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import inspect
+import pickle
+import threading
+
+import pytest
+
+from operator_schema import Executor, RawCall, Registry, tool
+
+
+@tool
+def greet(name: str) -> str:
+    """Greet."""
+    return f"Hello {name}"
+
+
+@tool
+def fail() -> str:
+    raise NeedsApprovalError("ask first")
+
+
+class NeedsApprovalError(Exception):
+    pass
+
+
+class Native:
+    pass
+
+
+def report(error):
+    return f"wrong: {error.name}"
+
+
+OPTIONS = {
+    "timeout": 7.0,
+    "max_concurrency": 2,
+    "threads": True,
+    "max_threads": 3,
+    "grace": 0.5,
+    "show_errors": "message",
+    "report": report,
+    "strict_results": True,
+    "native_results": (Native,),
+    "pass_through": (NeedsApprovalError,),
+    "confirm": report,
+    "max_content": 500,
+    "hooks": None,
+    "context": {"user": "Ann"},
+    "store": None,
+}
+
+
+def by_pickle(executor):
+    return pickle.loads(pickle.dumps(executor))
+
+
+@pytest.mark.parametrize("make", [copy.copy, copy.deepcopy, by_pickle])
+def test_a_copy_has_the_same_options(make):
+    parameters = inspect.signature(Executor).parameters.values()
+    options = [parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
+    assert options == list(OPTIONS)  # each is copied
+    # What can be given once only is kept for the copies.
+    once = {**OPTIONS, "native_results": iter([Native]), "pass_through": iter([NeedsApprovalError])}
+    executor = Executor([greet, fail], **once)
+    for copied in (make(executor), make(make(executor))):
+        assert copied.__getstate__()[1] == OPTIONS
+        assert [entry.name for entry in copied.registry] == ["greet", "fail"]
+
+
+@pytest.mark.needs_threads
+@pytest.mark.parametrize("make", [copy.copy, copy.deepcopy, by_pickle])
+def test_a_copy_behaves_the_same(make):
+    copied = make(Executor([greet, fail], **OPTIONS))
+    assert copied.run_sync(RawCall(name="greet", arguments={"name": "Ann"})).content == "Hello Ann"
+    assert copied.run_sync(RawCall(name="greet")).content == "wrong: greet"
+    with pytest.raises(NeedsApprovalError):
+        copied.run_sync(RawCall(name="fail"))
+
+
+def test_a_deep_copy_has_a_registry_of_its_own_and_a_shallow_one_has_not():
+    executor = Executor(Registry([greet]))
+    assert copy.copy(executor).registry is executor.registry
+    copied = copy.deepcopy(executor)
+    copied.registry.unregister("greet")
+    assert "greet" in executor.registry
+    config = copy.deepcopy({"executor": executor, "registry": executor.registry, "again": executor})
+    assert config["executor"] is config["again"]
+    assert config["executor"].registry is config["registry"]
+
+
+@pytest.mark.needs_threads
+def test_a_copy_has_places_of_its_own():
+    """While the only place of the first one is taken, the copy can run."""
+    entered, leave = threading.Event(), threading.Event()
+
+    @tool
+    def wait() -> str:
+        entered.set()
+        leave.wait(20)
+        return "done"
+
+    executor = Executor([wait, greet], max_concurrency=1, max_threads=1)
+    copied = copy.deepcopy(executor)
+
+    async def both():
+        first = asyncio.ensure_future(executor.run(RawCall(name="wait")))
+        await asyncio.to_thread(entered.wait, 20)
+        result = await copied.run(RawCall(name="greet", arguments={"name": "Ann"}))
+        leave.set()
+        return result.content, (await first).content
+
+    assert asyncio.run(both()) == ("Hello Ann", "done")
+
+
+class Named(Executor):
+    """An executor with an attribute of its own."""
+
+    def __init__(self, title):
+        super().__init__([greet], timeout=None)
+        self.notes = [title]
+
+
+@pytest.mark.parametrize("make", [copy.copy, copy.deepcopy, by_pickle])
+def test_a_subclass_keeps_its_attributes(make):
+    named = Named("files")
+    copied = make(named)
+    assert (type(copied), copied.notes) == (Named, ["files"])
+    assert (copied.notes is named.notes) is (make is copy.copy)
+
+
+def test_what_the_options_name_is_shared():
+    class Reporter:
+        def __init__(self):
+            self.lock = threading.Lock()  # it can't be copied
+
+        def __call__(self, error):
+            return str(error)
+
+    reporter = Reporter()
+    copied = copy.deepcopy(Executor([greet], report=reporter))
+    assert copied.__getstate__()[1]["report"] is reporter
+
+
+@pytest.mark.parametrize("option", [{"report": lambda error: "wrong"}, {}])
+def test_what_has_no_name_in_a_module_can_t_be_pickled(option):
+    executor = Executor([greet.with_(name="other")] if not option else [greet], **option)
+    with pytest.raises((pickle.PicklingError, AttributeError), match=r"(?i)can't (pickle|get local)"):
+        pickle.dumps(executor)
+
+
+def test_a_copy_with_other_options():
+    executor = Executor([fail], timeout=5.0, pass_through=(NeedsApprovalError,))
+    quiet = executor.with_(pass_through=())
+    assert quiet.run_sync(RawCall(name="fail")).code == "execution_failed"
+    with pytest.raises(NeedsApprovalError):
+        executor.run_sync(RawCall(name="fail"))
+    assert quiet.registry is executor.registry
+    with pytest.raises(NeedsApprovalError):
+        executor.with_(timeout=1.0).run_sync(RawCall(name="fail"))
+
+
+def test_a_copy_with_an_option_that_does_not_exist():
+    with pytest.raises(TypeError, match="timeout"):
+        Executor([greet]).with_(timout=3)

@@ -1,0 +1,264 @@
+"""Time limits."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import math
+import threading
+import time
+
+import pytest
+from executor_samples import SOON, gone, ping
+
+from operator_schema import (
+    Executor,
+    RawCall,
+    tool,
+)
+from operator_schema.execution.backends import person_answers
+
+pytestmark = pytest.mark.needs_threads
+
+LIMIT = 0.2
+"""Seconds of a call that asks a person."""
+
+
+def test_an_async_tool_is_really_ended():
+    ended = []
+
+    @tool
+    async def work() -> None:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            await asyncio.sleep(0.02)
+            ended.append("tidied up")
+            raise
+
+    async def run():
+        result = await Executor([work], timeout=SOON).run(RawCall("1", "work", {}))
+        return result, list(ended), asyncio.all_tasks() - {asyncio.current_task()}
+
+    result, ended_then, left = asyncio.run(run())
+    assert result.code == "timeout"
+    assert result.content == "work: no result within 0.05 s; whether it did its work is not known"
+    assert result.details == {"seconds": SOON}
+    assert ended_then == ["tidied up"]
+    assert left == set()
+
+
+def test_a_sync_tool_is_reported_and_left_to_itself(caplog):
+    stop = threading.Event()
+
+    @tool
+    def work() -> None:
+        stop.wait(30)
+
+    executor = Executor([work], timeout=SOON)
+    start = time.perf_counter()
+    result = executor.run_sync(RawCall("1", "work", {}))
+    assert time.perf_counter() - start < 5
+    assert result.code == "timeout"
+    assert executor.abandoned == 1
+    assert caplog.record_tuples == [
+        ("operator_schema", logging.WARNING, "work (call 1): no result within 0.05 s"),
+    ]
+    stop.set()
+    assert gone(lambda: executor.abandoned == 0)
+
+
+def test_the_timeout_of_a_tool_wins():
+    @tool(timeout=SOON)
+    async def short() -> None:
+        await asyncio.sleep(60)
+
+    @tool(timeout=math.inf)
+    async def endless() -> str:
+        await asyncio.sleep(2 * SOON)
+        return "done"
+
+    calls = [RawCall("1", "short", {}), RawCall("2", "endless", {})]
+    first, second = asyncio.run(Executor([short, endless], timeout=None).run(calls))
+    assert (first.code, second.content) == ("timeout", "done")
+    assert Executor([endless], timeout=SOON).run_sync(calls[1]).content == "done"
+
+
+def test_thirty_seconds_unless_set():
+    assert Executor([])._options["timeout"] == 30.0
+
+
+def test_a_tool_that_swallows_its_cancellation_is_left_to_itself(caplog):
+    async def run():
+        stop = asyncio.Event()
+
+        @tool
+        async def stubborn() -> str:
+            while not stop.is_set():
+                try:
+                    await stop.wait()
+                except asyncio.CancelledError:
+                    continue
+            return "late"
+
+        executor = Executor([stubborn], timeout=SOON, grace=SOON)
+        result = await executor.run(RawCall("1", "stubborn", {}))
+        before = executor.abandoned
+        stop.set()
+        await asyncio.sleep(SOON)
+        return result.code, before, executor.abandoned
+
+    assert asyncio.run(run()) == ("timeout", 1, 0)
+    assert [record.getMessage() for record in caplog.records] == [
+        "stubborn: was cancelled, and still runs",
+        "stubborn (call 1): no result within 0.05 s",
+    ]
+
+
+@tool
+async def rest() -> None:
+    await asyncio.sleep(60)
+
+
+def test_calls_of_the_same_length_end_each_in_its_time():
+    async def run():
+        executor = Executor([rest, ping], timeout=0.2, threads=False)
+        loop = asyncio.get_running_loop()
+
+        async def timed():
+            began = loop.time()
+            result = await executor.run(RawCall("1", "rest"))
+            return result.code, loop.time() - began
+
+        first = asyncio.create_task(timed())
+        await asyncio.sleep(0.1)
+        assert (await executor.run(RawCall("2", "ping"))).content == "pong"
+        return await asyncio.gather(first, timed())
+
+    for code, seconds in asyncio.run(run()):
+        assert code == "timeout"
+        assert seconds >= 0.19
+
+
+def test_any_number_of_lengths_of_time():
+    tools = [rest.with_(name=f"rest_{number}", timeout=0.01 + number / 10_000) for number in range(40)]
+
+    async def run():
+        executor = Executor(tools)
+        return await executor.run([RawCall("1", entry.name) for entry in tools])
+
+    assert {result.code for result in asyncio.run(run())} == {"timeout"}
+
+
+def test_threads_are_counted_and_bounded():
+    stop = threading.Event()
+
+    @tool
+    def hang() -> None:
+        stop.wait(30)
+
+    @tool
+    def stall() -> None:
+        stop.wait(30)
+
+    pong = ping.with_(name="pong", timeout=60)
+    executor = Executor([hang, stall, ping, pong], timeout=SOON, max_threads=2)
+    calls = [RawCall("1", "hang", {}), RawCall("2", "stall", {})]
+    assert [result.code for result in executor.run_sync(calls)] == ["timeout", "timeout"]
+    assert executor.abandoned == 2
+    late = executor.run_sync(RawCall("3", "ping", {}))
+    assert late.code == "timeout"
+    assert late.content == "ping: no result within 0.05 s; it was not run"
+    reason = "no thread was free for it; 2 still run after their calls took too long"
+    assert late.details["reason"] == reason
+    stop.set()
+    assert gone(lambda: executor.abandoned == 0)
+    assert executor.run_sync(RawCall("4", "pong", {})).content == "pong"
+
+
+def test_waiting_for_a_place_does_not_count():
+    @tool(timeout=1.0)
+    async def nap() -> str:
+        await asyncio.sleep(0.02)
+        return "rested"
+
+    calls = [RawCall(str(number), "nap", {}) for number in range(80)]
+    results = asyncio.run(Executor([nap], max_concurrency=1).run(calls))
+    assert {result.content for result in results} == {"rested"}  # 1.6 s in all
+
+
+async def answered_after(seconds):
+    with person_answers():
+        await asyncio.sleep(seconds)
+
+
+async def twice_at_once():
+    await asyncio.gather(answered_after(LIMIT), answered_after(2 * LIMIT))
+
+
+async def one_after_the_other():
+    await answered_after(LIMIT)
+    await answered_after(LIMIT)
+
+
+async def one_inside_the_other():
+    with person_answers():
+        await answered_after(LIMIT)
+        await asyncio.sleep(LIMIT)
+
+
+async def by_another_executor():
+    @tool
+    async def ask() -> str:
+        await answered_after(2 * LIMIT)
+        return "asked"
+
+    result = await Executor([ask], timeout=LIMIT).run(RawCall("1", "ask", {}))
+    assert result.content == "asked"
+
+
+@pytest.mark.parametrize(
+    "ask", [twice_at_once, one_after_the_other, one_inside_the_other, by_another_executor]
+)
+def test_the_time_in_which_a_person_answers_does_not_count(ask):
+    @tool
+    async def work(rest: float) -> str:
+        await ask()
+        await asyncio.sleep(rest)
+        return "done"
+
+    executor = Executor([work], timeout=LIMIT)
+    assert executor.run_sync(RawCall("1", "work", {"rest": 0})).content == "done"
+    began = time.perf_counter()
+    late = executor.run_sync(RawCall("1", "work", {"rest": 60}))
+    assert (late.code, late.details["seconds"]) == ("timeout", LIMIT)
+    assert 3 * LIMIT - 0.05 <= time.perf_counter() - began < 30
+
+
+def test_time_before_a_question_counts():
+    @tool
+    async def work() -> None:
+        await asyncio.sleep(LIMIT / 2)
+        await answered_after(LIMIT)
+        await asyncio.sleep(60)
+
+    began = time.perf_counter()
+    assert Executor([work], timeout=LIMIT).run_sync(RawCall("1", "work", {})).code == "timeout"
+    assert 2 * LIMIT - 0.05 <= time.perf_counter() - began < 30
+
+
+def test_outside_of_a_call_there_is_no_time_to_stop():
+    with person_answers():
+        pass
+
+
+def test_a_question_that_is_cancelled_lets_time_go_on():
+    @tool
+    async def work() -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(SOON):
+                await answered_after(60)
+        await asyncio.sleep(60)
+
+    assert Executor([work], timeout=LIMIT).run_sync(RawCall("1", "work", {})).code == "timeout"
