@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import NoneType
-from typing import TYPE_CHECKING, Any, NoReturn, get_args
+from typing import TYPE_CHECKING, Any, NoReturn, cast, get_args
 
 from ..introspect.names import name_of
 from ..tools.calls import RawCall, checked_calls, remedy_for
@@ -40,7 +40,7 @@ def checked_work(work: Any) -> list[RawCall]:
     Raises:
         TypeError: they aren't calls.
     """
-    kind: type[Any] = type(work)
+    kind: Any = cast("Any", type(work))
     if hasattr(kind, "__iter__") and not issubclass(kind, (dict, str, bytes)):
         return checked_calls(work)
     remedy = remedy_for(work)

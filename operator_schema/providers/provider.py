@@ -337,7 +337,7 @@ def offered_now(offer: Any) -> Offered:
     return _offered_tools(offer.offered() if isinstance(offer, Registry) else _tools_of(offer))
 
 
-def _offered(offer: Offer[Any]) -> Offered:
+def _offered(offer: Any) -> Offered:
     wanted = Wanted(offer.choice.mode, offer.choice.name)
     return Offered(offer.tools, wanted, offer.descriptions, offer.strict)
 
