@@ -19,9 +19,13 @@ def lazy_names(
     Args:
         package: its `__name__`.
         homes: the modules that define the names, relative to the package, such as `.strategies`, each with
-            its names separated by spaces.
+            its names separated by spaces; `SplitResult:URL` for a name that is another one here.
     """
-    home_of = {name: module for module, names in homes.items() for name in names.split()}
+    home_of = {
+        name.rpartition(":")[2]: (module, name.partition(":")[0])
+        for module, names in homes.items()
+        for name in names.split()
+    }
 
     def load(name: str) -> Any:
         if name not in home_of:
@@ -29,7 +33,8 @@ def lazy_names(
             raise AttributeError(message, name=name, obj=sys.modules[package])
         from importlib import import_module
 
-        value = getattr(import_module(home_of[name], package), name)
+        module, own_name = home_of[name]
+        value = getattr(import_module(module, package), own_name)
         setattr(sys.modules[package], name, value)
         return value
 

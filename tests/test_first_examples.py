@@ -12,15 +12,8 @@ from uuid import UUID
 import pytest
 from judge import validator
 
-from operator_schema import (
-    URL,
-    Codec,
-    DecodeError,
-    SchemaError,
-    decode,
-    encode,
-    json_schema,
-)
+from operator_schema import Codec, DecodeError, SchemaError, decode, encode, json_schema
+from operator_schema.types import URL
 
 
 class URLComponent(Enum):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import shutil
 import subprocess
 import sys
@@ -80,7 +81,7 @@ def test_importing_and_registering_bring_the_standard_library_alone(import_it, u
     assert foreign == set()
 
 
-CORE = ("introspect", "schema", "codec", "tools", "rounds")
+CORE = ("introspect", "schema", "codec", "tools", "rounds", "execution")
 """The rooms that know nobody, with the modules beside them."""
 
 STANDARD = sys.stdlib_module_names | {"annotationlib", "_typeshed"}
@@ -155,6 +156,17 @@ def test_every_public_name_is_there():
         _ = operator_schema.Codek
 
 
+@pytest.mark.parametrize(
+    "room", ["codec", "content", "errors", "execution", "rounds", "testing", "tools", "types"]
+)
+def test_every_name_that_a_room_exports_is_there(room):
+    module = importlib.import_module(f"operator_schema.{room}")
+    for name in module.__all__:
+        assert getattr(module, name) is not None
+    with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
+        _ = module.Nothing
+
+
 @pytest.mark.needs_process
 def test_vendored(tmp_path):
     vendor = tmp_path / "acme" / "_vendor"
@@ -165,7 +177,8 @@ def test_vendored(tmp_path):
     code = (
         "import sys; from dataclasses import dataclass\n"
         "from acme._vendor import operator_schema as o\n"
-        "@dataclass\nclass Point:\n    x: int\n    link: o.URL | None = None\n"
+        "from acme._vendor.operator_schema.types import URL\n"
+        "@dataclass\nclass Point:\n    x: int\n    link: URL | None = None\n"
         "c = o.Codec(Point)\n"
         "assert c.decode_json('{\"x\": 3}') == Point(3) and o.encode(Point(3)) == {'x': 3}\n"
         "assert o.json_schema(Point)['required'] == ['x']\n"

@@ -12,17 +12,9 @@ from hypothesis import strategies as st
 from judge import validator
 from strategies import OBJECTS, TYPES, values_for
 
-from operator_schema import (
-    Codec,
-    RawArguments,
-    Registry,
-    SchemaError,
-    SchemaLeaf,
-    describe_tools,
-    json_schema,
-    tool,
-)
+from operator_schema import Codec, Registry, SchemaError, SchemaLeaf, describe_tools, json_schema, tool
 from operator_schema.schema.style import SchemaStyle, style_of
+from operator_schema.types import RawArguments
 
 STYLES = st.fixed_dictionaries(
     {"inline": st.booleans(), "boolean_schemas": st.booleans(), "empty_schemas": st.booleans()}

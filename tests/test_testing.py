@@ -18,19 +18,10 @@ from hypothesis import strategies as st
 from judge import validator
 from strategies import SHIPPED, Celsius, Limits
 
-from operator_schema import (
-    Codec,
-    DecodeError,
-    RawArguments,
-    SchemaError,
-    SchemaLeaf,
-    Tool,
-    document_tool,
-    skip,
-    tool,
-    tool_input,
-)
+from operator_schema import Codec, DecodeError, SchemaError, SchemaLeaf, Tool, skip, tool, tool_input
 from operator_schema.testing import arguments, instances, near_misses
+from operator_schema.tools import document_tool
+from operator_schema.types import RawArguments
 
 pytestmark = pytest.mark.slow("draws many values for each question")
 

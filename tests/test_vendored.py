@@ -20,7 +20,7 @@ import sys
 
 from acme._vendor import operator_schema as o
 from acme._vendor.operator_schema import providers
-from acme._vendor.operator_schema.tools.document_tool import document_tool
+from acme._vendor.operator_schema.tools import document_tool
 
 
 @o.tool(read_only=True)

@@ -1,1 +1,19 @@
 """How values go in and out: decoders, encoders and the codec that holds them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .partial import ArgumentStream as ArgumentStream
+    from .partial import Partial as Partial
+    from .report import DecodeReport as DecodeReport
+else:
+    __all__ = ["ArgumentStream", "DecodeReport", "Partial"]
+
+    def __getattr__(name: str) -> Any:
+        from ..lazy import lazy_names  # here, so that a first decode needs no module more
+
+        homes = {".partial": "ArgumentStream Partial", ".report": "DecodeReport"}
+        load, _, _ = lazy_names(__name__, homes)
+        return load(name)

@@ -22,8 +22,6 @@ else:
         {
             ".backends": "current_backend person_answers",
             ".checks": "check_confirm",
-            ".confirmation": "Confirm",
             ".executor": "Executor",
-            ".stream": "OnProgress",
         },
     )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ..lazy import answer_misnamed_imports, names_meant
 
 if TYPE_CHECKING:
+    from ..rounds import ToolChoice as ToolChoice
     from ..schema.style import Dialect as Dialect
     from .answer import Answer as Answer
     from .answer import AnswerError as AnswerError
@@ -43,6 +44,7 @@ _HOMES = {
     "Rules": ".names",
     "Stream": ".stream",
     "StreamedCall": ".partial_response",
+    "ToolChoice": "..rounds",
     "Usage": ".answer",
 }
 _FAMILIES = {

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from .descriptions import parameters_of as parameters_of
     from .descriptions import schema_of_parameters as schema_of_parameters
     from .descriptions import schema_response as schema_response
-    from .document_tool import DocumentOutput as DocumentOutput
-    from .document_tool import tool_of_document as tool_of_document
+    from .document_tools import DocumentOutput as DocumentOutput
+    from .document_tools import document_tool as document_tool
+    from .document_tools import tool_of_document as tool_of_document
     from .function import InputTool as InputTool
     from .function import tool_input as tool_input
     from .injection import register_handed_through as register_handed_through
@@ -58,12 +59,11 @@ else:
             ".calls": "RawCall ToolResult class_name_of",
             ".content": "Audio File Image Part Resource Text",
             ".descriptions": "describe_tools parameters_of schema_of_parameters schema_response",
-            ".document_tool": "DocumentOutput tool_of_document",
+            ".document_tools": "DocumentOutput document_tool tool_of_document",
             ".function": "InputTool tool_input",
             ".injection": "register_handed_through register_injected skip",
             ".log": "ERROR WARNING write_log",
             ".metadata": "STATEMENTS ToolAnnotations is_duration",
-            ".options": "ToolOptions",
             ".output": "NO_OUTPUT StructuredOutput WrittenOutput items_of",
             ".registry": "Registry RegistryChange",
             ".signature": "is_awaitable",

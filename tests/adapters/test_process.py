@@ -16,17 +16,16 @@ import pytest
 from operator_schema import (
     CallError,
     Executor,
-    Image,
     NeedsInput,
     RawCall,
     Registry,
-    Text,
     ToolError,
     Toolset,
     skip,
     tool,
 )
 from operator_schema.adapters.process import MAX_OUTPUT, answer, atools_of, tools_of
+from operator_schema.content import Image, Text
 
 anyio = pytest.importorskip("anyio", reason="no wheel of it for WebAssembly, which starts no processes")
 
@@ -39,7 +38,8 @@ import sys
 import time
 from typing import Annotated, Literal
 
-from operator_schema import CallError, Image, NeedsInput, skip, tool
+from operator_schema import CallError, NeedsInput, skip, tool
+from operator_schema.content import Image
 from operator_schema.adapters.process import main
 
 

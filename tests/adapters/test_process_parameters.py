@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 from jsonschema import Draft202012Validator
 
-from operator_schema import DecodeError, SchemaError, Tool, json_schema, schema_response, tool, tool_input
+from operator_schema import DecodeError, SchemaError, Tool, json_schema, tool, tool_input
 from operator_schema.adapters.process import tools_of
+from operator_schema.tools import schema_response
 from operator_schema.tools.descriptions import parameters_of, schema_of_parameters
 
 if TYPE_CHECKING:

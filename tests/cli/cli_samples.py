@@ -132,7 +132,8 @@ plain = len
 UNLISTED = """
 from dataclasses import dataclass
 from typing import Annotated, Literal
-from operator_schema import RawArguments, tool, tool_input
+from operator_schema import tool, tool_input
+from operator_schema.types import RawArguments
 
 @dataclass
 class Create:

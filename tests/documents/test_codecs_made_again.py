@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from operator_schema import Codec, DecodeError, document_tool
+from operator_schema import Codec, DecodeError
+from operator_schema.tools import document_tool
 
 SCHEMA = {
     "type": "object",

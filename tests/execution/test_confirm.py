@@ -9,18 +9,8 @@ import time
 
 import pytest
 
-from operator_schema import (
-    Complete,
-    Defer,
-    Executor,
-    HookError,
-    RawCall,
-    Registry,
-    Reject,
-    RunNormally,
-    Toolset,
-    tool,
-)
+from operator_schema import Complete, Defer, Executor, RawCall, Registry, Reject, RunNormally, Toolset, tool
+from operator_schema.errors import HookError
 
 pytestmark = pytest.mark.needs_threads
 

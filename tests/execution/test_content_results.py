@@ -13,21 +13,8 @@ from typing import Annotated, Any, Optional, Union
 import pytest
 from executor_samples import both, one
 
-from operator_schema import (
-    Audio,
-    Codec,
-    EncodeError,
-    Executor,
-    File,
-    Image,
-    RawCall,
-    Resource,
-    SchemaError,
-    SchemaLeaf,
-    Text,
-    ToolResult,
-    tool,
-)
+from operator_schema import Codec, EncodeError, Executor, RawCall, SchemaError, SchemaLeaf, ToolResult, tool
+from operator_schema.content import Audio, File, Image, Resource, Text
 
 pytestmark = pytest.mark.needs_threads
 

@@ -11,21 +11,11 @@ from typing import Annotated, Any
 import pytest
 from executor_samples import SOON, Db, add, greet, ping, raising, say
 
-from operator_schema import (
-    Executor,
-    NeedsInput,
-    Progress,
-    RawArguments,
-    RawCall,
-    Registry,
-    ToolError,
-    ToolNotFoundError,
-    ToolResult,
-    skip,
-    tool,
-)
+from operator_schema import Executor, NeedsInput, RawCall, Registry, ToolError, ToolResult, skip, tool
+from operator_schema.errors import ToolNotFoundError
 from operator_schema.tools.context import WholeContext
 from operator_schema.tools.round_protocol import DecodedCall
+from operator_schema.types import Progress, RawArguments
 
 pytestmark = pytest.mark.needs_threads
 

@@ -12,14 +12,13 @@ from operator_schema import (
     CallError,
     DecodeError,
     Executor,
-    MissingContextError,
     RawCall,
     Registry,
-    ToolNotFoundError,
     describe_tools,
     tool,
     tool_input,
 )
+from operator_schema.errors import MissingContextError, ToolNotFoundError
 
 pytestmark = pytest.mark.needs_threads
 

@@ -8,11 +8,8 @@ from typing import Annotated
 import pytest
 from executor_samples import Db, add, greet, one, ping, say
 
-from operator_schema import (
-    RawArguments,
-    skip,
-    tool,
-)
+from operator_schema import skip, tool
+from operator_schema.types import RawArguments
 
 pytestmark = pytest.mark.needs_threads
 

@@ -8,20 +8,8 @@ from typing import Any
 
 import pytest
 
-from operator_schema import (
-    CallError,
-    Complete,
-    Executor,
-    File,
-    Image,
-    RawCall,
-    Reject,
-    Resource,
-    SchemaError,
-    Text,
-    Toolset,
-    tool,
-)
+from operator_schema import CallError, Complete, Executor, RawCall, Reject, SchemaError, Toolset, tool
+from operator_schema.content import File, Image, Resource, Text
 
 pytestmark = pytest.mark.needs_threads
 

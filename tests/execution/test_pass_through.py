@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import pytest
 from executor_samples import add, both, one, raising
 
-from operator_schema import CallError, Executor, RawArguments, RawCall, tool
+from operator_schema import CallError, Executor, RawCall, tool
+from operator_schema.types import RawArguments
 
 pytestmark = pytest.mark.needs_threads
 

@@ -14,8 +14,9 @@ from typing import Annotated
 import pytest
 from executor_samples import SOON, both
 
-from operator_schema import Executor, Progress, ProgressUpdate, RawCall, SchemaError, skip, tool
+from operator_schema import Executor, RawCall, SchemaError, skip, tool
 from operator_schema.execution.stream import ProgressReports
+from operator_schema.types import Progress, ProgressUpdate
 
 pytestmark = pytest.mark.needs_threads
 

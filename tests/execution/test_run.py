@@ -7,19 +7,9 @@ from typing import Annotated
 
 import pytest
 
-from operator_schema import (
-    Executor,
-    Hooks,
-    InterruptedRoundError,
-    RawCall,
-    Reject,
-    Round,
-    ToolResult,
-    Toolset,
-    hook,
-    skip,
-    tool,
-)
+from operator_schema import Executor, RawCall, Reject, Round, ToolResult, Toolset, hook, skip, tool
+from operator_schema.errors import InterruptedRoundError
+from operator_schema.rounds import Hooks
 
 pytestmark = pytest.mark.needs_threads
 

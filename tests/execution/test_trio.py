@@ -13,8 +13,9 @@ from typing import Annotated
 import pytest
 from executor_samples import SOON, gone
 
-from operator_schema import CallError, Executor, Progress, RawCall, skip, tool
+from operator_schema import CallError, Executor, RawCall, skip, tool
 from operator_schema.execution.backends import current_backend, is_cancellation
+from operator_schema.types import Progress
 
 trio = pytest.importorskip("trio", reason="WebAssembly has no event loop for trio")
 anyio = pytest.importorskip("anyio", reason="WebAssembly has no event loop for trio")

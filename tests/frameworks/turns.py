@@ -13,7 +13,8 @@ from datetime import datetime
 from enum import Enum
 from typing import Annotated, Any, NamedTuple
 
-from operator_schema import CallError, Image, skip, tool
+from operator_schema import CallError, skip, tool
+from operator_schema.content import Image
 
 OURS = "ours"
 

@@ -14,20 +14,11 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from judge import validator
 
-from operator_schema import (
-    Codec,
-    DecodeError,
-    EncodeError,
-    LocalDateTime,
-    LocalTime,
-    SchemaError,
-    SchemaLeaf,
-    decode,
-    json_schema,
-)
+from operator_schema import Codec, DecodeError, EncodeError, SchemaError, SchemaLeaf, decode, json_schema
 from operator_schema.immutable import content_of
 from operator_schema.introspect.local_times import LOCAL_DATETIME, LOCAL_TIME
 from operator_schema.testing import arguments
+from operator_schema.types import LocalDateTime, LocalTime
 
 MORNING = datetime(2026, 1, 31, 9, 30, tzinfo=UTC)
 LOCAL_MORNING = datetime(2026, 1, 31, 9, 30)  # noqa: DTZ001  # a local one

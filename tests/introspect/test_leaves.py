@@ -10,16 +10,8 @@ from uuid import UUID
 import pytest
 
 import operator_schema.introspect.leaves as leaves_module
-from operator_schema import (
-    Codec,
-    EncodeError,
-    SchemaError,
-    SchemaLeaf,
-    decode,
-    encode,
-    json_schema,
-    register_leaf,
-)
+from operator_schema import Codec, EncodeError, SchemaError, SchemaLeaf, decode, encode, json_schema
+from operator_schema.types import register_leaf
 
 
 class Celsius:

@@ -12,9 +12,10 @@ from typing import Annotated, Any, ClassVar, Literal, Optional, Union
 import pytest
 from typing_extensions import TypeAliasType
 
-from operator_schema import Codec, SchemaError, SchemaLeaf, register_leaf
+from operator_schema import Codec, SchemaError, SchemaLeaf
 from operator_schema.introspect.docstrings import attribute_docstrings
 from operator_schema.introspect.graph_checks import node_name
+from operator_schema.types import register_leaf
 
 
 def complaint_of(annotation, **options):

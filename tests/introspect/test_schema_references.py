@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from operator_schema import Codec, SchemaError, SchemaLeaf, parameters_of, tool
+from operator_schema import Codec, SchemaError, SchemaLeaf, tool
+from operator_schema.tools import parameters_of
 
 IN = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
 POINTS_TO_IN = {"type": "object", "properties": {"inner": {"$ref": "#/$defs/In"}}, "required": ["inner"]}

@@ -38,9 +38,10 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from judge import validator
 
-from operator_schema import URL, Codec, DecodeError, EncodeError, SchemaError, SchemaLeaf, decode
+from operator_schema import Codec, DecodeError, EncodeError, SchemaError, SchemaLeaf, decode
 from operator_schema.immutable import content_of
 from operator_schema.introspect.shipped_leaves import _UTC_FILE, _zone_leaf, shipped_leaf
+from operator_schema.types import URL
 
 CONCRETE_PATH = pathlib.WindowsPath if os.name == "nt" else pathlib.PosixPath
 needs_processes = pytest.mark.skipif(

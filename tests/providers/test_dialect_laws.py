@@ -20,13 +20,14 @@ from hypothesis import assume, given, reject
 from hypothesis import strategies as st
 from offers import offer_of
 
-from operator_schema import LocalDateTime, LocalTime, SchemaError, SchemaLeaf, tool_input
+from operator_schema import SchemaError, SchemaLeaf, tool_input
 from operator_schema import providers as all_providers
 from operator_schema.introspect.shipped_leaves import shipped_leaf
 from operator_schema.json_values import JSON_TYPES
 from operator_schema.json_values import to_json_text as json_text
 from operator_schema.providers import Provider
 from operator_schema.schema.dialect import strange_parts
+from operator_schema.types import LocalDateTime, LocalTime
 
 pytestmark = pytest.mark.slow("draws hundreds of types")
 

@@ -16,7 +16,7 @@ from patience import PATIENCE
 from strategies import OBJECTS
 from test_strict import assert_within
 
-from operator_schema import Codec, SchemaError, SchemaLeaf, document_tool, tool, tool_input
+from operator_schema import Codec, SchemaError, SchemaLeaf, tool, tool_input
 from operator_schema.introspect.nodes import UnionNode
 from operator_schema.providers import (
     anthropic,
@@ -30,6 +30,7 @@ from operator_schema.providers import (
 )
 from operator_schema.schema.dialect import DialectRenderer, Loss, dialect_schema
 from operator_schema.schema.request_sizes import over_limits, size_of
+from operator_schema.tools import document_tool
 
 ALWAYS = [gemini_parameters, ollama, xai]
 

@@ -9,19 +9,10 @@ from hypothesis import strategies as st
 from offers import offer_of
 from provider_traffic import exchanges, provider_of
 
-from operator_schema import (
-    Executor,
-    RawCall,
-    Registry,
-    SchemaError,
-    ToolChoice,
-    Toolset,
-    Transcript,
-    tool,
-    tool_input,
-)
+from operator_schema import Executor, RawCall, Registry, SchemaError, Toolset, Transcript, tool, tool_input
 from operator_schema import providers as all_providers
 from operator_schema.providers import (
+    ToolChoice,
     anthropic,
     bedrock,
     cohere,

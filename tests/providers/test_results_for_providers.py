@@ -5,7 +5,8 @@ import re
 import pytest
 from provider_traffic import exchanges, provider_of, sent_messages
 
-from operator_schema import File, Image, RawCall, Text, ToolResult, tool
+from operator_schema import RawCall, ToolResult, tool
+from operator_schema.content import File, Image, Text
 from operator_schema.providers import (
     anthropic,
     bedrock,

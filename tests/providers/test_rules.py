@@ -9,7 +9,7 @@ from offers import offer_of
 from provider_traffic import exchanges
 from test_provider_laws import PROVIDERS, response_of
 
-from operator_schema import Executor, RawCall, SchemaError, Toolset, document_tool, tool
+from operator_schema import Executor, RawCall, SchemaError, Toolset, tool
 from operator_schema.lint import lint
 from operator_schema.providers import (
     NameRule,
@@ -29,6 +29,7 @@ from operator_schema.providers.property_names import (
     value_with_keys,
 )
 from operator_schema.schema.subschemas import rebuilt
+from operator_schema.tools import document_tool
 
 WITH_KEYS = [provider for provider in PROVIDERS if provider.rules.keys is not None]
 

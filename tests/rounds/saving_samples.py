@@ -12,24 +12,11 @@ from uuid import uuid4
 import pytest
 from round_samples import done
 
-from operator_schema import (
-    Audio,
-    Executor,
-    File,
-    Image,
-    NeedsInput,
-    RawArguments,
-    RawCall,
-    Resource,
-    RestoreError,
-    SchemaLeaf,
-    Text,
-    Toolset,
-    skip,
-    tool,
-    tool_input,
-)
+from operator_schema import Executor, NeedsInput, RawCall, SchemaLeaf, Toolset, skip, tool, tool_input
+from operator_schema.content import Audio, File, Image, Resource, Text
+from operator_schema.errors import RestoreError
 from operator_schema.rounds.input_copies import digest_with, what_is_signed
+from operator_schema.types import RawArguments
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 WAV = b"RIFF\x24\x00\x00\x00WAVEfmt " + bytes(20)

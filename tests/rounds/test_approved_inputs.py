@@ -9,7 +9,6 @@ from operator_schema import (
     Complete,
     DecodeError,
     Defer,
-    Hooks,
     NeedsInput,
     RawCall,
     Reject,
@@ -20,6 +19,7 @@ from operator_schema import (
     skip,
     tool,
 )
+from operator_schema.rounds import Hooks
 
 
 @tool(confirm=True)

@@ -17,17 +17,17 @@ from operator_schema import (
     EncodeError,
     NeedsInput,
     RawCall,
-    RestoreError,
     SchemaError,
     ToolError,
     Toolset,
-    document_tool,
     skip,
     tool,
     tool_input,
 )
+from operator_schema.errors import RestoreError
 from operator_schema.rounds.input_copies import canonical_text
 from operator_schema.testing import arguments
+from operator_schema.tools import document_tool
 
 
 def toolset_of(cls: type) -> Toolset[Any]:

@@ -10,17 +10,9 @@ import pytest
 from hypothesis import strategies as st
 from round_samples import Odd, fetch, raw, toolset
 
-from operator_schema import (
-    CommitError,
-    Executor,
-    RoundError,
-    ToolResult,
-    Toolset,
-    Transcript,
-    Turn,
-    rejection_reason,
-    tool,
-)
+from operator_schema import Executor, RoundError, ToolResult, Toolset, Transcript, Turn, tool
+from operator_schema.errors import CommitError
+from operator_schema.rounds import rejection_reason
 
 
 def started(*calls):

@@ -7,7 +7,8 @@ import threading
 import pytest
 from round_samples import done, raw, toolset
 
-from operator_schema import CommitError, RoundError, ToolResult, Transcript
+from operator_schema import RoundError, ToolResult, Transcript
+from operator_schema.errors import CommitError
 
 
 def started(*calls):

@@ -7,7 +7,8 @@ from typing import Any
 
 from round_samples import done, fetch, raw, search, toolset
 
-from operator_schema import Complete, Defer, Hooks, Reject, RunNormally, Toolset, hook, tool
+from operator_schema import Complete, Defer, Reject, RunNormally, Toolset, hook, tool
+from operator_schema.rounds import Hooks
 
 CONFIRM = "the tool asks for the agreement of a person (confirm=True)"
 

@@ -8,19 +8,9 @@ import pickle
 import pytest
 from round_samples import Odd, Text, done, ids, pay, raw, search, toolset
 
-from operator_schema import (
-    Complete,
-    Defer,
-    EncodeError,
-    HookError,
-    Hooks,
-    Reject,
-    RoundError,
-    RunNormally,
-    Transcript,
-    hook,
-    rejection_reason,
-)
+from operator_schema import Complete, Defer, EncodeError, Reject, RoundError, RunNormally, Transcript, hook
+from operator_schema.errors import HookError
+from operator_schema.rounds import Hooks, rejection_reason
 
 CONFIRM = "the tool asks for the agreement of a person (confirm=True)"
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from round_samples import done, fetch, ids, pay, raw, search, toolset
 
-from operator_schema import Hooks, Toolset, hook
+from operator_schema import Toolset, hook
+from operator_schema.rounds import Hooks
 
 INNER = Toolset(search, fetch)
 

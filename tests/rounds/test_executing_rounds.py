@@ -18,9 +18,6 @@ from operator_schema import (
     DecodeError,
     Defer,
     Executor,
-    HookError,
-    Hooks,
-    InterruptedRoundError,
     RawCall,
     Registry,
     Reject,
@@ -33,6 +30,8 @@ from operator_schema import (
     skip,
     tool,
 )
+from operator_schema.errors import HookError, InterruptedRoundError
+from operator_schema.rounds import Hooks
 
 pytestmark = pytest.mark.needs_threads
 

@@ -19,8 +19,6 @@ from operator_schema import (
     Defer,
     EncodeError,
     Executor,
-    HookError,
-    Hooks,
     RawCall,
     Reject,
     RunNormally,
@@ -30,6 +28,8 @@ from operator_schema import (
     tool,
     tool_input,
 )
+from operator_schema.errors import HookError
+from operator_schema.rounds import Hooks
 from operator_schema.testing import arguments
 
 

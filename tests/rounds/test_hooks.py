@@ -10,14 +10,9 @@ import pytest
 from patience import PATIENCE
 from round_samples import done, fetch, ids, names, pay, raw, search, toolset
 
-from operator_schema import (
-    Complete,
-    Hooks,
-    Reject,
-    ToolNotFoundError,
-    Toolset,
-    hook,
-)
+from operator_schema import Complete, Reject, Toolset, hook
+from operator_schema.errors import ToolNotFoundError
+from operator_schema.rounds import Hooks
 
 
 def applied(hooks, *calls, tools=toolset):

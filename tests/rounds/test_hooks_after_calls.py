@@ -8,7 +8,8 @@ import logging
 import pytest
 from round_samples import fetch, raw, search, toolset
 
-from operator_schema import Complete, Executor, Hooks, RoundError, RunAgain, ToolResult, Toolset, hook, tool
+from operator_schema import Complete, Executor, RoundError, RunAgain, ToolResult, Toolset, hook, tool
+from operator_schema.rounds import Hooks
 
 pytestmark = pytest.mark.needs_threads
 

@@ -11,7 +11,6 @@ import pytest
 from round_samples import Odd, done, fetch, ids, pay, raw, toolset
 
 from operator_schema import (
-    CommitError,
     DecodeError,
     Defer,
     EncodeError,
@@ -22,10 +21,11 @@ from operator_schema import (
     ToolError,
     Toolset,
     Transcript,
-    rejection_reason,
     skip,
     tool,
 )
+from operator_schema.errors import CommitError
+from operator_schema.rounds import rejection_reason
 
 pytestmark = pytest.mark.needs_threads
 

@@ -24,7 +24,8 @@ from saving_samples import (
     saved,
 )
 
-from operator_schema import EncodeError, NeedsInput, RawCall, RestoreError, Toolset, skip, tool, tool_input
+from operator_schema import EncodeError, NeedsInput, RawCall, Toolset, skip, tool, tool_input
+from operator_schema.errors import RestoreError
 from operator_schema.rounds.saved import FORMAT
 from operator_schema.rounds.tool_call import Question
 

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from saving_samples import SECRET, TOOLS, mixed, ran, resealed, saved
 
-from operator_schema import Finding, RestoreError
+from operator_schema import Finding
+from operator_schema.errors import RestoreError
 from operator_schema.rounds.saved import SavedCall, SavedHead, SavedPart, SavedQuestion, SavedResult
 
 pytestmark = pytest.mark.needs_threads

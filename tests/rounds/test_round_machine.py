@@ -17,16 +17,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from operator_schema import (
-    CommitError,
     Complete,
     DecodeError,
     Defer,
     Executor,
-    HookError,
-    Hooks,
     NeedsInput,
     Offer,
-    OfferError,
     RawCall,
     Registry,
     Reject,
@@ -40,6 +36,8 @@ from operator_schema import (
     tool,
     tool_input,
 )
+from operator_schema.errors import CommitError, HookError, OfferError
+from operator_schema.rounds import Hooks
 
 RAN: list[int] = []
 """The tags of the calls whose functions have run."""

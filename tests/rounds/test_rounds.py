@@ -13,13 +13,13 @@ from operator_schema import (
     DecodeError,
     RawCall,
     RoundError,
-    ToolNotFoundError,
     ToolResult,
     Toolset,
     Transcript,
     describe_tools,
     tool,
 )
+from operator_schema.errors import ToolNotFoundError
 from operator_schema.providers import anthropic
 
 

@@ -19,16 +19,15 @@ from round_samples import done
 from operator_schema import (
     DecodeError,
     Executor,
-    InterruptedRoundError,
     NeedsInput,
     RawCall,
-    RestoreError,
     RoundError,
     Toolset,
     Transcript,
     skip,
     tool,
 )
+from operator_schema.errors import InterruptedRoundError, RestoreError
 from operator_schema.rounds import commit
 
 pytestmark = pytest.mark.needs_threads

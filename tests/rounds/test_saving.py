@@ -33,18 +33,16 @@ from operator_schema import (
     Defer,
     EncodeError,
     Executor,
-    Hooks,
-    Image,
     NeedsInput,
     RawCall,
     Reject,
-    Resource,
-    Text,
     ToolResult,
     Toolset,
     skip,
     tool,
 )
+from operator_schema.content import Image, Resource, Text
+from operator_schema.rounds import Hooks
 from operator_schema.rounds.saved import FORMAT
 
 pytestmark = pytest.mark.needs_threads

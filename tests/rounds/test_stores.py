@@ -13,17 +13,8 @@ from typing import Any
 import pytest
 from round_samples import ask, fetch, pay, raw, search
 
-from operator_schema import (
-    Executor,
-    HookError,
-    InterruptedRoundError,
-    RawCall,
-    RestoreError,
-    RoundError,
-    Toolset,
-    Turn,
-    tool,
-)
+from operator_schema import Executor, RawCall, RoundError, Toolset, Turn, tool
+from operator_schema.errors import HookError, InterruptedRoundError, RestoreError
 from operator_schema.rounds.errors import StoreError
 from operator_schema.rounds.stores import SqliteStore
 

@@ -12,17 +12,17 @@ from round_samples import Odd, Remember, Text, ask, fetch, pay, raw, remember, s
 
 from operator_schema import (
     EncodeError,
-    Image,
     RawCall,
     RoundError,
     ToolError,
     ToolResult,
     Toolset,
     Transcript,
-    rejection_reason,
     tool,
     tool_input,
 )
+from operator_schema.content import Image
+from operator_schema.rounds import rejection_reason
 from operator_schema.rounds.tool_call import Question
 
 PIXEL = Image(b"\x89PNG\r\n\x1a\n", "image/png")

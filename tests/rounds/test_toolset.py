@@ -5,15 +5,8 @@ from __future__ import annotations
 import pytest
 from round_samples import Remember, ask, fetch, pay, remember, search
 
-from operator_schema import (
-    DuplicateToolError,
-    Registry,
-    SchemaError,
-    ToolNotFoundError,
-    Toolset,
-    describe_tools,
-    tool,
-)
+from operator_schema import Registry, SchemaError, Toolset, describe_tools, tool
+from operator_schema.errors import DuplicateToolError, ToolNotFoundError
 
 
 @tool(name="search")

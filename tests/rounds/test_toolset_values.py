@@ -8,17 +8,9 @@ import pickle
 import pytest
 from round_samples import Odd, ask, done, fetch, pay, raw, remember, search
 
-from operator_schema import (
-    Codec,
-    DuplicateToolError,
-    Executor,
-    Hooks,
-    Registry,
-    Reject,
-    Toolset,
-    describe_tools,
-    tool,
-)
+from operator_schema import Codec, Executor, Registry, Reject, Toolset, describe_tools, tool
+from operator_schema.errors import DuplicateToolError
+from operator_schema.rounds import Hooks
 
 # --- combination ---------------------------------------------------------------------------------
 

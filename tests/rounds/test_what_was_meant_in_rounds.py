@@ -9,17 +9,16 @@ from operator_schema import (
     Complete,
     Defer,
     Executor,
-    HookError,
-    Hooks,
     RawCall,
     Registry,
     Reject,
-    RestoreError,
     RunNormally,
     ToolError,
     Toolset,
     Transcript,
 )
+from operator_schema.errors import HookError, RestoreError
+from operator_schema.rounds import Hooks
 
 SECRET = b"thirty-two bytes that tests keep"
 toolset = Toolset(search, pay)

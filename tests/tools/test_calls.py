@@ -13,18 +13,16 @@ import pytest
 from operator_schema import (
     DecodeError,
     EncodeError,
-    MissingContextError,
-    RawArguments,
     SchemaError,
     ToolError,
     describe_tools,
-    document_tool,
-    parameters_of,
-    schema_response,
     skip,
     tool,
     tool_input,
 )
+from operator_schema.errors import MissingContextError
+from operator_schema.tools import document_tool, parameters_of, schema_response
+from operator_schema.types import RawArguments
 
 
 class Db:

@@ -21,11 +21,11 @@ from operator_schema import (
     Tool,
     Toolset,
     describe_tools,
-    schema_response,
     skip,
     tool,
     tool_input,
 )
+from operator_schema.tools import schema_response
 
 
 def complaint_of(make):

@@ -12,7 +12,7 @@ import time
 import pytest
 from content_samples import GIF, IMAGES, PNG, SOUNDS, boxes
 
-from operator_schema import Audio, File, Image, Resource, Text
+from operator_schema.content import Audio, File, Image, Resource, Text
 
 EVERY = [
     *[(Image, kind, data) for kind, found in IMAGES.items() for data in found],

@@ -10,7 +10,9 @@ from typing import Annotated, Any, Generic, NewType, Protocol, TypedDict, TypeVa
 
 import pytest
 
-from operator_schema import Executor, MissingContextError, Progress, RawCall, ToolError, skip, tool
+from operator_schema import Executor, RawCall, ToolError, skip, tool
+from operator_schema.errors import MissingContextError
+from operator_schema.types import Progress
 
 T = TypeVar("T")
 S = TypeVar("S")

@@ -18,10 +18,10 @@ from operator_schema import (
     SchemaError,
     ToolError,
     Toolset,
-    document_tool,
 )
 from operator_schema.schema.document import SchemaDocument
-from operator_schema.tools.document_tool import DocumentOutput, tool_of_document
+from operator_schema.tools import document_tool
+from operator_schema.tools.document_tools import DocumentOutput, tool_of_document
 
 SCHEMA = {
     "required": ["name"],

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from operator_schema import EncodeError, RawArguments, ToolError, tool, tool_input
+from operator_schema import EncodeError, ToolError, tool, tool_input
 from operator_schema.testing import arguments as valid_arguments
+from operator_schema.types import RawArguments
 
 
 class Level(Enum):

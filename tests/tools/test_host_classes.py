@@ -12,8 +12,9 @@ from typing import Annotated, Any, Generic, Literal, Optional, TypedDict, TypeVa
 
 import pytest
 
-from operator_schema import Codec, SchemaError, SchemaLeaf, register_injected, skip, tool
+from operator_schema import Codec, SchemaError, SchemaLeaf, skip, tool
 from operator_schema.tools import injection
+from operator_schema.types import register_injected
 
 T = TypeVar("T")
 

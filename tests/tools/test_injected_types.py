@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal, Optional
 
 import pytest
 
-from operator_schema import Codec, Progress, ToolError, skip, tool, tool_input
+from operator_schema import Codec, ToolError, skip, tool, tool_input
+from operator_schema.types import Progress
 
 
 class AtLeast:

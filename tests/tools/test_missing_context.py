@@ -7,7 +7,8 @@ from typing import Annotated
 
 import pytest
 
-from operator_schema import MissingContextError, skip, tool
+from operator_schema import skip, tool
+from operator_schema.errors import MissingContextError
 
 
 class Db:

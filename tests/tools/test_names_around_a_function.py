@@ -19,17 +19,10 @@ from typing import (
 import pytest
 from tool_samples import Derived, Point, T, codes_of, many, quick, wrapping
 
-from operator_schema import (
-    Codec,
-    MissingContextError,
-    RawArguments,
-    SchemaError,
-    decode,
-    json_schema,
-    schema_response,
-    tool,
-    tool_input,
-)
+from operator_schema import Codec, SchemaError, decode, json_schema, tool, tool_input
+from operator_schema.errors import MissingContextError
+from operator_schema.tools import schema_response
+from operator_schema.types import RawArguments
 
 
 def test_local_types_are_known_where_the_function_is_defined():

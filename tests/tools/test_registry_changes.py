@@ -13,7 +13,9 @@ import weakref
 import pytest
 from registry_samples import delete_file, names, read_file, web_search
 
-from operator_schema import DuplicateToolError, Registry, RegistryChange, SchemaError, ToolNotFoundError
+from operator_schema import Registry, SchemaError
+from operator_schema.errors import DuplicateToolError, ToolNotFoundError
+from operator_schema.tools import RegistryChange
 
 
 @pytest.fixture

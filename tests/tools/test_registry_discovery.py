@@ -9,12 +9,8 @@ import types
 import pytest
 from registry_samples import MODULE, names
 
-from operator_schema import (
-    DuplicateToolError,
-    Registry,
-    SchemaError,
-    tool_input,
-)
+from operator_schema import Registry, SchemaError, tool_input
+from operator_schema.errors import DuplicateToolError
 
 
 def test_from_module_takes_what_the_module_defines(folder):

@@ -7,14 +7,8 @@ import functools
 import pytest
 from registry_samples import MODULE, names, read_file, told_names, web_search
 
-from operator_schema import (
-    Registry,
-    SchemaError,
-    ToolNotFoundError,
-    describe_tools,
-    tool,
-    tool_input,
-)
+from operator_schema import Registry, SchemaError, describe_tools, tool, tool_input
+from operator_schema.errors import ToolNotFoundError
 
 
 async def async_switch():

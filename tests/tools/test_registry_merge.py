@@ -5,14 +5,8 @@ from __future__ import annotations
 import pytest
 from registry_samples import delete_file, names, read_file, told_names, web_search
 
-from operator_schema import (
-    DecodeError,
-    DuplicateToolError,
-    Executor,
-    Registry,
-    SchemaError,
-    describe_tools,
-)
+from operator_schema import DecodeError, Executor, Registry, SchemaError, describe_tools
+from operator_schema.errors import DuplicateToolError
 from operator_schema.tools.snapshot import Snapshot
 
 

@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-from operator_schema import DuplicateToolError, Registry, SchemaError, ToolNotFoundError, describe_tools, tool
+from operator_schema import Registry, SchemaError, describe_tools, tool
+from operator_schema.errors import DuplicateToolError, ToolNotFoundError
 
 
 @tool

@@ -5,15 +5,9 @@ from __future__ import annotations
 import pytest
 from registry_samples import delete_file, names, read_file, web_search
 
-from operator_schema import (
-    DuplicateToolError,
-    Executor,
-    Registry,
-    ToolNotFoundError,
-    describe_tools,
-    schema_response,
-    tool,
-)
+from operator_schema import Executor, Registry, describe_tools, tool
+from operator_schema.errors import DuplicateToolError, ToolNotFoundError
+from operator_schema.tools import schema_response
 
 
 def test_tools_come_back_in_the_order_of_their_registration():

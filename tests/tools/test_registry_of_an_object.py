@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from operator_schema import DuplicateToolError, Executor, RawCall, Registry, tool, tool_input
+from operator_schema import Executor, RawCall, Registry, tool, tool_input
+from operator_schema.errors import DuplicateToolError
 
 
 class Base:

@@ -5,13 +5,8 @@ from __future__ import annotations
 import pytest
 from registry_samples import delete_file, names, read_file, told_names, web_search
 
-from operator_schema import (
-    Executor,
-    RawCall,
-    Registry,
-    ToolNotFoundError,
-    describe_tools,
-)
+from operator_schema import Executor, RawCall, Registry, describe_tools
+from operator_schema.errors import ToolNotFoundError
 
 
 def test_a_tool_wins_over_the_registry_and_a_switch_over_both():

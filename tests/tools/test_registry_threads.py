@@ -7,10 +7,8 @@ import threading
 import pytest
 from registry_samples import names, read_file, web_search
 
-from operator_schema import (
-    DuplicateToolError,
-    Registry,
-)
+from operator_schema import Registry
+from operator_schema.errors import DuplicateToolError
 
 
 @pytest.mark.needs_threads

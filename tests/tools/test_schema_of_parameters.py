@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from judge import validator
 
-from operator_schema import DecodeError, document_tool, parameters_of, tool
+from operator_schema import DecodeError, tool
 from operator_schema.testing import arguments
+from operator_schema.tools import document_tool, parameters_of
 from operator_schema.tools.descriptions import schema_of_parameters
 
 

@@ -13,19 +13,16 @@ from operator_schema import (
     DecodeError,
     EncodeError,
     Executor,
-    Progress,
-    RawArguments,
     RawCall,
     Registry,
     SchemaError,
     Tool,
     ToolError,
-    document_tool,
-    parameters_of,
-    schema_response,
     skip,
     tool,
 )
+from operator_schema.tools import document_tool, parameters_of, schema_response
+from operator_schema.types import Progress, RawArguments
 
 SCHEMA: dict[str, Any] = {
     "type": "object",

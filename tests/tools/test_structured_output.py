@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from judge import validator
 from strategies import TYPES
 
-from operator_schema import EncodeError, Executor, RawCall, SchemaError, SchemaLeaf, StructuredOutput, tool
+from operator_schema import EncodeError, Executor, RawCall, SchemaError, SchemaLeaf, tool
 from operator_schema.testing import instances
+from operator_schema.tools import StructuredOutput
 
 
 @dataclass

@@ -11,16 +11,8 @@ from types import MappingProxyType
 
 import pytest
 
-from operator_schema import (
-    Executor,
-    RawCall,
-    Registry,
-    SchemaError,
-    ToolAnnotations,
-    describe_tools,
-    tool,
-    tool_input,
-)
+from operator_schema import Executor, RawCall, Registry, SchemaError, describe_tools, tool, tool_input
+from operator_schema.tools import ToolAnnotations
 from operator_schema.tools.metadata import FLAGS, NOTHING_STATED, STATEMENTS
 
 ALL = {

@@ -16,13 +16,8 @@ from typing import (
 import pytest
 from tool_samples import Point, codes_of, many
 
-from operator_schema import (
-    DecodeError,
-    SchemaError,
-    parameters_of,
-    skip,
-    tool,
-)
+from operator_schema import DecodeError, SchemaError, skip, tool
+from operator_schema.tools import parameters_of
 
 
 class Options(TypedDict):

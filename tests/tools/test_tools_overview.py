@@ -12,20 +12,18 @@ import pytest
 
 from operator_schema import (
     DecodeError,
-    InputTool,
-    MissingContextError,
-    RawArguments,
     SchemaError,
     Tool,
     ToolError,
     describe_tools,
-    parameters_of,
-    schema_response,
     skip,
     tool,
     tool_input,
 )
+from operator_schema.errors import MissingContextError
+from operator_schema.tools import InputTool, parameters_of, schema_response
 from operator_schema.tools.metadata import read_documentation
+from operator_schema.types import RawArguments
 
 
 class Db:

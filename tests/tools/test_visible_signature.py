@@ -12,7 +12,8 @@ from typing import Annotated, Any, Literal, NamedTuple, TypedDict, Unpack
 
 import pytest
 
-from operator_schema import RawArguments, skip, tool, tool_input
+from operator_schema import skip, tool, tool_input
+from operator_schema.types import RawArguments
 
 
 class Db:

@@ -9,18 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, assert_type
 
 import pytest
 
-from operator_schema import (
-    CallError,
-    DuplicateToolError,
-    Executor,
-    RawCall,
-    Registry,
-    Tool,
-    ToolDefinition,
-    ToolNotFoundError,
-    ToolResult,
-    tool,
-)
+from operator_schema import CallError, Executor, RawCall, Registry, Tool, ToolResult, tool
+from operator_schema.errors import DuplicateToolError, ToolNotFoundError
+from operator_schema.tools import ToolDefinition
 
 if TYPE_CHECKING:
     from operator_schema.tools.round_protocol import RunAll

@@ -8,20 +8,18 @@ from typing import Any, assert_type
 from urllib.parse import SplitResult
 
 from operator_schema import (
-    URL,
-    ArgumentStream,
     Codec,
     DecodeError,
     Finding,
-    Partial,
     SchemaError,
     SchemaLeaf,
     decode,
     decode_json,
     encode,
     json_schema,
-    register_leaf,
 )
+from operator_schema.codec import ArgumentStream, Partial
+from operator_schema.types import URL, register_leaf
 
 
 @dataclass

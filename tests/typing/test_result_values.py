@@ -6,18 +6,9 @@ from typing import Any, assert_type
 
 import pytest
 
-from operator_schema import (
-    Executor,
-    File,
-    Image,
-    Part,
-    RawCall,
-    Resource,
-    StructuredOutput,
-    Text,
-    ToolResult,
-    tool,
-)
+from operator_schema import Executor, RawCall, ToolResult, tool
+from operator_schema.content import File, Image, Part, Resource, Text
+from operator_schema.tools import StructuredOutput
 
 GIF = b"GIF89a\x01\x00"
 

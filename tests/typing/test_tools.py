@@ -8,22 +8,10 @@ from typing import Annotated, Any, Required, TypedDict, assert_type
 
 import pytest
 
-from operator_schema import (
-    InputTool,
-    MissingContextError,
-    RawArguments,
-    SchemaLeaf,
-    Tool,
-    ToolDefinition,
-    ToolError,
-    describe_tools,
-    document_tool,
-    parameters_of,
-    schema_response,
-    skip,
-    tool,
-    tool_input,
-)
+from operator_schema import SchemaLeaf, Tool, ToolError, describe_tools, skip, tool, tool_input
+from operator_schema.errors import MissingContextError
+from operator_schema.tools import InputTool, ToolDefinition, document_tool, parameters_of, schema_response
+from operator_schema.types import RawArguments
 
 
 class Db: ...

@@ -10,14 +10,10 @@ from typing import Any, Literal, assert_never, assert_type
 import pytest
 
 from operator_schema import (
-    CommitError,
     Complete,
-    Decision,
     Defer,
     Executor,
     Finding,
-    HookError,
-    Hooks,
     Offer,
     RawCall,
     Registry,
@@ -27,17 +23,18 @@ from operator_schema import (
     RunNormally,
     Tool,
     ToolCall,
-    ToolChoice,
-    ToolDefinition,
     ToolResult,
     Toolset,
     Transcript,
     Turn,
     hook,
-    rejection_reason,
     tool,
     tool_input,
 )
+from operator_schema.errors import CommitError, HookError
+from operator_schema.providers import ToolChoice
+from operator_schema.rounds import Decision, Hooks, rejection_reason
+from operator_schema.tools import ToolDefinition
 
 
 @dataclass

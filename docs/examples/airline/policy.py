@@ -8,7 +8,8 @@ from typing import Any
 from airline_functions import cancel_reservation, registry
 from airline_tools import GetReservationDetails, SendCertificate
 
-from operator_schema import Defer, Hooks, Reject, RunNormally, ToolCall, Toolset, hook
+from operator_schema import Defer, Reject, RunNormally, ToolCall, Toolset, hook
+from operator_schema.rounds import Hooks
 
 CUSTOMER = "ada_moss_1815"
 """Who is talking to the model."""

@@ -11,10 +11,11 @@ import pytest
 from mcp import Client, MCPError, types
 from mcp.server.lowlevel import Server
 
-from operator_schema import Executor, Image, RawCall, Registry, Resource, Text, ToolError
+from operator_schema import Executor, RawCall, Registry, ToolError
 from operator_schema.adapters import mcp_client as reading
 from operator_schema.adapters.mcp import server
 from operator_schema.adapters.mcp_client import ServerTools, part_of, tools_from
+from operator_schema.content import Image, Resource, Text
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 MODES = ["legacy", "2026-07-28"]

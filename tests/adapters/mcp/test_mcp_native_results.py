@@ -11,9 +11,10 @@ import pytest
 from mcp import Client, MCPError, types
 from mcp.server.mcpserver import Image as McpImage
 
-from operator_schema import Executor, Image, RawCall, Registry, tool
+from operator_schema import Executor, RawCall, Registry, tool
 from operator_schema.adapters.mcp import server
 from operator_schema.adapters.mcp_client import tools_from
+from operator_schema.content import Image
 
 LEGACY, MODERN = "legacy", "2026-07-28"
 both_protocols = pytest.mark.parametrize("mode", [LEGACY, MODERN])

@@ -29,24 +29,13 @@ from mcp.types import (
     ToolListChangedNotification,
 )
 
-from operator_schema import (
-    Audio,
-    CallError,
-    Executor,
-    File,
-    Image,
-    NeedsInput,
-    Progress,
-    Registry,
-    Resource,
-    Toolset,
-    skip,
-    tool,
-)
+from operator_schema import CallError, Executor, NeedsInput, Registry, Toolset, skip, tool
 from operator_schema.adapters import mcp_client as reading
 from operator_schema.adapters.mcp import handlers, http, messages, server, stdio
 from operator_schema.adapters.mcp.server import ChangeBus
 from operator_schema.adapters.mcp.server import server_of as server_from
+from operator_schema.content import Audio, File, Image, Resource
+from operator_schema.types import Progress
 
 PATIENCE = 20  # seconds, on a machine that has much to do
 LEGACY, MODERN = "legacy", "2026-07-28"

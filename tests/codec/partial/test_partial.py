@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import pytest
 from partial_samples import WRITE, Nest, Write, found, outcome
 
-from operator_schema import Codec, DecodeError, Partial
+from operator_schema import Codec, DecodeError
+from operator_schema.codec import Partial
 from operator_schema.codec.size_limits import MAX_PROBLEMS
 
 

@@ -16,9 +16,10 @@ from strands.models.model import Model
 from turn_table import run_section
 from turns import CALLS, OURS, PNG, TOOLS, Answer, Call
 
-from operator_schema import File, skip, tool
+from operator_schema import skip, tool
 from operator_schema.adapters import strands_agents as adapter
 from operator_schema.adapters.strands_agents import to_tool, to_tools
+from operator_schema.content import File
 
 TURNS = {
     "good": OURS,

@@ -6,7 +6,9 @@ from typing import Annotated, Any
 
 from mcp.server.context import ServerRequestContext
 
-from operator_schema import Audio, CallError, Image, Progress, Registry, Resource, skip, tool
+from operator_schema import CallError, Registry, skip, tool
+from operator_schema.content import Audio, Image, Resource
+from operator_schema.types import Progress
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 WAV = b"RIFF\x24\x00\x00\x00WAVEfmt " + bytes(20)

@@ -15,9 +15,10 @@ from local_server import serving
 from turn_table import run_section
 from turns import CALLS, OURS, PNG, TOOLS, Call, Db
 
-from operator_schema import Image, Registry, skip, tool
+from operator_schema import Registry, skip, tool
 from operator_schema.adapters import agent_framework as adapter
 from operator_schema.adapters.agent_framework import to_tool, to_tools
+from operator_schema.content import Image
 
 TURNS = {
     "good": OURS,

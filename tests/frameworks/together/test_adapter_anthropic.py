@@ -15,9 +15,10 @@ from pydantic import PydanticUserError
 from turn_table import run_section
 from turns import CALLS, OURS, PNG, TOOLS, Answer, add
 
-from operator_schema import Image, RawCall, Registry, tool
+from operator_schema import RawCall, Registry, tool
 from operator_schema.adapters import anthropic as adapter
 from operator_schema.adapters.anthropic import to_async_tools, to_tool, to_tools
+from operator_schema.content import Image
 
 TURNS = {
     "good": OURS,

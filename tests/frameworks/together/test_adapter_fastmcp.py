@@ -18,9 +18,11 @@ from mcp_types import InputRequiredResult, TextContent
 from turn_table import run_section
 from turns import CALLS, OURS, PNG, TOOLS, Answer
 
-from operator_schema import Executor, Image, Progress, Registry, skip, tool
+from operator_schema import Executor, Registry, skip, tool
 from operator_schema.adapters import fastmcp as adapter
 from operator_schema.adapters.fastmcp import RegistryProvider, to_tool, to_tools
+from operator_schema.content import Image
+from operator_schema.types import Progress
 
 TURNS = {
     "good": OURS,

@@ -15,9 +15,10 @@ from contract import Driver
 from turn_table import run_section
 from turns import CALLS, OURS, TOOLS, Answer
 
-from operator_schema import Executor, Image, Registry, skip, tool
+from operator_schema import Executor, Registry, skip, tool
 from operator_schema.adapters import llm as adapter
 from operator_schema.adapters.llm import Toolbox, ToolCallError, to_tools
+from operator_schema.content import Image
 
 TURNS = {
     "good": OURS,

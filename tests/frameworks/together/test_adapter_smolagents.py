@@ -17,9 +17,10 @@ from smolagents.models import ChatMessage, MessageRole, get_tool_json_schema
 from turn_table import run_section
 from turns import CALLS, OURS, TOOLS, Answer, Call
 
-from operator_schema import Image, tool
+from operator_schema import tool
 from operator_schema.adapters import smolagents as adapter
 from operator_schema.adapters.smolagents import to_tool, to_tools
+from operator_schema.content import Image
 
 TURNS = {
     "good": OURS,

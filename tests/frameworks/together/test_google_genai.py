@@ -10,7 +10,8 @@ from google import genai
 from google.genai import types
 from local_server import serving
 
-from operator_schema import Executor, Image, RawCall, Registry, tool
+from operator_schema import Executor, RawCall, Registry, tool
+from operator_schema.content import Image
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 

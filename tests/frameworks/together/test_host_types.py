@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 import pytest
 
-from operator_schema import Executor, RawCall, SchemaError, register_injected, skip, tool
+from operator_schema import Executor, RawCall, SchemaError, skip, tool
 from operator_schema.tools import injection
+from operator_schema.types import register_injected
 
 
 @pytest.fixture(autouse=True)

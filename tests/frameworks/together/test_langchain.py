@@ -16,8 +16,9 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, ToolRuntime, tools_condition
 from langgraph.types import Command, interrupt
 
-from operator_schema import Image, skip, tool
+from operator_schema import skip, tool
 from operator_schema.adapters.langchain_core import to_tools
+from operator_schema.content import Image
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 

@@ -23,8 +23,9 @@ from agents import (
 from agents.tool_context import ToolContext
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
 
-from operator_schema import Image, skip, tool
+from operator_schema import skip, tool
 from operator_schema.adapters.openai_agents import to_tools
+from operator_schema.content import Image
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 

@@ -23,8 +23,9 @@ from pydantic_ai import (
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
 from pydantic_ai.models.function import FunctionModel
 
-from operator_schema import Image, skip, tool
+from operator_schema import skip, tool
 from operator_schema.adapters.pydantic_ai import Toolset
+from operator_schema.content import Image
 
 
 @dataclass

@@ -7,7 +7,8 @@ import sys
 from dataclasses import dataclass
 from typing import Annotated
 
-from operator_schema import Progress, Registry, Toolset, skip, tool
+from operator_schema import Registry, Toolset, skip, tool
+from operator_schema.types import Progress
 
 print("printed at import")  # noqa: T201  # what must not reach the client
 os.write(1, b"written at import\n")

@@ -7,7 +7,9 @@ from typing import Annotated, Any
 
 from mcp import MCPError
 
-from operator_schema import CallError, File, Progress, Resource, skip, tool
+from operator_schema import CallError, skip, tool
+from operator_schema.content import File, Resource
+from operator_schema.types import Progress
 
 SURROGATE = "\ud800"  # half of a pair, which UTF-8 can't write
 LOG = logging.getLogger("hostile")

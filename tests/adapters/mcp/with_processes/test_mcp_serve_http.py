@@ -22,10 +22,11 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import ToolListChangedNotification
 from mcp_processes import HERE, PATIENCE, http_server, request
 
-from operator_schema import Registry, document_tool, tool
+from operator_schema import Registry, tool
 from operator_schema.adapters.mcp import http as serving
 from operator_schema.adapters.mcp import server
 from operator_schema.cli import main as operator_schema
+from operator_schema.tools import document_tool
 
 pytestmark = pytest.mark.slow("starts a server in a process for each question")
 

@@ -258,7 +258,7 @@ def asks(ctx: Annotated["ServerRequestContext", skip], session: Annotated["Serve
     imports = """
 from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
-from operator_schema import Progress
+from operator_schema.types import Progress
 
 class One: pass
 class Two: pass
