@@ -134,7 +134,7 @@ def switch(monkeypatch):
     row = Traits(Switch, json_types=lambda _: frozenset({"string"}), classes=lambda _: (bool,))
     monkeypatch.setattr(node_kinds, "TRAITS", {**TRAITS, Switch: row})
     decode = lambda run, _node, value, path, _depth: (  # noqa: E731  # a row of a table
-        value == "on" if value in ["on", "off"] else run.findings.too_large(path, 0)
+        value == "on" if value in ["on", "off"] else run.problems.too_large(path, 0)
     )
     monkeypatch.setattr(interpret, "DECODERS", {**interpret.DECODERS, Switch: decode})
     return ArrayNode(Switch())
@@ -222,14 +222,14 @@ def test_no_dialect_sends_a_kind_that_its_table_lacks(box):
         if provider.dialect is not None:
             made = dialect_schema(holding(node), provider.dialect, "hold", provider.name)
             assert made.schema == {}
-            assert [(one.path, one.message) for one in made.findings] == [
+            assert [(one.path, one.message) for one in made.complaints] == [
                 (("held",), f"it is a Box, which {provider.name} doesn't take")
             ]
         if provider.always is not None:
             made = dialect_schema(holding(node), provider.always, "hold", provider.name)
             assert Loss(("held",), "weakened", "type") in made.losses
             assert made.schema["properties"]["held"]["type"].lower() == "object"
-            assert made.findings == ()
+            assert made.complaints == ()
 
 
 def test_a_definition_of_such_a_kind_is_refused_too(box):
@@ -239,7 +239,7 @@ def test_a_definition_of_such_a_kind_is_refused_too(box):
     graph = codec.graph.replace(definitions={target: node})
     codec = Codec.from_graph(graph, Holder, "Holder", DEFAULTS)
     made = dialect_schema(codec, all_providers.openai_chat.dialect, "hold", "OpenAI")
-    assert [one.message for one in made.findings] == ["it is a Box, which OpenAI doesn't take"]
+    assert [one.message for one in made.complaints] == ["it is a Box, which OpenAI doesn't take"]
 
 
 def test_nulls_inside_such_a_kind_are_left_out(box):

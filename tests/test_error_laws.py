@@ -127,7 +127,7 @@ def check_that_what_goes_to_logs_is_json_and_bounded(error: DecodeError) -> None
     content = error.as_dict()
     assert json.loads(json.dumps(content, allow_nan=False)) == content
     assert len(json.dumps(content)) < 1500 + 900 * len(error.findings)
-    assert set(content) == {"error", "name", "problems", "omitted", "expects"}
+    assert set(content) == {"error", "name", "findings", "omitted", "expects"}
     assert len(repr(error)) < 300
 
 

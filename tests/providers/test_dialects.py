@@ -183,10 +183,10 @@ def test_what_a_provider_takes_always_is_never_refused_but_for_names(annotation,
         reject()
     found = dialect_schema(codec, provider.always, "tool", provider.name)
     if isinstance(codec.graph.resolve_root(), UnionNode):
-        assert [complaint.code for complaint in found.findings] == ["unsupported"]
+        assert [complaint.code for complaint in found.complaints] == ["unsupported"]
         return
-    assert all(complaint.message.startswith("the property is called") for complaint in found.findings)
-    if not found.findings:
+    assert all(complaint.message.startswith("the property is called") for complaint in found.complaints)
+    if not found.complaints:
         assert_within(found.schema, provider.always)
         json.dumps(found.schema)
 
@@ -712,4 +712,4 @@ def test_what_no_dialect_knows_is_refused_whoever_writes_it(monkeypatch):
     monkeypatch.setattr(DialectRenderer, "schema", lambda *_: {"type": "integer", "x-unknown": 1})
     made = dialect_schema(Codec(Node), openai_chat.dialect, "grow", "OpenAI")
     assert made.schema == {}
-    assert 'its schema has the keyword "x-unknown"' in made.findings[0].message
+    assert 'its schema has the keyword "x-unknown"' in made.complaints[0].message

@@ -87,7 +87,7 @@ def rendered(annotation, provider):
         found = dialect_schema(Codec(annotation), provider.dialect, "tool", provider.name)
     except SchemaError:
         reject()
-    if found.findings:
+    if found.complaints:
         reject()
     return found.schema
 

@@ -119,7 +119,7 @@ class Uncopyable(Exception):  # noqa: N818  # what it is called does not matter
 
 def test_a_copy_shares_the_exception():
     error = Uncopyable(1, 2)
-    result = ToolResult("1", "a", "no", True, "execution_failed", {"exception": error, "problems": [{}]})
+    result = ToolResult("1", "a", "no", True, "execution_failed", {"exception": error, "findings": [{}]})
     copied = copy.deepcopy(result)
     assert copied == result
     assert copied.details["exception"] is error
