@@ -117,7 +117,7 @@ class Codec(Generic[T]):
             complaints += _check_defaults(walk.defaulted, graph, max_depth)
         if complaints:
             from ..errors import SchemaError
-            from ..introspect.docstrings import with_places
+            from ..introspect.source_code import with_places
 
             raise SchemaError(own_name, with_places(complaints, graph))
         self._hold(graph, annotation, own_name, checked)

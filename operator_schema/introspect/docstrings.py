@@ -7,20 +7,9 @@ faster than the docstring.
 
 from __future__ import annotations
 
-import ast
-import inspect
-import linecache
-import re
-import sys
-import textwrap
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from ..immutable import Value
-from ..wording import clip, escape
-from .names import class_name
-from .node_kinds import visit
-from .nodes import ObjectNode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -28,12 +17,13 @@ if TYPE_CHECKING:
     Line = tuple[int, str]  # how far it is indented, and its text without that
     Entry = tuple[tuple[str, ...], str]  # the names, and the text on their line
     EntryReader = Callable[[str], Entry | None]
-    from collections.abc import Collection, Iterator
 
-    from ..findings import Finding
-    from .nodes import Graph
 
-__all__ = ["Docstring", "attribute_docstrings", "parse_docstring", "place_of", "split_summary", "with_places"]
+__all__ = [
+    "Docstring",
+    "parse_docstring",
+    "split_summary",
+]
 
 
 _PARAMETERS: Final = True
@@ -471,66 +461,3 @@ def _sentence_end(paragraph: str) -> int | None:
             return end
         end = paragraph.find(".", end) + 1
     return None
-
-
-_SHOWN_LENGTH = 200
-
-
-def with_places(complaints: Sequence[Finding], graph: Graph) -> list[Finding]:
-    """Add file and line to complaints about the classes inside a registered type.
-
-    Args:
-        complaints: about the type.
-        graph: of the type, with `UNKNOWN` in the places that could not be read.
-    """
-    root = graph.resolve_root()
-    wanted = {complaint.type for complaint in complaints}
-    classes: dict[str, set[type]] = {}
-    for node in visit([graph.root, *graph.definitions.values()]):
-        if isinstance(node, ObjectNode) and node is not root and node.name in wanted:
-            classes.setdefault(node.name, set()).add(node.type)
-    places = {name: place_of(*several) for name, several in classes.items() if len(several) == 1}
-    return [complaint.replace(where=places.get(complaint.type or "")) for complaint in complaints]
-
-
-def place_of(cls: type) -> str | None:
-    """Return file and line of a class; None where a class statement of its name isn't found, or several."""
-    module = sys.modules.get(cls.__module__)
-    file: Any = getattr(module, "__dict__", {}).get("__file__")
-    if not isinstance(file, str):
-        return None
-    statement = re.compile(rf"\s*class\s+{re.escape(class_name(cls))}\b")
-    lines = [i for i, line in enumerate(linecache.getlines(file), 1) if statement.match(line)]
-    return f"{clip(escape(file), _SHOWN_LENGTH)}:{lines[0]}" if len(lines) == 1 else None
-
-
-def attribute_docstrings(cls: type, names: Collection[str]) -> dict[str, str]:
-    """Return the docstrings below the fields of a class, the nearest class first.
-
-    Args:
-        cls: a class; if its source can't be found, there are none.
-        names: the fields.
-    """
-    found: dict[str, str] = {}
-    for base in cls.__mro__[:-1]:
-        for name, text in _own_docstrings(base):
-            if name in names:
-                found.setdefault(name, text)
-    return found
-
-
-def _own_docstrings(cls: type) -> Iterator[tuple[str, str]]:
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
-    except (OSError, TypeError, SyntaxError):
-        return
-    body = [statement for node in tree.body if isinstance(node, ast.ClassDef) for statement in node.body]
-    for statement, following in pairwise(body):
-        if (
-            isinstance(statement, ast.AnnAssign)
-            and isinstance(statement.target, ast.Name)
-            and isinstance(following, ast.Expr)
-            and isinstance(following.value, ast.Constant)
-            and isinstance(following.value.value, str)
-        ):
-            yield statement.target.id, inspect.cleandoc(following.value.value)

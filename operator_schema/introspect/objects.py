@@ -393,7 +393,7 @@ def describe_fields(
     if docstrings:
         text, documented = _from_docstrings(cls, docstrings, names, report)
     if attribute_docs:
-        from .docstrings import attribute_docstrings
+        from .source_code import attribute_docstrings
 
         documented = {**attribute_docstrings(cls, names), **documented}
     return text, _param_descriptions(cls, given, names, report), documented

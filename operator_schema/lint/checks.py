@@ -618,7 +618,7 @@ def _place_of(tool: Tool[..., Any]) -> str | None:
     code = getattr(unwrap(tool), "__code__", None)
     if code is not None:
         return f"{code.co_filename}:{code.co_firstlineno}"
-    from ..introspect.docstrings import place_of
+    from ..introspect.source_code import place_of
 
     return place_of(tool.input_type) if isinstance(tool.input_type, type) else None
 

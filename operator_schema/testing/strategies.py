@@ -7,7 +7,13 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from hypothesis import strategies as st
+try:
+    from hypothesis import strategies as st
+except ModuleNotFoundError as error:
+    if error.name != "hypothesis":
+        raise
+    message = "operator_schema.testing needs Hypothesis: pip install 'operator-schema[testing]'"
+    raise ModuleNotFoundError(message, name=error.name) from None
 
 from ..codec.codec import Codec
 from ..codec.example import NO_EXAMPLE, example_of

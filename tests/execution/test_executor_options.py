@@ -53,7 +53,7 @@ def test_one_call_alone_is_not_a_list_of_calls():
 
 
 def test_the_docs_table_has_the_default_of_every_option():
-    page = Path(__file__).parents[3] / "docs" / "executing.md"
+    page = Path(__file__).parents[2] / "docs" / "executing.md"
     section = (
         page.read_text(encoding="utf-8").partition("## Options of the executor")[2].partition("\n## ")[0]
     )

@@ -20,7 +20,7 @@ from operator_schema import (
 
 pytestmark = pytest.mark.needs_threads
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def process(code, timeout=20):

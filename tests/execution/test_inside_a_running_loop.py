@@ -450,7 +450,7 @@ def test_a_thread_is_not_given_to_a_loop_that_stands_still():
 def interrupted(source):
     """Run a program that shows the pid when it is ready, interrupt it, and return what it prints."""
     start = "import asyncio, signal, sys, threading, time\nfrom operator_schema import *\n"
-    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     process = subprocess.Popen(
         [sys.executable, "-c", start + dedent(source)],
         stdout=subprocess.PIPE,

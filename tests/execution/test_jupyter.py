@@ -71,7 +71,7 @@ def printed(cell):
 
 @pytest.fixture
 def notebook(monkeypatch, tmp_path):
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[3]))
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path))
     return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(dedent(t)) for t in (TOOLS, NAP, AGAIN)])

@@ -15,7 +15,7 @@ from operator_schema import CallError, Executor, RawCall, skip, tool
 pytestmark = pytest.mark.needs_threads
 
 LOGGER = "operator_schema"
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 class Db:

@@ -19,7 +19,7 @@ from operator_schema.execution.threads import end_idle_workers
 
 pytestmark = pytest.mark.needs_threads
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 IDLE = "operator_schema idle"
 
 

@@ -19,7 +19,7 @@ from operator_schema.execution.sync import _WaitingThread
 
 pytestmark = pytest.mark.needs_threads
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 CALL = RawCall("1", "ping")
 
 
