@@ -41,10 +41,11 @@ def checked_work(work: Any) -> list[RawCall]:
         TypeError: they aren't calls.
     """
     kind: Any = cast("Any", type(work))
+    has_calls = hasattr(kind, "calls")
     if hasattr(kind, "__iter__") and not issubclass(kind, (dict, str, bytes)):
         return checked_calls(work)
     remedy = remedy_for(work)
-    if hasattr(kind, "calls"):
+    if has_calls:
         remedy = ": give its calls, or make a round of it: offer.round(answer)"
     elif issubclass(kind, dict) and "calls" in work:
         remedy = ": toolset.restore_round(data) makes a round of what round.as_dict() returned"
