@@ -120,7 +120,7 @@ class Judge:
 
     def _ask(self, subject: Subject, grammar: Grammar, value: Any) -> None:
         text = _compact(value)
-        if subject.report(text):
+        if subject.problems(text):
             self._count(subject, "instances", None, text, "the decoder refuses what the library wrote")
             return
         offset = first_refused(grammar, text.encode())

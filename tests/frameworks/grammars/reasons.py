@@ -185,7 +185,7 @@ def why_refused(subject: Subject, text: bytes, engine: str) -> str | None:
         value = json.loads(decoded)
     except ValueError:
         return NOT_JSON
-    problems = subject.report(decoded)
+    problems = subject.problems(decoded)
     if not problems:
         return DECODED
     of_text = _why_of_text(decoded)
