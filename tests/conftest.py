@@ -25,7 +25,17 @@ settings.register_profile(
 # A gate says the same of the same commit each time; everybody's `make test` looks for new examples.
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True, database=None)
 # What differs between versions of Python shows in a few examples: on one of them the laws get more.
-settings.register_profile("matrix", settings.get_profile("ci"), max_examples=25)
+settings.register_profile(
+    "matrix",
+    settings.get_profile("ci"),
+    max_examples=25,
+    # With so few examples, the share that a filter refuses is a matter of chance.
+    suppress_health_check=[
+        HealthCheck.too_slow,
+        HealthCheck.data_too_large,
+        HealthCheck.filter_too_much,
+    ],
+)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 ENGINE = (
