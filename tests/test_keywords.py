@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from jsonschema_specifications import REGISTRY
 
 from operator_schema.providers import openai_chat, openai_compatible
 from operator_schema.schema.changes import SchemaChange, schema_changes
@@ -14,6 +13,10 @@ from operator_schema.schema.document_checks import _CHECKS  # pyright: ignore[re
 from operator_schema.schema.keywords import KEYWORDS, LIMITS, about, limit_of
 from operator_schema.schema.style import Dialect
 from operator_schema.schema.subschemas import as_path, mapped, path_of, rebuilt, subschemas
+
+REGISTRY = pytest.importorskip(
+    "jsonschema_specifications", reason="WebAssembly has no wheels of what it needs"
+).REGISTRY
 
 WHOLE = {
     "$defs": {"a": {"type": "string"}},
