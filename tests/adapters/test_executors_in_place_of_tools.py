@@ -24,17 +24,20 @@ ADAPTER = Adapter("a framework", made)
 FRENCH = Executor([greet], context={"greeting": "Bonjour"})
 
 
+@pytest.mark.needs_threads
 def test_it_has_its_tools_and_its_context():
     ((name, call),) = ADAPTER.to_tools(FRENCH)
     assert name == "greet"
     assert call({"name": "Ada"}) == "Bonjour Ada"
 
 
+@pytest.mark.needs_threads
 def test_the_context_of_the_door_wins():
     ((_, call),) = ADAPTER.to_tools(FRENCH, context={"greeting": "Ciao"})
     assert call({"name": "Ada"}) == "Ciao Ada"
 
 
+@pytest.mark.needs_threads
 def test_the_context_of_an_executor_beside_tools_counts_too():
     ((_, call),) = ADAPTER.to_tools(FRENCH.registry, executor=FRENCH)
     assert call({"name": "Ada"}) == "Bonjour Ada"

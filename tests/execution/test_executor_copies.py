@@ -153,6 +153,7 @@ def test_what_has_no_name_in_a_module_can_t_be_pickled(option):
         pickle.dumps(executor)
 
 
+@pytest.mark.needs_threads
 def test_a_copy_with_other_options():
     executor = Executor([fail], timeout=5.0, pass_through=(NeedsApprovalError,))
     quiet = executor.with_(pass_through=())

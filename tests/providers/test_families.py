@@ -35,6 +35,7 @@ def loaded_with(name: str) -> list[str]:
     return [module for module in found.stdout.split() if module.split(".")[0] == "operator_schema"]
 
 
+@pytest.mark.needs_process
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_provider_loads_its_own_family_alone(name):
     loaded = loaded_with(name)

@@ -181,6 +181,7 @@ def test_what_a_person_approved_is_not_edited_in_place_either():
 RETURNED = {"the same": lambda call: call.input, "another": lambda call: replace(call.input)}
 
 
+@pytest.mark.needs_threads
 @pytest.mark.parametrize("returned", RETURNED.values(), ids=RETURNED.keys())
 def test_no_hook_sees_an_edit_of_what_a_person_approved(returned):
     seen: list[Any] = []

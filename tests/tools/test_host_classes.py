@@ -129,6 +129,7 @@ def test_a_result_that_a_framework_handles_itself():
     assert tool(give).output_schema() == {}
 
 
+@pytest.mark.needs_threads
 def test_classes_are_registered_in_several_threads():
     classes: list[type] = []
 
