@@ -165,8 +165,17 @@ LANGUAGES: Mapping[str, tuple[str, ...]] = {
     "python": (".py", ".pyi"),
     "go": (".go",),
     "rust": (".rs",),
+    "typescript": (".ts", ".mts", ".cts"),
+    "tsx": (".tsx",),
+    "javascript": (".js", ".jsx", ".mjs", ".cjs"),
+    "java": (".java",),
+    "c": (".c", ".h"),
+    "cpp": (".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx"),
 }
 """Name of each language to the endings of its files; `NAME_language.py` next to this file reads it."""
+
+_DIALECTS = {"tsx": ("typescript", "TSX"), "javascript": ("typescript", "JAVASCRIPT")}
+"""Languages that the module of another one reads: that one, and the name there."""
 
 _BY_SUFFIX = {suffix: name for name, suffixes in LANGUAGES.items() for suffix in suffixes}
 
@@ -275,8 +284,8 @@ def language_named(name: str) -> Language:
     Raises:
         ImportError: its grammar isn't installed.
     """
-    module = import_module(f".{name}_language", __package__)
-    language: Language = module.LANGUAGE
+    module, attribute = _DIALECTS.get(name, (name, "LANGUAGE"))
+    language: Language = getattr(import_module(f".{module}_language", __package__), attribute)
     return language
 
 
@@ -285,7 +294,8 @@ def _grammar(package: str) -> Grammar:
     try:
         from tree_sitter import Language as Grammar
 
-        capsule: object = import_module(package).language()
+        module, _, dialect = package.partition(":")
+        capsule: object = getattr(import_module(module), dialect or "language")()
         return Grammar(capsule)
     except ModuleNotFoundError as error:
         raise missing_package(error, package) from None
@@ -295,7 +305,8 @@ def parse_tree(package: str, source: bytes) -> Node:
     """Parse a file, whatever is in it.
 
     Args:
-        package: of the grammar, such as `tree_sitter_go`.
+        package: of the grammar, such as `tree_sitter_go`, with the name of the function after a colon where
+            it has several.
         source: UTF-8; other bytes are errors at their place.
 
     Returns:
@@ -384,10 +395,17 @@ def qualified(owner: str, name: str) -> str:
     return f"{owner}.{name}" if owner else name
 
 
-def called_name(source: bytes, function: Node) -> str:
-    """Return what a call calls, without white space; of a long one the end, after an ellipsis."""
-    start = max(function.start_byte, function.end_byte - LONGEST_NAME)
-    text = "".join(source[start : function.end_byte].decode(errors="replace").split())
+def called_name(source: bytes, function: Node, last: Node | None = None) -> str:
+    """Return what a call calls, without white space; of a long one the end, after an ellipsis.
+
+    Args:
+        source: the text.
+        function: the node of what is called.
+        last: where its name ends; where the node does unless given.
+    """
+    end = (last or function).end_byte
+    start = max(function.start_byte, end - LONGEST_NAME)
+    text = "".join(source[start:end].decode(errors="replace").split())
     return text if start == function.start_byte else f"…{text}"
 
 

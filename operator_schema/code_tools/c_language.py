@@ -1,0 +1,135 @@
+"""Declarations of C."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from .brace_language import BraceLanguage, Member, Place, Reading, declared, members, start_of
+from .c_declarators import TYPES, named, type_of, value_or_function
+from .c_preprocessor import looks_like_cpp, pieces, shifted, without_macros
+from .language import Import, Wrapper, language_named, name_of, one_item, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tree_sitter import Node
+
+    from .language import Context, Kind, Parsed
+
+__all__ = ["CLanguage", "LANGUAGE"]
+
+_STATEMENTS = frozenset({"declaration", "field_declaration", "function_definition", "type_definition"})
+_GROUPS = frozenset({"declaration_list", "linkage_specification", "ERROR"})
+_OF_CPP = frozenset(
+    {"alias_declaration", "concept_definition", "namespace_definition", "template_declaration"}
+)
+_TOKENS = re.compile(
+    r"""//[^\n]* | /\*.*?(?:\*/|\Z) | \bR"(\w*)\(.*?(?:\)\1"|\Z) | "(?:\\.|[^"\\\n])*"? |
+        (?<![\da-fA-F])'(?:\\.|[^'\\\n])+'? | [\[\](){}]""",
+    re.DOTALL | re.VERBOSE,
+)
+
+
+class CLanguage(BraceLanguage):
+    """How declarations are read from C; a header that looks like C++ is read as that."""
+
+    name = "c"
+    grammar = "tree_sitter_c"
+    called_nodes = frozenset({"field_expression", "identifier", "qualified_identifier"})
+    name_nodes = frozenset({"identifier", "type_identifier"})
+    tokens = _TOKENS
+    wrappers: Mapping[Context, Wrapper] = {
+        "file": Wrapper(),
+        "function_body": Wrapper("void f(void) {\n", "\n}\n", one_item("function_definition")),
+        "statements": Wrapper("void f(void) { for (;;) {\n", "\n} }\n", one_item("function_definition")),
+        "expression": Wrapper("int x = (\n", "\n);\n", one_item("declaration")),
+    }
+
+    def grammar_of(self, source: bytes) -> str:
+        """Return the grammar of a text."""
+        return "tree_sitter_cpp" if looks_like_cpp(source) else self.grammar
+
+    def prepared(self, source: bytes) -> bytes:
+        """Return a text of the same length without macros that the grammar can't read."""
+        return without_macros(source)
+
+    def parse(self, source: bytes) -> Parsed:
+        """Read the declarations and imports of a file; a broken one of C in pieces, if that shows more."""
+        whole = super().parse(source)
+        if not whole.is_broken or self.grammar_of(source) != "tree_sitter_c":
+            return whole
+        parts = [(place, super(CLanguage, self).parse(piece)) for place, piece in pieces(source)]
+        found = [shifted(one, place) for place, part in parts for one in part.declarations]
+        return whole if len(found) < len(whole.declarations) else whole._replace(declarations=tuple(found))
+
+    def read(self, node: Node, place: Place) -> Reading:
+        """Return what a node declares."""
+        kind = node.type
+        if kind in _OF_CPP:  # in a header
+            return language_named("cpp").read(node, place)
+        if kind.startswith("preproc_"):
+            return self._directive(node, place)
+        if kind in _GROUPS:
+            body = node.child_by_field_name("body")
+            is_list = body is not None and body.type == "declaration_list"
+            return Reading(bodies=[(body if body is not None and is_list else node, place)])
+        if kind == "enumerator":
+            return Reading(members(node, self.members_in(node), "const", place))
+        if kind in TYPES:
+            return type_of(node, place)
+        declarators = node.children_by_field_name("declarator") if kind in _STATEMENTS else []
+        found = [(one, *named(one)) for one in declarators]
+        made, first = node.child_by_field_name("type"), next((name for _, name, _ in found if name), None)
+        inner = (
+            Reading()
+            if made is None or made.type not in TYPES
+            else type_of(made, place, first, is_typedef=kind == "type_definition")
+        )
+        known = {one.name for one in inner.declarations}
+        each = [
+            value_or_function(node, one, name, place, is_function=is_function)
+            for one, name, is_function in found
+            if name is not None and text_of(name) not in known
+        ]
+        return Reading([*inner.declarations, *each], bodies=inner.bodies)
+
+    def _directive(self, node: Node, place: Place) -> Reading:
+        if node.type == "preproc_include":
+            return Reading(imports=self.imports_in(node))
+        if node.type not in {"preproc_def", "preproc_function_def"}:  # a condition
+            return Reading(bodies=[(node, place)])
+        at, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        kind: Kind = "const" if node.type == "preproc_def" else "func"
+        own = place._replace(owner="")
+        return Reading([declared(node, name_of(node), kind, own, at=at, end=start_of(value), value=value)])
+
+    def members_in(self, node: Node) -> list[Member]:
+        """Return the names that a statement of a struct has for values."""
+        if node.type == "enumerator":
+            return [Member(name_of(node), node, None, node.child_by_field_name("value"))]
+        kind, value = node.child_by_field_name("type"), node.child_by_field_name("default_value")
+        each = node.children_by_field_name("declarator") if node.type == "field_declaration" else []
+        found = [named(one) for one in each]
+        return [
+            Member(text_of(name), name, kind, value)
+            for name, is_function in found
+            if name and not is_function
+        ]
+
+    def imports_in(self, node: Node) -> list[Import]:
+        """Return what a node includes."""
+        path = node.child_by_field_name("path") if node.type == "preproc_include" else None
+        text = "" if path is None else text_of(path)
+        return [Import("*", text.strip('<>"'), f"#include {text}")] if text else []
+
+    def module_of(self, path: str) -> str:
+        """Return the dotted path of a file: a header and the file that implements it share it."""
+        return path.rpartition(".")[0].replace("/", ".")
+
+    def import_target(self, target: str, path: str) -> str:  # noqa: ARG002  # as it is called
+        """Return the dotted name that an included file means."""
+        return self.module_of(target)
+
+
+LANGUAGE = CLanguage()
