@@ -6,9 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from .language import (
+    LONGEST_NAME,
+    Base,
     Declaration,
     Field,
     Import,
+    Language,
     Parsed,
     Span,
     SyntaxProblem,
@@ -99,19 +102,21 @@ _KINDS: Mapping[str, Kind] = {"struct_type": "struct", "interface_type": "interf
 _SPECS = frozenset({"const_spec", "type_alias", "type_spec", "var_spec"})
 
 
-class GoLanguage:
+class GoLanguage(Language):
     """How declarations are read from Go."""
 
     name = "go"
     bodies_inside = False
     package_is_folder = True
     self_names: frozenset[str] = frozenset()
+    tokens = GO_TOKENS
 
     def parse(self, source: bytes) -> Parsed:
         """Read the declarations and imports of a file, as far as it can be read."""
         root = parse_tree(_GRAMMAR, source)
         declarations: list[Declaration] = []
         imports: list[Import] = []
+        bases: list[Base] = []
         for node, doc in _with_docs(root, row_before=-1):
             if node.type == "import_declaration":
                 imports += _imports(node)
@@ -121,10 +126,11 @@ class GoLanguage:
                 for spec, own in _specs(node):
                     # `type A struct{}` alone: the declaration has its comment and its text.
                     is_alone = not own.end
+                    bases += _bases(spec)
                     declarations += _declared(
                         spec, doc if is_alone else own, node if _is_single(node) else spec
                     )
-        return Parsed(tuple(declarations), tuple(imports), root.has_error)
+        return Parsed(tuple(declarations), tuple(imports), root.has_error, tuple(bases))
 
     def fields(self, source: bytes) -> list[Field]:
         """Read the fields out of the text of one struct; one that is embedded has the name of its type."""
@@ -262,6 +268,27 @@ def _type(spec: Node, doc: Span, whole: Node) -> Iterator[Declaration]:
             own, span = name_of(method), span_of(method)
             first, end = method.start_point[0] + 1, method.end_point[0] + 1
             yield Declaration(own, f"{name}.{own}", "method", first, end, span, span, method_doc)
+
+
+def _bases(spec: Node) -> Iterator[Base]:
+    """Yield the types that a struct or an interface embeds."""
+    made, owner = spec.child_by_field_name("type"), name_of(spec)
+    for node in () if made is None else made.named_children:
+        fields = node.named_children if node.type == "field_declaration_list" else [node]
+        for field in fields:
+            if field.type == "field_declaration" and field.child_by_field_name("name") is None:
+                kind = field.child_by_field_name("type")
+            elif field.type == "type_elem" and field.named_child_count == 1:
+                kind = field.named_children[0]
+            else:
+                continue
+            name = (
+                ""
+                if kind is None
+                else "".join(text_of(kind)[:LONGEST_NAME].lstrip("*").partition("[")[0].split())
+            )
+            if re.fullmatch(r"\w+(\.\w+)?", name):
+                yield Base(owner, name)
 
 
 def _imports(node: Node) -> Iterator[Import]:

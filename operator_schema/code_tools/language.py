@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 __all__ = [
+    "Base",
     "Context",
     "Declaration",
     "Field",
@@ -130,6 +131,18 @@ class Import(NamedTuple):
     text: str
 
 
+class Base(NamedTuple):
+    """A type that another one extends, implements or embeds.
+
+    Attributes:
+        owner: the qualified name of the type that does so.
+        name: of the other one as the file knows it, with dots, without type arguments.
+    """
+
+    owner: str
+    name: str
+
+
 class Parsed(NamedTuple):
     """What was read from a source file.
 
@@ -137,11 +150,15 @@ class Parsed(NamedTuple):
         declarations: in the order of the file.
         imports: of the whole file.
         is_broken: whether a part of it couldn't be read.
+        bases: of its types, in the order of the file.
+        words: all of the file, comments included, in lines; the index adds them.
     """
 
     declarations: tuple[Declaration, ...]
     imports: tuple[Import, ...]
     is_broken: bool
+    bases: tuple[Base, ...] = ()
+    words: str = ""
 
 
 class TooHardError(CallError):
@@ -231,12 +248,14 @@ class Language(Protocol):
             shown of it.
         package_is_folder: whether the files of a folder share their declarations.
         self_names: under which a method knows its own object, where the language fixes them.
+        tokens: matches strings, characters and comments as a whole, and single brackets.
     """
 
     name: str
     bodies_inside: bool
     package_is_folder: bool
     self_names: frozenset[str]
+    tokens: re.Pattern[str]
 
     def parse(self, source: bytes) -> Parsed:
         """Read the declarations and imports of a file, as far as it can be read."""
@@ -269,6 +288,31 @@ class Language(Protocol):
     def problems(self, code: str, context: Context) -> list[SyntaxProblem]:
         """List what is wrong with a snippet; nothing of it is run."""
         ...
+
+    def inner(self, source: bytes) -> Sequence[Declaration]:
+        """List what the text of one function declares inside it; qualified names begin with its name.
+
+        Nothing, unless the language says more: functions inside of functions are rare in most.
+        """
+        del source
+        return ()
+
+    def value(self, source: bytes, declaration: Declaration) -> str:
+        """Return the value of a constant or variable of a file; empty if it has none."""
+        return source[declaration.value.start : declaration.value.end].decode(errors="replace")
+
+    def type_of(self, source: bytes, name: str) -> str:
+        """Return the type that a name has everywhere in the text of one function; empty if unsure.
+
+        Args:
+            source: the text.
+            name: of a parameter or variable.
+
+        Returns:
+            The type's name as the file knows it, with dots, without type arguments.
+        """
+        del source, name
+        return ""
 
 
 def language_of(path: str) -> Language | None:

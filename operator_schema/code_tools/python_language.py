@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 
 from .language import (
     LONGEST_NAME,
+    Base,
     Declaration,
     Field,
     Import,
+    Language,
     Parsed,
     Span,
     SyntaxProblem,
@@ -56,22 +58,31 @@ _OPEN = frozenset(
 )
 """What a module or class may wrap around a declaration."""
 
+_TOKENS = re.compile(
+    r"""\#[^\n]* | (?:\"{3}(?:\\.|[^\\])*?(?:\"{3}|\Z)) | (?:'{3}(?:\\.|[^\\])*?(?:'{3}|\Z)) |
+        "(?:\\.|[^"\\\n])*"? | '(?:\\.|[^'\\\n])*'? | [\[\](){}]""",
+    re.DOTALL | re.VERBOSE,
+)
+"""Strings and comments as a whole, and brackets."""
+
 _TYPE_MAKERS = frozenset({"NewType", "ParamSpec", "TypeVar", "TypeVarTuple", "TypeAliasType"})
 
 
-class PythonLanguage:
+class PythonLanguage(Language):
     """How declarations are read from Python."""
 
     name = "python"
     bodies_inside = True
     package_is_folder = False
     self_names = frozenset({"self", "cls"})
+    tokens = _TOKENS
 
     def parse(self, source: bytes) -> Parsed:
         """Read the declarations and imports of a file, as far as it can be read."""
         root = parse_tree(_GRAMMAR, source)
         declarations: list[Declaration] = []
         imports: list[Import] = []
+        bases: list[Base] = []
         waiting: list[tuple[Node, str]] = [(child, "") for child in reversed(root.named_children)]
         while waiting:
             node, owner = waiting.pop()
@@ -86,6 +97,7 @@ class PythonLanguage:
             if kind == "class_definition":
                 declaration = _class(node, whole, owner)
                 declarations.append(declaration)
+                bases += _bases(node, declaration.qualified)
                 body = node.child_by_field_name("body")
                 if body is not None:
                     waiting += [(child, declaration.qualified) for child in reversed(body.named_children)]
@@ -97,7 +109,7 @@ class PythonLanguage:
                 declarations += _alias(node, owner)
             elif kind in _OPEN:
                 waiting += [(child, owner) for child in reversed(node.named_children)]
-        return Parsed(tuple(declarations), tuple(imports), root.has_error)
+        return Parsed(tuple(declarations), tuple(imports), root.has_error, tuple(bases))
 
     def fields(self, source: bytes) -> list[Field]:
         """Read the fields out of the text of one class: its own, and the ones that `__init__` sets."""
@@ -166,6 +178,15 @@ def _class(node: Node, whole: Node, owner: str) -> Declaration:
     if bases is not None and any(_last_part(base) == "Protocol" for base in bases.named_children):
         kind = "protocol"
     return _made(node, whole, name, qualified(owner, name), kind)
+
+
+def _bases(node: Node, owner: str) -> Iterator[Base]:
+    given = node.child_by_field_name("superclasses")
+    for base in () if given is None else given.named_children:
+        if base.type == "subscript":
+            base = base.child_by_field_name("value") or base  # noqa: PLW2901  # what is subscripted
+        if base.type in {"identifier", "attribute"} and base.end_byte - base.start_byte <= LONGEST_NAME:
+            yield Base(owner, "".join(text_of(base).split()))
 
 
 def _function(node: Node, whole: Node, owner: str) -> Declaration:
