@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from .language import (
+    LONGEST_NAME,
+    Base,
     Declaration,
     Field,
+    Language,
     Parsed,
     Span,
     calls_in,
@@ -14,18 +18,29 @@ from .language import (
     parse_tree,
     qualified,
     span_of,
+    text_of,
     wrapped_problems,
 )
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Iterator, Mapping, Sequence
 
     from tree_sitter import Node
 
     from .language import Context, Import, Kind, SyntaxProblem, Wrapper
 
-__all__ = ["BraceLanguage", "Member", "Place", "Reading", "declared", "members", "start_of", "with_docs"]
+__all__ = [
+    "BraceLanguage",
+    "bases_in",
+    "Member",
+    "Place",
+    "Reading",
+    "declared",
+    "members",
+    "start_of",
+    "type_name",
+    "with_docs",
+]
 
 
 class Place(NamedTuple):
@@ -50,12 +65,14 @@ class Reading(NamedTuple):
     Attributes:
         declarations: in the order of the text.
         imports: that it brings into the file.
+        bases: what the type that it declares extends.
         bodies: nodes whose children are read next, each with the place of its children.
     """
 
     declarations: Sequence[Declaration] = ()
     imports: Sequence[Import] = ()
     bodies: Sequence[tuple[Node, Place]] = ()
+    bases: Sequence[Base] = ()
 
 
 class Member(NamedTuple):
@@ -118,6 +135,25 @@ def members(node: Node, found: Sequence[Member], kind: Kind, place: Place) -> li
     return [declared(node, one.name, kind, place, at=one.at, value=one.value) for one in found]
 
 
+def bases_in(owner: str, parts: Sequence[Node | None], around: frozenset[str]) -> list[Base]:
+    """List the types that some parts of a declaration name.
+
+    Args:
+        owner: qualified name of the type that has them.
+        parts: that may hold names; None for none.
+        around: types of nodes that names may be inside of.
+    """
+    waiting = [part for part in parts if part is not None][::-1]
+    found: list[str] = []
+    while waiting:
+        node = waiting.pop()
+        if node.type in around:
+            waiting += reversed(node.named_children)
+        else:
+            found.append(type_name(node))
+    return [Base(owner, name) for name in found if name]
+
+
 def with_docs(
     parent: Node, prefixes: frozenset[str], *, row_before: int = -1
 ) -> Iterator[tuple[Node, Span, int]]:
@@ -149,7 +185,18 @@ def with_docs(
         doc, row, last, start = Span(), -1, end, -1
 
 
-class BraceLanguage:
+def type_name(node: Node | None) -> str:
+    """Return the name of a type, with dots and without type arguments; empty if it has none."""
+    if node is None or node.end_byte - node.start_byte > LONGEST_NAME:
+        return ""
+    name = re.sub(r"<.*|^:?\s*|[\s*&]", "", text_of(node), flags=re.DOTALL).replace("::", ".")
+    return name if re.fullmatch(r"[\w.$]+", name) and name not in _NO_TYPES else ""
+
+
+_NO_TYPES = frozenset({"auto", "var"})
+
+
+class BraceLanguage(Language):
     """How declarations are read from a language; a subclass says what a node of its grammar means.
 
     Attributes:
@@ -185,14 +232,16 @@ class BraceLanguage:
         root = parse_tree(self.grammar_of(source), self.prepared(source))
         declarations: list[Declaration] = []
         imports: list[Import] = []
+        bases: list[Base] = []
         waiting = self._children(root, Place(), -1)
         while waiting:
             reading = self.read(*waiting.pop())
             declarations += reading.declarations
             imports += reading.imports
+            bases += reading.bases
             for body, place in reversed(reading.bodies):
                 waiting += self._children(body, place, body.start_point[0])
-        return Parsed(tuple(declarations), tuple(imports), root.has_error)
+        return Parsed(tuple(declarations), tuple(imports), root.has_error, tuple(bases))
 
     def _children(self, node: Node, place: Place, row: int) -> list[tuple[Node, Place]]:
         """Return the children of a node, the last one first."""
@@ -223,6 +272,22 @@ class BraceLanguage:
         """List what the text of one function calls, and the names that it uses."""
         found = calls_in(self.grammar_of(source), source, self.called_nodes, self.name_nodes)
         return [(how, name.replace("->", ".").replace("?.", ".")) for how, name in found]
+
+    def type_of(self, source: bytes, name: str) -> str:
+        """Return the type that a name has everywhere in the text of one function; empty if unsure."""
+        nodes = nodes_in(self.grammar_of(source), source)
+        found = {type_name(one.type) for node in nodes for one in self.bindings_in(node) if one.name == name}
+        return found.pop() if len(found) == 1 else ""
+
+    def bindings_in(self, node: Node) -> list[Member]:
+        """Return the parameters and variables that a node of a function brings."""
+        lone = node.child_by_field_name("parameter") or node.child_by_field_name("parameters")
+        if lone is not None and lone.type == "identifier":  # of a lambda
+            return [Member(text_of(lone), lone)]
+        if not node.type.endswith(("parameter", "enhanced_for_statement")):
+            return self.members_in(node)
+        name = node.child_by_field_name("pattern") or node.child_by_field_name("name")
+        return [] if name is None else [Member(text_of(name), name, node.child_by_field_name("type"))]
 
     def imports(self, source: bytes) -> tuple[Import, ...]:
         """List the imports inside the text of one function."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from .brace_language import Place, Reading, declared
+from .brace_language import Place, Reading, bases_in, declared
 from .language import LONGEST_NAME, qualified, text_of
 
 if TYPE_CHECKING:
@@ -93,4 +93,8 @@ def type_of(node: Node, place: Place, used: Node | None = None, *, is_typedef: b
     if not name or (own_name is None and not is_typedef):
         return Reading(bodies=bodies)
     made = declared(node, last, TYPES[node.type], own, at=at, end=body.start_byte, head=place.start)
-    return Reading([made], bodies=bodies)
+    extended = [part for part in node.named_children if part.type == "base_class_clause"]
+    return Reading([made], bodies=bodies, bases=bases_in(inside, extended, _EXTENDED))
+
+
+_EXTENDED = frozenset({"access_specifier", "base_class_clause"})

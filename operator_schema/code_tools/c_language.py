@@ -92,7 +92,7 @@ class CLanguage(BraceLanguage):
             for one, name, is_function in found
             if name is not None and text_of(name) not in known
         ]
-        return Reading([*inner.declarations, *each], bodies=inner.bodies)
+        return Reading([*inner.declarations, *each], bodies=inner.bodies, bases=inner.bases)
 
     def _directive(self, node: Node, place: Place) -> Reading:
         if node.type == "preproc_include":
@@ -116,6 +116,16 @@ class CLanguage(BraceLanguage):
             for name, is_function in found
             if name and not is_function
         ]
+
+    def bindings_in(self, node: Node) -> list[Member]:
+        """Return the parameters and variables that a node of a function brings."""
+        kind = (
+            node.child_by_field_name("type")
+            if node.type.endswith(("declaration", "for_range_loop"))
+            else None
+        )
+        each = [] if kind is None else [named(one)[0] for one in node.children_by_field_name("declarator")]
+        return [Member(text_of(name), name, kind) for name in each if name is not None]
 
     def imports_in(self, node: Node) -> list[Import]:
         """Return what a node includes."""

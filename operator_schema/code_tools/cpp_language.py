@@ -23,14 +23,16 @@ class CppLanguage(CLanguage):
 
     def read(self, node: Node, place: Place) -> Reading:
         """Return what a node declares."""
+        while node.type == "template_declaration":
+            inner = [child for child in node.named_children if child.type not in _BEFORE]
+            if not inner:
+                return Reading()
+            node = inner[-1]
         at = node.child_by_field_name("name")
         if node.type == "namespace_definition":
             body = node.child_by_field_name("body")
             owners = [place.owner, *(parts_of(name_of(node)) if at is not None else ())]
             return Reading(bodies=[] if body is None else [(body, Place(".".join(filter(None, owners))))])
-        if node.type == "template_declaration":
-            inner = [child for child in node.named_children if child.type not in _BEFORE]
-            return self.read(inner[-1], place) if inner else Reading()
         if node.type in {"alias_declaration", "concept_definition"}:
             return Reading([declared(node, name_of(node), "type", place, at=at, head=place.start)])
         return super().read(node, place)

@@ -23,7 +23,16 @@ if TYPE_CHECKING:
 __all__ = ["IndexCache", "check_cache"]
 
 _FORMAT = 4
-_GRAMMARS = ("tree-sitter", "tree-sitter-python", "tree-sitter-go", "tree-sitter-rust")
+_GRAMMARS = (
+    "tree-sitter",
+    "tree-sitter-c",
+    "tree-sitter-cpp",
+    "tree-sitter-go",
+    "tree-sitter-java",
+    "tree-sitter-python",
+    "tree-sitter-rust",
+    "tree-sitter-typescript",
+)
 _WAIT = 2.0
 """Seconds to wait for another process that writes."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from .brace_language import BraceLanguage, Member, Place, Reading, declared, members, start_of
+from .brace_language import BraceLanguage, Member, Place, Reading, bases_in, declared, members, start_of
 from .language import Import, Wrapper, called_name, name_of, nodes_in, one_item, qualified, text_of
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ _KINDS: Mapping[str, Kind] = {
     "method_declaration": "method",
     "record_declaration": "class",
 }
+_EXTENDED = frozenset({"extends_interfaces", "super_interfaces", "superclass", "type_list"})
 _FIELDS = frozenset({"constant_declaration", "field_declaration", "local_variable_declaration"})
 _TOKENS = re.compile(
     r"""//[^\n]* | /\*.*?(?:\*/|\Z) | \"\"\"(?:\\.|[^\\])*?(?:\"\"\"|\Z) | "(?:\\.|[^"\\\n])*"? |
@@ -48,6 +49,7 @@ class JavaLanguage(BraceLanguage):
 
     name = "java"
     grammar = "tree_sitter_java"
+    package_is_folder = True
     name_nodes = frozenset({"identifier", "type_identifier"})
     tokens = _TOKENS
     wrappers: Mapping[Context, Wrapper] = {
@@ -77,7 +79,9 @@ class JavaLanguage(BraceLanguage):
         own = Place(qualified(place.owner, name), is_member=True)
         if node.type == "record_declaration":
             found += members(node, self._components(node), "var", own)
-        return Reading(found, bodies=[] if body is None or kind == "method" else [(body, own)])
+        bodies = [] if body is None or kind == "method" else [(body, own)]
+        extended = [part for part in node.named_children if part.type in _EXTENDED] if bodies else []
+        return Reading(found, bodies=bodies, bases=bases_in(own.owner, extended, _EXTENDED))
 
     def members_in(self, node: Node) -> list[Member]:
         """Return the names that a statement of a class has for values."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from .brace_language import BraceLanguage, Member, Place, Reading, declared, start_of
+from .brace_language import BraceLanguage, Member, Place, Reading, bases_in, declared, start_of
 from .language import Wrapper, name_of, one_item, parse_tree, qualified
 from .typescript_members import is_constant, members_of, parameter_fields, plain_name
 from .typescript_modules import import_target, imports_in, module_of
@@ -34,6 +34,7 @@ _KINDS: Mapping[str, Kind] = {
     "type_alias_declaration": "type",
 }
 _FUNCTIONS = frozenset({"arrow_function", "function_expression", "generator_function"})
+_EXTENDED = frozenset({"class_heritage", "extends_clause", "extends_type_clause", "implements_clause"})
 _AROUND = frozenset({"ambient_declaration", "export_statement", "expression_statement"})
 _TOKENS = re.compile(
     r"""//[^\n]* | /\*.*?(?:\*/|\Z) | `(?:\\.|[^`\\])*`? | "(?:\\.|[^"\\\n])*"? | '(?:\\.|[^'\\\n])*'? |
@@ -71,8 +72,11 @@ class TypeScriptLanguage(BraceLanguage):
         imports = self.imports_in(node)
         if imports:
             return Reading(imports=imports)
-        if node.type in _AROUND:
-            return Reading(bodies=[(node, place)]) if node.type == "ERROR" else self._around(node, place)
+        inner = _without_export(node)
+        if inner is None:
+            return Reading()
+        if inner is not node:
+            return self.read(inner, place)
         kind = _KINDS.get(node.type)
         body = node.child_by_field_name("body")
         if kind is not None:
@@ -85,16 +89,13 @@ class TypeScriptLanguage(BraceLanguage):
         kind = "const" if is_constant(node, place) else "var"
         return _values(node, self.members_in(node), kind, place)
 
-    def _around(self, node: Node, place: Place) -> Reading:
-        """Return what is declared by what a node such as `export` stands in front of."""
-        inner = [child for child in node.named_children if child.type not in {"comment", "decorator"}]
-        if not inner or (node.type == "expression_statement" and inner[0].type != "internal_module"):
-            return Reading()
-        return self.read(inner[0], place)
-
     def members_in(self, node: Node) -> list[Member]:
         """Return the names that a statement has for values."""
         return list(members_of(node))
+
+    def bindings_in(self, node: Node) -> list[Member]:
+        """Return the parameters and variables that a node of a function brings."""
+        return [] if node.type in {"property_identifier", "string"} else super().bindings_in(node)
 
     def imports_in(self, node: Node) -> list[Import]:
         """Return what a node imports, or exports from another file."""
@@ -119,6 +120,15 @@ TSX = TypeScriptLanguage("tsx", "language_tsx")
 JAVASCRIPT = TypeScriptLanguage("javascript", "language_tsx")
 
 
+def _without_export(node: Node | None) -> Node | None:
+    """Return what words such as `export` and `declare` stand in front of; None if that declares nothing."""
+    while node is not None and node.type in _AROUND:
+        inner = [child for child in node.named_children if child.type not in {"comment", "decorator"}]
+        is_namespace = node.type != "expression_statement" or (inner and inner[0].type == "internal_module")
+        node = inner[0] if inner and is_namespace else None
+    return node
+
+
 def _made(node: Node, kind: Kind, place: Place, body: Node | None) -> Reading:
     name = plain_name(node)
     if not name:
@@ -135,7 +145,9 @@ def _made(node: Node, kind: Kind, place: Place, body: Node | None) -> Reading:
             declared(one.at, one.name, "var", Place(place.owner, start=one.at.start_byte))
             for one in parameter_fields(node)
         ]
-    return Reading(found, bodies=[] if body is None or kind in {"func", "method"} else [(body, own)])
+    bodies = [] if body is None or kind in {"func", "method"} else [(body, own)]
+    extended = [part for part in node.named_children if part.type in _EXTENDED] if bodies else []
+    return Reading(found, bodies=bodies, bases=bases_in(own.owner, extended, _EXTENDED))
 
 
 def _values(node: Node, found: list[Member], kind: Kind, place: Place) -> Reading:

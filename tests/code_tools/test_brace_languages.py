@@ -326,6 +326,40 @@ def test_javascript_and_jsx():
     ]
 
 
+@pytest.mark.parametrize(
+    ("language", "text", "bases"),
+    [
+        ("typescript", TYPESCRIPT, [("Circle", "base.Round"), ("Circle", "Form")]),
+        ("typescript", "interface A extends B<C>, d.E {}", [("A", "B"), ("A", "d.E")]),
+        ("java", JAVA, [("User", "Base"), ("User", "Named")]),
+        ("java", "interface A extends B, c.D<E> {}", [("A", "B"), ("A", "c.D")]),
+        ("cpp", CPP, [("shop.core.Cart", "Base")]),
+        ("cpp", "struct A : B, virtual public c::D<E> {};", [("A", "B"), ("A", "c.D")]),
+        ("c", C, []),
+    ],
+)
+def test_bases(language, text, bases):
+    assert [tuple(one) for one in read(language, text)[1].bases] == bases
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "kind"),
+    [
+        ("typescript", "function f(a: b.C<D>) { return { a: E }; }", "b.C"),
+        ("typescript", "function f(a: B) { let a = 1; }", ""),
+        ("typescript", "const f = (a?: B) => 1;", "B"),
+        ("java", "void f(Base<T> a) { int b = 1; }", "Base"),
+        ("java", "void f() { Base a = g(); for (Other a : b) {} }", ""),
+        ("java", "void f() { var a = g(); }", ""),
+        ("cpp", "void f(const b::C<D> &a) {}", "b.C"),
+        ("cpp", "void f() { auto a = g(); }", ""),
+        ("c", "void f(struct item *b) { node *a = 0; }", "node"),
+    ],
+)
+def test_the_type_of_a_name(language, text, kind):
+    assert language_named(language).type_of(text.encode(), "a") == kind
+
+
 BROKEN = [
     ("typescript", "class A { bad(: {} }\nfunction good() {}\n", "good"),
     ("java", "class A { void bad( { } void good() {} }\n", "A.good"),
