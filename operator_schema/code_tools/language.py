@@ -231,12 +231,14 @@ class SyntaxProblem(NamedTuple):
         column: in characters, from 1.
         message: what is wrong.
         suggestion: what to do about it, where it is known.
+        severity: a note says what is right, but not everywhere.
     """
 
     line: int
     column: int
     message: str
     suggestion: str | None = None
+    severity: Literal["error", "note"] = "error"
 
 
 class Language(Protocol):
@@ -535,38 +537,50 @@ def wrapped_problems(
         tokens: as `bracket_problem` takes them.
         context: what the snippet is a part of.
     """
-    unbalanced = bracket_problem(code, tokens)
-    if unbalanced is not None:
-        return [unbalanced]
     root = parse_tree(grammar, f"{wrapper.before}{code}{wrapper.after}".encode(errors="replace"))
     found: dict[tuple[int, int], SyntaxProblem] = {}
-    lines = code.split("\n")
     for node in broken_places(root):
-        problem = _problem(node, lines, wrapper.before.count("\n"))
+        problem = _problem(node, code, wrapper)
         found.setdefault((problem.line, problem.column), problem)
         if len(found) == _MOST_PROBLEMS:
             break
-    if not found and not wrapper.holds(root):
-        return [
-            SyntaxProblem(1, 1, f"this isn't {_EXPECTED[context]}", "Give the context that the code is from")
-        ]
-    return list(found.values())
+    if not found and wrapper.holds(root):
+        return []
+    # Only of code that can't be read: the pattern of the tokens is simpler than the grammar.
+    unbalanced = bracket_problem(code, tokens)
+    if unbalanced is not None:
+        return [unbalanced]
+    return list(found.values()) or [
+        SyntaxProblem(1, 1, f"this isn't {_EXPECTED[context]}", "Give the context that the code is from")
+    ]
 
 
-def _problem(node: Node, lines: list[str], skipped: int) -> SyntaxProblem:
-    row, column = node.start_point[0] - skipped, node.start_point[1]
+def _problem(node: Node, code: str, wrapper: Wrapper) -> SyntaxProblem:
+    lines = code.split("\n")
+    row, column = node.start_point[0] - wrapper.before.count("\n"), node.start_point[1]
     if row < 0:
         row, column = 0, 0
     elif row >= len(lines):
         row, column = len(lines) - 1, len(lines[-1].encode(errors="replace"))
     characters = len(lines[row].encode(errors="replace")[:column].decode(errors="replace"))
     if node.is_missing:
-        return SyntaxProblem(row + 1, characters + 1, f"'{node.type}' is missing", f"Add '{node.type}'")
-    text = " ".join(text_of(node).split())
+        return SyntaxProblem(row + 1, characters + 1, *_missing(node))
+    # A broken place may begin before the snippet, and end behind it.
+    start = max(len(wrapper.before.encode()) - node.start_byte, 0)
+    end = len(wrapper.before.encode()) + len(code.encode(errors="replace")) - node.start_byte
+    text = " ".join((node.text or b"")[start : max(end, 0)].decode(errors="replace").split())
     shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
     return SyntaxProblem(
         row + 1, characters + 1, f"can't be read from here: {shown}" if shown else "can't be read"
     )
+
+
+def _missing(node: Node) -> tuple[str, str | None]:
+    """Return what is said about a node that is missing, and what to do: words of the grammar aren't code."""
+    if not node.is_named:
+        return f"'{node.type}' is missing", f"Add '{node.type}'"
+    words = node.type.replace("_", " ").strip()
+    return ("a name is missing" if words.endswith("identifier") else f"something is missing: {words}"), None
 
 
 _PAIRS = {")": "(", "]": "[", "}": "{"}

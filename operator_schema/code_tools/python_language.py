@@ -26,6 +26,7 @@ from .language import (
     span_of,
     text_of,
 )
+from .newer_python import with_newer_syntax
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -166,7 +167,7 @@ class PythonLanguage(Language):
 
     def problems(self, code: str, context: Context) -> list[SyntaxProblem]:
         """List what is wrong with a snippet; nothing of it is run."""
-        return python_problems(code, context)
+        return with_newer_syntax(python_problems, code, context)
 
 
 LANGUAGE = PythonLanguage()
