@@ -25,7 +25,7 @@ def make_tools(
     root: Path = Path(),
     cache: Path | None = None,
     budget: Annotated[int, Ge(1000)] = 20_000,
-    type_check_seconds: Annotated[float, Gt(0)] = 30.0,
+    type_check_seconds: Annotated[float, Gt(0)] = 20.0,
     type_checks: bool = False,  # noqa: FBT001, FBT002  # an option of the command line
 ) -> Registry:
     """Make the four tools of a folder, for the command line.

@@ -200,23 +200,18 @@ class BraceLanguage(Language):
     """How declarations are read from a language; a subclass says what a node of its grammar means.
 
     Attributes:
-        grammar: package of its grammar, with the name of the function after a colon where it has several.
         prefixes: types of nodes that belong to the node after them.
         called_nodes: types of the nodes whose text is what a call calls.
         name_nodes: types of the nodes that are names.
-        tokens: as `bracket_problem` takes them.
         wrappers: that make files of snippets.
     """
 
-    name: str
-    grammar: str
     bodies_inside = True
     package_is_folder = False
     self_names: frozenset[str] = frozenset({"this"})
     prefixes: frozenset[str] = frozenset()
     called_nodes: frozenset[str]
     name_nodes: frozenset[str]
-    tokens: re.Pattern[str]
     wrappers: Mapping[Context, Wrapper]
 
     def read(self, node: Node, place: Place) -> Reading:

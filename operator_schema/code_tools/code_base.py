@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from heapq import nlargest
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,10 +12,19 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar, get_args
 
 from .. import CallError, Registry, tool
 from ..wording import checked_text, nearest_names, quote, received
-from .answers import FUNCTIONS, ChangedError, inspected, match, read_function
+from .answers import (
+    FUNCTIONS,
+    ChangedError,
+    implementation_first,
+    inspected,
+    match,
+    read_function,
+    source_of,
+)
+from .in_place import in_file, in_function
 from .index import Index, Pattern
 from .index_cache import IndexCache, check_cache
-from .language import KINDS, LANGUAGES, Context, Kind, TooHardError, language_named, missing_package
+from .language import KINDS, LANGUAGES, Context, Kind, language_of, missing_package
 from .results import (  # the tools read them
     SMALLEST,
     Budget,
@@ -22,13 +32,14 @@ from .results import (  # the tools read them
     ReadFunction,
     SearchResult,
     SyntaxCheck,
-    SyntaxErrorShown,
 )
-from .type_checkers import type_checked
+from .syntax_check import Checking, checked, refused, without_fence
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Mapping
+
+    from .syntax_check import Fenced
 
 
 __all__ = ["CodeBase", "CodeTools", "LONGEST_NAME", "LONGEST_SNIPPET", "MOST_PATTERN", "code_tools"]
@@ -73,7 +84,7 @@ class CodeBase:
         *,
         cache: str | os.PathLike[str] | None = None,
         budget: int = 20_000,
-        type_check_seconds: float = 30.0,
+        type_check_seconds: float = 20.0,
         type_checks: bool = False,
     ) -> None:
         self.root = Path(root).resolve()
@@ -216,56 +227,76 @@ class CodeBase:
         return self._answered(answer)
 
     def check_syntax(
-        self, code: str, context: Context = "file", *, type_check: bool = False, language: str | None = None
+        self,
+        code: str,
+        context: Context = "file",
+        *,
+        inside: str | None = None,
+        type_check: bool = False,
+        language: str | None = None,
     ) -> SyntaxCheck:
         """Check the syntax of a snippet; it isn't run.
 
         Args:
             code: of at most 200,000 characters.
-            context: what it is a part of.
+            context: what it is a part of; the place says it where `inside` is given.
+            inside: the function whose inside or whole text it is, such as `UserService.CreateUser`; or the
+                path of the file whose text it is. Then that file is checked with it.
             type_check: whether a type checker of the project reads it too.
-            language: of the snippet; None for the language of most files under the root.
+            language: of the snippet; None for the likeliest one of those under the root.
 
         Raises:
+            CallError: there is no function or file to put it in.
             ValueError: the language or the context isn't known.
         """
         code = checked_text("the code", code)
-        language = (
-            self._main_language() if language is None else checked_text("the language", language).lower()
-        )
-        if language not in LANGUAGES:
-            message = f"the language is one of {', '.join(LANGUAGES)}, not {quote(language)}"
-            raise ValueError(message)
+        if language is not None:
+            language = checked_text("the language", language).lower()
+            if language not in LANGUAGES:
+                message = f"the language is one of {', '.join(LANGUAGES)}, not {quote(language)}"
+                raise ValueError(message)
         if context not in get_args(Context):
             message = f"the context is one of {', '.join(get_args(Context))}, not {received(context)}"
             raise ValueError(message)
         if len(code) > LONGEST_SNIPPET:
-            message = f"the code is longer than {LONGEST_SNIPPET:,} characters"
-            return SyntaxCheck(valid=False, errors=[SyntaxErrorShown(position="1:1", message=message)])
-        try:
-            problems = language_named(language).problems(code, context)
-        except TooHardError:
-            message = "it takes too long to parse, so it wasn't checked: write it in shorter pieces"
-            return SyntaxCheck(valid=False, errors=[SyntaxErrorShown(position="1:1", message=message)])
-        checked_with = None
-        if type_check and not self.type_checks:
-            checked_with = "type checks are switched off here"
-        elif type_check and not problems:
-            problems, checked_with = type_checked(self.root, code, context, language, self.type_check_seconds)
-        budget = Budget(self.budget)
-        errors = [
-            SyntaxErrorShown(position=f"{one.line}:{one.column}", message=budget.line(one.message))
-            for one in problems
-        ]
-        result = SyntaxCheck(valid=not problems, errors=budget.items(errors, 0.9, "errors", of=len(errors)))
-        suggestions = list(dict.fromkeys([one.suggestion for one in problems if one.suggestion]))
-        if suggestions:
-            result["suggestions"] = budget.items(suggestions, 1, "suggestions", of=len(suggestions))
-        if checked_with is not None:
-            result["checked_with"] = checked_with
-        if budget.note:
-            result["note"] = budget.note
-        return result
+            return refused(f"the code is longer than {LONGEST_SNIPPET:,} characters")
+        fenced = without_fence(code)
+        known = language or fenced.language
+        if inside is not None:
+            checking = self._placed(fenced, checked_text("the place", inside))
+        else:
+            checking = Checking(fenced, context, self._languages() if known is None else (known,))
+        types = None
+        if type_check:
+            types = (
+                (self.root, self.type_check_seconds)
+                if self.type_checks
+                else "type checks are switched off here"
+            )
+        return checked(checking, Budget(self.budget), types)
+
+    def _placed(self, fenced: Fenced, inside: str) -> Checking:
+        """Return a snippet in the function or file that it is for."""
+
+        def answer(index: Index) -> Checking:
+            language = language_of(inside)
+            if language is not None and index.file(inside) is not None:
+                is_broken = index.file(inside).parsed.is_broken
+                return Checking(fenced, "file", (language.name,), in_file(inside, fenced.code), is_broken)
+            found = [one for one in index.named(inside) if one.declaration.kind in FUNCTIONS]
+            if not found:
+                nearest, note = self._missed(index, inside, functions=True)
+                hint = f": did you mean {nearest[0]}?" if nearest else "."
+                message = f"there is no function {quote(inside, MOST_PATTERN)}{hint}"
+                raise CallError(f"{message} {note}" if note else message)
+            one = implementation_first(index, found)[0]
+            path, own = one.file.path, language_of(one.file.path)
+            assert own is not None  # noqa: S101  # the index holds nothing else
+            snippet, is_whole = in_function(path, source_of(index, one), one.declaration, own, fenced.code)
+            context: Context | None = None if is_whole else "function_body"
+            return Checking(fenced, context, (own.name,), snippet, one.file.parsed.is_broken)
+
+        return self._answered(answer)
 
     def _answered(self, answer: Callable[[Index], Result]) -> Result:
         """Return an answer that is of the files as they are now."""
@@ -302,15 +333,14 @@ class CodeBase:
         )
         return nearest_names(last, _alike(last, known), _MOST_NEAREST), note
 
-    def _main_language(self) -> str:
+    def _languages(self) -> list[str]:
+        """List the languages of the files, that of most files first; Python if there are none."""
         self.refresh()
         assert self._index is not None  # noqa: S101  # refresh made it
-        counts = dict.fromkeys(LANGUAGES, 0)
-        suffixes = {suffix: name for name, each in LANGUAGES.items() for suffix in each}
         with self._lock:
-            for file in self._index.files():
-                counts[suffixes[file.path[file.path.rfind(".") :]]] += 1
-        return max(counts, key=lambda name: counts[name])
+            languages = [language_of(file.path) for file in self._index.files()]
+        counts = Counter([language.name for language in languages if language is not None])
+        return [name for name, _ in counts.most_common()] or [next(iter(LANGUAGES))]
 
     def __repr__(self) -> str:
         return f"CodeBase({str(self.root)!r})"
@@ -400,18 +430,24 @@ class CodeTools:
         code: Annotated[str, MaxLen(LONGEST_SNIPPET)],
         context: Literal["file", "function_body", "expression", "statements"] = "file",
         *,
+        inside: Annotated[str, MaxLen(LONGEST_NAME)] | None = None,
         type_check: bool = False,
-        language: Literal["python", "go", "rust"] | None = None,
+        language: Literal["python", "go", "rust", "typescript", "tsx", "javascript", "java", "c", "cpp"]
+        | None = None,
     ) -> SyntaxCheck:
         """Check the syntax of code that you wrote, before you use it. The code isn't run.
 
         Args:
             code: The code.
             context: What the code is: a whole file, the inside of a function, one expression, or statements.
+            inside: The function that the code is the new body of, such as UserService.CreateUser, or the path
+                of the file that it is the new text of. It is checked there.
             type_check: Run the type checker of the project too, if that is allowed here.
-            language: Language of the code; the main language of the project unless given.
+            language: Language of the code; the likeliest one of the project unless given.
         """
-        return self.code_base.check_syntax(code, context, type_check=type_check, language=language)
+        return self.code_base.check_syntax(
+            code, context, inside=inside, type_check=type_check, language=language
+        )
 
 
 def code_tools(
@@ -419,7 +455,7 @@ def code_tools(
     *,
     cache: str | os.PathLike[str] | None = None,
     budget: int = 20_000,
-    type_check_seconds: float = 30.0,
+    type_check_seconds: float = 20.0,
     type_checks: bool = False,
 ) -> Registry:
     """Make the four tools for a folder: inspect, search, read_func and check_syntax.

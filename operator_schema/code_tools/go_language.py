@@ -106,6 +106,7 @@ class GoLanguage(Language):
     """How declarations are read from Go."""
 
     name = "go"
+    grammar = _GRAMMAR
     bodies_inside = False
     package_is_folder = True
     self_names: frozenset[str] = frozenset()

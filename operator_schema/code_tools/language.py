@@ -246,6 +246,7 @@ class Language(Protocol):
 
     Attributes:
         name: of the language.
+        grammar: package of its grammar, as `parse_tree` takes it.
         bodies_inside: whether the text of a class holds the bodies of its methods; then only an outline is
             shown of it.
         package_is_folder: whether the files of a folder share their declarations.
@@ -254,6 +255,7 @@ class Language(Protocol):
     """
 
     name: str
+    grammar: str
     bodies_inside: bool
     package_is_folder: bool
     self_names: frozenset[str]

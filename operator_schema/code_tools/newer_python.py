@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -64,7 +65,8 @@ def _note(newer: _Newer, source: bytes) -> SyntaxProblem:
     row, column = newer.node.start_point
     before = source.split(b"\n", row + 1)[row][:column].decode(errors="replace")
     major, minor = newer.version
-    message = f"{newer.what} need Python {major}.{minor}; this is Python {sys.version_info[0]}.{sys.version_info[1]}"
+    here = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    message = f"{newer.what} need Python {major}.{minor}; this is Python {here}"
     return SyntaxProblem(row + 1, len(before) + 1, message, severity="note")
 
 
@@ -102,7 +104,7 @@ def _generic(node: Node) -> _Newer | None:
 
 def _except(node: Node) -> _Newer | None:
     types = node.children_by_field_name("value")
-    if len(types) < 2 or node.child_by_field_name("alias") is not None:  # noqa: PLR2004  # one has no comma
+    if len(types) < 2 or types[-1].type == "as_pattern":  # noqa: PLR2004  # one has no comma
         return None
     commas = [child for child in node.children if child.type == ","]
     # `A + B` is as long as `A, B`, and an expression.
@@ -127,13 +129,15 @@ def _string(node: Node) -> _Newer | None:
         return None
     text = node.text or b""
     mark = b'"""' if b"\n" in text and len(text) >= len(b'""""""') else b'"'
-    blank = bytes([byte if byte in b"\n\r" else ord(" ") for byte in text[len(mark) : -len(mark)]])
+    blank = re.sub(rb"[^\n]", b" ", text[len(mark) : -len(mark)])
     what = "f-strings with quotes, backslashes, comments or lines inside of braces"
     return _Newer(node, what, (3, 12), [(node.start_byte, mark + blank + mark)])
 
 
 def _blank(node: Node) -> tuple[int, bytes]:
-    return node.start_byte, bytes([byte if byte in b"\n\r" else ord(" ") for byte in node.text or b""])
+    """Return spaces in place of a node; its lines are joined, since they were in brackets."""
+    blank = re.sub(rb"[^\n]", b" ", node.text or b"")
+    return node.start_byte, re.sub(rb" \n", b"\\\n", blank)
 
 
 _READERS: dict[str, Callable[[Node], _Newer | None]] = {

@@ -73,6 +73,7 @@ class PythonLanguage(Language):
     """How declarations are read from Python."""
 
     name = "python"
+    grammar = _GRAMMAR
     bodies_inside = True
     package_is_folder = False
     self_names = frozenset({"self", "cls"})

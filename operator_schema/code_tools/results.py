@@ -166,13 +166,15 @@ class SyntaxCheck(TypedDict):
         valid: whether it has no errors.
         errors: in the order of the text.
         suggestions: what to do about them.
+        checked_as: language and version that it was judged as; left out where it wasn't judged.
         checked_with: the type checker that was run, or why none was.
-        note: what was left out.
+        note: what is right, but not everywhere; what wasn't checked; what was left out.
     """
 
     valid: bool
     errors: list[SyntaxErrorShown]
     suggestions: NotRequired[list[str]]
+    checked_as: NotRequired[str]
     checked_with: NotRequired[str]
     note: NotRequired[str]
 

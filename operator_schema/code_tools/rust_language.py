@@ -76,6 +76,7 @@ class RustLanguage(Language):
     """How declarations are read from Rust."""
 
     name = "rust"
+    grammar = _GRAMMAR
     bodies_inside = False
     package_is_folder = False
     self_names = frozenset({"self", "Self"})
