@@ -295,5 +295,6 @@ class BraceLanguage(Language):
 
     def problems(self, code: str, context: Context) -> list[SyntaxProblem]:
         """List what is wrong with a snippet; nothing of it is run."""
-        grammar = self.grammar_of(code.encode(errors="replace"))
-        return wrapped_problems(code, grammar, self.wrappers[context], self.tokens, context)
+        source = code.encode(errors="replace")
+        text = self.prepared(source).decode(errors="replace")
+        return wrapped_problems(text, self.grammar_of(source), self.wrappers[context], self.tokens, context)

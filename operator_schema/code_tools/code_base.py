@@ -25,10 +25,12 @@ from .in_place import in_file, in_function
 from .index import Index, Pattern
 from .index_cache import IndexCache, check_cache
 from .language import KINDS, LANGUAGES, Context, Kind, language_of, missing_package
+from .patch_check import patch_checked
 from .results import (  # the tools read them
     SMALLEST,
     Budget,
     Inspection,
+    PatchCheck,
     ReadFunction,
     SearchResult,
     SyntaxCheck,
@@ -42,7 +44,15 @@ if TYPE_CHECKING:
     from .syntax_check import Fenced
 
 
-__all__ = ["CodeBase", "CodeTools", "LONGEST_NAME", "LONGEST_SNIPPET", "MOST_PATTERN", "code_tools"]
+__all__ = [
+    "CodeBase",
+    "CodeTools",
+    "LONGEST_NAME",
+    "LONGEST_PATCH",
+    "LONGEST_SNIPPET",
+    "MOST_PATTERN",
+    "code_tools",
+]
 
 
 Result = TypeVar("Result")
@@ -55,6 +65,7 @@ LONGEST_NAME = 1_000
 """Characters of a name with its path that a model may send."""
 MOST_PATTERN = 200
 LONGEST_SNIPPET = 200_000
+LONGEST_PATCH = 500_000
 
 
 class CodeBase:
@@ -275,6 +286,20 @@ class CodeBase:
             )
         return checked(checking, Budget(self.budget), types)
 
+    def check_patch(self, diff: str) -> PatchCheck:
+        """Apply a unified diff in memory, and check the files after it; nothing is written.
+
+        Args:
+            diff: of at most 500,000 characters, with paths below the root.
+        """
+        diff = checked_text("the patch", diff)
+        if len(diff) > LONGEST_PATCH:
+            message = f"the patch is longer than {LONGEST_PATCH:,} characters"
+            return PatchCheck(applies=False, valid=False, error=message)
+        fenced = without_fence(diff)
+        text = f"{fenced.code}\n" if fenced.lines else diff
+        return self._answered(lambda index: patch_checked(index, text, Budget(self.budget)))
+
     def _placed(self, fenced: Fenced, inside: str) -> Checking:
         """Return a snippet in the function or file that it is for."""
 
@@ -448,6 +473,18 @@ class CodeTools:
         return self.code_base.check_syntax(
             code, context, inside=inside, type_check=type_check, language=language
         )
+
+    @tool(read_only=True)
+    def check_patch(self, diff: Annotated[str, MaxLen(LONGEST_PATCH)]) -> PatchCheck:
+        """Check a patch before you apply it. Nothing is written.
+
+        You learn whether it fits, whether the files are valid after it, which declarations vanish, and where
+        their names remain.
+
+        Args:
+            diff: The unified diff, with paths below the root.
+        """
+        return self.code_base.check_patch(diff)
 
 
 def code_tools(

@@ -13,15 +13,18 @@ if TYPE_CHECKING:
 __all__ = [
     "Budget",
     "CalledFunction",
+    "FileAfter",
     "FieldShown",
     "Inspection",
     "Match",
     "MethodShown",
+    "PatchCheck",
     "ReadFunction",
     "SMALLEST",
     "SearchResult",
     "SyntaxCheck",
     "SyntaxErrorShown",
+    "Vanished",
 ]
 
 
@@ -176,6 +179,62 @@ class SyntaxCheck(TypedDict):
     suggestions: NotRequired[list[str]]
     checked_as: NotRequired[str]
     checked_with: NotRequired[str]
+    note: NotRequired[str]
+
+
+class FileAfter(TypedDict):
+    """A file after a patch.
+
+    Attributes:
+        path: of it; of a file that is deleted, as it was.
+        status: `changed`, `new`, `deleted`, `renamed`, `copied` or `moved away`.
+        old_path: of a file that is renamed or copied.
+        errors: of its syntax; left out where there are none.
+        note: about it.
+    """
+
+    path: str
+    status: str
+    old_path: NotRequired[str]
+    errors: NotRequired[list[SyntaxErrorShown]]
+    note: NotRequired[str]
+
+
+class Vanished(TypedDict):
+    """A declaration that is gone after a patch.
+
+    Attributes:
+        name: with its class in front.
+        kind: what it was.
+        location: where it was.
+        remaining: places after the patch where its name still stands; the name may mean something else there.
+        more: how many others there are.
+    """
+
+    name: str
+    kind: Kind
+    location: str
+    remaining: NotRequired[list[str]]
+    more: NotRequired[int]
+
+
+class PatchCheck(TypedDict):
+    """What `check_patch` says about a patch.
+
+    Attributes:
+        applies: whether it fits the files as they are.
+        valid: whether it applies, and leaves no file with errors of syntax that weren't there before.
+        error: why it doesn't apply.
+        files: that it changes, as they are afterwards.
+        vanished: declarations that are gone afterwards.
+        note: what was left out.
+    """
+
+    applies: bool
+    valid: bool
+    error: NotRequired[str]
+    files: NotRequired[list[FileAfter]]
+    vanished: NotRequired[list[Vanished]]
     note: NotRequired[str]
 
 

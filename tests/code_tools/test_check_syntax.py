@@ -82,7 +82,7 @@ def test_the_main_language_is_that_of_most_files(tmp_path):
     base = CodeBase(tmp_path)
     assert not base.check_syntax("def f(): ...")["valid"]
     assert base.check_syntax("package a")["checked_as"].startswith("go, as tree-sitter-go ")
-    with pytest.raises(ValueError, match='the language is one of python, go, rust'):
+    with pytest.raises(ValueError, match="the language is one of python, go, rust"):
         base.check_syntax("x", language="cobol")
 
 
