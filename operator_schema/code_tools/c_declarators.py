@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from .brace_language import Place, Reading, bases_in, declared
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from .language import Declaration, Kind
 
-__all__ = ["TYPES", "named", "parts_of", "type_of", "value_or_function"]
+__all__ = ["TYPES", "is_constant", "named", "parts_of", "type_of", "value_or_function"]
 
 TYPES: Mapping[str, Kind] = {
     "class_specifier": "class",
@@ -58,22 +59,39 @@ def parts_of(name: str) -> list[str]:
     return [part for part in parts if part] or [name[-LONGEST_NAME:]]
 
 
+def is_constant(node: Node) -> bool:
+    """Return whether what a statement declares is constant."""
+    before = takewhile(lambda part: not _DECLARATORS.search(part.type), node.named_children)
+    return any(part.type == "type_qualifier" and b"const" in (part.text or b"") for part in before)
+
+
 def value_or_function(
-    node: Node, declarator: Node, name: Node, place: Place, *, is_function: bool
-) -> Declaration:
-    """Make the declaration of a name in a declarator of a statement."""
+    node: Node, declarator: Node, place: Place, kind: Kind, *, is_function: bool
+) -> Declaration | None:
+    """Make the declaration of a declarator of a statement.
+
+    Args:
+        node: the statement.
+        declarator: of it.
+        place: where the statement stands.
+        kind: of it, if it is no function.
+        is_function: whether it is one.
+    """
+    name, _ = named(declarator)
+    if name is None:
+        return None
     *owners, last = parts_of(text_of(name))
     own = place._replace(owner=qualified(place.owner, ".".join(owners)) if owners else place.owner)
-    if node.type == "type_definition":
-        return declared(node, last, "type", own, at=name, head=place.start)
-    if is_function:
-        kind: Kind = "method" if place.is_member or owners else "func"
-        return declared(node, last, kind, own, at=name, end=declarator.end_byte, head=place.start)
-    is_constant = any(
-        part.type == "type_qualifier" and b"const" in (part.text or b"") for part in node.named_children
-    )
+    at: Node | None = name
+    while at is not None and at.type == "qualified_identifier":
+        name, at = at, at.child_by_field_name("name")
+    if is_function and kind != "type":
+        kind = "method" if place.is_member or owners else "func"
+        return declared(node, last, kind, own, at=at or name, end=declarator.end_byte, head=place.start)
+    if kind == "type":
+        return declared(node, last, kind, own, at=at or name, head=place.start)
     value = declarator.child_by_field_name("value") or node.child_by_field_name("default_value")
-    return declared(node, last, "const" if is_constant else "var", own, at=name, value=value)
+    return declared(node, last, kind, own, at=at or name, value=value)
 
 
 def type_of(node: Node, place: Place, used: Node | None = None, *, is_typedef: bool = False) -> Reading:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from .brace_language import BraceLanguage, Member, Place, Reading, declared, members, start_of
-from .c_declarators import TYPES, named, type_of, value_or_function
+from .c_declarators import TYPES, is_constant, named, type_of, value_or_function
 from .c_preprocessor import looks_like_cpp, pieces, shifted, without_macros
 from .language import Import, Wrapper, language_named, name_of, one_item, text_of
 
@@ -87,12 +87,14 @@ class CLanguage(BraceLanguage):
             else type_of(made, place, first, is_typedef=kind == "type_definition")
         )
         known = {one.name for one in inner.declarations}
+        value: Kind = "type" if kind == "type_definition" else "const" if is_constant(node) else "var"
         each = [
-            value_or_function(node, one, name, place, is_function=is_function)
+            value_or_function(node, one, place, value, is_function=is_function)
             for one, name, is_function in found
             if name is not None and text_of(name) not in known
         ]
-        return Reading([*inner.declarations, *each], bodies=inner.bodies, bases=inner.bases)
+        declarations = [*inner.declarations, *[one for one in each if one is not None]]
+        return Reading(declarations, bodies=inner.bodies, bases=inner.bases)
 
     def _directive(self, node: Node, place: Place) -> Reading:
         if node.type == "preproc_include":

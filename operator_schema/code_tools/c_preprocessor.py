@@ -15,6 +15,7 @@ __all__ = ["Offset", "looks_like_cpp", "pieces", "shifted", "without_macros"]
 _MACROS = re.compile(
     rb"""^[ \t]*\w*(?:BEGIN|END)_\w*(?:DECLS?|EXTERN|NAMESPACE)\w*[ \t]*$ |
         ^(?:(?:extern|static)[ \t]+)?(?:[A-Z][A-Z\d_]*|\w+_API)[ \t]+(?=(?:\w+[ \t*]+)+\w+[ \t]*[(;=\[]) |
+        \b(?P<word>(?:class|struct|union)[ \t]+)[A-Z][A-Z\d_]+[ \t]+(?=\w+\s*(?:final\s*)?[:{]) |
         \b(?:PyAPI|[A-Z][A-Z\d_]*)_(?:API|DATA|EXPORT|EXTERN|FUNC)\((?P<type>[\w \t*]+)\)(?=\s+\w) |
         (?<=\))(?:\s*__\w+(?:[ \t]*\(\([^;{}()]*\)\)|[ \t]*\([^;{}()]*\))?)+(?=\s*;)""",
     re.MULTILINE | re.VERBOSE,
@@ -42,16 +43,16 @@ def looks_like_cpp(source: bytes) -> bool:
 
 def without_macros(source: bytes) -> bytes:
     """Return a text of the same length without macros around declarations."""
-    return _blank(_MACROS, source, "type")
+    return _blank(_MACROS, source)
 
 
-def _blank(pattern: re.Pattern[bytes], source: bytes, kept: str | int = 0) -> bytes:
-    """Put spaces in place of what a pattern matches, but of what one of its groups does."""
+def _blank(pattern: re.Pattern[bytes], source: bytes) -> bytes:
+    """Put spaces in place of what a pattern matches, but of what a named group of it does."""
 
     def spaces(found: re.Match[bytes]) -> bytes:
-        start, end = (found.start(), found.start()) if not kept or found[kept] is None else found.span(kept)
-        parts = source[found.start() : start], source[start:end], source[end : found.end()]
-        return _NOT_SPACE.sub(b" ", parts[0]) + parts[1] + _NOT_SPACE.sub(b" ", parts[2])
+        start, end = found.span(found.lastgroup) if found.lastgroup else (found.start(), found.start())
+        before, after = source[found.start() : start], source[end : found.end()]
+        return _NOT_SPACE.sub(b" ", before) + source[start:end] + _NOT_SPACE.sub(b" ", after)
 
     return pattern.sub(spaces, source)
 

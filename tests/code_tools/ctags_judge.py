@@ -1,27 +1,55 @@
-"""What universal-ctags reads of C, C++, Java and TypeScript, compared with what the index reads."""
+"""What universal-ctags reads of C, C++ and Java, compared with what the index reads."""
 
 from __future__ import annotations
 
 import json
 import shutil
 import subprocess
+from collections import Counter
 from typing import TYPE_CHECKING, Any
+
+from griffe_judge import Difference, Verdicts
+
+from operator_schema.code_tools.language import language_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from operator_schema.code_tools.language import Declaration
 
 __all__ = ["CTAGS_REASONS", "compare_tags", "is_there", "tags_of"]
 
-CTAGS_REASONS: dict[str, str] = {}
-_NAMES = {"c": "C", "cpp": "C++", "java": "Java", "typescript": "TypeScript"}
-_KINDS = {
-    "c": "+px",
-    "cpp": "+px",
-    "java": "",
-    "typescript": "",
+CTAGS_REASONS = {
+    "macros": "a file has macros or conditions that the grammar can't read, and names are missing or more there",
+    "macro as a function": "ctags takes the call of a macro for the prototype of a function",
+    "ctags leaves out": "ctags leaves out `extern` variables and prototypes behind some macros, and concepts",
+    "ctags stumbles": "ctags takes words of a comment or an attribute for a name",
 }
+"""Why the two may differ; the first one only in files that are known to be damaged."""
+
+_NAMES = {"c": "C", "cpp": "C++", "java": "Java"}
+_KINDS = {"c": "+px", "cpp": "+px", "java": ""}
+_ALIKE = {
+    "annotation": {"interface"},
+    "class": {"class"},
+    "enum": {"type"},
+    "enumConstant": {"const"},
+    "enumerator": {"const"},
+    "externvar": {"var", "const"},
+    "field": {"var", "const"},
+    "function": {"func", "method"},
+    "interface": {"interface"},
+    "macro": {"const", "func"},
+    "member": {"var", "const"},
+    "method": {"method"},
+    "prototype": {"func", "method"},
+    "struct": {"struct"},
+    "typedef": {"type", "struct"},
+    "union": {"struct"},
+    "variable": {"var", "const"},
+}
+"""What ctags calls a thing, to what it is here. Records are classes for it too."""
 
 
 def is_there() -> bool:
@@ -37,27 +65,65 @@ def tags_of(language: str, files: Sequence[Path]) -> Iterator[tuple[Path, list[d
     """Yield what ctags reads of each file."""
     name = _NAMES[language]
     kinds = [f"--kinds-{name}={_KINDS[language]}"] if _KINDS[language] else []
-    shape = [
-        "--output-format=json",
-        "--fields=+nKSZe",
-        f"--language-force={name}",
-        "--sort=no",
-        "-L",
-        "-",
-        "-o",
-        "-",
-    ]
-    sent = "".join(f"{file}\n" for file in files)
+    shape = ["--output-format=json", "--fields=+nKSZ", f"--language-force={name}", "--sort=no"]
     done = subprocess.run(
-        [shutil.which("ctags") or "ctags", *kinds, *shape],
-        input=sent.encode(),
+        [shutil.which("ctags") or "ctags", *kinds, *shape, "-L", "-", "-o", "-"],
+        input="".join(f"{file}\n" for file in files).encode(),
         capture_output=True,
         check=True,
     )
     found: dict[str, list[dict[str, Any]]] = {str(file): [] for file in files}
     for line in done.stdout.decode(errors="replace").splitlines():
         tag = json.loads(line)
-        if tag["_type"] == "tag":
+        if tag["_type"] == "tag" and tag["kind"] not in {"namespace", "package"}:
             found[tag["path"]].append(tag)
     for file in files:
         yield file, found[str(file)]
+
+
+def compare_tags(language: str, file: Path, tags: list[dict[str, Any]]) -> Verdicts:
+    """Compare the declarations of a file: names with their lines, kinds, and the classes that they are in."""
+    parsed = language_named(language).parse(file.read_bytes())
+    ours: dict[tuple[str, int], list[Declaration]] = {}
+    for one in parsed.declarations:
+        ours.setdefault((_plain(one.name), one.line), []).append(one)
+    verdicts = Verdicts(Counter(), [], Counter())
+    theirs = {(_plain(tag["name"]), tag["line"]): tag for tag in tags if not tag["name"].startswith("__anon")}
+    found: list[Difference] = []
+    for place, tag in theirs.items():
+        verdicts.compared[tag["kind"]] += 1
+        found += _differences(place, tag, ours.get(place, []))
+    for (name, line), each in ours.items():
+        if (name, line) not in theirs:
+            found.append(Difference("more", name, line, "", each[0].kind))
+    for difference in found:
+        reason = "macros" if parsed.is_broken else _reason(difference, file)
+        if reason is None:
+            verdicts.differences.append(difference)
+        else:
+            verdicts.explained[reason] += 1
+    return verdicts
+
+
+def _differences(place: tuple[str, int], tag: dict[str, Any], ours: list[Declaration]) -> Iterator[Difference]:
+    name, line = place
+    if not ours:
+        yield Difference("missing", name, line, tag["kind"], "")
+    elif all(one.kind not in _ALIKE[tag["kind"]] for one in ours):
+        yield Difference("kind", name, line, tag["kind"], ours[0].kind)
+    scope = tag.get("scope", "")
+    if ours and scope and tag["scopeKind"] not in {"namespace", "package"} and "__anon" not in scope:
+        owner = scope.replace("::", ".").rpartition(".")[2]
+        if all(owner not in one.owner.split(".") for one in ours):
+            yield Difference("owner", name, line, scope, ours[0].owner)
+
+
+def _plain(name: str) -> str:
+    """Return a name as both write it: ctags puts spaces into `operator ==`."""
+    return "".join(name.split()).rpartition("::")[2]
+
+
+def _reason(difference: Difference, file: Path) -> str | None:
+    lines = file.read_text(encoding="utf-8", errors="replace").split("\n")
+    line = lines[difference.line - 1] if difference.line <= len(lines) else ""
+    return None if line else None
