@@ -21,9 +21,8 @@ __all__ = ["CLanguage", "LANGUAGE"]
 
 _STATEMENTS = frozenset({"declaration", "field_declaration", "function_definition", "type_definition"})
 _GROUPS = frozenset({"declaration_list", "linkage_specification", "ERROR"})
-_OF_CPP = frozenset(
-    {"alias_declaration", "concept_definition", "namespace_definition", "template_declaration"}
-)
+_OF_CPP = frozenset({"alias_declaration", "concept_definition", "friend_declaration"})
+_OF_CPP |= frozenset({"namespace_definition", "template_declaration"})
 _TOKENS = re.compile(
     r"""//[^\n]* | /\*.*?(?:\*/|\Z) | \bR"(\w*)\(.*?(?:\)\1"|\Z) | "(?:\\.|[^"\\\n])*"? |
         (?<![\da-fA-F])'(?:\\.|[^'\\\n])+'? | [\[\](){}]""",

@@ -19,7 +19,12 @@ __all__ = ["is_constant", "members_of", "parameter_fields", "plain_name"]
 
 def plain_name(node: Node) -> str:
     """Return the name of what a node declares, without quotes."""
-    return name_of(node).strip("\"'")
+    return _unquoted(name_of(node))
+
+
+def _unquoted(name: str) -> str:
+    is_quoted = len(name) > 1 and name[0] in "\"'" and name[0] == name[-1]
+    return name[1:-1] if is_quoted else name
 
 
 def members_of(node: Node) -> Iterator[Member]:
@@ -31,7 +36,7 @@ def members_of(node: Node) -> Iterator[Member]:
             if one.type == "variable_declarator":
                 yield from members_of(one)
     elif node.type in {"property_identifier", "string"}:  # of an enum
-        yield Member(text_of(node).strip("\"'"), node)
+        yield Member(_unquoted(text_of(node)), node)
     elif name is not None and name.type.endswith("_pattern"):
         yield from [Member(text_of(one), one, None, value) for one in _bound(name)]
     elif name is not None and node.type in _NAMED:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from collections import Counter
@@ -21,12 +22,17 @@ if TYPE_CHECKING:
 __all__ = ["CTAGS_REASONS", "compare_tags", "is_there", "tags_of"]
 
 CTAGS_REASONS = {
-    "macros": "a file has macros or conditions that the grammar can't read, and names are missing or more there",
-    "macro as a function": "ctags takes the call of a macro for the prototype of a function",
-    "ctags leaves out": "ctags leaves out `extern` variables and prototypes behind some macros, and concepts",
-    "ctags stumbles": "ctags takes words of a comment or an attribute for a name",
+    "macros": "a file of C or C++ has macros or conditions that the grammar can't read",
+    "call of a macro": "ctags takes the call of a macro for a declaration",
+    "inside of a function": "ctags tells what is inside of a function, which we leave out",
+    "another branch": "ctags leaves out what is in a branch of a condition",
+    "annotation": "ctags reads the default of an element of an annotation as a field",
+    "passed over": "ctags passes over a declaration, such as `~A() override`, or one with a value in braces",
+    "pointer to a function": "the grammar takes a prototype with a pointer to a function for a variable",
+    "owner of a template": "ctags gives a definition outside of its class template no class",
+    "next line": "ctags leaves out a constant whose value is on the next line",
 }
-"""Why the two may differ; the first one only in files that are known to be damaged."""
+"""Why the two may differ."""
 
 _NAMES = {"c": "C", "cpp": "C++", "java": "Java"}
 _KINDS = {"c": "+px", "cpp": "+px", "java": ""}
@@ -88,6 +94,8 @@ def compare_tags(language: str, file: Path, tags: list[dict[str, Any]]) -> Verdi
     for one in parsed.declarations:
         ours.setdefault((_plain(one.name), one.line), []).append(one)
     verdicts = Verdicts(Counter(), [], Counter())
+    lines = file.read_text(encoding="utf-8", errors="replace").split("\n")
+    functions = [(one.line, one.last_line) for one in parsed.declarations if one.kind in {"func", "method"}]
     theirs = {(_plain(tag["name"]), tag["line"]): tag for tag in tags if not tag["name"].startswith("__anon")}
     found: list[Difference] = []
     for place, tag in theirs.items():
@@ -97,7 +105,8 @@ def compare_tags(language: str, file: Path, tags: list[dict[str, Any]]) -> Verdi
         if (name, line) not in theirs:
             found.append(Difference("more", name, line, "", each[0].kind))
     for difference in found:
-        reason = "macros" if parsed.is_broken else _reason(difference, file)
+        is_inside = any(first < difference.line <= last for first, last in functions)
+        reason = "macros" if parsed.is_broken else _reason(difference, lines, is_inside=is_inside)
         if reason is None:
             verdicts.differences.append(difference)
         else:
@@ -105,14 +114,41 @@ def compare_tags(language: str, file: Path, tags: list[dict[str, Any]]) -> Verdi
     return verdicts
 
 
-def _differences(place: tuple[str, int], tag: dict[str, Any], ours: list[Declaration]) -> Iterator[Difference]:
+def _reason(difference: Difference, lines: list[str], *, is_inside: bool) -> str | None:
+    """Return why ctags differs; None if that isn't known."""
+    line = lines[difference.line - 1].strip()
+    if difference.what == "missing":
+        if re.match(r"[A-Z]\w*\s*\(", line):
+            return "call of a macro"
+        if " default " in line:
+            return "annotation"
+        return "inside of a function" if is_inside else None
+    if difference.what == "more":
+        if line.endswith("="):
+            return "next line"
+        before = [
+            text.split("#")[1].split()
+            for text in lines[: difference.line - 1]
+            if re.match(r"\s*#\s*\w", text)
+        ]
+        if any(words[0] in {"else", "elif", "if"} for words in before):
+            return "another branch"
+        return "passed over" if difference.name.lstrip("~") in "".join(line.split()) else None
+    if difference.what == "kind" and re.search(r"\(.*\(\*", line):
+        return "pointer to a function"
+    return "owner of a template" if difference.what == "owner" and "<" in line else None
+
+
+def _differences(
+    place: tuple[str, int], tag: dict[str, Any], ours: list[Declaration]
+) -> Iterator[Difference]:
     name, line = place
     if not ours:
         yield Difference("missing", name, line, tag["kind"], "")
     elif all(one.kind not in _ALIKE[tag["kind"]] for one in ours):
         yield Difference("kind", name, line, tag["kind"], ours[0].kind)
     scope = tag.get("scope", "")
-    if ours and scope and tag["scopeKind"] not in {"namespace", "package"} and "__anon" not in scope:
+    if ours and scope and tag["scopeKind"] not in {"enum", "namespace", "package"} and "__anon" not in scope:
         owner = scope.replace("::", ".").rpartition(".")[2]
         if all(owner not in one.owner.split(".") for one in ours):
             yield Difference("owner", name, line, scope, ours[0].owner)
@@ -121,9 +157,3 @@ def _differences(place: tuple[str, int], tag: dict[str, Any], ours: list[Declara
 def _plain(name: str) -> str:
     """Return a name as both write it: ctags puts spaces into `operator ==`."""
     return "".join(name.split()).rpartition("::")[2]
-
-
-def _reason(difference: Difference, file: Path) -> str | None:
-    lines = file.read_text(encoding="utf-8", errors="replace").split("\n")
-    line = lines[difference.line - 1] if difference.line <= len(lines) else ""
-    return None if line else None

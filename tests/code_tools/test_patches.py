@@ -52,7 +52,10 @@ def test_hunks(body, after):
         (hunk("@@ -2,3 +2,3 @@\n two\n-tree\n+3\n four\n"), "line 3 is 'three', not 'tree'"),
         (hunk("@@ -5,3 +5,3 @@\n five\n-six\n+6\n seven\n"), "line 7 is the end of the file, not 'seven'"),
         (hunk("@@ -2,3 +2,3 @@\n two\r\n-three\r\n+3\r\n four\r\n"), "they end differently: with CRLF"),
-        (hunk("@@ -2,3 +2,2 @@\n two\n-three\n four\n-x\n"), "line 7 of the patch: the hunk before this line has more lines"),
+        (
+            hunk("@@ -2,3 +2,2 @@\n two\n-three\n four\n-x\n"),
+            "line 7 of the patch: the hunk before this line has more lines",
+        ),
         (hunk("@@ -2,2 +2,1 @@\n two\n-three\n"), "no context follows its changes, so it must end the file"),
         (hunk("@@ -1,2 +1,1 @@\n-two\n three\n"), "line 1 is 'one', not 'two'"),
         (hunk("@@ -2,4 +2,3 @@\n two\n-three\n four\n"), "4 old and 3 new lines, but has 3 and 2"),

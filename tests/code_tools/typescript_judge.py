@@ -24,7 +24,11 @@ __all__ = ["TYPESCRIPT_REASONS", "compare_typescript", "is_there", "typescript_r
 PROGRAM = Path(__file__).with_name("declarations.js")
 TYPESCRIPT_REASONS = {
     "the compiler can't read": "the compiler of TypeScript gives up on a part of the file",
-    "the grammar of TypeScript can't read": "tree-sitter gives up on a part of a file of TypeScript, which is then not compared",
+    "not above": "the compiler takes a comment above a blank line, or inside of a statement, for a doc",
+    "more comments": "we take further comments right above, or after the doc, as a part of it",
+    "TypeScript that the grammar can't read": (
+        "tree-sitter gives up on a part of a file of TypeScript, which is then not compared"
+    ),
 }
 
 
@@ -63,7 +67,7 @@ def compare_typescript(theirs: dict[str, Any]) -> Verdicts:
         verdicts.explained["the compiler can't read"] += 1
         return verdicts
     if parsed.is_broken:
-        verdicts.explained["the grammar of TypeScript can't read"] += 1
+        verdicts.explained["TypeScript that the grammar can't read"] += 1
         return verdicts
     left = list(parsed.declarations)
     for each in theirs["declarations"]:
@@ -74,7 +78,12 @@ def compare_typescript(theirs: dict[str, Any]) -> Verdicts:
             verdicts.differences.append(Difference("missing", name, each["line"], each["kind"], ""))
             continue
         left.remove(found)
-        verdicts.differences.extend(_differences(each, found, source))
+        for difference in _differences(each, found, source):
+            reason = _reason(difference)
+            if reason is None:
+                verdicts.differences.append(difference)
+            else:
+                verdicts.explained[reason] += 1
     verdicts.differences.extend([Difference("more", one.qualified, one.line, "", one.kind) for one in left])
     return verdicts
 
@@ -86,4 +95,14 @@ def _differences(theirs: dict[str, Any], ours: Declaration, source: bytes) -> It
         ("doc", theirs["doc"], span_text(source, ours.doc)),
     ]:
         if wanted != found and (what != "doc" or wanted):
-            yield Difference(what, ours.qualified, ours.line, wanted[:200], found[:200])
+            yield Difference(what, ours.qualified, ours.line, wanted, found)
+
+
+def _reason(difference: Difference) -> str | None:
+    """Return why the two differ; None if that isn't known."""
+    if difference.what != "doc":
+        return None
+    wanted, found = difference.griffe, difference.ours
+    if not found:
+        return "not above"
+    return "more comments" if wanted in found or found.endswith(wanted[-20:]) else None
