@@ -21,8 +21,6 @@ __all__ = ["CLanguage", "LANGUAGE"]
 
 _STATEMENTS = frozenset({"declaration", "field_declaration", "function_definition", "type_definition"})
 _GROUPS = frozenset({"declaration_list", "linkage_specification", "ERROR"})
-_OF_CPP = frozenset({"alias_declaration", "concept_definition", "friend_declaration"})
-_OF_CPP |= frozenset({"namespace_definition", "template_declaration"})
 _TOKENS = re.compile(
     r"""//[^\n]* | /\*.*?(?:\*/|\Z) | \bR"(\w*)\(.*?(?:\)\1"|\Z) | "(?:\\.|[^"\\\n])*"? |
         (?<![\da-fA-F])'(?:\\.|[^'\\\n])+'? | [\[\](){}]""",
@@ -55,6 +53,8 @@ class CLanguage(BraceLanguage):
 
     def parse(self, source: bytes) -> Parsed:
         """Read the declarations and imports of a file; a broken one of C in pieces, if that shows more."""
+        if self.name == "c" and looks_like_cpp(source):
+            return language_named("cpp").parse(source)
         whole = super().parse(source)
         if not whole.is_broken or self.grammar_of(source) != "tree_sitter_c":
             return whole
@@ -65,8 +65,6 @@ class CLanguage(BraceLanguage):
     def read(self, node: Node, place: Place) -> Reading:
         """Return what a node declares."""
         kind = node.type
-        if kind in _OF_CPP:  # in a header
-            return language_named("cpp").read(node, place)
         if kind.startswith("preproc_"):
             return self._directive(node, place)
         if kind in _GROUPS:

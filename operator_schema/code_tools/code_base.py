@@ -305,9 +305,10 @@ class CodeBase:
 
         def answer(index: Index) -> Checking:
             language = language_of(inside)
-            if language is not None and index.file(inside) is not None:
-                is_broken = index.file(inside).parsed.is_broken
-                return Checking(fenced, "file", (language.name,), in_file(inside, fenced.code), is_broken)
+            file = index.file(inside)
+            if language is not None and file is not None:
+                place = in_file(inside, fenced.code)
+                return Checking(fenced, "file", (language.name,), place, file.parsed.is_broken)
             found = [one for one in index.named(inside) if one.declaration.kind in FUNCTIONS]
             if not found:
                 nearest, note = self._missed(index, inside, functions=True)
@@ -465,10 +466,10 @@ class CodeTools:
         Args:
             code: The code.
             context: What the code is: a whole file, the inside of a function, one expression, or statements.
-            inside: The function that the code is the new body of, such as UserService.CreateUser, or the path
-                of the file that it is the new text of. It is checked there.
+            inside: The function that gets the code as its body, such as UserService.CreateUser, or the path of
+                the file that gets it as its text. It is checked there.
             type_check: Run the type checker of the project too, if that is allowed here.
-            language: Language of the code; the likeliest one of the project unless given.
+            language: The likeliest one of the project unless given.
         """
         return self.code_base.check_syntax(
             code, context, inside=inside, type_check=type_check, language=language
@@ -476,13 +477,10 @@ class CodeTools:
 
     @tool(read_only=True)
     def check_patch(self, diff: Annotated[str, MaxLen(LONGEST_PATCH)]) -> PatchCheck:
-        """Check a patch before you apply it. Nothing is written.
-
-        You learn whether it fits, whether the files are valid after it, which declarations vanish, and where
-        their names remain.
+        """Check a patch before you apply it: does it fit, and what does it break? Nothing is written.
 
         Args:
-            diff: The unified diff, with paths below the root.
+            diff: A unified diff, with paths below the root.
         """
         return self.code_base.check_patch(diff)
 
@@ -495,7 +493,7 @@ def code_tools(
     type_check_seconds: float = 20.0,
     type_checks: bool = False,
 ) -> Registry:
-    """Make the four tools for a folder: inspect, search, read_func and check_syntax.
+    """Make the tools for a folder: inspect, search, read_func, check_syntax and check_patch.
 
     Args:
         root: the folder.

@@ -29,8 +29,8 @@ class CppLanguage(CLanguage):
                 return Reading()
             node = inner[-1]
         if node.type == "friend_declaration":
-            body = [child for child in node.named_children if child.type == "function_definition"]
-            return super().read(body[0], place) if body else Reading()
+            functions = [child for child in node.named_children if child.type == "function_definition"]
+            return super().read(functions[0], place) if functions else Reading()
         at = node.child_by_field_name("name")
         if node.type == "namespace_definition":
             body = node.child_by_field_name("body")

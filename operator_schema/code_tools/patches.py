@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .. import CallError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 __all__ = ["Applied", "FilePatch", "Hunk", "PatchError", "applied", "patches_in"]
 
@@ -122,7 +122,7 @@ def _place(
         return None, budget
     if must_begin or must_end:
         only = 0 if must_begin else most
-        candidates = [only] if not (must_begin and must_end) or most == 0 else []
+        candidates: Iterable[int] = [only] if not (must_begin and must_end) or most == 0 else []
     else:
         candidates = _outwards(min(max(hunk.new_line - 1, 0), len(lines)), most)
     for place in candidates:
@@ -242,11 +242,12 @@ class _Reader:
             said[match[1].decode()] = _name(match[2]) or ""
             self._at += 1
         moved = [(said.get(f"{how} from"), said.get(f"{how} to"), how) for how in ("rename", "copy")]
+        names: tuple[str | None, str | None] | None
         names = next(((old, new) for old, new, _ in moved if old and new), None)
-        has_names = self._at < len(self._lines) and self._lines[self._at].startswith(b"--- ")
-        if self._at < len(self._lines) and _BINARY.match(self._lines[self._at]):
+        following = self._lines[self._at] if self._at < len(self._lines) else b""
+        if _BINARY.match(following):
             raise _error(self._at + 1, "a binary patch can't be checked")
-        if has_names and self._next().startswith(b"+++ "):
+        if following.startswith(b"--- ") and self._next().startswith(b"+++ "):
             given = _name(self._lines[self._at][4:]), _name(self._next()[4:])
             self._at += 2
             hunks = self._hunks()
@@ -256,8 +257,6 @@ class _Reader:
         else:
             hunks = ()
         names = names or _same_name(line[len(b"diff --git ") :], start + 1)
-        old: str | None
-        new: str | None
         old, new = names
         if "new file mode" in said:
             old, new = None, new or old
@@ -312,7 +311,8 @@ class _Reader:
         """Take the line end off again, if the patch says that there is none."""
         if self._at == len(self._lines) or not _NO_NEWLINE.match(self._lines[self._at]):
             return
-        self._at += 1
+        while self._at < len(self._lines) and _NO_NEWLINE.match(self._lines[self._at]):
+            self._at += 1
         for lines, marks in ((old, b" -"), (new, b" +")):
             if mark in marks and lines:
                 lines[-1] = lines[-1].removesuffix(b"\n")

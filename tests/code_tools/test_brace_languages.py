@@ -386,11 +386,33 @@ def test_broken_files_are_read_as_far_as_possible(language, text, name):
 
 
 FILES = {
-    "web/shapes.ts": "export class Round {\n  side = 1;\n  area(): number { return this.half() * 2; }\n  half() { return 1; }\n}\n",
-    "web/app.ts": 'import { Round } from "./shapes";\nimport { x } from "y";\nexport function main(r: Round) { return Round.of(r); }\n',
-    "src/shop/User.java": "package shop;\nclass User {\n  int age;\n  int older() { return this.more(age); }\n  int more(int a) { return a; }\n}\n",
-    "lib/list.c": "struct item { int a; char *b; };\nint size(void) { return 1; }\nint twice(void) { return size() * 2; }\n",
-    "lib/list.hpp": "class List {\n  int n_ = 0;\n  int size() { return this->count(); }\n  int count() { return n_; }\n};\n",
+    "web/shapes.ts": """export class Round {
+  side = 1;
+  area(): number { return this.half() * 2; }
+  half() { return 1; }
+}
+""",
+    "web/app.ts": """import { Round } from "./shapes";
+import { x } from "y";
+export function main(r: Round) { return Round.of(r); }
+""",
+    "src/shop/User.java": """package shop;
+class User {
+  int age;
+  int older() { return this.more(age); }
+  int more(int a) { return a; }
+}
+""",
+    "lib/list.c": """struct item { int a; char *b; };
+int size(void) { return 1; }
+int twice(void) { return size() * 2; }
+""",
+    "lib/list.hpp": """class List {
+  int n_ = 0;
+  int size() { return this->count(); }
+  int count() { return n_; }
+};
+""",
 }
 
 

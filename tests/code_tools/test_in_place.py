@@ -26,8 +26,17 @@ FILES = {
         '\treturn nil, fmt.Errorf("no %s", email)\n}\n\ntype Maker interface{ Make() int }\n'
     ),
     "go.mod": "module example.com/shop\n\ngo 1.19\n",
-    "web/app.ts": "export class App {\n  run(a: number): string { return `${a}`; }\n  go = (b: number) => { return b; };\n}\n",
-    "lib/list.cpp": "struct List {\n  List() : n_{1} { n_ = 2; }\n  int n_;\n};\nint size(int a) { return a; }\n",
+    "web/app.ts": """export class App {
+  run(a: number): string { return `${a}`; }
+  go = (b: number) => { return b; };
+}
+""",
+    "lib/list.cpp": """struct List {
+  List() : n_{1} { n_ = 2; }
+  int n_;
+};
+int size(int a) { return a; }
+""",
     "src/User.java": "class User {\n  int age() { return 1; }\n}\n",
     "src/lib.rs": "pub fn area(a: u32) -> u32 { a * 2 }\n",
     "broken.go": "package p\n\nfunc good() int { return 1 }\n\nfunc bad( {\n",

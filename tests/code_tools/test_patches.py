@@ -138,8 +138,27 @@ def test_any_text_is_a_patch_or_an_error(text):
 
 
 FILES = {
-    "shop/users.py": "from shop.names import clean\n\n\nclass Users:\n    def add(self, name):\n        return clean(name)\n\n    def drop(self):\n        pass\n",
-    "shop/names.py": "LIMIT = 5\n\n\ndef clean(name):\n    # clean it\n    return name.strip()\n\n\ndef other():\n    return clean('clean')\n",
+    "shop/users.py": """from shop.names import clean
+
+
+class Users:
+    def add(self, name):
+        return clean(name)
+
+    def drop(self):
+        pass
+""",
+    "shop/names.py": """LIMIT = 5
+
+
+def clean(name):
+    # clean it
+    return name.strip()
+
+
+def other():
+    return clean('clean')
+""",
     "web/app.ts": "export function run() {\n  return 1;\n}\n",
     "notes.txt": "clean\n",
     "broken.py": "x = (\n",
@@ -189,7 +208,8 @@ def test_what_vanishes_and_where_its_name_remains(code):
 
 
 def test_errors_after_a_patch(code):
-    patch = "--- a/web/app.ts\n+++ b/web/app.ts\n@@ -1,3 +1,3 @@\n export function run() {\n-  return 1;\n+  return (1;\n }\n"
+    header = "--- a/web/app.ts\n+++ b/web/app.ts\n@@ -1,3 +1,3 @@\n"
+    patch = f"{header} export function run() {{\n-  return 1;\n+  return (1;\n }}\n"
     found = code.check_patch(f"```diff\n{patch}```")
     assert (found["applies"], found["valid"]) == (True, False)
     assert found["files"][0]["errors"][0]["message"] == "'}' does not close '(' of line 2, column 10"
@@ -204,9 +224,12 @@ def test_errors_that_were_there_before_are_not_new(code):
 
 def test_files_that_are_new_renamed_and_deleted(code):
     found = code.check_patch(
-        "diff --git a/new.py b/new.py\nnew file mode 100644\n--- /dev/null\n+++ b/new.py\n@@ -0,0 +1 @@\n+def made(:\n"
-        "diff --git a/shop/names.py b/shop/texts.py\nrename from shop/names.py\nrename to shop/texts.py\n"
-        "diff --git a/web/app.ts b/web/app.ts\ndeleted file mode 100644\n--- a/web/app.ts\n+++ /dev/null\n"
+        "diff --git a/new.py b/new.py\nnew file mode 100644\n"
+        "--- /dev/null\n+++ b/new.py\n@@ -0,0 +1 @@\n+def made(:\n"
+        "diff --git a/shop/names.py b/shop/texts.py\n"
+        "rename from shop/names.py\nrename to shop/texts.py\n"
+        "diff --git a/web/app.ts b/web/app.ts\ndeleted file mode 100644\n"
+        "--- a/web/app.ts\n+++ /dev/null\n"
         "@@ -1,3 +0,0 @@\n-export function run() {\n-  return 1;\n-}\n"
         "--- a/notes.txt\n+++ b/notes.txt\n@@ -1 +1 @@\n-clean\n+run\n"
     )
@@ -266,9 +289,8 @@ def test_a_patch_that_does_not_apply_says_why(code, patch, said):
 def test_members_of_a_class_that_vanishes_go_without_saying(code):
     lines = FILES["shop/users.py"].splitlines(keepends=True)
     removed = "".join(f"-{line}" for line in lines[3:])
-    found = code.check_patch(
-        f"--- a/shop/users.py\n+++ b/shop/users.py\n@@ -1,9 +1,3 @@\n {' '.join(lines[:3])}{removed}"
-    )
+    header = "--- a/shop/users.py\n+++ b/shop/users.py\n@@ -1,9 +1,3 @@\n"
+    found = code.check_patch(f"{header} {' '.join(lines[:3])}{removed}")
     assert [one["name"] for one in found["vanished"]] == ["Users"]
 
 
