@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from typing import TYPE_CHECKING
 
@@ -130,15 +131,17 @@ class CLanguage(BraceLanguage):
         """Return what a node includes."""
         path = node.child_by_field_name("path") if node.type == "preproc_include" else None
         text = "" if path is None else text_of(path)
-        return [Import("*", text.strip('<>"'), f"#include {text}")] if text else []
+        return [Import("*", text.strip("<>"), f"#include {text}")] if text else []
 
     def module_of(self, path: str) -> str:
         """Return the dotted path of a file: a header and the file that implements it share it."""
         return path.rpartition(".")[0].replace("/", ".")
 
-    def import_target(self, target: str, path: str) -> str:  # noqa: ARG002  # as it is called
-        """Return the dotted name that an included file means."""
-        return self.module_of(target)
+    def import_target(self, target: str, path: str) -> str:
+        """Return the dotted name that an included file means: with quotes and no folder, one beside this one."""
+        name = target.strip('"')
+        beside = posixpath.dirname(path) if name != target and "/" not in name else ""
+        return self.module_of(posixpath.join(beside, name))
 
 
 LANGUAGE = CLanguage()

@@ -467,6 +467,8 @@ def test_targets_of_imports():
     ]
     assert (java.module_of("src/shop/User.java"), java.import_target("a.B", "C.java")) == ("src.shop", "a.B")
     assert (c.module_of("lib/list.c"), c.import_target("lib/list.h", "a.c")) == ("lib.list", "lib.list")
+    assert c.import_target('"list.h"', "lib/a.c") == "lib.list"
+    assert c.import_target('"lib/list.h"', "src/a.c") == "lib.list"
     assert typescript.imports(b'export { a } from "b";')[0].name == "a"
     assert java.imports(b"import a.B;")[0].name == "B"
     assert c.imports(b"#include <a.h>\nint a;")[0].target == "a.h"
