@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from heapq import nlargest
 from importlib.util import find_spec
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Annotated, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar, cast, get_args
 
 from .. import CallError, Registry, tool
-from ..wording import checked_text, nearest_names, quote, received
-from .answers import FUNCTIONS, ChangedError, inspected, match, read_function
-from .index import Index, Pattern
+from ..wording import checked_text, quote, received
+from .answers import inspected, match, read_function
+from .declaration_text import ChangedError
+from .environment import Environment
+from .index import Index
 from .index_cache import IndexCache, check_cache
 from .language import KINDS, LANGUAGES, Context, Kind, TooHardError, language_named, missing_package
+from .lookup import Miss, look_up
 from .results import (  # the tools read them
     SMALLEST,
     Budget,
@@ -28,7 +29,7 @@ from .type_checkers import type_checked
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
 
 __all__ = ["CodeBase", "CodeTools", "LONGEST_NAME", "LONGEST_SNIPPET", "MOST_PATTERN", "code_tools"]
@@ -38,8 +39,8 @@ Result = TypeVar("Result")
 
 _TRIES = 5
 _MOST_RESULTS = 200
-_MOST_NEAREST = 5
-_MOST_COMPARED = 50
+_MOST_SHOWN = 5
+_LONGEST_NOTE = 500
 LONGEST_NAME = 1_000
 """Characters of a name with its path that a model may send."""
 MOST_PATTERN = 200
@@ -93,6 +94,7 @@ class CodeBase:
         if self._cache is not None:
             check_cache(self._cache)
         self._index: Index | None = None
+        self._environment = Environment(str(self.root))
         self._lock = RLock()
 
     def refresh(self, progress: Callable[[int, int], None] | None = None) -> int:
@@ -125,16 +127,10 @@ class CodeBase:
         name = checked_text("the name", name)
 
         def answer(index: Index) -> Inspection:
-            found = index.named(name)
-            if found:
-                return inspected(index, found, Budget(self.budget))
-            nearest, note = self._missed(index, name)
-            result = Inspection(found=False, name=name[:MOST_PATTERN])
-            if nearest:
-                result["nearest"] = nearest
-            if note:
-                result["note"] = note
-            return result
+            found = look_up(index, self._environment, name)
+            if isinstance(found, Miss):
+                return cast("Inspection", _missing(name, found))
+            return inspected(found, Budget(self.budget))
 
         return self._answered(answer)
 
@@ -175,7 +171,7 @@ class CodeBase:
             elif not found and kind is not None and index.search(pattern.strip(), None, 1)[0]:
                 result["note"] = "Nothing of this kind fits, but declarations of other kinds do."
             elif others := index.in_another_case(pattern.strip(), kind, found):
-                shown_names = ", ".join([quote(name) for name in others[:_MOST_NEAREST]])
+                shown_names = ", ".join([quote(name) for name in others[:_MOST_SHOWN]])
                 result["note"] = f"In another case of letters there are also {shown_names}."
             return result
 
@@ -194,24 +190,11 @@ class CodeBase:
         name = checked_text("the name", name)
 
         def answer(index: Index) -> ReadFunction:
-            found = index.named(name)
-            functions = [one for one in found if one.declaration.kind in FUNCTIONS]
-            if functions:
-                budget = Budget(self.budget)
-                return read_function(
-                    index, functions, budget, line_numbers=line_numbers, first_line=first_line
-                )
-            result = ReadFunction(found=False, name=name[:MOST_PATTERN])
-            if found:
-                kind = found[0].declaration.kind
-                result["note"] = f"This name is a {kind}, not a function: call inspect."
-                return result
-            nearest, note = self._missed(index, name, functions=True)
-            if nearest:
-                result["nearest"] = nearest
-            if note:
-                result["note"] = note
-            return result
+            found = look_up(index, self._environment, name, functions=True)
+            if isinstance(found, Miss):
+                return cast("ReadFunction", _missing(name, found))
+            budget = Budget(self.budget)
+            return read_function(found, budget, line_numbers=line_numbers, first_line=first_line)
 
         return self._answered(answer)
 
@@ -280,28 +263,6 @@ class CodeBase:
         message = "the files change while they are read: try again"
         raise CallError(message)
 
-    def _missed(self, index: Index, name: str, *, functions: bool = False) -> tuple[list[str], str | None]:
-        """Return names that are like one that wasn't found, and what may explain it."""
-        last = re.split(r"[.:/]", name.strip())[-1][:MOST_PATTERN].replace("*", "").replace("?", "")
-        words = [word for word in re.findall(r"[A-Z]?[a-z\d]+|[A-Z]+", last) if len(word) > 3]  # noqa: PLR2004  # shorter words are everywhere
-        patterns = [f"*{word}*" for word in sorted(words, key=len, reverse=True)[:2]]
-        patterns += [f"{last[:3]}*", f"*{last[-4:]}"] if len(last) > 3 else [last]  # noqa: PLR2004  # as above
-        known: dict[str, None] = {}
-        for pattern in patterns:
-            for found in index.matching(Pattern(pattern, any_case=True), 200):
-                if not functions or found.declaration.kind in FUNCTIONS:
-                    known[found.declaration.name] = None
-        path = name.strip().removeprefix("./")
-        if index.file(path) is not None:
-            return [], f"This is a file: search for {path}:* to list what it declares."
-        skipped = len(index.skipped)
-        note = (
-            f"{skipped} files under the root aren't read, such as {next(iter(index.skipped))}."
-            if skipped
-            else None
-        )
-        return nearest_names(last, _alike(last, known), _MOST_NEAREST), note
-
     def _main_language(self) -> str:
         self.refresh()
         assert self._index is not None  # noqa: S101  # refresh made it
@@ -316,15 +277,12 @@ class CodeBase:
         return f"CodeBase({str(self.root)!r})"
 
 
-def _alike(name: str, known: Iterable[str]) -> list[str]:
-    """Return the names that share the most letters in a row: comparing names as a whole takes long."""
-    wanted = _triples(name)
-    return nlargest(_MOST_COMPARED, known, key=lambda other: len(wanted & _triples(other)))
-
-
-def _triples(name: str) -> set[str]:
-    folded = name.casefold()
-    return {folded[place : place + 3] for place in range(max(len(folded) - 2, 1))}
+def _missing(name: str, miss: Miss) -> dict[str, object]:
+    """Return the answer about a name that isn't found: it always says why."""
+    said: dict[str, object] = {"found": False, "name": name[:MOST_PATTERN], "reason": miss.reason}
+    if miss.nearest:
+        said["nearest"] = [one[:MOST_PATTERN] for one in miss.nearest]
+    return {**said, "note": miss.note[:_LONGEST_NOTE]}
 
 
 try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypeAlias, TypedDict, TypeVar
 
 from .language import Kind  # noqa: TC001  # tools read the annotations
 
@@ -18,11 +18,28 @@ __all__ = [
     "Match",
     "MethodShown",
     "ReadFunction",
+    "Reason",
     "SMALLEST",
     "SearchResult",
     "SyntaxCheck",
     "SyntaxErrorShown",
 ]
+
+
+Reason: TypeAlias = Literal[
+    "not declared",
+    "not understood",
+    "not a function",
+    "a file",
+    "a module",
+    "no such file",
+    "ignored",
+    "file not read",
+    "language not read",
+    "outside of the root",
+    "of another kind",
+]
+"""Why nothing was found; `note` says the same in words."""
 
 
 class Match(TypedDict):
@@ -71,7 +88,10 @@ class Inspection(TypedDict):
         value: of a constant or variable.
         fields: of a class or struct.
         methods: of a type.
-        others: other declarations of the same name.
+        via: how the name leads to it, if it isn't its own: imports, base classes, aliases.
+        bases: of a type, with their places.
+        others: other declarations of the same name; their locations are names as well.
+        reason: why nothing was found.
         nearest: names that are like the one that wasn't found.
         note: what was left out, and how to get it.
     """
@@ -86,7 +106,10 @@ class Inspection(TypedDict):
     value: NotRequired[str]
     fields: NotRequired[list[FieldShown]]
     methods: NotRequired[list[MethodShown]]
+    via: NotRequired[list[str]]
+    bases: NotRequired[list[str]]
     others: NotRequired[list[Match]]
+    reason: NotRequired[Reason]
     nearest: NotRequired[list[str]]
     note: NotRequired[str]
 
@@ -97,11 +120,13 @@ class SearchResult(TypedDict):
     Attributes:
         results: the best first.
         more: how many others fit; left out if there are none.
+        reason: why nothing was found.
         note: what was left out, and how to get it.
     """
 
     results: list[Match]
     more: NotRequired[int]
+    reason: NotRequired[Reason]
     note: NotRequired[str]
 
 
@@ -130,7 +155,9 @@ class ReadFunction(TypedDict):
         implementation: its text.
         imports_used: the imports of the file that its text uses.
         calls: what it calls, in the order of the text.
-        others: other functions of the same name.
+        via: how the name leads to it, if it isn't its own: imports, base classes, aliases.
+        others: other functions of the same name; their locations are names as well.
+        reason: why nothing was found.
         nearest: names that are like the one that wasn't found.
         note: what was left out, and how to get it.
     """
@@ -142,7 +169,9 @@ class ReadFunction(TypedDict):
     implementation: NotRequired[str]
     imports_used: NotRequired[list[str]]
     calls: NotRequired[list[CalledFunction]]
+    via: NotRequired[list[str]]
     others: NotRequired[list[Match]]
+    reason: NotRequired[Reason]
     nearest: NotRequired[list[str]]
     note: NotRequired[str]
 
