@@ -9,18 +9,25 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar, cast, get_args
 
 from .. import CallError, Registry, tool
 from ..wording import checked_text, quote, received
-from .answers import inspected, match, read_function
+from .answers import inspected, read_function
 from .declaration_text import ChangedError
 from .environment import Environment
+from .implementations import implementations_shown
 from .index import Index
 from .index_cache import IndexCache, check_cache
 from .language import KINDS, LANGUAGES, Context, Kind, TooHardError, language_named, missing_package
 from .lookup import Miss, look_up
+from .overview import overview_of
+from .pattern_search import found_by_pattern
+from .references import references_shown
 from .results import (  # the tools read them
     SMALLEST,
     Budget,
+    ImplementationsFound,
     Inspection,
+    Overview,
     ReadFunction,
+    ReferencesFound,
     SearchResult,
     SyntaxCheck,
     SyntaxErrorShown,
@@ -39,8 +46,8 @@ Result = TypeVar("Result")
 
 _TRIES = 5
 _MOST_RESULTS = 200
-_MOST_SHOWN = 5
 _LONGEST_NOTE = 500
+_LEAST_TOKENS, _MOST_TOKENS = 100, 20_000
 LONGEST_NAME = 1_000
 """Characters of a name with its path that a model may send."""
 MOST_PATTERN = 200
@@ -160,20 +167,7 @@ class CodeBase:
             raise ValueError(message)
 
         def answer(index: Index) -> SearchResult:
-            budget = Budget(self.budget)
-            found, more = index.search(pattern.strip(), kind, limit)
-            matches = (match(index, one, Budget(self.budget)) for one in found)
-            shown = budget.items(matches, 1, "results", of=len(found))
-            result = SearchResult(results=shown)
-            if more + len(found) - len(shown):
-                result["more"] = more + len(found) - len(shown)
-                result["note"] = "There are more: make the pattern longer, give a kind, or raise the limit."
-            elif not found and kind is not None and index.search(pattern.strip(), None, 1)[0]:
-                result["note"] = "Nothing of this kind fits, but declarations of other kinds do."
-            elif others := index.in_another_case(pattern.strip(), kind, found):
-                shown_names = ", ".join([quote(name) for name in others[:_MOST_SHOWN]])
-                result["note"] = f"In another case of letters there are also {shown_names}."
-            return result
+            return found_by_pattern(index, pattern, kind, limit, Budget(self.budget))
 
         return self._answered(answer)
 
@@ -197,6 +191,55 @@ class CodeBase:
             return read_function(found, budget, line_numbers=line_numbers, first_line=first_line)
 
         return self._answered(answer)
+
+    def references(self, name: str, path: str = "") -> ReferencesFound:
+        """Find the places that use a declaration, each with how sure it is.
+
+        Args:
+            name: see `inspect`.
+            path: of a file or folder where uses are wanted; empty for all.
+        """
+        name, path = checked_text("the name", name), checked_text("the path", path)
+
+        def answer(index: Index) -> ReferencesFound:
+            found = look_up(index, self._environment, name, outside=False)
+            if isinstance(found, Miss):
+                return cast("ReferencesFound", _missing(name, found))
+            return references_shown(found, path, Budget(self.budget))
+
+        return self._answered(answer)
+
+    def implements(self, name: str) -> ImplementationsFound:
+        """Find the types that extend or implement a type, or the methods that replace a method.
+
+        Args:
+            name: see `inspect`.
+        """
+        name = checked_text("the name", name)
+
+        def answer(index: Index) -> ImplementationsFound:
+            found = look_up(index, self._environment, name, outside=False)
+            if isinstance(found, Miss):
+                return cast("ImplementationsFound", _missing(name, found))
+            return implementations_shown(found, Budget(self.budget))
+
+        return self._answered(answer)
+
+    def overview(self, path: str = "", tokens: int = 1000) -> Overview:
+        """Return a map of a folder: the types and functions that other files use most.
+
+        Args:
+            path: of the folder or file; empty for all of the root.
+            tokens: that the map may have, at four characters each, from 100 to 20,000.
+
+        Raises:
+            ValueError: the number of tokens is out of bounds.
+        """
+        path = checked_text("the path", path).strip().removeprefix("./")
+        if not _LEAST_TOKENS <= tokens <= _MOST_TOKENS:
+            message = f"the tokens are from {_LEAST_TOKENS} to {_MOST_TOKENS:,}, not {tokens:,}"
+            raise ValueError(message)
+        return self._answered(lambda index: overview_of(index, path, tokens))
 
     def check_syntax(
         self, code: str, context: Context = "file", *, type_check: bool = False, language: str | None = None
@@ -351,6 +394,43 @@ class CodeTools:
             first_line: Begin at this line of the file, to read on where a long function was cut.
         """
         return self.code_base.read_func(name, line_numbers=line_numbers, first_line=first_line)
+
+    @tool(read_only=True)
+    def references(
+        self,
+        name: Annotated[str, MaxLen(LONGEST_NAME)],
+        path: Annotated[str, MaxLen(LONGEST_NAME)] = "",
+    ) -> ReferencesFound:
+        """Find who uses or calls a declaration; each place is certain, likely (same name) or text.
+
+        Args:
+            name: Its name.
+            path: Only in this file or folder.
+        """
+        return self.code_base.references(name, path)
+
+    @tool(read_only=True)
+    def implements(self, name: Annotated[str, MaxLen(LONGEST_NAME)]) -> ImplementationsFound:
+        """Find what extends or implements a type, or overrides a method.
+
+        Args:
+            name: Its name.
+        """
+        return self.code_base.implements(name)
+
+    @tool(read_only=True)
+    def overview(
+        self,
+        path: Annotated[str, MaxLen(LONGEST_NAME)] = "",
+        tokens: Annotated[int, Ge(_LEAST_TOKENS), Le(_MOST_TOKENS)] = 1000,
+    ) -> Overview:
+        """Get a map of a folder: the types and functions that are used most.
+
+        Args:
+            path: The folder; all unless given.
+            tokens: Length of the map.
+        """
+        return self.code_base.overview(path, tokens)
 
     @tool(read_only=True)
     def check_syntax(

@@ -74,7 +74,10 @@ class RuleFile:
 
 
 def _rules(content: bytes) -> Iterator[Rule]:
-    """Yield the rules of a file in their order. Source: https://git-scm.com/docs/gitignore"""
+    """Yield the rules of a file in their order.
+
+    Source: https://git-scm.com/docs/gitignore
+    """
     for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         if line.startswith(b"#"):
             continue
@@ -202,55 +205,37 @@ def _set(pattern: bytes, place: int) -> tuple[bytes, int]:
     """Return the expression of a set of letters, and where it ends; nothing if git can't read it."""
     is_negated = pattern[place : place + 1] in {b"!", b"^"}
     place += is_negated
-    members: list[bytes] = []
-    before = b""
-    is_first = True
-    while True:
-        letter = pattern[place : place + 1]
-        if not letter:
-            return b"", place
-        if letter == b"]" and not is_first:
-            break
-        is_first = False
-        if letter == b"\\":
-            place += 1
-            letter = pattern[place : place + 1]
-            if not letter:
-                return b"", place
-            members.append(re.escape(letter))
-            before = letter
-        elif letter == b"-" and before and pattern[place + 1 : place + 2] not in {b"", b"]"}:
-            place += 1
-            last = pattern[place : place + 1]
-            if last == b"\\":
-                place += 1
-                last = pattern[place : place + 1]
-                if not last:
-                    return b"", place
+    start, members, before = place, list[bytes](), b""
+    while (letter := pattern[place : place + 1]) != b"]" or place == start:
+        if letter == b"-" and before and pattern[place + 1 : place + 2] not in {b"", b"]"}:
+            last, place = _letter(pattern, place + 1)
             if before <= last:
                 members.append(b"%b-%b" % (_escaped(before), _escaped(last)))
             before = b""
-        elif letter == b"[" and pattern[place + 1 : place + 2] == b":":
-            end = pattern.find(b"]", place + 2)
-            if end < 0:
-                return b"", place
-            if end > place + 2 and pattern[end - 1 : end] == b":":
-                name = pattern[place + 2 : end - 1]
-                if name not in _CLASSES:
-                    return b"", place
-                members.append(_CLASSES[name])
-                place, before = end, b""
-            else:
-                members.append(rb"\[")
-                before = letter
+        elif (known := _CLASS.match(pattern, place)) and known[2]:
+            last = _CLASSES.get(known[1], b"")
+            members.append(last)
+            before, place = b"", known.end()
         else:
-            members.append(_escaped(letter))
-            before = letter
-        place += 1
+            before, place = _letter(pattern, place)
+            last = before
+            members.append(_escaped(before) if before else b"")
+        if not last:
+            return b"", place
     inside = b"".join(members)
     if not inside:
         return (b"." if is_negated else b"(?!)"), place + 1
     return (b"[^%b]" if is_negated else b"[%b]") % inside, place + 1
+
+
+_CLASS = re.compile(rb"\[:([^\]]*?)(:?)\]")
+"""A class of letters such as `[:alpha:]`; without the second colon, these are letters of a set."""
+
+
+def _letter(pattern: bytes, place: int) -> tuple[bytes, int]:
+    """Return a letter of a set, and where the next one begins; nothing if the pattern ends."""
+    place += pattern[place : place + 1] == b"\\"
+    return pattern[place : place + 1], place + 1
 
 
 def _escaped(letter: bytes) -> bytes:

@@ -245,37 +245,38 @@ class Index:
             key=lambda one: (one.declaration.line != line, one.declaration.last_line - one.declaration.line),
         )
 
-    def search(self, pattern: str, kind: Kind | None, limit: int) -> tuple[list[Found], int]:
+    def search(self, path: str, names: str, kind: Kind | None, limit: int) -> tuple[list[Found], int]:
         """Find declarations by a pattern of their names.
 
         Args:
-            pattern: with `*` and `?`; with a dot in it, of the qualified name. With a path and `:` in front,
-                of the declarations in this file, which come in its order.
+            path: of a file, a folder or a pattern of them, whose declarations come in their order; empty for
+                all files.
+            names: with `*` and `?`; with a dot in it, of the qualified name.
             kind: of the declarations; None for all.
             limit: how many are returned.
 
         Returns:
             These, and how many more there are; no more than `MOST_COUNTED` of them are counted.
         """
-        path, _, names = pattern.rpartition(":")
         for any_case in (False, True):
             # Files come in a fixed order, so the same files always answer the same.
             matching = self._matching(Pattern(names, any_case=any_case), "." in names, kind, path)
             found = list(islice(matching, limit + MOST_COUNTED))
             if found:
-                best = found if path else sorted(found, key=lambda one: self._rank(one, names))
+                is_file = path and found[0].file is found[-1].file
+                best = found if is_file else sorted(found, key=lambda one: self._rank(one, names))
                 return best[:limit], len(found) - len(best[:limit])
         return [], 0
 
-    def in_another_case(self, pattern: str, kind: Kind | None, known: Sequence[Found]) -> list[str]:
+    def in_another_case(self, path: str, names: str, kind: Kind | None, known: Sequence[Found]) -> list[str]:
         """List names that fit a pattern only if the case of letters makes no difference; see `search`.
 
         Args:
-            pattern: of the names.
+            path: of a file, a folder or a pattern of them; empty for all files.
+            names: the pattern.
             kind: of the declarations; None for all.
             known: what fits in this case.
         """
-        path, _, names = pattern.rpartition(":")
         if not known or names.casefold() == names.upper():  # it has no letters
             return []
         matching = self._matching(Pattern(names, any_case=True), "." in names, kind, path)

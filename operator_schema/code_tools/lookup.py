@@ -98,7 +98,8 @@ def look_up(
     if ways:
         kind = ways[0].found.declaration.kind
         if not functions or kind in FUNCTIONS:
-            return Sought(ways, index)
+            module = next(iter(index.modules.files(written.name)), "") if not written.path else ""
+            return Sought(ways, index, f"{module} is a module of this name." if module else "")
         return Miss("not a function", f"This name is a {kind}, not a function: call inspect.", [])
     if outside and (found := environment.look_up(index, written.name)):
         return Sought(*found)
@@ -113,7 +114,7 @@ def _at_line(index: Index, written: WrittenName) -> Sought | Miss:
     if file is None:
         return _no_file(index, written)
     lines = source_of(index, file).count(b"\n") + 1
-    note = f"Nothing is declared at this line: {file.path} has {lines} lines; search for {file.path}:* to list it."
+    note = f"Nothing is declared at this line of {lines}: search for {file.path}:* to list what is."
     return Miss("not declared", note, [])
 
 
@@ -190,6 +191,8 @@ def _missed(index: Index, written: WrittenName, environment: Environment, *, fun
             return Miss("a module", f"This is a module: search for {where}:* to list what it declares.", [])
     if where := environment.outside(index, name):
         return Miss("outside of the root", where, nearest)
+    if where := Resolver(index).without_source(name):
+        return Miss("outside of the root", f"{where}: {quote(_shown(name))} may be there.", nearest)
     languages = index.tree.unread()
     reason: Reason = "not declared"
     note = f"Nothing that is read declares {quote(_shown(name))}."

@@ -79,19 +79,24 @@ class Resolver:
         """
         self._steps = 0
         parts = name.split(".")
-        ways = list(self._in_modules(parts, path))
+        ways = list(self._in_modules(parts, path, range(len(parts) - 1, 0, -1)))
         for place in range(len(parts) - 1, 0, -1):
             if ways:
                 break
             owners = self._index.named(".".join(parts[:place]), path)[:_MOST_WAYS]
             found = [self._member(Way(owner), parts[place:], 0) for owner in owners]
             ways = [way for way in found if way is not None]
-        unlike = {(way.found.file.path, way.found.declaration.whole): way for way in reversed(ways)}
-        return list(reversed(unlike.values()))
+        ways = ways or list(self._in_modules(parts, path, range(1)))
+        unlike: dict[tuple[str, Span], Way] = {}
+        for way in ways:
+            alike = self._alike(way.found.file, way.found.declaration.qualified) or [way.found]
+            for one in alike:
+                unlike.setdefault((one.file.path, one.declaration.whole), way._replace(found=one))
+        return list(unlike.values())
 
-    def _in_modules(self, parts: list[str], path: str) -> Iterator[Way]:
-        """Yield what modules have under a name: those with the longest name in front of it."""
-        for place in range(len(parts) - 1, -1, -1):
+    def _in_modules(self, parts: list[str], path: str, places: Iterable[int]) -> Iterator[Way]:
+        """Yield what modules have under a name, whose own name is the part of it before the first place."""
+        for place in places:
             groups = self._groups(".".join(parts[:place]), parts[place], path)
             found = [way for files in groups if (way := self._of_module(files, parts[place:], 0))]
             if found:
@@ -112,6 +117,25 @@ class Resolver:
         """Return what a module, whose files are given, has under a name."""
         self._steps = 0
         return self._of_module(files, parts, 0)
+
+    def without_source(self, name: str) -> str:
+        """Return a module without source from which a module takes all names; empty if there is none."""
+        parts = name.split(".")
+        for place in range(len(parts) - 1, 0, -1):
+            waiting = [
+                one for module in self._index.modules.ending(".".join(parts[:place])) for one in [module]
+            ][:3]
+            for module in waiting:  # it grows by what these take all names from
+                for file in self._index.of_module(module):
+                    for one in self._imported_by(file).get("*", ()):
+                        target = _language(file).import_target(one.target, file.path)
+                        known = [found for found, _ in self._index.modules.imported(target, file.path)]
+                        if not known:
+                            return f"{file.path} takes all of {target}, which has no source here"
+                        waiting += [
+                            found for found in known[:1] if found not in waiting and len(waiting) < _MOST_WAYS
+                        ]
+        return ""
 
     def inner_at(self, found: Found, line: int) -> Found | None:
         """Return what a function declares inside of it at a line of the file."""
@@ -206,9 +230,19 @@ class Resolver:
         for file in self._index.beside(found.file):
             for base in file.parsed.bases:
                 if base.owner == owner and len(bases) < _MOST_BASES and base.name not in _EVERYTHING:
-                    way = self._meant(file, base.name.split("."), level + 1)
+                    way = self._around(file, owner, base.name, level + 1)
                     bases.append(self._type(way, level) if way is not None else None)
         return bases
+
+    def _around(self, file: SourceFile, owner: str, name: str, level: int) -> Way | None:
+        """Return what a name means in the text of a type: in the types around it first."""
+        above = owner.rpartition(".")[0]
+        while above:
+            way = self._meant(file, [*above.split("."), *name.split(".")], level)
+            if way is not None:
+                return way
+            above = above.rpartition(".")[0]
+        return self._meant(file, name.split("."), level)
 
     def _type(self, way: Way, level: int) -> Found | None:
         """Return the type that a way leads to, also by an alias of it."""

@@ -13,12 +13,18 @@ if TYPE_CHECKING:
 __all__ = [
     "Budget",
     "CalledFunction",
+    "Certainty",
     "FieldShown",
+    "Implementation",
+    "ImplementationsFound",
     "Inspection",
     "Match",
     "MethodShown",
+    "Overview",
+    "PlaceShown",
     "ReadFunction",
     "Reason",
+    "ReferencesFound",
     "SMALLEST",
     "SearchResult",
     "SyntaxCheck",
@@ -173,6 +179,110 @@ class ReadFunction(TypedDict):
     others: NotRequired[list[Match]]
     reason: NotRequired[Reason]
     nearest: NotRequired[list[str]]
+    note: NotRequired[str]
+
+
+Certainty: TypeAlias = Literal["certain", "likely", "text"]
+"""How sure a use is: by imports, types and `self`; by the same name; in a string or comment."""
+
+
+class PlaceShown(TypedDict):
+    """A place where a declaration is used.
+
+    Attributes:
+        location: file and line.
+        sure: how sure it is.
+        line: its text.
+        inside: the declaration that it is in.
+    """
+
+    location: str
+    sure: Certainty
+    line: str
+    inside: NotRequired[str]
+
+
+class ReferencesFound(TypedDict):
+    """What `references` says about a declaration.
+
+    Attributes:
+        found: whether there is a declaration of this name.
+        name: with its class in front; what was asked for if nothing was found.
+        location: file and line.
+        certain: how many places certainly mean it.
+        likely: how many have its name, and may mean it.
+        text: how many are in strings and comments.
+        files: with the numbers of each, most certain places first.
+        places: the certain ones first.
+        reason: why nothing was found.
+        nearest: names that are like the one that wasn't found.
+        note: what was left out or not read.
+    """
+
+    found: bool
+    name: str
+    location: NotRequired[str]
+    certain: NotRequired[int]
+    likely: NotRequired[int]
+    text: NotRequired[int]
+    files: NotRequired[list[str]]
+    places: NotRequired[list[PlaceShown]]
+    reason: NotRequired[Reason]
+    nearest: NotRequired[list[str]]
+    note: NotRequired[str]
+
+
+class Implementation(TypedDict):
+    """A type that extends or implements another one, or a method that replaces one.
+
+    Attributes:
+        name: with its class in front.
+        location: file and line.
+        sure: certain by its bases; likely by names.
+        by: the type in between, if it isn't direct.
+    """
+
+    name: str
+    location: str
+    sure: Certainty
+    by: NotRequired[str]
+
+
+class ImplementationsFound(TypedDict):
+    """What `implements` says about a class, interface, trait or method.
+
+    Attributes:
+        found: whether there is a declaration of this name.
+        name: with its class in front; what was asked for if nothing was found.
+        location: file and line.
+        implementations: the direct ones first.
+        reason: why nothing was found.
+        nearest: names that are like the one that wasn't found.
+        note: what was left out or not read.
+    """
+
+    found: bool
+    name: str
+    location: NotRequired[str]
+    implementations: NotRequired[list[Implementation]]
+    reason: NotRequired[Reason]
+    nearest: NotRequired[list[str]]
+    note: NotRequired[str]
+
+
+class Overview(TypedDict):
+    """What `overview` says about a folder.
+
+    Attributes:
+        files: how many are read there.
+        map: folders, files and their declarations that others use most, as text.
+        reason: why there is none.
+        note: what was left out.
+    """
+
+    files: int
+    map: str
+    reason: NotRequired[Reason]
     note: NotRequired[str]
 
 
