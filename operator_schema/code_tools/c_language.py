@@ -138,7 +138,7 @@ class CLanguage(BraceLanguage):
         return path.rpartition(".")[0].replace("/", ".")
 
     def import_target(self, target: str, path: str) -> str:
-        """Return the dotted name that an included file means: with quotes and no folder, one beside this one."""
+        """Return the dotted name that an included file means: in quotes, without a folder, one beside it."""
         name = target.strip('"')
         beside = posixpath.dirname(path) if name != target and "/" not in name else ""
         return self.module_of(posixpath.join(beside, name))

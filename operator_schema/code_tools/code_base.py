@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from heapq import nlargest
 from importlib.util import find_spec
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Annotated, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar, cast, get_args
 
 from .. import CallError, Registry, tool
-from ..wording import checked_text, nearest_names, quote, received
-from .answers import (
-    FUNCTIONS,
-    ChangedError,
-    implementation_first,
-    inspected,
-    match,
-    read_function,
-    source_of,
-)
+from ..wording import checked_text, quote, received
+from .answers import inspected, read_function
+from .declaration_text import ChangedError, implementation_first, source_of
+from .environment import Environment
+from .implementations import implementations_shown
 from .in_place import in_file, in_function
-from .index import Index, Pattern
+from .index import Index
 from .index_cache import IndexCache, check_cache
 from .language import KINDS, LANGUAGES, Context, Kind, language_of, missing_package
+from .lookup import Miss, look_up
+from .overview import overview_of
 from .patch_check import patch_checked
+from .pattern_search import found_by_pattern
+from .references import references_shown
 from .results import (  # the tools read them
     SMALLEST,
     Budget,
+    ImplementationsFound,
     Inspection,
+    Overview,
     PatchCheck,
     ReadFunction,
+    ReferencesFound,
     SearchResult,
     SyntaxCheck,
 )
@@ -39,7 +39,7 @@ from .syntax_check import Checking, checked, refused, without_fence
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
     from .syntax_check import Fenced
 
@@ -59,8 +59,8 @@ Result = TypeVar("Result")
 
 _TRIES = 5
 _MOST_RESULTS = 200
-_MOST_NEAREST = 5
-_MOST_COMPARED = 50
+_LONGEST_NOTE = 500
+_LEAST_TOKENS, _MOST_TOKENS = 100, 20_000
 LONGEST_NAME = 1_000
 """Characters of a name with its path that a model may send."""
 MOST_PATTERN = 200
@@ -115,6 +115,7 @@ class CodeBase:
         if self._cache is not None:
             check_cache(self._cache)
         self._index: Index | None = None
+        self._environment = Environment(str(self.root))
         self._lock = RLock()
 
     def refresh(self, progress: Callable[[int, int], None] | None = None) -> int:
@@ -147,16 +148,10 @@ class CodeBase:
         name = checked_text("the name", name)
 
         def answer(index: Index) -> Inspection:
-            found = index.named(name)
-            if found:
-                return inspected(index, found, Budget(self.budget))
-            nearest, note = self._missed(index, name)
-            result = Inspection(found=False, name=name[:MOST_PATTERN])
-            if nearest:
-                result["nearest"] = nearest
-            if note:
-                result["note"] = note
-            return result
+            found = look_up(index, self._environment, name)
+            if isinstance(found, Miss):
+                return cast("Inspection", _missing(name, found))
+            return inspected(found, Budget(self.budget))
 
         return self._answered(answer)
 
@@ -186,20 +181,7 @@ class CodeBase:
             raise ValueError(message)
 
         def answer(index: Index) -> SearchResult:
-            budget = Budget(self.budget)
-            found, more = index.search(pattern.strip(), kind, limit)
-            matches = (match(index, one, Budget(self.budget)) for one in found)
-            shown = budget.items(matches, 1, "results", of=len(found))
-            result = SearchResult(results=shown)
-            if more + len(found) - len(shown):
-                result["more"] = more + len(found) - len(shown)
-                result["note"] = "There are more: make the pattern longer, give a kind, or raise the limit."
-            elif not found and kind is not None and index.search(pattern.strip(), None, 1)[0]:
-                result["note"] = "Nothing of this kind fits, but declarations of other kinds do."
-            elif others := index.in_another_case(pattern.strip(), kind, found):
-                shown_names = ", ".join([quote(name) for name in others[:_MOST_NEAREST]])
-                result["note"] = f"In another case of letters there are also {shown_names}."
-            return result
+            return found_by_pattern(index, pattern, kind, limit, Budget(self.budget))
 
         return self._answered(answer)
 
@@ -216,26 +198,62 @@ class CodeBase:
         name = checked_text("the name", name)
 
         def answer(index: Index) -> ReadFunction:
-            found = index.named(name)
-            functions = [one for one in found if one.declaration.kind in FUNCTIONS]
-            if functions:
-                budget = Budget(self.budget)
-                return read_function(
-                    index, functions, budget, line_numbers=line_numbers, first_line=first_line
-                )
-            result = ReadFunction(found=False, name=name[:MOST_PATTERN])
-            if found:
-                kind = found[0].declaration.kind
-                result["note"] = f"This name is a {kind}, not a function: call inspect."
-                return result
-            nearest, note = self._missed(index, name, functions=True)
-            if nearest:
-                result["nearest"] = nearest
-            if note:
-                result["note"] = note
-            return result
+            found = look_up(index, self._environment, name, functions=True)
+            if isinstance(found, Miss):
+                return cast("ReadFunction", _missing(name, found))
+            budget = Budget(self.budget)
+            return read_function(found, budget, line_numbers=line_numbers, first_line=first_line)
 
         return self._answered(answer)
+
+    def references(self, name: str, path: str = "") -> ReferencesFound:
+        """Find the places that use a declaration, each with how sure it is.
+
+        Args:
+            name: see `inspect`.
+            path: of a file or folder where uses are wanted; empty for all.
+        """
+        name, path = checked_text("the name", name), checked_text("the path", path)
+
+        def answer(index: Index) -> ReferencesFound:
+            found = look_up(index, self._environment, name, outside=False)
+            if isinstance(found, Miss):
+                return cast("ReferencesFound", _missing(name, found))
+            return references_shown(found, path, Budget(self.budget))
+
+        return self._answered(answer)
+
+    def implements(self, name: str) -> ImplementationsFound:
+        """Find the types that extend or implement a type, or the methods that replace a method.
+
+        Args:
+            name: see `inspect`.
+        """
+        name = checked_text("the name", name)
+
+        def answer(index: Index) -> ImplementationsFound:
+            found = look_up(index, self._environment, name, outside=False)
+            if isinstance(found, Miss):
+                return cast("ImplementationsFound", _missing(name, found))
+            return implementations_shown(found, Budget(self.budget))
+
+        return self._answered(answer)
+
+    def overview(self, path: str = "", tokens: int = 1000) -> Overview:
+        """Return a map of a folder: the types and functions that other files use most.
+
+        Args:
+            path: of the folder or file; empty for all of the root.
+            tokens: that the map may have, at four characters each, from 100 to 20,000.
+
+        Raises:
+            ValueError: the number of tokens is out of bounds.
+        """
+        path = checked_text("the path", path).strip().removeprefix("./")
+        if not _LEAST_TOKENS <= tokens <= _MOST_TOKENS:
+            message = f"the tokens are from {_LEAST_TOKENS} to {_MOST_TOKENS:,}, not {tokens:,}"
+            raise ValueError(message)
+        return self._answered(lambda index: overview_of(index, path, tokens))
 
     def check_syntax(
         self,
@@ -309,16 +327,16 @@ class CodeBase:
             if language is not None and file is not None:
                 place = in_file(inside, fenced.code)
                 return Checking(fenced, "file", (language.name,), place, file.parsed.is_broken)
-            found = [one for one in index.named(inside) if one.declaration.kind in FUNCTIONS]
-            if not found:
-                nearest, note = self._missed(index, inside, functions=True)
-                hint = f": did you mean {nearest[0]}?" if nearest else "."
-                message = f"there is no function {quote(inside, MOST_PATTERN)}{hint}"
-                raise CallError(f"{message} {note}" if note else message)
-            one = implementation_first(index, found)[0]
+            sought = look_up(index, self._environment, inside, functions=True, outside=False)
+            if isinstance(sought, Miss):
+                hint = f" Did you mean {sought.nearest[0]}?" if sought.nearest else ""
+                message = f"{inside[:MOST_PATTERN]} isn't a function to put code in: {sought.note}{hint}"
+                raise CallError(message)
+            one = implementation_first(index, [way.found for way in sought.ways])[0]
             path, own = one.file.path, language_of(one.file.path)
             assert own is not None  # noqa: S101  # the index holds nothing else
-            snippet, is_whole = in_function(path, source_of(index, one), one.declaration, own, fenced.code)
+            source = source_of(index, one.file)
+            snippet, is_whole = in_function(path, source, one.declaration, own, fenced.code)
             context: Context | None = None if is_whole else "function_body"
             return Checking(fenced, context, (own.name,), snippet, one.file.parsed.is_broken)
 
@@ -337,28 +355,6 @@ class CodeBase:
         message = "the files change while they are read: try again"
         raise CallError(message)
 
-    def _missed(self, index: Index, name: str, *, functions: bool = False) -> tuple[list[str], str | None]:
-        """Return names that are like one that wasn't found, and what may explain it."""
-        last = re.split(r"[.:/]", name.strip())[-1][:MOST_PATTERN].replace("*", "").replace("?", "")
-        words = [word for word in re.findall(r"[A-Z]?[a-z\d]+|[A-Z]+", last) if len(word) > 3]  # noqa: PLR2004  # shorter words are everywhere
-        patterns = [f"*{word}*" for word in sorted(words, key=len, reverse=True)[:2]]
-        patterns += [f"{last[:3]}*", f"*{last[-4:]}"] if len(last) > 3 else [last]  # noqa: PLR2004  # as above
-        known: dict[str, None] = {}
-        for pattern in patterns:
-            for found in index.matching(Pattern(pattern, any_case=True), 200):
-                if not functions or found.declaration.kind in FUNCTIONS:
-                    known[found.declaration.name] = None
-        path = name.strip().removeprefix("./")
-        if index.file(path) is not None:
-            return [], f"This is a file: search for {path}:* to list what it declares."
-        skipped = len(index.skipped)
-        note = (
-            f"{skipped} files under the root aren't read, such as {next(iter(index.skipped))}."
-            if skipped
-            else None
-        )
-        return nearest_names(last, _alike(last, known), _MOST_NEAREST), note
-
     def _languages(self) -> list[str]:
         """List the languages of the files, that of most files first; Python if there are none."""
         self.refresh()
@@ -372,15 +368,12 @@ class CodeBase:
         return f"CodeBase({str(self.root)!r})"
 
 
-def _alike(name: str, known: Iterable[str]) -> list[str]:
-    """Return the names that share the most letters in a row: comparing names as a whole takes long."""
-    wanted = _triples(name)
-    return nlargest(_MOST_COMPARED, known, key=lambda other: len(wanted & _triples(other)))
-
-
-def _triples(name: str) -> set[str]:
-    folded = name.casefold()
-    return {folded[place : place + 3] for place in range(max(len(folded) - 2, 1))}
+def _missing(name: str, miss: Miss) -> dict[str, object]:
+    """Return the answer about a name that isn't found: it always says why."""
+    said: dict[str, object] = {"found": False, "name": name[:MOST_PATTERN], "reason": miss.reason}
+    if miss.nearest:
+        said["nearest"] = [one[:MOST_PATTERN] for one in miss.nearest]
+    return {**said, "note": miss.note[:_LONGEST_NOTE]}
 
 
 try:
@@ -449,6 +442,43 @@ class CodeTools:
             first_line: Begin at this line of the file, to read on where a long function was cut.
         """
         return self.code_base.read_func(name, line_numbers=line_numbers, first_line=first_line)
+
+    @tool(read_only=True)
+    def references(
+        self,
+        name: Annotated[str, MaxLen(LONGEST_NAME)],
+        path: Annotated[str, MaxLen(LONGEST_NAME)] = "",
+    ) -> ReferencesFound:
+        """Find who uses or calls a declaration; each place is certain, likely (same name) or text.
+
+        Args:
+            name: Its name.
+            path: Only in this file or folder.
+        """
+        return self.code_base.references(name, path)
+
+    @tool(read_only=True)
+    def implements(self, name: Annotated[str, MaxLen(LONGEST_NAME)]) -> ImplementationsFound:
+        """Find what extends or implements a type, or overrides a method.
+
+        Args:
+            name: Its name.
+        """
+        return self.code_base.implements(name)
+
+    @tool(read_only=True)
+    def overview(
+        self,
+        path: Annotated[str, MaxLen(LONGEST_NAME)] = "",
+        tokens: Annotated[int, Ge(_LEAST_TOKENS), Le(_MOST_TOKENS)] = 1000,
+    ) -> Overview:
+        """Get a map of a folder: the types and functions that are used most.
+
+        Args:
+            path: The folder; all unless given.
+            tokens: Length of the map.
+        """
+        return self.code_base.overview(path, tokens)
 
     @tool(read_only=True)
     def check_syntax(

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from .index import Found
 from .language import TooHardError, language_of
 from .patches import PatchError, applied, patches_in
+from .references import uses_of
 from .results import Budget, FileAfter, PatchCheck, SyntaxErrorShown, Vanished
 from .source_files import MOST_BYTES, Content, read_source
 
@@ -24,9 +26,6 @@ MOST_FILES = 200
 
 _MOST_VANISHED = 50
 _MOST_PLACES = 10
-_MOST_READ = 100_000_000
-"""Bytes of other files in which references are looked for."""
-
 _NEVER = re.compile(r"(^|/)(\.\.?|\.git)(/|$)|^/|^[A-Za-z]:|\\|\0|//|/$|^$")
 """Paths that lead out of the root, or into what git keeps for itself."""
 
@@ -216,10 +215,11 @@ def _described(
 ) -> Iterator[Vanished]:
     """Yield what is said about declarations that vanish: where their names still are."""
     some = vanished[:_MOST_VANISHED]
-    places = _places(index, changes, {one.name for _, one in some})
+    places = _places(changes, {one.name for _, one in some})
+    changed = {change.path for change in changes}
     for path, one in some:
         shown = Vanished(name=one.qualified, kind=one.kind, location=f"{path}:{one.line}")
-        found = places.get(one.name, [])
+        found = [*places.get(one.name, []), *_elsewhere(index, path, one, changed)]
         if found:
             shown["remaining"] = found[:_MOST_PLACES]
         if len(found) > _MOST_PLACES:
@@ -227,15 +227,28 @@ def _described(
         yield shown
 
 
-def _places(index: Index, changes: Sequence[_Change], names: set[str]) -> dict[str, list[str]]:
-    """Return where names stand in the files after the patch, outside of strings and comments."""
+def _elsewhere(index: Index, path: str, declaration: Declaration, changed: set[str]) -> Iterator[str]:
+    """Yield the places in files that the patch leaves alone where a declaration is used, or seems to be."""
+    file = index.file(path)
+    known = () if file is None else file.parsed.declarations
+    same = next((one for one in known if one.qualified == declaration.qualified), None)
+    if file is None or same is None:
+        return  # an earlier part of the patch has made it
+    uses = [one for one in uses_of(index, Found(file, same)).references if one.file.path not in changed]
+    for certainty in ("certain", "likely"):
+        places = [f"{one.file.path}:{one.line}" for one in uses if one.certainty == certainty]
+        yield from dict.fromkeys(f"{place} ({certainty})" for place in places)
+
+
+def _places(changes: Sequence[_Change], names: set[str]) -> dict[str, list[str]]:
+    """Return where names stand in the changed files, outside of strings and comments."""
     usual = [name for name in names if re.fullmatch(r"[\w$]+", name)]
     if not usual:
         return {}
     wanted = re.compile(rf"(?<![\w$])(?:{'|'.join(map(re.escape, sorted(usual)))})(?![\w$])")
     found: dict[str, list[str]] = {}
-    for path, source in _sources(index, changes):
-        text = source.decode(errors="replace")
+    for change in changes:
+        path, text = change.path, (change.after or b"").decode(errors="replace")
         if wanted.search(text) is None:
             continue
         language = language_of(path)
@@ -250,17 +263,3 @@ def _places(index: Index, changes: Sequence[_Change], names: set[str]) -> dict[s
                 if len(places) <= 1000 and place not in places[-1:]:  # noqa: PLR2004  # more say nothing
                     places.append(place)
     return found
-
-
-def _sources(index: Index, changes: Sequence[_Change]) -> Iterator[tuple[str, bytes]]:
-    """Yield the files after the patch: what it changes first, then the others."""
-    changed = {change.path for change in changes}
-    yield from ((change.path, change.after) for change in changes if change.after is not None)
-    read = 0
-    for file in index.files():
-        if file.path in changed or read > _MOST_READ:
-            continue
-        content = read_source(index.root, file.path)
-        if isinstance(content, Content):
-            read += len(content.source)
-            yield file.path, content.source

@@ -153,6 +153,22 @@ class PythonLanguage(Language):
         found = [one for node in nodes_in(_GRAMMAR, source) if node.type in kinds for one in _imports(node)]
         return tuple(found)
 
+    def inner(self, source: bytes) -> list[Declaration]:
+        """List the functions and classes inside of one function."""
+        found: list[Declaration] = []
+        waiting: list[tuple[Node, str]] = [(parse_tree(_GRAMMAR, source), "")]
+        while waiting:
+            node, owner = waiting.pop()
+            whole = node
+            if node.type == "decorated_definition":
+                node = node.child_by_field_name("definition") or node
+            if node.type in {"class_definition", "function_definition"}:
+                make = _class if node.type == "class_definition" else _function
+                found.append(make(node, whole, owner))
+                owner = found[-1].qualified
+            waiting += [(child, owner) for child in reversed(node.named_children)]
+        return found[1:]
+
     def module_of(self, path: str) -> str:
         """Return the dotted name of the module in a file."""
         return path.rpartition(".")[0].removesuffix("__init__").strip("/").replace("/", ".")

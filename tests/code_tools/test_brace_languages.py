@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("tree_sitter", reason="no wheels for WebAssembly")
 
 from operator_schema.code_tools import CodeBase
-from operator_schema.code_tools.answers import doc_text, span_text
+from operator_schema.code_tools.declaration_text import doc_text, span_text
 from operator_schema.code_tools.language import language_named, language_of
 
 TYPESCRIPT = """

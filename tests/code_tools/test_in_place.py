@@ -112,10 +112,10 @@ def test_errors_have_places_in_the_snippet(code, inside, snippet, position, said
 @pytest.mark.parametrize(
     ("inside", "said"),
     [
-        ("Service.Creat", 'there is no function "Service.Creat": did you mean Create?'),
+        ("Service.Creat", "Did you mean Service.Create?"),
         ("Maker.Make", "Maker.Make has no body that code could be put into"),
-        ("no/such.py", 'there is no function "no/such.py"'),
-        ("Users", 'there is no function "Users"'),
+        ("no/such.py", "no/such.py isn't a function to put code in"),
+        ("Users", "Users isn't a function to put code in: This name is a class"),
     ],
 )
 def test_a_place_that_is_not_there_is_said(code, inside, said):

@@ -82,7 +82,7 @@ def test_a_statement_outside_of_a_function_is_refused_in_a_file(code, place):
 
 
 def test_a_comment_behind_a_declaration_is_not_about_the_next_one():
-    from operator_schema.code_tools.answers import doc_text
+    from operator_schema.code_tools.declaration_text import doc_text
     from operator_schema.code_tools.language import language_named
 
     source = b"package p\n\nconst (\n\tA = 1 // of A\n\tB = 2\n\t// of C\n\tC = 3\n)\n"

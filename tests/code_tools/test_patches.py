@@ -200,7 +200,7 @@ def test_what_vanishes_and_where_its_name_remains(code):
                 "name": "clean",
                 "kind": "func",
                 "location": "shop/names.py:4",
-                "remaining": ["shop/names.py:5", "shop/users.py:1", "shop/users.py:6"],
+                "remaining": ["shop/names.py:5", "shop/users.py:1 (certain)", "shop/users.py:6 (certain)"],
             }
         ],
     }

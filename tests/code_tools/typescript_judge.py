@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from griffe_judge import Difference, Verdicts
 
-from operator_schema.code_tools.answers import span_text
+from operator_schema.code_tools.declaration_text import span_text
 from operator_schema.code_tools.language import language_of
 
 if TYPE_CHECKING:
