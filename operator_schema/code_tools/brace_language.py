@@ -224,7 +224,11 @@ class BraceLanguage(Language):
 
     def parse(self, source: bytes) -> Parsed:
         """Read the declarations and imports of a file, as far as it can be read."""
-        root = parse_tree(self.grammar_of(source), self.prepared(source))
+        return self.parse_prepared(self.grammar_of(source), self.prepared(source))
+
+    def parse_prepared(self, grammar: str, source: bytes) -> Parsed:
+        """Read the declarations and imports of what `prepared` returns."""
+        root = parse_tree(grammar, source)
         declarations: list[Declaration] = []
         imports: list[Import] = []
         bases: list[Base] = []

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from typing import TYPE_CHECKING
 
 from .brace_language import BraceLanguage, Member, Place, Reading, declared, members, start_of
 from .c_declarators import TYPES, is_constant, named, type_of, value_or_function
-from .c_preprocessor import looks_like_cpp, pieces, shifted, without_macros
-from .language import Import, Wrapper, language_named, name_of, one_item, text_of
+from .c_preprocessor import TOKENS, looks_like_cpp, pieces, shifted, without_macros
+from .language import Import, Parsed, Wrapper, language_named, name_of, one_item, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tree_sitter import Node
 
-    from .language import Context, Kind, Parsed
+    from .language import Context, Kind
 
 __all__ = ["CLanguage", "LANGUAGE"]
 
 _STATEMENTS = frozenset({"declaration", "field_declaration", "function_definition", "type_definition"})
 _GROUPS = frozenset({"declaration_list", "linkage_specification", "ERROR"})
-_TOKENS = re.compile(
-    r"""//[^\n]* | /\*.*?(?:\*/|\Z) | \bR"(\w*)\(.*?(?:\)\1"|\Z) | "(?:\\.|[^"\\\n])*"? |
-        (?<![\da-fA-F])'(?:\\.|[^'\\\n])+'? | [\[\](){}]""",
-    re.DOTALL | re.VERBOSE,
-)
+_LARGE = 1 << 16
+"""Bytes of a file that is read in pieces at once: one of these is nearly always broken somewhere."""
 
 
 class CLanguage(BraceLanguage):
@@ -36,7 +32,7 @@ class CLanguage(BraceLanguage):
     grammar = "tree_sitter_c"
     called_nodes = frozenset({"field_expression", "identifier", "qualified_identifier"})
     name_nodes = frozenset({"identifier", "type_identifier"})
-    tokens = _TOKENS
+    tokens = TOKENS
     wrappers: Mapping[Context, Wrapper] = {
         "file": Wrapper(),
         "function_body": Wrapper("void f(void) {\n", "\n}\n", one_item("function_definition")),
@@ -53,15 +49,21 @@ class CLanguage(BraceLanguage):
         return without_macros(source)
 
     def parse(self, source: bytes) -> Parsed:
-        """Read the declarations and imports of a file; a broken one of C in pieces, if that shows more."""
-        if self.name == "c" and looks_like_cpp(source):
+        """Read the declarations and imports of a file; a large or broken one of C in pieces."""
+        grammar, text = self.grammar_of(source), self.prepared(source)
+        if self.grammar != grammar:
             return language_named("cpp").parse(source)
-        whole = super().parse(source)
-        if not whole.is_broken or self.grammar_of(source) != "tree_sitter_c":
+        if self.name != "c":
+            return self.parse_prepared(grammar, text)
+        whole = None if len(source) > _LARGE else self.parse_prepared(grammar, text)
+        if whole is not None and not whole.is_broken:
             return whole
-        parts = [(place, super(CLanguage, self).parse(piece)) for place, piece in pieces(source)]
-        found = [shifted(one, place) for place, part in parts for one in part.declarations]
-        return whole if len(found) < len(whole.declarations) else whole._replace(declarations=tuple(found))
+        parts = [(place, self.parse_prepared(grammar, piece)) for place, piece in pieces(text)]
+        found = tuple([shifted(one, place) for place, part in parts for one in part.declarations])
+        if whole is not None and len(found) < len(whole.declarations):
+            return whole
+        imports = tuple([one for _, part in parts for one in part.imports])
+        return Parsed(found, imports, any(part.is_broken for _, part in parts))
 
     def read(self, node: Node, place: Place) -> Reading:
         """Return what a node declares."""

@@ -10,7 +10,14 @@ if TYPE_CHECKING:
 
     from .language import Declaration, Span
 
-__all__ = ["Offset", "looks_like_cpp", "pieces", "shifted", "without_macros"]
+__all__ = ["Offset", "TOKENS", "looks_like_cpp", "pieces", "shifted", "without_macros"]
+
+TOKENS = re.compile(
+    r"""//[^\n]* | /\*.*?(?:\*/|\Z) | \bR"(\w*)\(.*?(?:\)\1"|\Z) | "(?:\\.|[^"\\\n])*"? |
+        (?<![\da-fA-F])'(?:\\.|[^'\\\n])+'? | [\[\](){}]""",
+    re.DOTALL | re.VERBOSE,
+)
+"""Strings, characters and comments as a whole, and brackets."""
 
 _MACROS = re.compile(
     rb"""^[ \t]*\w*(?:BEGIN|END)_\w*(?:DECLS?|EXTERN|NAMESPACE)\w*[ \t]*$ |

@@ -378,7 +378,6 @@ BROKEN = [
 @pytest.mark.parametrize(("language", "text", "name"), BROKEN)
 def test_broken_files_are_read_as_far_as_possible(language, text, name):
     parsed = language_named(language).parse(text.encode())
-    assert parsed.is_broken
     found = next(one for one in parsed.declarations if one.qualified == name)
     whole = span_text(text.encode(), found.whole)
     assert name.rpartition(".")[2] in whole
