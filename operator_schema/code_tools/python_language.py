@@ -282,7 +282,7 @@ def _assigned(statement: Node, owner: str) -> Iterator[Declaration]:
     makes_type = _makes_type(value)
     for assignment in assignments:
         kind = "type" if makes_type else _annotated_kind(assignment)
-        for target in _targets(assignment):
+        for target, own in _with_values(_targets(assignment), value):
             if target.type == "identifier":
                 name = text_of(target)
                 yield Declaration(
@@ -294,8 +294,19 @@ def _assigned(statement: Node, owner: str) -> Iterator[Declaration]:
                     span_of(statement),
                     Span(),
                     Span(),
-                    span_of(value),
+                    span_of(own),
                 )
+
+
+def _with_values(targets: list[Node], value: Node | None) -> Iterator[tuple[Node, Node | None]]:
+    """Yield targets, each with what it is set to: `a, b = 1, 2` sets `b` to 2."""
+    each = value.named_children if value is not None and value.type in {"expression_list", "tuple"} else []
+    is_paired = (
+        len(targets) > 1
+        and len(each) == len(targets)
+        and not any(one.type in {"list_splat", "list_splat_pattern", "comment"} for one in [*each, *targets])
+    )
+    yield from zip(targets, each if is_paired else [value] * len(targets), strict=True)
 
 
 def _makes_type(value: Node | None) -> bool:

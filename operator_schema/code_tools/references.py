@@ -28,9 +28,9 @@ __all__ = ["Reference", "Uses", "references_shown", "uses_of"]
 _MOST_FILES = 500
 _MOST_BYTES = 20_000_000
 _TYPES = frozenset({"class", "interface", "protocol", "struct", "type"})
-_CHAIN = re.compile(rb"(?<![\w\])'\".])([A-Za-z_]\w*(?:\s*(?:\.|::)\s*[A-Za-z_]\w*)*)\s*(?:\.|::|->)\s*\Z")
-_DOTTED = re.compile(rb"(?:\.|::|->)\s*\Z")
-_SUPER = re.compile(rb"\bsuper\(\)\s*\.\s*\Z")
+_CHAIN = re.compile(rb"(?<![\w\])'\".])([A-Za-z_]\w*(?:\s*(?:\.|::)[A-Za-z_]\w*)*)\s*(?:\.|::|->)[ \t]*\Z")
+_DOTTED = re.compile(rb"(?:\.|::|->)[ \t]*\Z")
+_SUPER = re.compile(rb"\bsuper\(\)\s*\.[ \t]*\Z")
 _KEYWORD = re.compile(rb"\s*=(?![=>])")
 _BEFORE_KEYWORD = re.compile(rb"[(,]\s*\Z")
 _TYPE_TEXT = re.compile(r"['\"][\w.\[\], |]+['\"]")
@@ -206,7 +206,7 @@ class _Seeker:
             certainty: Certainty | None = "text"
             if places.is_code(at):
                 certainty = self._certainty(file, source, around, at, word.end())
-            elif places.is_type(at):
+            elif places.is_type(at) or (around and around[-1].name == "__all__"):
                 certainty = "likely" if self._certainty(file, source, around, at, word.end()) else "text"
             if certainty is None:
                 self.others += 1
