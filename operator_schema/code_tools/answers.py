@@ -15,7 +15,6 @@ from .declaration_text import (
     span_text,
     whole_text,
 )
-from .index import Found
 from .language import language_of
 from .resolution import Resolver
 from .results import CalledFunction, FieldShown, Inspection, Match, MethodShown, ReadFunction
@@ -23,8 +22,8 @@ from .results import CalledFunction, FieldShown, Inspection, Match, MethodShown,
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from .index import Index
-    from .language import Field, Language, Span
+    from .index import Found, Index
+    from .language import Field, Span
     from .lookup import Sought
     from .resolution import Way
     from .results import Budget
@@ -39,6 +38,7 @@ __all__ = [
 
 
 _LONGEST_WAY = 10
+_MOST_BASES = 10
 _SUPER = "super()"
 
 
@@ -133,12 +133,13 @@ _LONGEST_CHARACTER = 4
 _TYPES = frozenset({"struct", "class", "interface", "protocol", "type"})
 
 
-def inspected(sought: Sought, budget: Budget) -> Inspection:
+def inspected(sought: Sought, budget: Budget, *, outline: bool = False) -> Inspection:
     """Describe the first of some declarations, and name the others.
 
     Args:
         sought: the declarations.
         budget: of the result.
+        outline: whether texts are left out: signatures, names and the first lines of comments are enough.
 
     Raises:
         ChangedError: a file has changed since the index read it.
@@ -161,15 +162,25 @@ def inspected(sought: Sought, budget: Budget) -> Inspection:
         result["via"] = [budget.line(step) for step in via[:_LONGEST_WAY]]
     if others:
         result["others"] = others_shown(index, others, budget, "declarations")
-    if declaration.value.end:
-        result["value"] = budget.text(span_text(source, declaration.value), 0.5, "read the file")
-    methods = list(members_of(index, found, language)) if declaration.kind in _TYPES else []
-    outlined = language.bodies_inside and declaration.kind in _TYPES
-    text = _outline(source, found, methods) if outlined else whole_text(source, declaration)
-    result["definition"] = budget.text(text, 0.5, "ask for a member by its own name, or use read_func")
-    is_told = declaration.whole.start <= declaration.doc.start and result["definition"] == text
+    if value := language.value(source, declaration):
+        result["value"] = budget.text(value, 0.5, "read the file")
+    methods = list(members_of(index, found)) if declaration.kind in _TYPES else []
+    is_told = False
+    if not outline:
+        outlined = language.bodies_inside and declaration.kind in _TYPES
+        text = _outline(source, found, methods) if outlined else whole_text(source, declaration)
+        result["definition"] = budget.text(text, 0.5, "ask for a member by its own name, or use read_func")
+        is_told = declaration.whole.start <= declaration.doc.start and result["definition"] == text
     if declaration.doc.end and not is_told:
-        result["doc"] = budget.text(doc_text(source, declaration), 0.4, "read the file")
+        doc = doc_text(source, declaration)
+        result["doc"] = budget.text(doc.partition("\n\n")[0] if outline else doc, 0.4, "read the file")
+    bases = (
+        [one for one in Resolver(index).bases(found) if one is not None] if declaration.kind in _TYPES else []
+    )
+    if bases:
+        result["bases"] = [
+            budget.line(f"{one.declaration.qualified} {location(one)}") for one in bases[:_MOST_BASES]
+        ]
     _add_members(result, index, found, methods, budget)
     if sought.note or budget.note:
         result["note"] = " ".join(filter(None, [sought.note, budget.note]))
@@ -189,29 +200,25 @@ def _add_members(
         shown = (_field(own, field) for field in fields)
         result["fields"] = budget.items(shown, 0.4, "fields", of=len(fields))
     if methods:
-        each = (
-            MethodShown(
-                name=one.declaration.name,
-                signature=head_of(index, one),
-                location=location(one),
-            )
-            for one in methods
-        )
+        is_shown = not language.bodies_inside and not budget.note and "definition" in result
+        whole = declaration.whole if is_shown else None
+        each = (_method(index, one, found, whole) for one in methods)
         hint = f"search for {declaration.name}.*"
         result["methods"] = budget.items(each, 1, "methods", hint, of=len(methods))
 
 
-def members_of(index: Index, found: Found, language: Language) -> Iterator[Found]:
+def _method(index: Index, method: Found, owner: Found, shown: Span | None) -> MethodShown:
+    """Describe a method, without its signature if that is in the text of its type."""
+    told = MethodShown(name=method.declaration.name, location=location(method))
+    span = method.declaration.whole
+    if method.file is owner.file and shown is not None and shown.start < span.start < shown.end:
+        return told
+    return MethodShown(**told, signature=head_of(index, method))
+
+
+def members_of(index: Index, found: Found) -> Iterator[Found]:
     """Yield the methods of a type, in the order of their files."""
-    owner = found.declaration.qualified
-    files = [found.file]
-    if language.package_is_folder:
-        folder = found.file.path.rpartition("/")[0]
-        files = [file for file in index.files() if file.path.rpartition("/")[0] == folder]
-    for file in files:
-        for declaration in file.parsed.declarations:
-            if declaration.kind == "method" and declaration.owner == owner:
-                yield Found(file, declaration)
+    return (one for one in index.members(found) if one.declaration.kind == "method")
 
 
 def _field(text: bytes, field: Field) -> FieldShown:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Annotated, Literal, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, TypeVar, cast, get_args
 
 from .. import CallError, Registry, tool
 from ..wording import checked_text, quote, received
@@ -56,8 +57,11 @@ __all__ = [
 
 
 Result = TypeVar("Result")
+Detail: TypeAlias = Literal["full", "outline"]
 
 _TRIES = 5
+_SECONDS_TO_READ = 20.0
+"""Time in which one call reads files; what it has read by then is kept, and the next call goes on."""
 _MOST_RESULTS = 200
 _LONGEST_NOTE = 500
 _LEAST_TOKENS, _MOST_TOKENS = 100, 20_000
@@ -127,11 +131,14 @@ class CodeBase:
         Returns:
             How many files were parsed.
         """
+        return self._refresh(progress, None)
+
+    def _refresh(self, progress: Callable[[int, int], None] | None, until: float | None) -> int:
         with self._lock:
             if self._index is None:
                 cache = None if self._cache is None else IndexCache(self._cache)
                 self._index = Index(str(self.root), cache)
-            return self._index.refresh(progress)
+            return self._index.refresh(progress, until)
 
     @property
     def skipped(self) -> Mapping[str, str]:
@@ -139,19 +146,28 @@ class CodeBase:
         with self._lock:
             return {} if self._index is None else dict(self._index.skipped)
 
-    def inspect(self, name: str) -> Inspection:
+    def inspect(self, name: str, detail: Detail = "full") -> Inspection:
         """Describe a declaration.
 
         Args:
-            name: such as `Codec`, `Codec.decode`, `codec.Codec.decode` or `codec/codec.py:Codec`.
+            name: in any notation of its language, such as `Codec.decode`, `Type::method` or
+                `net/http.Client`, with the path of a file in front (`codec/codec.py:Codec`), or a location
+                (`codec/codec.py:81`).
+            detail: `outline` leaves out the text of the definition, and all but the first lines of comments.
+
+        Raises:
+            ValueError: the detail isn't known.
         """
+        if detail not in get_args(Detail):
+            message = f"the detail is one of {', '.join(get_args(Detail))}, not {received(detail)}"
+            raise ValueError(message)
         name = checked_text("the name", name)
 
         def answer(index: Index) -> Inspection:
             found = look_up(index, self._environment, name)
             if isinstance(found, Miss):
                 return cast("Inspection", _missing(name, found))
-            return inspected(found, Budget(self.budget))
+            return inspected(found, Budget(self.budget), outline=detail == "outline")
 
         return self._answered(answer)
 
@@ -344,9 +360,10 @@ class CodeBase:
 
     def _answered(self, answer: Callable[[Index], Result]) -> Result:
         """Return an answer that is of the files as they are now."""
+        until = time.monotonic() + _SECONDS_TO_READ
         with self._lock:
             for _ in range(_TRIES):
-                self.refresh()
+                self._refresh(None, until)
                 assert self._index is not None  # noqa: S101  # refresh made it
                 try:
                     return answer(self._index)
@@ -400,14 +417,17 @@ class CodeTools:
         self.code_base = code_base
 
     @tool(read_only=True)
-    def inspect(self, name: Annotated[str, MaxLen(LONGEST_NAME)]) -> Inspection:
+    def inspect(
+        self, name: Annotated[str, MaxLen(LONGEST_NAME)], detail: Literal["full", "outline"] = "full"
+    ) -> Inspection:
         """Get the definition of a class, interface, function, method, constant, variable or type.
 
         Args:
             name: Its name, such as UserService or UserService.CreateUser. If several declarations have it,
-                put the path of the file in front: services/user.go:UserService.
+                put the path of the file in front: services/user.go:UserService. A location is a name too.
+            detail: Signatures alone if outline.
         """
-        return self.code_base.inspect(name)
+        return self.code_base.inspect(name, detail)
 
     @tool(read_only=True)
     def search(

@@ -123,12 +123,19 @@ def _parts_of_head(index: Index, found: Found) -> tuple[str, str]:
     return part[:cut].decode(errors="replace"), part[cut:].decode(errors="replace")
 
 
+_DECORATOR = re.compile(r"^[^\S\n]*(#\[[^\n]*\]|@[\w.]+(?:\((?:[^()\n]|\([^()\n]*\))*\))?)", re.MULTILINE)
+_LONGEST_DECORATOR = 60
+
+
 def _decorators(text: str) -> list[str]:
-    return list(dict.fromkeys(re.findall(r"^[^\S\n]*(@[\w.]+)", text, re.MULTILINE)))
+    """Return the decorators above a declaration, with their arguments where these are short."""
+    found = dict.fromkeys(_DECORATOR.findall(text))
+    return [one if len(one) <= _LONGEST_DECORATOR else one.partition("(")[0] for one in found]
 
 
 def _is_overload(decorators: str) -> bool:
-    return any(name.rpartition(".")[2].lstrip("@") == "overload" for name in _decorators(decorators))
+    names = [one.partition("(")[0].lstrip("@") for one in _decorators(decorators)]
+    return any(name.rpartition(".")[2] == "overload" for name in names)
 
 
 def span_text(source: bytes, span: Span) -> str:

@@ -161,6 +161,15 @@ class GoLanguage(Language):
         """Return the dotted path of an imported package."""
         return target.replace("/", ".")
 
+    def value(self, source: bytes, declaration: Declaration) -> str:
+        """Return the value of a constant or variable; of a group with `iota` what it comes to."""
+        said = super().value(source, declaration)
+        if declaration.kind != "const" or (said and "iota" not in said):
+            return said
+        start = source.rfind(b"const", 0, declaration.whole.start + len(b"const"))
+        group = source[max(start, 0) : declaration.whole.start + _LONGEST_GROUP]
+        return _in_group(group, declaration.whole.start - max(start, 0), declaration.name) or said
+
     def problems(self, code: str, context: Context) -> list[SyntaxProblem]:
         """List what is wrong with a snippet; nothing of it is run."""
         return go_problems(code, context)
@@ -254,6 +263,32 @@ def _values(spec: Node, doc: Span, whole: Node) -> Iterator[Declaration]:
             value = each[place] if len(each) == len(names) else values
             line, last = name.start_point[0] + 1, spec.end_point[0] + 1
             yield Declaration(text, text, kind, line, last, span_of(whole), Span(), doc, span_of(value))
+
+
+_LONGEST_GROUP = 2000
+"""Bytes behind the beginning of a constant that belong to it, at most."""
+
+
+def _in_group(group: bytes, place: int, name: str) -> str:
+    """Return the value of a constant of a group that counts; empty if it doesn't."""
+    kind, values = "", list[str]()
+    root = parse_tree(_GRAMMAR, b"package p\n" + group)
+    declaration = next((one for one in root.named_children if one.type == "const_declaration"), None)
+    specs = (
+        [] if declaration is None else [one for one in declaration.named_children if one.type == "const_spec"]
+    )
+    for number, spec in enumerate(specs):
+        given = spec.child_by_field_name("value")
+        if given is not None:
+            made = spec.child_by_field_name("type")
+            kind = "" if made is None else text_of(made)
+            values = [text_of(one) for one in given.named_children]
+        names = [text_of(one) for one in spec.children_by_field_name("name")]
+        if spec.start_byte - len(b"package p\n") >= place and name in names and values:
+            value = values[min(names.index(name), len(values) - 1)]
+            shown = str(number) if value == "iota" else re.sub(r"\biota\b", str(number), value)
+            return f"{kind}({shown})" if kind else shown
+    return ""
 
 
 def _type(spec: Node, doc: Span, whole: Node) -> Iterator[Declaration]:

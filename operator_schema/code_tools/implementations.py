@@ -165,9 +165,8 @@ def _with_methods(index: Index, resolver: Resolver, target: Found, seen: set[tup
     }
     if not wanted or None in above:
         return []
-    rarest = min(wanted, key=lambda name: (len(index.named(name)), name))
     found: list[Heir] = []
-    for method in index.named(rarest)[:_MOST]:
+    for method in [one for name in sorted(wanted) for one in index.named(name)[:_MOST]]:
         owners = [
             one
             for file in index.beside(method.file)

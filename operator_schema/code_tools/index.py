@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections import Counter
 from fnmatch import fnmatchcase
 from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from .. import CallError
 from .language import Declaration, Parsed, TooHardError, language_of, same_kinds
 from .modules import Modules
 from .name_patterns import NameTable, Pattern, lines_of
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Found", "Index", "SourceFile", "full_name", "words_in"]
 
+
+_BATCH = 100
+"""Files that are written to the cache at once."""
 
 MOST_COUNTED = 1000
 """Further results than these aren't counted."""
@@ -65,6 +70,17 @@ class SourceFile(NamedTuple):
     def is_same(self, source: bytes) -> bool:
         """Return whether a content is the one that was parsed."""
         return digest_of(source) == self.digest
+
+
+class UnfinishedError(CallError):
+    """Not all files are read yet; the message is for the model.
+
+    Args:
+        left: how many aren't.
+    """
+
+    def __init__(self, left: int) -> None:
+        super().__init__(f"{left:,} files still have to be read: try again, it goes on where it stopped")
 
 
 class Found(NamedTuple):
@@ -111,14 +127,18 @@ class Index:
         self._folders: dict[str, list[str]] = {}
         self._imported: Counter[str] | None = None
 
-    def refresh(self, progress: Callable[[int, int], None] | None = None) -> int:
+    def refresh(self, progress: Callable[[int, int], None] | None = None, until: float | None = None) -> int:
         """Read what is new or has changed, and forget what is gone.
 
         Args:
             progress: called with the number of files that were read, and of all to be read.
+            until: time of `time.monotonic` at which it stops; None to read all.
 
         Returns:
             How many files were parsed.
+
+        Raises:
+            UnfinishedError: the time is over; what was read is kept.
         """
         self.last = None
         if self.tree.refresh() or not self._order:
@@ -127,12 +147,22 @@ class Index:
         fresh: list[SourceFile] = []
         changed = self._changed()
         for number, path in enumerate(changed):
+            if until is not None and number and time.monotonic() > until:
+                self._keep(fresh)
+                raise UnfinishedError(len(changed) - number)
             parsed += self._read(path, self._files.get(path), fresh)
+            if len(fresh) >= _BATCH:
+                self._keep(fresh)
             if progress is not None:
                 progress(number + 1, len(changed))
+        self._keep(fresh)
+        return parsed
+
+    def _keep(self, fresh: list[SourceFile]) -> None:
+        """Write parsed files to the cache, so that a process that is stopped has not worked for nothing."""
         if self._cache is not None and fresh:
             self._cache.keep([(file.path, file.digest, file.parsed) for file in fresh])
-        return parsed
+        fresh.clear()
 
     def file(self, path: str) -> SourceFile | None:
         """Return a file by its path."""

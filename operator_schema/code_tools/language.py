@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time  # `thread_time` is asked for where it is used: WebAssembly has none
 from functools import cache
 from importlib import import_module
@@ -10,7 +11,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 from .. import CallError
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from tree_sitter import Language as Grammar
@@ -36,6 +36,7 @@ __all__ = [
     "broken_places",
     "called_name",
     "calls_in",
+    "end_of_head",
     "language_named",
     "language_of",
     "missing_package",
@@ -627,3 +628,13 @@ _WORDS = {")": "parenthesis", "]": "bracket", "}": "brace"}
 def position_in(code: str, offset: int) -> tuple[int, int]:
     """Return line and column of a character, both from 1."""
     return code.count("\n", 0, offset) + 1, offset - code.rfind("\n", 0, offset)
+
+
+def end_of_head(text: bytes) -> int:
+    """Return where the parameters of a function end in its text: at the bracket that closes the first one."""
+    level = 0
+    for place in re.finditer(rb"[()]", text):
+        level += 1 if place[0] == b"(" else -1
+        if level == 0:
+            return place.end()
+    return len(text)

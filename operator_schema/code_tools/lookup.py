@@ -101,8 +101,9 @@ def look_up(
             module = next(iter(index.modules.files(written.name)), "") if not written.path else ""
             return Sought(ways, index, f"{module} is a module of this name." if module else "")
         return Miss("not a function", f"This name is a {kind}, not a function: call inspect.", [])
-    if outside and (found := environment.look_up(index, written.name)):
-        return Sought(*found)
+    if found := environment.look_up(index, written.name):
+        note = f"{found[2]} Only names below the root can be asked for here."
+        return Sought(*found) if outside else Miss("outside of the root", note, [])
     return _missed(index, written, environment, functions=functions)
 
 
@@ -199,7 +200,7 @@ def _missed(index: Index, written: WrittenName, environment: Environment, *, fun
     if others := _elsewhere(index, written):
         note += f" {others}"
     more = unread_note(index)
-    if languages and not nearest:
+    if languages and next(index.with_word(name.rpartition(".")[2]), None) is None:
         reason = "language not read"
     return Miss(reason, f"{note} {more}".strip(), nearest)
 

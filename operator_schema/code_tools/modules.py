@@ -69,6 +69,7 @@ class Modules:
         head, _, rest = name.partition(".")
         if head in self._crates and rest:
             yield f"{self._crates[head]}.{rest}"
+        yield from (module for module, _ in self._of_go(name) if name.count(".") > 1)
 
     def imported(self, name: str, path: str) -> Iterator[tuple[str, bool]]:
         """Yield the modules that an import in a file may mean, the likeliest first.

@@ -19,6 +19,7 @@ from .language import (
     Span,
     SyntaxProblem,
     called_name,
+    end_of_head,
     name_of,
     nodes_in,
     parse_tree,
@@ -65,6 +66,11 @@ _TOKENS = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 """Strings and comments as a whole, and brackets."""
+
+_ANNOTATION = re.compile(r":[ \t]*([\"']?[A-Z_a-z][\w.]*[\"']?)[ \t]*(?=[=,)]|$)")
+"""A type behind a name, without arguments."""
+_ASSIGNED = re.compile(r"(?::=|[-+|&*/]?=(?!=))[ \t]*((?:\w+\.)*[A-Z]\w*(?=\())?")
+"""What sets a name: to a new object of a type, or to anything else."""
 
 _TYPE_MAKERS = frozenset({"NewType", "ParamSpec", "TypeVar", "TypeVarTuple", "TypeAliasType"})
 
@@ -168,6 +174,21 @@ class PythonLanguage(Language):
                 owner = found[-1].qualified
             waiting += [(child, owner) for child in reversed(node.named_children)]
         return found[1:]
+
+    def type_of(self, source: bytes, name: str) -> str:
+        """Return the type of a parameter that has one and is never set, or of a variable that is set once."""
+        text = source.decode("latin-1")
+        word = re.escape(name)
+        places = re.findall(rf"(?<![\w.]){word}[ \t]*([^ \t\w][^\n]*|$)", text, re.MULTILINE)
+        others = re.search(
+            rf"\b(?:for|as|del|global|nonlocal|import)\b[^:\n]*\b{word}\b|,[ \t]*{word}[ \t]*=(?!=)", text
+        )
+        types = [found[1].strip("\"'") for place in places if (found := _ANNOTATION.match(place))]
+        made = [found[1] for place in places if (found := _ASSIGNED.match(place))]
+        is_untyped = re.search(rf"[(,]\s*\**{word}\s*[,=)]", text[: end_of_head(source)]) is not None
+        if others is not None or is_untyped or len(types) + len(made) != 1:
+            return ""
+        return types[0] if types else made[0] or ""
 
     def module_of(self, path: str) -> str:
         """Return the dotted name of the module in a file."""
@@ -284,7 +305,7 @@ def _assigned(statement: Node, owner: str) -> Iterator[Declaration]:
     makes_type = _makes_type(value)
     for assignment in assignments:
         kind = "type" if makes_type else _annotated_kind(assignment)
-        for target in _targets(assignment):
+        for target, own in _with_values(_targets(assignment), value):
             if target.type == "identifier":
                 name = text_of(target)
                 yield Declaration(
@@ -296,8 +317,19 @@ def _assigned(statement: Node, owner: str) -> Iterator[Declaration]:
                     span_of(statement),
                     Span(),
                     Span(),
-                    span_of(value),
+                    span_of(own),
                 )
+
+
+def _with_values(targets: list[Node], value: Node | None) -> Iterator[tuple[Node, Node | None]]:
+    """Yield targets, each with what it is set to: `a, b = 1, 2` sets `b` to 2."""
+    each = value.named_children if value is not None and value.type in {"expression_list", "tuple"} else []
+    is_paired = (
+        len(targets) > 1
+        and len(each) == len(targets)
+        and not any(one.type in {"list_splat", "list_splat_pattern", "comment"} for one in [*each, *targets])
+    )
+    yield from zip(targets, each if is_paired else [value] * len(targets), strict=True)
 
 
 def _makes_type(value: Node | None) -> bool:

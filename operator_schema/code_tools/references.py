@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .declaration_text import location, source_of
 from .index import Found
-from .language import language_of
+from .language import end_of_head, language_of
 from .resolution import Resolver
 from .results import PlaceShown, ReferencesFound
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from .index import Index, SourceFile
-    from .language import Declaration, Language
+    from .language import Declaration, Import, Language
     from .lookup import Sought
     from .resolution import Way
     from .results import Budget, Certainty
@@ -28,13 +28,16 @@ __all__ = ["Reference", "Uses", "references_shown", "uses_of"]
 _MOST_FILES = 500
 _MOST_BYTES = 20_000_000
 _TYPES = frozenset({"class", "interface", "protocol", "struct", "type"})
-_CHAIN = re.compile(rb"(?<![\w\])'\".])([A-Za-z_]\w*(?:\s*(?:\.|::)\s*[A-Za-z_]\w*)*)\s*(?:\.|::|->)\s*\Z")
-_DOTTED = re.compile(rb"(?:\.|::|->)\s*\Z")
-_SUPER = re.compile(rb"\bsuper\(\)\s*\.\s*\Z")
+_CHAIN = re.compile(rb"(?<![\w\])'\".])([A-Za-z_]\w*(?:\s*(?:\.|::)[A-Za-z_]\w*)*)\s*(?:\.|::|->)[ \t]*\Z")
+_DOTTED = re.compile(rb"(?:\.|::|->)[ \t]*\Z")
+_SUPER = re.compile(rb"\bsuper\(\)\s*\.[ \t]*\Z")
 _KEYWORD = re.compile(rb"\s*=(?![=>])")
 _BEFORE_KEYWORD = re.compile(rb"[(,]\s*\Z")
 _TYPE_TEXT = re.compile(r"['\"][\w.\[\], |]+['\"]")
-_BEFORE_TYPE = re.compile(r"(?::|->|\w\[|\|)\s*\Z")
+_BEFORE_TYPE = re.compile(r"(?::|->|\w\[|\|)[ \t]*\Z")
+_IMPORT = re.compile(rb"\b(?:import|use)\b")
+_EXPORTED = re.compile(r"__all__\s*(?:\+?=|\.\w+\()\s*[\[(][^\])]*\Z")
+_LONGEST_LIST = 20_000
 _LONGEST_CHAIN = 200
 
 
@@ -185,6 +188,8 @@ class _Seeker:
         self._word = re.compile(rb"(?<![\w\x80-\xff])%b(?![\w\x80-\xff])" % re.escape(self._name.encode()))
         self._resolver = Resolver(index)
         self._owner = self._owner_of(target)
+        self._function: tuple[object, dict[bytes, bool], tuple[Import, ...]] = (None, {}, ())
+        """Of the function that was looked at last: whether it binds names, and its imports."""
         self.others = 0
 
     def _owner_of(self, found: Found) -> Found | None:
@@ -206,7 +211,7 @@ class _Seeker:
             certainty: Certainty | None = "text"
             if places.is_code(at):
                 certainty = self._certainty(file, source, around, at, word.end())
-            elif places.is_type(at):
+            elif places.is_type(at) or places.is_exported(at):
                 certainty = "likely" if self._certainty(file, source, around, at, word.end()) else "text"
             if certainty is None:
                 self.others += 1
@@ -236,21 +241,36 @@ class _Seeker:
             return "likely" if self._owner and self._target.declaration.kind == "var" else None
         return self._of_name(file, source, around, function)
 
+    def _imports(self, file: SourceFile, source: bytes, function: Declaration) -> tuple[Import, ...]:
+        """Return the imports inside of a function."""
+        if self._function[0] is not function:
+            text = source[function.head.start : function.whole.end]
+            imports = _language(file).imports(text) if _IMPORT.search(text) else ()
+            self._function = function, {}, imports
+        return self._function[2]
+
+    def _binds(self, file: SourceFile, source: bytes, function: Declaration, name: str) -> bool:
+        """Return whether a function seems to bind a name otherwise than by an import."""
+        if any(one.name == name for one in self._imports(file, source, function)):
+            return False
+        known, word = self._function[1], name.encode()
+        if word not in known:
+            known[word] = _is_bound(source[function.head.start : function.whole.end], word)
+        return known[word]
+
     def _of_name(
         self, file: SourceFile, source: bytes, around: list[Declaration], function: Declaration | None
     ) -> Certainty | None:
         """Return how sure a name alone is."""
-        kind = around[-1] if around else None
+        kind = next((one for one in reversed(around) if one.kind not in {"const", "var"}), None)
         if kind is not None and kind.kind in _TYPES:
             own = self._index.declared(file, f"{kind.qualified}.{self._name}")
             if own:
                 return "certain" if self._is_target(own[0]) else None
-        inside = []
+        inside: list[Import] = []
         if function is not None:
-            text = source[function.head.start : function.whole.end]
-            if re.search(rb"\b(?:import|use)\b[^\n]*(?:\([^)]*)?\b%b\b" % self._name.encode(), text):
-                inside = [one for one in _language(file).imports(text) if one.name == self._name]
-            elif _is_bound(text, self._name):
+            inside = [one for one in self._imports(file, source, function) if one.name == self._name]
+            if self._binds(file, source, function, self._name):
                 way = self._resolver.meant(file, self._name)
                 return "likely" if way is not None and self._is_target(way.found) else None
         way = (
@@ -289,6 +309,7 @@ class _Seeker:
             r"\s+|::", lambda part: "." if ":" in part[0] else "", chain[1].decode(errors="replace")
         )
         first, _, rest = head.partition(".")
+        imports = () if function is None else self._imports(file, source, function)
         text = b"" if function is None else source[function.head.start : function.whole.end]
         is_method = found is not None and found.declaration.owner and not rest
         if found is not None and is_method and first in self._resolver.own_names(found):
@@ -296,20 +317,17 @@ class _Seeker:
             is_own = len(re.findall(rb"[(,]\s*%b\s*[,)]" % re.escape(first.encode()), text)) <= 1
             sure = self._said(way) if way is not None else unsure
             return sure if is_own else sure and "likely"
-        if function is not None and _is_bound(text, first):
+        if function is not None and self._binds(file, source, function, first):
             kind = _language(file).type_of(text, first)
             way = (
                 self._resolver.meant(file, ".".join(filter(None, [kind, rest, self._name]))) if kind else None
             )
             return self._said(way) if way is not None else unsure
-        way = self._resolver.meant(file, f"{head}.{self._name}")
-        if way is not None:
-            return self._said(way)
-        if function is not None and (inside := _language(file).imports(text)):
-            way = self._resolver.called(Found(file, function), f"{head}.{self._name}", inside)
-            if way is not None:
-                return self._said(way)
-        return unsure
+        full = f"{head}.{self._name}"
+        way = (
+            self._resolver.meant(file, full) if found is None else self._resolver.called(found, full, imports)
+        )
+        return self._said(way) if way is not None else unsure
 
     def _said(self, way: Way) -> Certainty | None:
         """Return how sure a place is that means a known declaration."""
@@ -336,28 +354,27 @@ def _has(types: list[Found | None], wanted: Found) -> bool:
     )
 
 
-def _is_bound(text: bytes, name: str) -> bool:
-    """Return whether the text of a function seems to have a parameter or variable of this name."""
-    word = re.escape(name.encode())
-    if re.search(rb"[(,|][ \t\n]*[*&]*(?:mut )?%b[ \t]*[:,)=| ]" % word, text[: _end_of_head(text)]):
+_BINDING = re.compile(
+    rb"^[ \t]*(?:(?:let|var|const|mut)[ \t]+)*(\(?[^=\n#'\"\[{(:]*)(?::[^=\n]*)?(?<![!<>])=(?!=)"
+    rb"|\bfor\b([^:\n{]*?)\b(?:in|range)\b|\bas[ \t]+(\w+)|\b(?:def|class)[ \t]+(\w+)"
+    rb"|\b(\w+)[ \t]*:=|\blambda\b([^:\n]*):|[(,|][ \t\n]*(\w+)[ \t]*:(?!:)[^=]",
+    re.MULTILINE,
+)
+"""Where a text binds names: in one of its groups."""
+_PARAMETER = re.compile(rb"[(,|][ \t\n]*[*&]*(?:mut )?(\w+)(?=[ \t]*[:,)=| ])")
+_NAME = re.compile(rb"(?<![\w.])[A-Za-z_]\w*(?![\w.(])")
+
+
+def _is_bound(text: bytes, name: bytes) -> bool:
+    """Return whether the text of a function seems to bind a name, as a parameter or variable."""
+    if name in _PARAMETER.findall(text[: end_of_head(text)]):
         return True
-    statement = rb"^[ \t]*(?:(?:let|var|const|mut)[ \t]+)*(?:[\w.*(), \t]+,[ \t]*)?%b[ \t]*"
-    expression = (
-        statement + rb"(?:,[^=\n(]*)?(?::[^=\n]+)?(?::=|=)(?!=)"
-        rb"|\bfor\b[^:\n{]*\b%b\b[^:\n{]*\b(?:in|range)\b|\bas[ \t]+%b\b|\b(?:def|class)[ \t]+%b\b"
-        rb"|\b%b[ \t]*:=|\blambda\b[^:\n]*\b%b\b|[(,][ \t\n]*%b[ \t]*:(?!:)[^=]"
+    lines = b"\n".join([line for line in text.split(b"\n") if name in line])
+    return any(
+        group is not None and name in _NAME.findall(group)
+        for place in _BINDING.finditer(lines)
+        for group in place.groups()
     )
-    return re.search(expression.replace(b"%b", word), text, re.MULTILINE) is not None
-
-
-def _end_of_head(text: bytes) -> int:
-    """Return where the parameters of a function end: at the bracket that closes the first one."""
-    level = 0
-    for place in re.finditer(rb"[()]", text):
-        level += 1 if place[0] == b"(" else -1
-        if level == 0:
-            return place.end()
-    return len(text)
 
 
 class _Places:
@@ -420,6 +437,11 @@ class _Places:
         start, end = token
         before = _BEFORE_TYPE.search(self._text, max(start - 20, 0), start)
         return before is not None and _TYPE_TEXT.fullmatch(self._text, start, end) is not None
+
+    def is_exported(self, at: int) -> bool:
+        """Return whether a place is in the names that a module of Python exports."""
+        start = self._text.rfind("__all__", max(at - _LONGEST_LIST, 0), at)
+        return self._is_python and start >= 0 and _EXPORTED.match(self._text, start, at) is not None
 
     def _token(self, at: int) -> tuple[int, int] | None:
         """Return the string or comment that a place is in."""

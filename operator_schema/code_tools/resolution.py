@@ -87,6 +87,7 @@ class Resolver:
             found = [self._member(Way(owner), parts[place:], 0) for owner in owners]
             ways = [way for way in found if way is not None]
         ways = ways or list(self._in_modules(parts, path, range(1)))
+        ways = ways or list(self._below_package(parts, path))
         unlike: dict[tuple[str, Span], Way] = {}
         for way in ways:
             alike = self._alike(way.found.file, way.found.declaration.qualified) or [way.found]
@@ -112,6 +113,19 @@ class Resolver:
             names = dict.fromkeys(index.modules.ending(module))
             return [index.of_module(one) for one in islice(names, _MOST_MODULES)]
         return [[file] for file in index.importers(name)[:_MOST_WAYS]]
+
+    def _below_package(self, parts: list[str], path: str) -> Iterator[Way]:
+        """Yield what modules below a package of Python declare: it may export names when it runs."""
+        above = ".".join(parts[:-1])
+        for module in islice(self._index.modules.ending(above), _MOST_WAYS) if above and not path else ():
+            files = self._index.modules.files(module)
+            if files and files[0].endswith("__init__.py"):
+                folder = files[0].rpartition("/")[0]
+                for found in self._index.named(parts[-1], folder or files[0]):
+                    if not found.declaration.owner:
+                        step = f"declared below {module or files[0]}, which may export it when it runs"
+                        yield Way(found, (step,), is_certain=False)
+                        return
 
     def in_module(self, files: Sequence[SourceFile], parts: Sequence[str]) -> Way | None:
         """Return what a module, whose files are given, has under a name."""

@@ -76,11 +76,11 @@ class FieldShown(TypedDict):
 
 
 class MethodShown(TypedDict):
-    """A method of a type."""
+    """A method of a type; without its signature where the definition of the type has it."""
 
     name: str
-    signature: str
     location: str
+    signature: NotRequired[str]
 
 
 class Inspection(TypedDict):

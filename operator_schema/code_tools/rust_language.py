@@ -88,14 +88,14 @@ class RustLanguage(Language):
         declarations: list[Declaration] = []
         imports: list[Import] = []
         bases: list[Base] = []
-        waiting: list[tuple[Node, str, Span]] = [(node, "", doc) for node, doc in _with_docs(root)][::-1]
+        waiting = [(node, "", doc, start) for node, doc, start in _with_docs(root)][::-1]
         while waiting:
-            node, owner, doc = waiting.pop()
+            node, owner, doc, start = waiting.pop()
             inside = owner
             if node.type == "use_declaration":
                 imports += _imports(node)
             elif node.type in _KINDS:
-                declarations.append(_made(node, owner, doc))
+                declarations.append(_made(node, owner, doc, start))
                 inside = declarations[-1].name
                 bases += _supertraits(node)
             elif node.type == "impl_item":
@@ -104,7 +104,7 @@ class RustLanguage(Language):
                     bases.append(Base(inside, trait))
             body = node.child_by_field_name("body")
             if body is not None and node.type in {"impl_item", "mod_item", "trait_item"}:
-                waiting += [(inner, inside, inner_doc) for inner, inner_doc in _with_docs(body)][::-1]
+                waiting += [(inner, inside, *rest) for inner, *rest in _with_docs(body)][::-1]
         return Parsed(tuple(declarations), tuple(imports), root.has_error, tuple(bases))
 
     def fields(self, source: bytes) -> list[Field]:
@@ -141,15 +141,18 @@ class RustLanguage(Language):
 LANGUAGE = RustLanguage()
 
 
-def _with_docs(parent: Node) -> Iterator[tuple[Node, Span]]:
-    doc = Span()
+def _with_docs(parent: Node) -> Iterator[tuple[Node, Span, int]]:
+    """Yield what a node holds, each with its doc comment and the byte where its attributes begin."""
+    doc, start = Span(), -1
     for child in parent.named_children:
         if child.type == "line_comment":
             is_doc = text_of(child).startswith("///")
             doc = Span(doc.start if doc.end else child.start_byte, child.end_byte) if is_doc else Span()
-        elif child.type != "attribute_item":
-            yield child, doc
-            doc = Span()
+        elif child.type == "attribute_item":
+            start = child.start_byte if start < 0 else start
+        else:
+            yield child, doc, child.start_byte if start < 0 else start
+            doc, start = Span(), -1
 
 
 def _path_of(kind: Node | None) -> str:
@@ -168,14 +171,16 @@ def _supertraits(node: Node) -> Iterator[Base]:
         yield from (Base(name_of(node), name) for name in names if re.fullmatch(r"[\w.]+", name))
 
 
-def _made(node: Node, owner: str, doc: Span) -> Declaration:
+def _made(node: Node, owner: str, doc: Span, start: int) -> Declaration:
     name, body = name_of(node), node.child_by_field_name("body")
     kind = "method" if owner and _KINDS[node.type] == "func" else _KINDS[node.type]
     end = node.end_byte if body is None else body.start_byte
     head = Span() if kind in {"const", "var"} else Span(node.start_byte, end)
     value = span_of(node.child_by_field_name("value"))
     lines = node.start_point[0] + 1, node.end_point[0] + 1
-    return Declaration(name, qualified(owner, name), kind, *lines, span_of(node), head, doc, value)
+    return Declaration(
+        name, qualified(owner, name), kind, *lines, Span(start, node.end_byte), head, doc, value
+    )
 
 
 def _imports(node: Node) -> Iterator[Import]:

@@ -374,7 +374,7 @@ class Tree:
                 return ""
             if parts[depth - 1] in _NEVER:
                 return f"{parts[depth - 1]} is never read"
-            is_folder = depth < len(parts) or Path(_joined(self._root, path)).is_dir()
+            is_folder = depth < len(parts) or os.path.isdir(_joined(self._root, path))  # noqa: PTH112  # of any text
             deciding = _deciding("/".join(parts[:depth]), folder.rules, is_folder=is_folder)
             if deciding is not None and not deciding[1].is_negative:
                 return f"{deciding[0].name}:{deciding[1].line} {deciding[1].text}"
