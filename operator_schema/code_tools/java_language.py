@@ -137,7 +137,8 @@ LANGUAGE = JavaLanguage()
 
 
 def _modifiers(node: Node) -> list[Node]:
-    return next((child.children for child in node.named_children[:3] if child.type == "modifiers"), [])
+    found = next((child for child in node.named_children[:3] if child.type == "modifiers"), None)
+    return [] if found is None else found.children
 
 
 def _is_final(node: Node) -> bool:

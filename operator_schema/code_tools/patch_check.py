@@ -170,7 +170,11 @@ def _errors(change: _Change, language: Language) -> tuple[list[SyntaxProblem], s
         return [], "It is too large to be parsed."
     try:
         found = _wrong(change.after, language)
-        before = set() if not found or change.before is None else set(_wrong(change.before, language))
+        before = (
+            set[tuple[str, str]]()
+            if not found or change.before is None
+            else set(_wrong(change.before, language))
+        )
     except TooHardError:
         return [], "It takes too long to parse, so it wasn't checked."
     new = [one for (_, line), one in found.items() if (one.message, line) not in before]

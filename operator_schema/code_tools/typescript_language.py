@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-    from .language import Context, Import, Kind
+    from .language import Context, Declaration, Import, Kind
 
 __all__ = ["JAVASCRIPT", "LANGUAGE", "TSX", "TypeScriptLanguage"]
 
@@ -152,7 +152,8 @@ def _made(node: Node, kind: Kind, place: Place, body: Node | None) -> Reading:
 
 def _values(node: Node, found: list[Member], kind: Kind, place: Place) -> Reading:
     """Return what a statement declares: a name whose value is a function or a class is one."""
-    declarations, bodies = [], []
+    declarations: list[Declaration] = []
+    bodies: list[tuple[Node, Place]] = []
     for one in found:
         body = None if one.value is None else one.value.child_by_field_name("body")
         if one.value is not None and body is not None and one.value.type in _FUNCTIONS | {"class"}:
