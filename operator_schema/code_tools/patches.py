@@ -268,6 +268,9 @@ class _Reader:
         found: list[Hunk] = []
         while self._at < len(self._lines) and (match := _HUNK.match(self._lines[self._at])):
             found.append(self._hunk(match))
+        if self._at < len(self._lines) and self._lines[self._at].startswith(b"@@"):
+            message = "a hunk begins with the lines before and after, and their numbers: `@@ -12,3 +12,4 @@`"
+            raise _error(self._at + 1, message)
         return tuple(found)
 
     def _hunk(self, match: re.Match[bytes]) -> Hunk:

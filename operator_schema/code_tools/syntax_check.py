@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -110,13 +111,15 @@ def best_language(code: str, context: Context, languages: Sequence[str]) -> Judg
     """
     first, *others = languages
     problems = language_named(first).problems(code, context)
-    if not _errors(problems):
+    if not others or not _errors(problems):
         return Judged(first, problems)
+    broken = {first: _broken(code, first)}
     for name in others:
-        found = language_named(name).problems(code, context)
-        if not _errors(found):
-            return Judged(name, found, f"As {first}, the main language, it has errors.")
-    broken = {name: _broken(code, name) for name in languages}
+        with suppress(TooHardError):
+            found = language_named(name).problems(code, context)
+            if not _errors(found):
+                return Judged(name, found, f"As {first}, the main language, it has errors.")
+            broken[name] = _broken(code, name)
     best = min(broken, key=lambda name: broken[name])
     if broken[best] * _IN_ANOTHER_LANGUAGE < broken[first]:
         note = f"It looks like {best}, not {first}, the main language: give the language if this is wrong."

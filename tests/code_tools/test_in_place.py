@@ -162,6 +162,14 @@ def test_the_language_is_guessed_and_said(project):
     assert "It looks like python, not go" in found["note"]
 
 
+def test_a_language_in_which_code_is_too_hard_to_parse_is_not_guessed(project):
+    for name in ("a.py", "b.py", "c.py", "d.py"):
+        (project / name).write_text("x = 1\n")
+    found = CodeBase(project).check_syntax("case a:\n" * 20_000)
+    assert found["errors"][0]["message"].startswith(("invalid syntax", "can't be read"))
+    assert not found["checked_as"].startswith("go")
+
+
 def test_newer_syntax_is_a_note(code):
     if sys.version_info >= (3, 12):
         assert code.check_syntax("type X = int", language="python")["valid"]

@@ -62,6 +62,7 @@ def test_hunks(body, after):
         (hunk("@@ -2,2 +2,2 @@\n two\n three\n"), "changes nothing"),
         (hunk("", "--- a/f\n+++ b/f\n"), "no hunk follows"),
         ("@@ -1 +1 @@\n-a\n+b\n", "line 1 of the patch: a hunk without the lines"),
+        (hunk("@@ ... @@\n-a\n+b\n"), "a hunk begins with the lines before and after"),
         ("--- /dev/null\n+++ /dev/null\n@@ -0,0 +1 @@\n+a\n", "both names are /dev/null"),
         ("x = 1\n", "this isn't a patch"),
         ("diff --git a/f b/g\n", "the names of the file aren't clear"),
