@@ -56,7 +56,7 @@ def read_function(
     Raises:
         ChangedError: a file has changed since the index read it.
     """
-    index = sought.index
+    index = sought.where
     found, *others = likeliest_first(index, [way.found for way in sought.ways])
     via = next((way.via for way in sought.ways if way.found is found), ())
     declaration, source = found.declaration, source_of(index, found.file)
@@ -144,7 +144,7 @@ def inspected(sought: Sought, budget: Budget, *, outline: bool = False) -> Inspe
     Raises:
         ChangedError: a file has changed since the index read it.
     """
-    index = sought.index
+    index = sought.where
     found, *others = likeliest_first(index, [way.found for way in sought.ways])
     via = next((way.via for way in sought.ways if way.found is found), ())
     declaration, source = found.declaration, source_of(index, found.file)

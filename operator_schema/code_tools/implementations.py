@@ -44,7 +44,7 @@ def implementations_shown(sought: Sought, budget: Budget) -> ImplementationsFoun
     Raises:
         ChangedError: a file has changed since the index read it.
     """
-    index, target = sought.index, sought.ways[0].found
+    index, target = sought.where, sought.ways[0].found
     result = ImplementationsFound(
         found=True, name=budget.line(target.declaration.qualified), location=budget.line(location(target))
     )

@@ -558,4 +558,4 @@ _WORD = re.compile(rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*")
 
 def words_in(source: bytes) -> str:
     """Return each word of a file once, with a line break before and after each."""
-    return b"\n".join([b"", *sorted(set(_WORD.findall(source))), b""]).decode(errors="replace")
+    return b"\n".join([b"", *dict.fromkeys(_WORD.findall(source)), b""]).decode(errors="replace")

@@ -39,12 +39,12 @@ class Sought(NamedTuple):
 
     Attributes:
         ways: at least one, the likeliest first.
-        index: that they are from.
+        where: the index that they are from.
         note: where that is, if it isn't below the root.
     """
 
     ways: list[Way]
-    index: Index
+    where: Index
     note: str = ""
 
 

@@ -67,10 +67,16 @@ _TOKENS = re.compile(
 )
 """Strings and comments as a whole, and brackets."""
 
-_ANNOTATION = re.compile(r":[ \t]*([\"']?[A-Z_a-z][\w.]*[\"']?)[ \t]*(?=[=,)]|$)")
-"""A type behind a name, without arguments."""
-_ASSIGNED = re.compile(r"(?::=|[-+|&*/]?=(?!=))[ \t]*((?:\w+\.)*[A-Z]\w*(?=\())?")
-"""What sets a name: to a new object of a type, or to anything else."""
+_BOUND = re.compile(
+    r"""(?<![\w.])(\w+)[ \t]*(?::[ \t]*(["']?[A-Za-z_][\w.]*["']?)[ \t]*(?=[=,)\n]|$)
+        | (:=|[-+|&*/]?=(?!=))[ \t]*((?:\w+\.)*[A-Z]\w*(?=\())?)""",
+    re.MULTILINE | re.VERBOSE,
+)
+"""A name with its type, without arguments, or with what sets it: a new object of a type, or anything else."""
+_BOUND_OTHERWISE = re.compile(
+    r"\b(?:for|as|del|global|nonlocal|import)\b[^:\n]*|^[\w, \t]*,[\w, \t]*=(?!=)", re.MULTILINE
+)
+_UNTYPED = re.compile(r"[(,]\s*\**(\w+)\s*(?=[,=)])")
 
 _TYPE_MAKERS = frozenset({"NewType", "ParamSpec", "TypeVar", "TypeVarTuple", "TypeAliasType"})
 
@@ -178,17 +184,13 @@ class PythonLanguage(Language):
     def type_of(self, source: bytes, name: str) -> str:
         """Return the type of a parameter that has one and is never set, or of a variable that is set once."""
         text = source.decode("latin-1")
-        word = re.escape(name)
-        places = re.findall(rf"(?<![\w.]){word}[ \t]*([^ \t\w][^\n]*|$)", text, re.MULTILINE)
-        others = re.search(
-            rf"\b(?:for|as|del|global|nonlocal|import)\b[^:\n]*\b{word}\b|,[ \t]*{word}[ \t]*=(?!=)", text
-        )
-        types = [found[1].strip("\"'") for place in places if (found := _ANNOTATION.match(place))]
-        made = [found[1] for place in places if (found := _ASSIGNED.match(place))]
-        is_untyped = re.search(rf"[(,]\s*\**{word}\s*[,=)]", text[: end_of_head(source)]) is not None
-        if others is not None or is_untyped or len(types) + len(made) != 1:
+        lines = "\n".join([line for line in text.split("\n") if name in line])
+        bound = [found for found in _BOUND.finditer(lines) if found[1] == name]
+        others = [found for found in _BOUND_OTHERWISE.finditer(lines) if name in re.findall(r"\w+", found[0])]
+        is_untyped = name in _UNTYPED.findall(text[: end_of_head(source)])
+        if others or is_untyped or len(bound) != 1:
             return ""
-        return types[0] if types else made[0] or ""
+        return (bound[0][2] or bound[0][4] or "").strip("\"'")
 
     def module_of(self, path: str) -> str:
         """Return the dotted name of the module in a file."""

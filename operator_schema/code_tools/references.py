@@ -91,7 +91,7 @@ def references_shown(sought: Sought, path: str, budget: Budget) -> ReferencesFou
         ChangedError: a file has changed since the index read it.
     """
     target = sought.ways[0].found
-    uses = uses_of(sought.index, target, path)
+    uses = uses_of(sought.where, target, path)
     counts = Counter([one.certainty for one in uses.references])
     result = ReferencesFound(
         found=True,
@@ -113,7 +113,7 @@ def references_shown(sought: Sought, path: str, budget: Budget) -> ReferencesFou
     if len(sought.ways) > 1:
         others = ", ".join([location(way.found) for way in sought.ways[1:4]])
         notes.append(f"Other declarations of this name: {others}.")
-    if languages := sought.index.tree.unread():
+    if languages := sought.where.tree.unread():
         notes.append(f"Not read: files of {', '.join(list(languages)[:4])}.")
     if note := " ".join(filter(None, notes)):
         result["note"] = note[:_LONGEST_NOTE]
@@ -185,7 +185,6 @@ class _Seeker:
         self._index = index
         self._target = target
         self._name = target.declaration.name
-        self._word = re.compile(rb"(?<![\w\x80-\xff])%b(?![\w\x80-\xff])" % re.escape(self._name.encode()))
         self._resolver = Resolver(index)
         self._owner = self._owner_of(target)
         self._function: tuple[object, dict[bytes, bool], tuple[Import, ...]] = (None, {}, ())
@@ -203,16 +202,17 @@ class _Seeker:
         """Yield the uses in a file."""
         source = source_of(self._index, file)
         places = _Places(file, source)
-        for word in self._word.finditer(source):
-            at = word.start()
+        word = self._name.encode()
+        for at in _places_of(word, source):
+            end = at + len(word)
             around = places.around(at)
             if self._is_declaration(file, around, at, places.line(at)):
                 continue
             certainty: Certainty | None = "text"
             if places.is_code(at):
-                certainty = self._certainty(file, source, around, at, word.end())
+                certainty = self._certainty(file, source, around, at, end)
             elif places.is_type(at) or places.is_exported(at):
-                certainty = "likely" if self._certainty(file, source, around, at, word.end()) else "text"
+                certainty = "likely" if self._certainty(file, source, around, at, end) else "text"
             if certainty is None:
                 self.others += 1
                 continue
@@ -345,6 +345,19 @@ class _Seeker:
         if owner is None or self._owner is None:
             return False
         return _has(self._resolver.mro(owner), self._owner) or _has(self._resolver.mro(self._owner), owner)
+
+
+def _places_of(word: bytes, source: bytes) -> Iterator[int]:
+    """Yield where a word begins; a search for the letters alone is many times faster than an expression."""
+    at = source.find(word)
+    while at >= 0:
+        if not (_is_letter(source[at - 1 : at]) or _is_letter(source[at + len(word) : at + len(word) + 1])):
+            yield at
+        at = source.find(word, at + 1)
+
+
+def _is_letter(byte: bytes) -> bool:
+    return byte.isalnum() or byte == b"_" or byte >= b"\x80"
 
 
 def _has(types: list[Found | None], wanted: Found) -> bool:

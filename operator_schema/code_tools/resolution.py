@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from .index import Index, SourceFile
-    from .language import Import, Language
+    from .language import Field, Import, Language
 
 __all__ = ["Resolver", "Way"]
 
@@ -67,6 +67,7 @@ class Resolver:
         self._mros: dict[tuple[str, str], list[Found | None]] = {}
         self._imports: dict[str, dict[str, list[Import]]] = {}
         self._own: dict[tuple[str, str], bool] = {}
+        self._fields: dict[tuple[str, str], dict[str, Field]] = {}
 
     # --- what somebody asks for ----------------------------------------------------------------------
 
@@ -277,7 +278,9 @@ class Resolver:
             self._mros[key] = [found]  # for a circle
             if level < _MOST_LEVELS:
                 bases = self._bases(found, level)
-                rows = [[None] if base is None else self.mro(base, level + 1) for base in bases]
+                rows: list[list[Found | None]] = [
+                    [None] if base is None else self.mro(base, level + 1) for base in bases
+                ]
                 merged = _merged([*rows, bases])
                 self._mros[key] = [found, *[one for one in merged if not _same(one, found)]]
         return self._mros[key]
@@ -314,12 +317,15 @@ class Resolver:
         file, declaration = found
         if declaration.kind not in _TYPES or not self._index.has_word(file, name):
             return None
-        source = source_of(self._index, file)
-        start = declaration.whole.start
-        text = source[start : declaration.whole.end]
-        field = next((one for one in _language(file).fields(text) if one.name == name), None)
+        key, start = (file.path, declaration.qualified), declaration.whole.start
+        if key not in self._fields:
+            text = source_of(self._index, file)[start : declaration.whole.end]
+            self._fields[key] = {one.name: one for one in _language(file).fields(text)}
+        field = self._fields[key].get(name)
         if field is None:
             return None
+        source = source_of(self._index, file)
+        text = source[start : declaration.whole.end]
         word = rf"(?<![\w.]){re.escape(name)}(?!\w)"
         own = rf"(?:{'|'.join(sorted(_language(file).self_names)) or 'self'})\.{re.escape(name)}(?!\w)"
         places = [re.search(one.encode(), text, re.MULTILINE) for one in (rf"^[^\S\n]*{word}", own, word)]
@@ -423,12 +429,9 @@ class Resolver:
                 if way is not None:
                     return way
             known = self._imported_by(file)
-            for one in known.get(parts[0], ()):
-                way = self._imported(one, file, parts[1:], level)
-                if way is not None:
-                    return way
-            for one in known.get("*", ()):
-                way = self._imported(one, file, parts, level)
+            rests = [(each, parts[1:]) for each in known.get(parts[0], ())]
+            for each, rest in [*rests, *[(each, parts) for each in known.get("*", ())]]:
+                way = self._imported(each, file, rest, level)
                 if way is not None:
                     return way
         finally:

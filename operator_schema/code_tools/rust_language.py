@@ -104,7 +104,7 @@ class RustLanguage(Language):
                     bases.append(Base(inside, trait))
             body = node.child_by_field_name("body")
             if body is not None and node.type in {"impl_item", "mod_item", "trait_item"}:
-                waiting += [(inner, inside, *rest) for inner, *rest in _with_docs(body)][::-1]
+                waiting += [(inner, inside, said, at) for inner, said, at in _with_docs(body)][::-1]
         return Parsed(tuple(declarations), tuple(imports), root.has_error, tuple(bases))
 
     def fields(self, source: bytes) -> list[Field]:
