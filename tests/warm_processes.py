@@ -1,8 +1,8 @@
 """Run `python -m operator_schema` in processes of their own that needn't import everything anew.
 
-Importing the SDK of MCP takes ten times as long as what most tests ask its server. So one process imports it once,
-and then forks for each command. A command is a program like any other: it has the streams, the folder, the
-environment, the signals and the exit status of whoever starts it. Only the process's number is another one.
+Importing the SDK of MCP takes ten times as long as what most tests ask its server. So one process imports it
+once, and then forks for each command. A command is a program like any other: it has the streams, the folder,
+the environment, the signals and the exit status of whoever starts it. Only the process's number is another one.
 
     client (a test)  ->  this file as a program: hands over its streams  ->  fork of the server: the command
 """
@@ -19,6 +19,7 @@ import socket
 import struct
 import subprocess
 import sys
+from contextlib import suppress
 from typing import Any
 
 CAN_FORK = hasattr(os, "fork") and sys.platform != "emscripten"
@@ -46,13 +47,12 @@ def command(*, serves: bool = False) -> list[str]:
 def _started(imported: tuple[str, ...]) -> str:
     """Start a process that forks, which lives as long as this one; return the path of its socket."""
     import tempfile
-    from pathlib import Path
 
     path = os.path.join(tempfile.mkdtemp(prefix="warm-"), "socket")
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)
     listener.listen(128)
-    root = str(Path(__file__).parents[1])
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     server = subprocess.Popen(
         [sys.executable, __file__, path, str(listener.fileno()), *imported],
         stdin=subprocess.PIPE,
@@ -157,10 +157,8 @@ def _report_ended(running: dict[int, socket.socket]) -> None:
 
 
 def _try_to_send(connection: socket.socket, number: int) -> None:
-    try:
+    with suppress(OSError):  # whoever asked was killed
         connection.sendall(struct.pack("!i", number))
-    except OSError:
-        pass  # whoever asked was killed
 
 
 def _received(connection: socket.socket) -> tuple[dict[str, Any], array.array[int]]:
@@ -190,7 +188,7 @@ def _open_streams() -> None:
     at_once = bool(os.environ.get("PYTHONUNBUFFERED"))
     for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         standard = {"encoding": encoding, "errors": errors or ("backslashreplace" if number == 2 else None)}
-        stream = open(number, mode, closefd=False, **standard)
+        stream = open(number, mode, closefd=False, **standard)  # noqa: SIM115  # it stays open to the end
         stream.reconfigure(
             line_buffering=number == 2 or stream.isatty(), write_through=at_once and number > 0
         )

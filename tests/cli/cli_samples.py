@@ -304,8 +304,9 @@ WITHOUT_RICH = (
 
 
 def process(argv, folder, data=b"", program=None, **more):
+    program = program or warm_processes.command()
     done = subprocess.run(
-        [*(program or warm_processes.command()), *argv], cwd=folder, input=data, capture_output=True, env=environment(**more), check=False
+        [*program, *argv], cwd=folder, input=data, capture_output=True, env=environment(**more), check=False
     )
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
