@@ -2,7 +2,7 @@
 
 Importing the SDK of MCP takes ten times as long as what most tests ask its server. So one process imports it
 once, and then forks for each command. A command is a program like any other: it has the streams, the folder,
-the environment, the signals and the exit status of whoever starts it. Only the process's number is another one.
+the environment, the signals and the exit status of whoever starts it. Only the process's number is another.
 
     client (a test)  ->  this file as a program: hands over its streams  ->  fork of the server: the command
 """

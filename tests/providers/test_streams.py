@@ -896,6 +896,7 @@ def feed_all(stream, pieces):
         stream.feed(piece)
 
 
+@pytest.mark.slow("cuts streams at each place")
 def test_wherever_a_stream_is_cut_no_call_that_lacks_its_end_can_run():
     chance, marked = Random(1), 0  # noqa: S311  # a sample that can be drawn again
     for exchange in OF_TEXT:
