@@ -1,5 +1,6 @@
 """What providers take of JSON Schema in any mode, and dialects of your own."""
 
+import enum
 import json
 from dataclasses import dataclass, field, make_dataclass
 from datetime import datetime
@@ -28,6 +29,7 @@ from operator_schema.providers import (
     xai,
 )
 from operator_schema.schema.dialect import DialectRenderer, Loss, dialect_schema
+from operator_schema.schema.dialect_writing import openapi_schema
 from operator_schema.schema.request_sizes import over_limits, size_of
 from operator_schema.tools import document_tool
 
@@ -712,3 +714,25 @@ def test_what_no_dialect_knows_is_refused_whoever_writes_it(monkeypatch):
     made = dialect_schema(Codec(Node), openai_chat.dialect, "grow", "OpenAI")
     assert made.schema == {}
     assert 'its schema has the keyword "x-unknown"' in made.complaints[0].message
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+
+
+@dataclass
+class Levels:
+    level: Level
+    nothing: Literal[None]
+
+
+@pytest.mark.parametrize("provider", [gemini, openai_chat, xai], ids=lambda one: one.name)
+def test_every_provider_gets_an_enum_and_what_is_always_null(provider):
+    for dialect in (provider.always, provider.dialect):
+        if dialect is not None:
+            found = dialect_schema(Codec(Levels), dialect, "tool", provider.name)
+            assert not found.complaints
+
+
+def test_openapi_has_no_choice_of_null_alone():
+    assert openapi_schema({"type": "string", "enum": [None]}) == {"type": "STRING"}
