@@ -152,20 +152,24 @@ def _by_name(cls: ValueType, content: tuple[Any, ...], named: Mapping[str, Any])
         TypeError: one is missing, unknown or given twice.
     """
     names: tuple[str, ...] = vars(cls)["__slots__"]
-    given = {**cls.__field_defaults__, **dict(zip(names, content, strict=False)), **named}
+    others = names[len(content) :]
+    given = {**cls.__field_defaults__, **named}
+    if len(content) <= len(names) and named.keys() <= set(others) and given.keys() >= set(others):
+        return (*content, *[given[name] for name in others])
+    raise TypeError(f"{cls.__name__}() {_fault(names, content, named, given)}")
+
+
+def _fault(
+    names: tuple[str, ...], content: tuple[Any, ...], named: Mapping[str, Any], given: Mapping[str, Any]
+) -> str:
+    if len(content) > len(names):
+        return f"takes {len(names)} arguments, not {len(content)}"
+    if not named.keys() <= set(names):
+        return f"has no argument {', '.join(named.keys() - names)}"
     twice = [name for name in names[: len(content)] if name in named]
-    missing = [name for name in names if name not in given]
-    faults = {
-        f"takes {len(names)} arguments, not {len(content)}": len(content) > len(names),
-        f"has no argument {', '.join(named.keys() - names)}": not named.keys() <= set(names),
-        f"got {', '.join(twice)} twice": twice,
-        f"is missing {', '.join(missing)}": missing,
-    }
-    for fault, is_there in faults.items():
-        if is_there:
-            message = f"{cls.__name__}() {fault}"
-            raise TypeError(message)
-    return tuple([given[name] for name in names])
+    if twice:
+        return f"got {', '.join(twice)} twice"
+    return f"is missing {', '.join([name for name in names[len(content) :] if name not in given])}"
 
 
 _ARRAYS: Final[Any] = (list, tuple)
