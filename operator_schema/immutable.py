@@ -156,7 +156,8 @@ def _by_name(cls: ValueType, content: tuple[Any, ...], named: Mapping[str, Any])
     given = {**cls.__field_defaults__, **named}
     if len(content) <= len(names) and named.keys() <= set(others) and given.keys() >= set(others):
         return (*content, *[given[name] for name in others])
-    raise TypeError(f"{cls.__name__}() {_fault(names, content, named, given)}")
+    message = f"{cls.__name__}() {_fault(names, content, named, given)}"
+    raise TypeError(message)
 
 
 def _fault(

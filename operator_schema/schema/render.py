@@ -250,13 +250,14 @@ class Renderer:
     def map(self, node: MapNode) -> dict[str, Any]:
         """Render an object with free keys."""
         document: dict[str, Any] = {"type": "object"}
-        keys = self._keys(node.keys)
+        keys = self.key_schema(node.keys)
         if keys:
             document["propertyNames"] = keys
         document["additionalProperties"] = self.schema(node.values)
         return {**document, **_limits()(node.constraints, "object")} if node.constraints else document
 
-    def _keys(self, node: Node) -> dict[str, Any]:
+    def key_schema(self, node: Node) -> dict[str, Any]:
+        """Render what the keys of a map are, beside strings; empty if they are any."""
         if isinstance(node, ScalarNode) and node.type == "integer":
             from .keywords import INTEGER_KEY
 
