@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from .introspect.local_times import LocalDateTime as LocalDateTime
     from .introspect.local_times import LocalTime as LocalTime
     from .tools.injection import register_injected as register_injected
-    from .tools.special_parameters import Progress as Progress
-    from .tools.special_parameters import ProgressUpdate as ProgressUpdate
-    from .tools.special_parameters import RawArguments as RawArguments
+    from .tools.injection import Progress as Progress
+    from .tools.injection import ProgressUpdate as ProgressUpdate
+    from .tools.injection import RawArguments as RawArguments
 
     URL: TypeAlias = SplitResult
 else:

@@ -13,7 +13,7 @@ from dataclasses import MISSING
 import pytest
 
 import operator_schema
-from operator_schema.codec.report import DecodeReport
+from operator_schema.findings import DecodeReport
 from operator_schema.immutable import Value, content_of
 from operator_schema.introspect.nodes import ANY, AnyNode, ArrayNode, Field, Graph, ScalarNode
 

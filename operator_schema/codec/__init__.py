@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .partial import ArgumentStream as ArgumentStream
     from .partial import Partial as Partial
-    from .report import DecodeReport as DecodeReport
+    from ..findings import DecodeReport as DecodeReport
 else:
     __all__ = ["ArgumentStream", "DecodeReport", "Partial"]
 

@@ -10,13 +10,13 @@ from ..immutable import set_once
 from ..introspect.classes import form_of
 from ..introspect.hints import annotation_key
 from ..introspect.leaves import SchemaLeaf, leaf_generation
-from ..introspect.names import name_of
+from ..introspect.hints import name_of
 from ..introspect.nodes import UNKNOWN, AnyNode
 from ..introspect.walk import ResultWalk, Walk
 from ..json_values import copy_json, to_json_text
 from .interpret import fits_plainly, interpret
 from .problems import GiveUp, Problems, RefusedTextError, ignored_keys
-from .size_limits import MAX_DEPTH
+from ..json_values import MAX_DEPTH
 from .tiers import Tiers
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..schema.style import StyleOptions
     from .options import CodecOptions
     from .partial import ArgumentStream, Partial
-    from .report import DecodeReport
+    from ..findings import DecodeReport
 
 __all__ = ["DEFAULTS", "Codec", "ResultCodec", "codec_of"]
 
@@ -355,7 +355,7 @@ class Codec(Generic[T]):
                 return report
         elif self._tiers.count("report"):
             _warm_up(self._compile_exact)
-        from .report import DecodeReport, ignored
+        from ..findings import DecodeReport, ignored
 
         repaired, more = self._repaired(value)
         instance, problems = interpret(self._graph, repaired, self._options["max_depth"], self._tiers.plans)
@@ -652,7 +652,7 @@ def _no_example() -> Any:
 @cache
 def _report_class() -> type[DecodeReport[Any]]:
     # An import takes longer than a compiled decode, even where the module is loaded.
-    from .report import DecodeReport
+    from ..findings import DecodeReport
 
     return DecodeReport
 

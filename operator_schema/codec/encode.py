@@ -34,7 +34,7 @@ from ..json_values import choice_key, copy_json, fits_types, in_order, is_object
 from ..wording import count_of, key_step
 from .interpret import SCALARS, constraint_checks
 from .problems import INVALID, Problems, Trial, Trials
-from .size_limits import MAX_PROBLEMS
+from ..json_values import MAX_PROBLEMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sized

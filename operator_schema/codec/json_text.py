@@ -15,8 +15,8 @@ from ..findings import Finding
 from ..json_values import is_array, is_object
 from ..wording import clip, escape, excerpt, quote
 from .problems import Problems, RefusedTextError, steps_of
-from .report import repaired
-from .size_limits import MAX_TEXT_DEPTH, most_digits
+from ..findings import repaired
+from ..json_values import MAX_TEXT_DEPTH, most_digits
 
 if TYPE_CHECKING:
     from collections.abc import Callable

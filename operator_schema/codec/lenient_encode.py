@@ -34,7 +34,7 @@ from .constraint_checks import check_length
 from .encode import EncodeRun, EncodeState, is_array_of
 from .interpret import SCALARS
 from .problems import INVALID, Problems
-from .size_limits import MAX_LENIENT_VALUES
+from ..json_values import MAX_LENIENT_VALUES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

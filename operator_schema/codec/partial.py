@@ -14,7 +14,7 @@ from ..json_values import is_object
 from .interpret import decode_field
 from .json_text import read_json
 from .problems import Problems
-from .size_limits import MAX_PROBLEMS, MAX_TEXT_DEPTH
+from ..json_values import MAX_PROBLEMS, MAX_TEXT_DEPTH
 from .spellings import NOTHING, sent_keys
 
 if TYPE_CHECKING:

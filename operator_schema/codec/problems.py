@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..wording import key_step, nearest
-from .size_limits import MAX_PROBLEMS
+from ..json_values import MAX_PROBLEMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

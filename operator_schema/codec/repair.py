@@ -31,7 +31,7 @@ from .constraint_checks import check_length
 from .interpret import DecodeRun, DecodeState
 from .json_text import read_json
 from .problems import INVALID, Trial, Trials
-from .report import repaired
+from ..findings import repaired
 from .spellings import NOTHING, meant_choice, meant_time, quoted_scalar, sent_keys
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from ..findings import Finding
     from ..introspect.nodes import Field, Graph, Node, Target
-    from .report import RepairKind
+    from ..findings import RepairKind
 
 __all__ = ["Fitting", "repair_field", "repair_value"]
 

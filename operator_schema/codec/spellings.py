@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..introspect.nodes import EnumNode
 from ..json_values import choice_key, type_of
 from ..wording import fold
-from .size_limits import MAX_INTEGER_DIGITS, most_digits
+from ..json_values import MAX_INTEGER_DIGITS, most_digits
 
 if TYPE_CHECKING:
     from ..introspect.nodes import LeafNode, LiteralNode, ObjectNode

@@ -14,12 +14,12 @@ from ..errors import DecodeError, ToolError, ToolNotFoundError
 from ..json_values import is_array, is_object
 from ..tools.calls import ToolResult, arguments_to_decode, class_name_of
 from ..tools.failures import Passed
-from ..tools.log import DEBUG, WARNING
+from ..tools.failures import DEBUG, WARNING
 from ..tools.metadata import LEAST_CONTENT
 from ..tools.output import items_of
 from ..tools.round_protocol import DecodedCall, context_of
 from ..tools.signature import close_awaitable, is_awaitable
-from ..tools.special_parameters import RawArguments
+from ..tools.injection import RawArguments
 from ..wording import listed, received, show_path
 from .backends import Tasks, current_backend, is_cancellation
 from .concurrency import PLACE, Place

@@ -30,7 +30,7 @@ from ..json_values import LONGEST_BITS, choice_key, has_surrogate
 from ..wording import clip, escape, excerpt
 from .hints import Place, evaluate_forward
 from .leaves import has_attribute
-from .names import name_of, show_annotation, show_value
+from .hints import name_of, show_annotation, show_value
 from .node_kinds import received_types
 from .nodes import (
     ANY,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ForwardRef, Never, NoReturn, g
 from ..immutable import Value
 from .hints import Scope, Unresolved, evaluate_forward
 from .leaves import has_attribute
-from .names import exact_text
+from .hints import exact_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

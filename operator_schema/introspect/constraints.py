@@ -20,7 +20,7 @@ from ..schema.keywords import LIMITS, NUMBERS, LimitError, is_no_multiple, keywo
 from ..wording import clip, escape, excerpt, received
 from .hints import FieldPlace
 from .leaves import SchemaLeaf, as_leaf, trusted_leaf
-from .names import is_annotation, is_type, name_of, show_value
+from .hints import is_annotation, is_type, name_of, show_value
 from .nodes import UNKNOWN, ArrayNode, Constraints, LeafNode, MapNode, Node, RefNode, ScalarNode, UnionNode
 
 if TYPE_CHECKING:

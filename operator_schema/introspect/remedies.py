@@ -13,7 +13,7 @@ from ..immutable import ValueType, instead_of
 from .classes import annotations_of
 from .foreign_metadata import is_foreign
 from .leaves import as_leaf, has_attribute
-from .names import is_annotation, is_type, name_of, show_annotation, types_in
+from .hints import is_annotation, is_type, name_of, show_annotation, types_in
 
 __all__ = ["remedy_for"]
 

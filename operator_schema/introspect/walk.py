@@ -15,7 +15,7 @@ from .annotations import CLASSES, NAMED, ORIGINS, SIMPLE
 from .classes import form_of
 from .hints import NO_BINDINGS, Place, Scope, Unresolved, bindings_key, evaluate_forward
 from .leaves import SchemaLeaf, as_leaf, index_leaves, own_leaf, registered_leaf, schema_type
-from .names import NOT_SUPPORTED, class_name, is_annotation, name_of, show_annotation, show_error, take_apart
+from .hints import NOT_SUPPORTED, class_name, is_annotation, name_of, show_annotation, show_error, take_apart
 from .node_kinds import Distinct
 from .nodes import UNKNOWN, Graph, LeafNode, ObjectNode, RefNode, Target, UnionNode, new_leaf
 from .objects import make_object

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
-from ..codec.size_limits import MAX_TEXT_DEPTH
+from ..json_values import MAX_TEXT_DEPTH
 from ..immutable import Value
 from ..json_values import copy_json, is_finite, is_object, nests_deeper
 from ..wording import clip, escape, excerpt, quote, received

@@ -8,7 +8,7 @@ from itertools import islice
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
-from ..codec.size_limits import MAX_DEPTH, MAX_PROBLEMS, most_digits
+from ..json_values import MAX_DEPTH, MAX_PROBLEMS, most_digits
 from ..errors import DecodeError, EncodeError, ToolError
 from ..findings import Finding
 from ..immutable import is_same_state

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..codec.codec import DEFAULTS, ResultCodec
 from ..codec.options import checked_options
 from ..codec.problems import Problems
-from ..codec.report import DecodeReport
+from ..findings import DecodeReport
 from ..errors import EncodeError, SchemaError
 from ..findings import Finding, about_type
 from ..immutable import set_once

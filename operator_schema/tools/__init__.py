@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from .injection import register_handed_through as register_handed_through
     from .injection import register_injected as register_injected
     from .injection import skip as skip
-    from .log import ERROR as ERROR
-    from .log import WARNING as WARNING
-    from .log import write_log as write_log
+    from .failures import ERROR as ERROR
+    from .failures import WARNING as WARNING
+    from .failures import write_log as write_log
     from .metadata import STATEMENTS as STATEMENTS
     from .metadata import ToolAnnotations as ToolAnnotations
     from .metadata import is_duration as is_duration
@@ -46,9 +46,9 @@ if TYPE_CHECKING:
     from .registry import Registry as Registry
     from .registry import RegistryChange as RegistryChange
     from .signature import is_awaitable as is_awaitable
-    from .special_parameters import Progress as Progress
-    from .special_parameters import ProgressUpdate as ProgressUpdate
-    from .special_parameters import RawArguments as RawArguments
+    from .injection import Progress as Progress
+    from .injection import ProgressUpdate as ProgressUpdate
+    from .injection import RawArguments as RawArguments
     from .tool import Tool as Tool
     from .tool import ToolDefinition as ToolDefinition
     from .tool_sources import tools_of as tools_of

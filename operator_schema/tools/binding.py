@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import MissingContextError, SchemaError, ToolError
 from ..findings import about_type
-from ..introspect.names import name_of
+from ..introspect.hints import name_of
 from ..wording import clip, escape, listed, nearest, quote
 from .context import near_miss, value_for
 
@@ -59,7 +59,7 @@ class CallPlan:
 
     def without_progress(self) -> Sequence[Injected]:
         """Return the parameters that your program injects but for a `Progress`."""
-        from .special_parameters import Progress
+        from .injection import Progress
 
         return [each for each in self.injected if all(kind is not Progress for kind in each[1])]
 

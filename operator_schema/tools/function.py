@@ -20,7 +20,7 @@ from ..findings import Finding, UnfitError, about_type
 from ..introspect.classes import ParameterSource, form_of
 from ..introspect.docstrings import parse_docstring
 from ..introspect.hints import Scope
-from ..introspect.names import name_of
+from ..introspect.hints import name_of
 from ..introspect.nodes import ObjectNode, UnionNode
 from ..json_values import without_surrogates
 from ..wording import clip, escape, quote
@@ -38,7 +38,7 @@ from .signature import (
     name_of_callee,
     read_callee,
 )
-from .special_parameters import schema_of_raw
+from .injection import schema_of_raw
 from .tool import Tool
 
 if TYPE_CHECKING:

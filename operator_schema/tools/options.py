@@ -10,7 +10,7 @@ from ..codec.codec import DEFAULTS, Codec
 from ..codec.options import checked_options
 from ..errors import DecodeError, EncodeError, SchemaError
 from ..findings import Finding, about_type
-from ..introspect.names import NOT_SUPPORTED, name_of
+from ..introspect.hints import NOT_SUPPORTED, name_of
 from ..introspect.nodes import ObjectNode, UnionNode
 from ..json_values import copy_json, has_surrogate, is_object
 from ..wording import as_written, clip, escape, nearest, quote
@@ -30,7 +30,7 @@ from .metadata import (
     read_documentation,
 )
 from .parameters import class_of
-from .special_parameters import RawArguments
+from .injection import RawArguments
 
 if TYPE_CHECKING:
     from ..codec.options import CodecOptions

@@ -14,7 +14,7 @@ from ..findings import Finding, about_type
 from ..introspect.classes import Declared, declared_fields, form_of
 from ..introspect.hints import Scope, Unresolved, evaluate_forward
 from ..introspect.leaves import SchemaLeaf, own_leaf, registered_leaf, schema_type
-from ..introspect.names import is_type, name_of, show_error
+from ..introspect.hints import is_type, name_of, show_error
 from ..introspect.shipped_leaves import shipped_leaf
 from ..wording import clip, escape, listed, nearest, quote, received
 from .injection import (
@@ -29,7 +29,7 @@ from .injection import (
 )
 from .injection import skip as skip_mark
 from .input_types import copy_of_default
-from .special_parameters import RawArguments
+from .injection import RawArguments
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

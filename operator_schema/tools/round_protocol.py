@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from ..immutable import Value
-from .log import ERROR, write_log
+from .failures import ERROR, write_log
 from .signature import close_awaitable, is_awaitable
 
 if TYPE_CHECKING:

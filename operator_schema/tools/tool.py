@@ -33,7 +33,7 @@ from .signature import (
     is_coroutine_function,
     not_a_function,
 )
-from .special_parameters import RawArguments
+from .injection import RawArguments
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from typing import Concatenate, Unpack
 
     from ..codec.codec import Codec
-    from ..codec.report import DecodeReport
+    from ..findings import DecodeReport
     from ..findings import Finding
     from ..introspect.nodes import Graph
     from ..json_values import Original

@@ -32,7 +32,7 @@ from ...json_values import copy_json
 from ...schema.keywords import INTEGER_KEY
 from ..interpret import constructor_of, interpret
 from ..problems import GiveUp
-from ..size_limits import MAX_COLLISIONS, MAX_KEY_DIGITS
+from ...json_values import MAX_COLLISIONS, MAX_KEY_DIGITS
 from .writer import MAX_PLACES, Writer, hint_of, nodes_of
 
 if TYPE_CHECKING:

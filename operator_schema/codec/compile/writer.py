@@ -29,7 +29,7 @@ from ...introspect.nodes import (
 from ...json_values import has_surrogate
 from ...schema.keywords import LENGTHS, NUMBERS, TEXTS
 from ..problems import GiveUp
-from ..size_limits import MAX_INTEGER_DIGITS
+from ...json_values import MAX_INTEGER_DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
