@@ -1,4 +1,4 @@
-"""What is wrong, or was put right: findings, which exceptions, reports and `lint` list."""
+"""What is wrong, or was put right: findings, which exceptions, reports of decoding and `lint` list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON values as Python holds them: which type a value is of, and how a document is copied and written."""
+"""JSON values as Python holds them: their types, their bounds, and how a document is copied and written."""
 
 from __future__ import annotations
 

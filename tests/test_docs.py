@@ -14,12 +14,10 @@ from typing import Any, NamedTuple, get_args
 import pytest
 from judge import validator
 
-from operator_schema import Codec, DecodeError
-from operator_schema import json_values
+from operator_schema import Codec, DecodeError, json_values
 from operator_schema.codec.problem_texts import EXPECTED_LENGTH, MESSAGE_LENGTH
-from operator_schema.findings import RepairKind
 from operator_schema.errors import REPORT_LENGTH, SHOWN_COMPLAINTS, SHOWN_PROBLEMS
-from operator_schema.findings import ValueCode
+from operator_schema.findings import RepairKind, ValueCode
 from operator_schema.introspect.annotations import ORIGINS
 from operator_schema.introspect.graph_checks import MAX_COMPARED_MEMBERS
 from operator_schema.introspect.walk import MAX_ANNOTATIONS

@@ -104,9 +104,9 @@ def test_the_core_imports_nobody_outside_the_standard_library():
 
 
 START = """
-codec codec.codec codec.interpret codec.problems codec.size_limits codec.tiers
+codec codec.codec codec.interpret codec.problems codec.tiers
 immutable introspect introspect.annotations introspect.classes introspect.hints introspect.leaves
-introspect.names introspect.node_kinds introspect.nodes introspect.objects introspect.shipped_leaves
+introspect.node_kinds introspect.nodes introspect.objects introspect.shipped_leaves
 introspect.walk json_values wording
 """
 """What the first decode of a plain dataclass loads: each module takes 0.1 to 0.2 ms, the whole 7 ms."""

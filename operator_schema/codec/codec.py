@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, over
 
 from ..immutable import set_once
 from ..introspect.classes import form_of
-from ..introspect.hints import annotation_key
+from ..introspect.hints import annotation_key, name_of
 from ..introspect.leaves import SchemaLeaf, leaf_generation
-from ..introspect.hints import name_of
 from ..introspect.nodes import UNKNOWN, AnyNode
 from ..introspect.walk import ResultWalk, Walk
-from ..json_values import copy_json, to_json_text
+from ..json_values import MAX_DEPTH, copy_json, to_json_text
 from .interpret import fits_plainly, interpret
 from .problems import GiveUp, Problems, RefusedTextError, ignored_keys
-from ..json_values import MAX_DEPTH
 from .tiers import Tiers
 
 if TYPE_CHECKING:
@@ -24,14 +22,13 @@ if TYPE_CHECKING:
     from typing import Self, Unpack
 
     from ..errors import DecodeError, SchemaError
-    from ..findings import Finding
+    from ..findings import DecodeReport, Finding
     from ..introspect.annotations import Defaulted
     from ..introspect.nodes import Graph, Node
     from ..schema.render import MakeRenderer
     from ..schema.style import StyleOptions
     from .options import CodecOptions
     from .partial import ArgumentStream, Partial
-    from ..findings import DecodeReport
 
 __all__ = ["DEFAULTS", "Codec", "ResultCodec", "codec_of"]
 

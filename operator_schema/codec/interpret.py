@@ -26,10 +26,20 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from ..json_values import choice_key, copy_json, fits_types, has_surrogate, is_array, is_object, type_of
+from ..json_values import (
+    MAX_INTEGER_DIGITS,
+    MAX_KEY_DIGITS,
+    HashCounter,
+    choice_key,
+    copy_json,
+    fits_types,
+    has_surrogate,
+    is_array,
+    is_object,
+    type_of,
+)
 from ..wording import count_of, key_step
 from .problems import INVALID, Problems, Trial
-from ..json_values import MAX_INTEGER_DIGITS, MAX_KEY_DIGITS, HashCounter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sized

@@ -28,10 +28,9 @@ from ..introspect.nodes import (
     UnionNode,
 )
 from ..introspect.unions import tag_of
-from ..json_values import JSON_TYPES, fits_types, is_array, is_object, type_of
+from ..json_values import JSON_TYPES, MAX_INTEGER_DIGITS, fits_types, is_array, is_object, type_of
 from ..schema.keywords import INTEGER_KEY, SIGNS, LimitError
 from ..wording import EXCERPT_LENGTH, clip, escape, excerpt, key_step, kind, nearest, quote, received
-from ..json_values import MAX_INTEGER_DIGITS
 from .spellings import quoted_scalar, quoted_type
 
 if TYPE_CHECKING:

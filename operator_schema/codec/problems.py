@@ -9,8 +9,8 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..wording import key_step, nearest
 from ..json_values import MAX_PROBLEMS
+from ..wording import key_step, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import DecodeError, ToolError, ToolNotFoundError
 from ..json_values import is_array, is_object
-from ..tools.calls import ToolResult, arguments_to_decode, class_name_of
-from ..tools.failures import Passed
-from ..tools.failures import DEBUG, WARNING
+from ..tools.binding import context_of
+from ..tools.calls import DecodedCall, ToolResult, arguments_to_decode, class_name_of
+from ..tools.failures import DEBUG, WARNING, Passed
+from ..tools.injection import RawArguments
 from ..tools.metadata import LEAST_CONTENT
 from ..tools.output import items_of
-from ..tools.round_protocol import DecodedCall, context_of
 from ..tools.signature import close_awaitable, is_awaitable
-from ..tools.injection import RawArguments
 from ..wording import listed, received, show_path
 from .backends import Tasks, current_backend, is_cancellation
 from .concurrency import PLACE, Place
@@ -29,10 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from ..findings import Finding
-    from ..tools.calls import RawCall
+    from ..tools.calls import Asking, RawCall
     from ..tools.failures import ClassSet, Failures, Outcome
     from ..tools.registry import Registry
-    from ..tools.round_protocol import Asking
     from ..tools.tool import Tool
     from .concurrency import Slots
     from .confirmation import Confirm, Confirmation

@@ -28,9 +28,8 @@ from typing import (
 
 from ..json_values import LONGEST_BITS, choice_key, has_surrogate
 from ..wording import clip, escape, excerpt
-from .hints import Place, evaluate_forward
+from .hints import Place, evaluate_forward, name_of, show_annotation, show_value
 from .leaves import has_attribute
-from .hints import name_of, show_annotation, show_value
 from .node_kinds import received_types
 from .nodes import (
     ANY,

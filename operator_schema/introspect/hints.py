@@ -1,4 +1,4 @@
-"""Written annotations, and the types that they mean in the place where they are written.
+"""Written annotations, the types that they mean in the place where they are written, and their names.
 
 Text is evaluated, or read without compiling it where it is simple, and forward references are looked up.
 PEP 484, PEP 563, PEP 649.

@@ -24,8 +24,7 @@ from .classes import (
     parameter_source,
     with_computed_fields,
 )
-from .hints import FieldPlace, Place
-from .hints import exact_text
+from .hints import FieldPlace, Place, exact_text
 from .node_kinds import takes_null
 from .nodes import NULL, Field, ObjectNode, RefNode, ScalarNode, UnionNode, field_draft, new_object
 

@@ -9,13 +9,14 @@ from ..errors import CallError, DecodeError, EncodeError, NeedsInput, ToolError
 from ..json_values import has_surrogate
 from ..wording import clip, escape, listed, quote, show_path
 from .calls import ToolResult, class_name_of, exception_text, message_of, own_parts
+from .signature import close_awaitable, is_awaitable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import TypeAlias
 
     from ..errors import ToolNotFoundError
-    from .calls import RawCall, ResultCode
+    from .calls import OnResult, RawCall, ResultCode
     from .content import Part
 
     Outcome: TypeAlias = "ToolResult | Passed | BaseException"
@@ -30,6 +31,7 @@ __all__ = [
     "Passed",
     "ShowErrors",
     "WARNING",
+    "give_result",
     "is_logged",
     "result_of",
     "results_of",
@@ -498,3 +500,17 @@ def _cut_part(part: Part, left: int) -> Part:
 
 def _length(part: Part) -> int:
     return sum([len(getattr(part, name, None) or "") for name in _READ])
+
+
+def give_result(on_result: OnResult | None, call: RawCall, result: ToolResult) -> None:
+    """Give a result to your program as it comes; what its function raises is logged."""
+    if on_result is None:
+        return
+    try:
+        returned: Any = on_result(call, result)
+    except Exception as error:  # noqa: BLE001  # your program's own code
+        write_log(ERROR, "%s: the function given as on_result failed", call.name, error=error)
+        return
+    if is_awaitable(returned):
+        close_awaitable(returned)
+        write_log(ERROR, "%s: on_result is a plain function, but returned something to await", call.name)

@@ -1,4 +1,8 @@
-"""Which parameters your program gives: marked by `skip`, or annotated with a class of a framework."""
+"""What a function gets besides what the model gives.
+
+Your program gives parameters that are marked by `skip`, or annotated with a class of a framework. A function
+can also ask for its progress, and for the arguments one by one.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +27,8 @@ from ..codec.codec import codec_of
 from ..errors import DecodeError
 from ..findings import Finding
 from ..immutable import Value
-from ..introspect.hints import Unresolved
+from ..introspect.hints import Unresolved, class_name, name_of
 from ..introspect.leaves import CheckedEncoder, SchemaLeaf, trusted_leaf
-from ..introspect.hints import class_name, name_of
 from ..introspect.nodes import LeafNode, ObjectNode
 from ..json_values import copy_json
 from ..wording import clip, escape, nearest, quote, received

@@ -28,11 +28,10 @@ from ...introspect.nodes import (
     UnionNode,
 )
 from ...introspect.unions import distance, make_plan
-from ...json_values import copy_json
+from ...json_values import MAX_COLLISIONS, MAX_KEY_DIGITS, copy_json
 from ...schema.keywords import INTEGER_KEY
 from ..interpret import constructor_of, interpret
 from ..problems import GiveUp
-from ...json_values import MAX_COLLISIONS, MAX_KEY_DIGITS
 from .writer import MAX_PLACES, Writer, hint_of, nodes_of
 
 if TYPE_CHECKING:
