@@ -14,13 +14,12 @@ if TYPE_CHECKING:
     from typing import Protocol, Self, TypeAlias, TypeVar
 
     from .content import Part
-    from .tool import Tool
 
     Asking: TypeAlias = "Callable[[Any], Awaitable[Any]]"
     Settle: TypeAlias = "Callable[[int, ToolResult], Awaitable[ToolResult | None]]"
     OnResult: TypeAlias = "Callable[[RawCall, ToolResult], object]"
     Wording: TypeAlias = "Callable[[RawCall, Exception], str]"
-    Limited: TypeAlias = "Callable[[Tool[..., Any], RawCall, ToolResult], ToolResult]"
+    Limited: TypeAlias = "Callable[[Any, RawCall, ToolResult], ToolResult]"
     RunAll: TypeAlias = (
         "Callable[[Sequence[DecodedCall], Settle], Awaitable[list[ToolResult | BaseException]]]"
     )
@@ -392,7 +391,7 @@ class DecodedCall(Value):
         given: the input, maybe edited.
         answers: name of an injected parameter to its value; wins over the context.
         approved: whether a person has agreed to it, or need not be asked.
-        tool: to which a person has agreed; None for whatever has the name.
+        tool: the `Tool` to which a person has agreed; None for whatever has the name.
         details: what decoding said of the arguments: repairs, and keys that it ignored.
     """
 
@@ -400,7 +399,7 @@ class DecodedCall(Value):
     given: Any
     answers: Mapping[str, Any]
     approved: bool = False
-    tool: Tool[..., Any] | None = None
+    tool: Any = None
     details: Mapping[str, Any] = MappingProxyType({})
 
 
