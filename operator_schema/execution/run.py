@@ -466,7 +466,7 @@ class Run:
             return self._limited(failures.invalid(self.call, error))
         except Exception as error:  # noqa: BLE001  # a class's own code runs in it
             return self._limited(failures.failed(self.call, error))
-        if report.repairs or report.ignored:
+        if report.findings:
             notes = {"repairs": report.repairs, "ignored": report.ignored}
             self.details = {kind: found for kind, found in notes.items() if found}
             failures.note(self.call, DEBUG, "the arguments did not fit exactly", self.details)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
-from ..immutable import Value
+from ..immutable import Value, set_once
 from ..wording import checked_text, clip, escape, received
 
 if TYPE_CHECKING:
@@ -108,17 +108,23 @@ class RawCall(Value):
         if name is None:
             message = "a call needs the name of a tool: RawCall(id, name, arguments), or RawCall(name=…)"
             raise TypeError(message)
-        if type(name) is not str and issubclass(type(name), Mapping):
-            message = (
-                "the id comes first: RawCall(id, name, arguments), or without an id "
-                "RawCall(name=…, arguments=…)"
-            )
-            raise TypeError(message)
+        if type(name) is not str:
+            if issubclass(type(name), Mapping):
+                message = (
+                    "the id comes first: RawCall(id, name, arguments), or without an id "
+                    "RawCall(name=…, arguments=…)"
+                )
+                raise TypeError(message)
+            name = checked_text(_NAME, name)
         if is_cut_off is not True and is_cut_off is not False:
             message = f"is_cut_off is True or False, not {received(is_cut_off)}"
             raise TypeError(message)
-        known = _new_id() if id is None else checked_text(_ID, id)
-        super().__init__(known, checked_text(_NAME, name), arguments, is_cut_off)
+        if type(id) is not str:
+            id = _new_id() if id is None else checked_text(_ID, id)  # noqa: A001  # the attribute's name
+        set_once(self, "id", id)
+        set_once(self, "name", name)
+        set_once(self, "arguments", arguments)
+        set_once(self, "is_cut_off", is_cut_off)
 
     def __repr__(self) -> str:
         cut = ", is_cut_off=True" if self.is_cut_off else ""
