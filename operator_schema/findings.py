@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
 
-from .immutable import Value
+from .immutable import Generic, T, Value
 from .wording import clip, escape, quote, show_path
 
 if TYPE_CHECKING:
@@ -234,8 +234,6 @@ def _has_no(finding: Finding, name: str) -> NoReturn:
     message = f"{type(finding).__name__!r} object has no attribute {name!r}"
     raise AttributeError(message, name=name, obj=finding)
 
-
-T = TypeVar("T")
 
 RepairKind = Literal["json_text", "scalar", "default", "choice", "key", "array", "syntax"]
 """What was done: a string that contained JSON was parsed · a number, boolean or null was taken out of its

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import MISSING
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
-from ..immutable import set_once
+from ..immutable import Generic, T, set_once
 from ..introspect.classes import form_of
 from ..introspect.hints import annotation_key, name_of
 from ..introspect.leaves import SchemaLeaf, leaf_generation
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from .partial import ArgumentStream, Partial
 
 __all__ = ["DEFAULTS", "Codec", "ResultCodec", "codec_of"]
-
-T = TypeVar("T")
 
 DEFAULTS: Mapping[str, Any] = {
     "name": None,

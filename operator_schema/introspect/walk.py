@@ -29,7 +29,6 @@ from .hints import (
     take_apart,
 )
 from .leaves import SchemaLeaf, as_leaf, index_leaves, own_leaf, registered_leaf, schema_type
-from .node_kinds import Distinct
 from .nodes import UNKNOWN, Graph, LeafNode, ObjectNode, RefNode, Target, UnionNode, new_leaf
 from .objects import make_object
 from .shipped_leaves import shipped_leaf
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from ..findings import Finding, TypeCode
     from .annotations import Defaulted, Reader
     from .hints import Bindings, Path
+    from .node_kinds import Distinct
     from .nodes import Field, Node, ObjectForm
 
 __all__ = ["MAX_ANNOTATIONS", "ResultWalk", "Walk"]
@@ -108,6 +108,8 @@ class Walk:
     def distinct(self) -> Distinct:
         """What finds equal nodes, made when it is first needed: most types never need it."""
         if self._distinct is None:
+            from .node_kinds import Distinct
+
             self._distinct = Distinct()
         return self._distinct
 

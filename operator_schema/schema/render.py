@@ -8,7 +8,6 @@ from dataclasses import MISSING
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..introspect.node_kinds import visit_places
 from ..introspect.nodes import (
     AnyNode,
     ArrayNode,
@@ -358,6 +357,8 @@ def _definition_names(definitions: Iterable[Target]) -> dict[Target, str]:
 
 def _shared_nodes(graph: Graph) -> dict[Target, Node]:
     """Return the nodes that are used more than once and have others inside."""
+    from ..introspect.node_kinds import visit_places  # few documents are so large
+
     uses: dict[Target, int] = {}
     shared: dict[Target, Node] = {}
     aliases = {id(node): target for target, node in reversed(tuple(graph.aliases.items()))}
