@@ -81,7 +81,7 @@ else:
     T = Any
 
     class Generic:
-        """Lets a class be subscribed, as `Codec[int]`, for type checkers.
+        """Lets a class be subscribed with one type, as `Codec[int]`, for type checkers.
 
         The class of this name in `typing` takes 3 % of the way to a first decode, mostly to make the
         classes that use it.
@@ -89,8 +89,11 @@ else:
 
         __slots__ = ()
 
-        def __class_getitem__(cls, parameters: Any) -> Any:
-            return cls if cls is Generic else GenericAlias(cls, parameters)
+        def __class_getitem__(cls, parameter: Any) -> Any:
+            if isinstance(parameter, tuple):
+                message = f"{cls.__name__} takes one type, not {len(parameter)}"
+                raise TypeError(message)
+            return cls if cls is Generic else GenericAlias(cls, parameter)
 
 
 class Value(metaclass=ValueType):

@@ -142,6 +142,34 @@ def test_the_first_decode_loads_what_most_types_need_and_no_more():
     assert own_modules(more - added) == {"introspect.node_kinds"}
 
 
+LIMITS = {
+    "a tool and an executor": (
+        50,
+        "from operator_schema import Executor, RawCall, tool",
+        (
+            "@tool\ndef search(query: str, limit: int = 3) -> list[str]:\n    'Search.'\n    return [query]\n"
+            "assert Executor([search]).run_sync(RawCall('1', 'search', {'query': 'x'})).content == '[\"x\"]'"
+        ),
+    ),
+    "a provider": (
+        60,
+        "from operator_schema import tool\nfrom operator_schema.providers import openai_chat",
+        (
+            "@tool\ndef search(query: str, plain: Plain | None = None) -> str:\n    'Search.'\n    return query\n"
+            "openai_chat.request([search])"
+        ),
+    ),
+}
+"""What loads how many modules of this package at most."""
+
+
+@pytest.mark.needs_process
+@pytest.mark.parametrize("what", LIMITS)
+def test_programs_load_few_modules(what):
+    most, import_it, use_it = LIMITS[what]
+    assert len(own_modules(modules_after(import_it, use_it))) <= most
+
+
 @pytest.mark.needs_process
 def test_importing_loads_one_module():
     added = modules_after("import operator_schema") - modules_after()
