@@ -142,22 +142,26 @@ def test_the_first_decode_loads_what_most_types_need_and_no_more():
     assert own_modules(more - added) == {"introspect.node_kinds"}
 
 
+CALL = """
+@tool
+def search(query: str, limit: int = 3) -> list[str]:
+    'Search.'
+    return [query]
+assert Executor([search]).run_sync(RawCall('1', 'search', {'query': 'x'})).content == '["x"]'
+"""
+REQUEST = """
+@tool
+def search(query: str, plain: Plain | None = None) -> str:
+    'Search.'
+    return query
+openai_chat.request([search])
+"""
 LIMITS = {
-    "a tool and an executor": (
-        50,
-        "from operator_schema import Executor, RawCall, tool",
-        (
-            "@tool\ndef search(query: str, limit: int = 3) -> list[str]:\n    'Search.'\n    return [query]\n"
-            "assert Executor([search]).run_sync(RawCall('1', 'search', {'query': 'x'})).content == '[\"x\"]'"
-        ),
-    ),
+    "a tool and an executor": (50, "from operator_schema import Executor, RawCall, tool", CALL),
     "a provider": (
         60,
         "from operator_schema import tool\nfrom operator_schema.providers import openai_chat",
-        (
-            "@tool\ndef search(query: str, plain: Plain | None = None) -> str:\n    'Search.'\n    return query\n"
-            "openai_chat.request([search])"
-        ),
+        REQUEST,
     ),
 }
 """What loads how many modules of this package at most."""
