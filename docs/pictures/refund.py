@@ -1,6 +1,7 @@
 """Draw the picture of the first page: a function, what the model gets, sends and reads, and who decides.
 
-What stands in its boxes comes from a run of the tool below; only the two buttons are drawn by hand. Run this file to draw the picture again.
+What stands in its boxes comes from a run of the tool below; only the two buttons are drawn by hand. Run this
+file to draw the picture again.
 """
 
 from __future__ import annotations
