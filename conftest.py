@@ -40,6 +40,7 @@ pytest_collect_file = Sybil(
                 "docs/results.md",
                 "docs/rounds.md",
                 "docs/scripts.md",
+                "docs/start.md",
                 "docs/testing.md",
                 "docs/toolsets.md",
             ]
