@@ -131,7 +131,7 @@ def prepare(folder: Path) -> None:
     for file in [*files, *(ROOT / name for name in RENAMED if "/" not in name)]:
         source = file.relative_to(ROOT).as_posix()
         place = place_of(source)
-        if place is None or file.suffix not in {".md", ".svg", ".png"}:
+        if place is None or file.suffix not in {".md", ".py", ".svg", ".png"}:
             continue
         (pages / place).parent.mkdir(parents=True, exist_ok=True)
         if file.suffix == ".md":
