@@ -57,7 +57,7 @@ def test_links_lead_to_the_same_page_as_in_the_repository(module, source, place,
 
 
 def test_a_link_out_of_the_documentation_is_an_error(module):
-    with pytest.raises(ValueError, match=r"docs/faq\.md links \.\./tests/compare\.py, which is outside of docs/"):
+    with pytest.raises(ValueError, match="which is outside of docs/"):
         module["with_links"]("[it](../tests/compare.py)", "docs/faq.md", "faq.md")
 
 
