@@ -33,6 +33,7 @@ pytest_collect_file = Sybil(
                 "docs/executing.md",
                 "docs/faq.md",
                 "docs/code-tools.md",
+                "docs/coming-from.md",
                 "docs/mcp-gateway.md",
                 "docs/other-libraries.md",
                 "docs/provider-round-trips.md",
