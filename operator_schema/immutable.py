@@ -90,7 +90,7 @@ else:
         __slots__ = ()
 
         def __class_getitem__(cls, parameter: Any) -> Any:
-            if isinstance(parameter, tuple):
+            if isinstance(parameter, tuple) and len(parameter) != 1:
                 message = f"{cls.__name__} takes one type, not {len(parameter)}"
                 raise TypeError(message)
             return cls if cls is Generic else GenericAlias(cls, parameter)

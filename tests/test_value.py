@@ -147,6 +147,7 @@ def test_classes_that_say_their_type_are_subscribed_with_it():
     for cls in (Codec, SchemaLeaf, DecodeReport):
         assert get_origin(cls[int]) is cls
         assert get_args(cls[int]) == (int,)
+        assert cls[(int,)] == cls[int]  # as `typing.get_type_hints` writes it
         with pytest.raises(TypeError, match=f"{cls.__name__} takes one type, not 2"):
             _ = cls[int, str]
     assert DecodeReport[int](1, ()) == DecodeReport(1, ())
