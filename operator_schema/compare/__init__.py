@@ -1,0 +1,1 @@
+"""What changed between two versions of tools, and whether it breaks anybody."""
