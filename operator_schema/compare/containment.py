@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..codec.example import NO_EXAMPLE, example_of
@@ -57,6 +57,7 @@ UNKNOWN_KEY: Final = "unknown_key"
 _NO_LIMITS: Final = Constraints()
 _MOST_SPLIT = 20
 _MOST_ITEMS = 100
+_MOST_LENGTHS = 10
 _LONGEST = 10_000
 _MAX_DEPTH = 50
 _OTHER_VALUES: Final = ("text", 0, 0.5, True, None, [], {})
@@ -147,16 +148,30 @@ class _Comparison:
             return list(chain.from_iterable(self._of_member(part, others) for part in parts))
         if not attempts:
             return self._refused(one, others)
-        return self._shown(min(attempts, key=len), others)
+        return self._shown(min(attempts, key=len), one, others)
 
-    def _shown(self, found: list[Escape], others: list[Node]) -> list[Escape]:
+    def _shown(self, found: list[Escape], one: Node, others: list[Node]) -> list[Escape]:
         """Return the escapes from one of several nodes, without the values that another of them takes."""
-        return [
+        shown = [
             escape._replace(value=NO_VALUE)
             if any(self.fits(other, escape.value) for other in others)
             else escape
             for escape in found
         ]
+        if all(escape.value is NO_VALUE for escape in shown):
+            value = self._outside(one, others)
+            shown[0] = shown[0]._replace(value=value)
+        return shown
+
+    def _outside(self, one: Node, others: list[Node]) -> Any:
+        """Return a value of a scalar that none of some nodes takes, or `NO_VALUE`."""
+        scalars = [node for node in (one, *others) if isinstance(node, ScalarNode)]
+        if not isinstance(one, ScalarNode):
+            return NO_VALUE
+        values = _samples(one, *[node for node in scalars if node.type != "string" != one.type])
+        return next(
+            (each for each in values if not any(self.fits(other, each) for other in others)), NO_VALUE
+        )
 
     def _attempt(self, one: Node, other: Node) -> list[Escape]:
         """Compare with one of several; what was assumed on the way holds only if it succeeds."""
@@ -178,7 +193,11 @@ class _Comparison:
     def _refused(self, one: Node, others: list[Node]) -> list[Escape]:
         """Return an escape for a node of which no value fits, as far as its JSON type says."""
         before, after = _words([one], self.first), _words(others, self.second)
-        return [Escape((), "type", before, after, self._example(one))]
+        if isinstance(one, ArrayNode):
+            value = self._array_of(one, (one.constraints or _NO_LIMITS).min_length or 0)
+        else:
+            value = self._example(one)
+        return [Escape((), "type", before, after, value)]
 
     def _example(self, node: Node) -> Any:
         value = example_of(Graph(node, self.first.definitions), lambda _node, value: value)
@@ -243,11 +262,13 @@ class _Comparison:
         found: list[Escape] = []
         least, most = mine.min_length or 0, mine.max_length
         if theirs.min_length is not None and theirs.min_length > least:
-            before = f"minimum length {least}"
-            found.append(Escape((), "min_length", before, f"minimum length {theirs.min_length}", make(least)))
+            value = _first(make, range(least, theirs.min_length))
+            before, after = f"minimum length {least}", f"minimum length {theirs.min_length}"
+            found.append(Escape((), "min_length", before, after, value))
         if theirs.max_length is not None and (most is None or most > theirs.max_length):
+            start = max(theirs.max_length + 1, least)
+            value = _first(make, range(start, start + _MOST_LENGTHS if most is None else most + 1))
             before = "any length" if most is None else f"maximum length {most}"
-            value = make(max(theirs.max_length + 1, least))
             found.append(Escape((), "max_length", before, f"maximum length {theirs.max_length}", value))
         return found
 
@@ -317,7 +338,9 @@ class _Comparison:
         if size > _MOST_ITEMS:
             return NO_VALUE
         limits = (one.constraints or _NO_LIMITS).replace(min_length=size, max_length=size)
-        return self._example(one.replace(constraints=limits))
+        # No item twice, if that is possible: what a document says of that isn't in its graph.
+        distinct = self._example(one.replace(constraints=limits, container=set))
+        return self._example(one.replace(constraints=limits)) if distinct is NO_VALUE else distinct
 
     def of_tuples(self, one: TupleNode, other: TupleNode) -> list[Escape]:
         if len(one.items) != len(other.items):
@@ -520,6 +543,12 @@ def _is_within(found: list[Escape]) -> bool:
     return all(escape.code == NEW_KEY for escape in found)
 
 
+def _first(make: Callable[[int], Any], sizes: Iterable[int]) -> Any:
+    """Return what is made of the first size for which there is something, or `NO_VALUE`."""
+    made = (make(size) for size in islice(sizes, _MOST_LENGTHS))
+    return next((value for value in made if value is not NO_VALUE), NO_VALUE)
+
+
 # --- one node ------------------------------------------------------------------------------------
 
 
@@ -626,13 +655,19 @@ def _size_of(number: float) -> tuple[bool, float, bool]:
     return (number != int(number), abs(number), number < 0)
 
 
-def _samples(node: Node) -> list[Any]:
-    """Return values of a scalar beside its example, for choices that may have the example."""
+def _samples(node: Node, *others: ScalarNode) -> list[Any]:
+    """Return values of a scalar beside its example, also near the limits of others.
+
+    Args:
+        node: a scalar, or a leaf that is a text.
+        others: numbers, if the node is one.
+    """
     if not isinstance(node, ScalarNode) or node.type == "string":
         limits = (node.constraints or _NO_LIMITS) if isinstance(node, ScalarNode) else _NO_LIMITS
         texts = ["", "a", "other", "A1", "x" * max(limits.min_length or 0, 1)]
         return [text for text in texts if _is_value(node, {}, text)]
-    return [number for number in sorted(_numbers_near(node), key=_size_of) if _is_value(node, {}, number)]
+    near = sorted(_numbers_near(node, *others), key=_size_of)
+    return [number for number in near if _is_value(node, {}, number)]
 
 
 # --- words ---------------------------------------------------------------------------------------
