@@ -13,6 +13,7 @@ from .. import __version__
 from ..errors import SchemaError
 from ..wording import escape, nearest
 from .arguments import NearChoice
+from .compare_commands import diff, snapshot
 from .modules import WrongUse
 from .output import Output
 from .serve import serve
@@ -41,6 +42,7 @@ examples:
   operator-schema lint --provider openai_chat tools
   operator-schema call tools:web_search query=rye
   operator-schema serve tools
+  operator-schema diff tools.json tools
 
 \b
 exit status:
@@ -103,7 +105,20 @@ def completion(outputs: tuple[Output, Output], /, shell: str) -> int:
     return 0
 
 
-for _command in (schema, decode, check, lint, tools, call, describe, serve, completion, show_help):
+for _command in (
+    schema,
+    decode,
+    check,
+    lint,
+    tools,
+    call,
+    describe,
+    serve,
+    snapshot,
+    diff,
+    completion,
+    show_help,
+):
     app.add_command(_command)
 
 
