@@ -148,7 +148,7 @@ def diff(
     if check and old != new:
         outputs[1].line(f"{targets[0]} isn't up to date: operator-schema snapshot {targets[-1]} -o FILE")
         return 1
-    counted = LEVELS[: LEVELS.index(fail_on) + 1] if fail_on != "never" else ()  # type: ignore[arg-type]
+    counted = LEVELS[: LEVELS.index(fail_on) + 1] if fail_on != "never" else ()
     return 1 if any(change.level in counted for change in found.left) else 0
 
 

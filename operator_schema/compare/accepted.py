@@ -106,12 +106,12 @@ def _read(entry: Any, number: int) -> Accepted:
         what = f"lacks {missing[0]}" if missing else f"has {quote(unknown[0])}, which nobody knows"
         message = f"{place} {what}; an entry has tool, reason and until, and may have code and path"
         raise AcceptError(message)
-    texts = [entry.get(name, "") for name in _TEXTS]
+    tool, code, path, reason = texts = [entry.get(name, "") for name in _TEXTS]
     until = entry["until"]
     if not all(isinstance(text, str) for text in texts) or type(until) is not date:
         message = f"{place}: until is a day as in 2026-12-31, and all else is text"
         raise AcceptError(message)
-    return Accepted(*texts, until)
+    return Accepted(tool, code, path, reason, until)
 
 
 def sort_changes(changes: Iterable[Change], entries: Iterable[Accepted], today: date) -> Sorted:
@@ -122,9 +122,9 @@ def sort_changes(changes: Iterable[Change], entries: Iterable[Accepted], today: 
         entries: of an allow file.
         today: entries whose last day is before count for nothing.
     """
-    valid, expired = [], []
-    for entry in entries:
-        (valid if entry.until >= today else expired).append(entry)
+    listed = list(entries)
+    valid = [entry for entry in listed if entry.until >= today]
+    expired = [entry for entry in listed if entry.until < today]
     found = Sorted([], [], expired, [])
     used: set[int] = set()
     for change in changes:

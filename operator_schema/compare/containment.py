@@ -57,10 +57,11 @@ UNKNOWN_KEY: Final = "unknown_key"
 _NO_LIMITS: Final = Constraints()
 _MOST_SPLIT = 20
 _MOST_ITEMS = 100
+_MOST_PAIRS = 100_000
 _MOST_LENGTHS = 10
 _LONGEST = 10_000
 _MAX_DEPTH = 50
-_OTHER_VALUES: Final = ("text", 0, 0.5, True, None, [], {})
+_OTHER_VALUES: Final[tuple[Any, ...]] = ("text", 0, 0.5, True, None, [], {})
 """One value of each JSON type."""
 
 
@@ -112,12 +113,16 @@ class _Comparison:
     Attributes:
         assumed: pairs of nodes of which the first is taken to be within the second: what is between
             them is looked at already. Each value is finite, so what holds one level below holds here.
+        failed: the other pairs that were met, and their escapes.
+        left: pairs that may still be looked at.
     """
 
     def __init__(self, first: Graph, second: Graph) -> None:
         self.first = first
         self.second = second
         self.assumed: dict[tuple[int, int], tuple[Node, Node]] = {}
+        self.failed: dict[tuple[int, int], tuple[Node, Node, list[Escape]]] = {}
+        self.left = _MOST_PAIRS
 
     def fits(self, other: Node, value: Any) -> bool:
         """Return whether a JSON value is one of a node of the second graph."""
@@ -178,6 +183,7 @@ class _Comparison:
         before = dict(self.assumed)
         found = self._of_pair(one, other)
         if not _is_within(found):
+            # What was within under an assumption that fails may not be.
             self.assumed = before
         return found
 
@@ -207,7 +213,20 @@ class _Comparison:
         pair = (id(one), id(other))
         if pair in self.assumed:
             return []
+        if pair in self.failed:
+            return self.failed[pair][2]
+        self.left -= 1
+        if self.left < 0:
+            return self._undecided(one, other, "too_large")
         self.assumed[pair] = (one, other)
+        found = self._between(one, other)
+        if found:
+            del self.assumed[pair]
+            self.failed[pair] = (one, other, found)
+        return found
+
+    def _between(self, one: Node, other: Node) -> list[Escape]:
+        """Compare two nodes that were not met together before."""
         if isinstance(one, AnyNode):
             return self._of_anything(other)
         if not self._may_meet(one, other):
@@ -215,9 +234,7 @@ class _Comparison:
         if isinstance(other, (LiteralNode, EnumNode)):
             return self._beyond_choices(one, other)
         compare = _PAIRS.get((type(one), type(other)))
-        if compare is None:
-            return self._undecided(one, other, "type")
-        return compare(self, one, other)
+        return self._undecided(one, other, "type") if compare is None else compare(self, one, other)
 
     def _undecided(self, one: Node, other: Node, code: str) -> list[Escape]:
         return [Escape((), code, _words([one], self.first), _words([other], self.second), NO_VALUE)]
@@ -376,8 +393,8 @@ class _Comparison:
         if found:
             return found
         for index, item in enumerate(other.items):
-            for escape in self.compare(one.items, item):
-                found.append(escape.inside(index, lambda value, at=index: self._at(one, size, at, value)))
+            wrap = partial(self._at, one, size, index)
+            found += [escape.inside(index, wrap) for escape in self.compare(one.items, item)]
         return found
 
     def _at(self, one: ArrayNode, size: int, index: int, value: Any) -> Any:
@@ -481,6 +498,9 @@ class _Comparison:
         found = self._map_of(one, max((one.constraints or _NO_LIMITS).min_length or 0, 1))
         return NO_VALUE if found is NO_VALUE else {**found, next(iter(found)): value}
 
+    def _with_field(self, one: ObjectNode, key: str, value: Any) -> Any:
+        return self._object_with(one, {key: value}, {})
+
     def of_object_as_map(self, one: ObjectNode, other: MapNode) -> list[Escape]:
         found: list[Escape] = []
         no_fields: Mapping[str, Field] = {}
@@ -490,13 +510,8 @@ class _Comparison:
             if not self.fits(other.keys, field.key):
                 value = self._object_with(one, {field.key: self._example(field.node)}, no_fields)
                 found.append(Escape((field.key,), "key", "known", "refused as a key", value))
-            for escape in self.compare(field.node, other.values):
-                found.append(
-                    escape.inside(
-                        field.key,
-                        lambda value, key=field.key: self._object_with(one, {key: value}, no_fields),
-                    )
-                )
+            wrap = partial(self._with_field, one, field.key)
+            found += [escape.inside(field.key, wrap) for escape in self.compare(field.node, other.values)]
         is_free = isinstance(other.values, AnyNode) and other.keys == ScalarNode("string")
         if not one.closed and not is_free:
             bad = next((value for value in _OTHER_VALUES if not self.fits(other.values, value)), NO_VALUE)
@@ -619,7 +634,9 @@ def _range_of(node: ScalarNode) -> tuple[Bound | None, Bound | None]:
     if step is None:
         return bounds.low, bounds.high
     least, greatest = bounds.multiples(step)
-    ends = [None if count is None else Bound(step * count, is_open=False) for count in (least, greatest)]
+    ends = [
+        None if count is None else Bound(_plain(step * count), is_open=False) for count in (least, greatest)
+    ]
     return ends[0], ends[1]
 
 
@@ -647,7 +664,11 @@ def _numbers_near(*nodes: ScalarNode) -> set[float]:
                 end + way * each for way in (-1, 0, 1) for each in (step, Fraction(1), Fraction(1, 2))
             )
             found.update((end // each + way) * each for way in (-1, 0, 1) for each in (step,))
-    return {int(number) if number.denominator == 1 else float(number) for number in found}
+    return set(map(_plain, found))
+
+
+def _plain(number: Fraction) -> float:
+    return int(number) if number.denominator == 1 else float(number)
 
 
 def _size_of(number: float) -> tuple[bool, float, bool]:

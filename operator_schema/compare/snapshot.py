@@ -78,7 +78,8 @@ class ToolSnapshot(Value):
         }
         if self.output_schema is not None:
             data["output_schema"] = self.output_schema
-        return copy_json({**data, **({"hints": self.hints} if self.hints else {})})
+        copied: dict[str, Any] = copy_json({**data, **({"hints": self.hints} if self.hints else {})})
+        return copied
 
 
 class Snapshot(Value):
