@@ -49,12 +49,12 @@ A target is one of these:
 
 
 @click.command(
-    epilog=f"""{_SOURCES}
-\b
+    epilog=f"""\b
 examples:
   operator-schema snapshot tools -o tools.json
   operator-schema snapshot mcp:"uvx mcp-server-time" > time.json
-"""
+
+{_SOURCES}"""
 )
 @click.argument("target", metavar="TARGET")
 @click.option("--output", "-o", metavar="FILE", help="Write to a file instead of standard output.")
@@ -76,17 +76,17 @@ def snapshot(outputs: tuple[Output, Output], target: str, output: str | None, *,
 
 
 @click.command(
-    epilog=f"""{_SOURCES}
-\b
-levels:
-{chr(10).join(f"  {level:10} {meaning}" for level, meaning in MEANINGS.items())}
-
-\b
+    epilog=f"""\b
 examples:
   operator-schema diff tools.json tools
   operator-schema diff --git main tools
   operator-schema diff --check tools.json tools
   operator-schema diff --format html tools.json tools > changes.html
+
+{_SOURCES}
+\b
+levels:
+{chr(10).join(f"  {level:10} {meaning}" for level, meaning in MEANINGS.items())}
 
 \b
 exit status:
@@ -137,12 +137,12 @@ def diff(
         message = "give one target with --git" if wanted == 1 else "give two targets: OLD and NEW"
         raise WrongUse(message)
     entries = [] if allow is None else _accepted(allow)
-    new = _snapshot_of(targets[-1], show_traceback=show_traceback)
     old = (
         _snapshot_of(targets[0], show_traceback=show_traceback)
         if revision is None
         else _snapshot_at(revision, targets[0])
     )
+    new = _snapshot_of(targets[-1], show_traceback=show_traceback)
     found = sort_changes(compare(old, new).changes, entries, datetime.now(UTC).date())
     _report(outputs, shape, found, " → ".join([revision or targets[0], targets[-1]]))
     if check and old != new:

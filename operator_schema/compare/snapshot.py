@@ -147,10 +147,8 @@ def read_snapshot(data: Any) -> Snapshot:
 def _listed(data: Any) -> list[Any] | None:
     """Return the tools of a document, each on its own; None if there are none."""
     if is_object(data):
-        for key in ("result", "toolConfig"):
-            if is_object(data.get(key)):
-                return _listed(data[key])
-        data = data.get("tools")
+        around = (data, data.get("result"), data.get("toolConfig"))
+        data = next((each["tools"] for each in around if is_object(each) and "tools" in each), None)
     if not is_array(data):
         return None
     found: list[Any] = []
