@@ -138,7 +138,7 @@ def test_a_server_is_asked(desk):
         [*program, "diff", server, "desk.json"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    # The protocol has no word for a tool that a person has to agree to, and results that are texts stay undescribed.
+    # The protocol has no word for a tool that a person has to agree to; results that are texts aren't described.
     assert [line for line in done.stdout.splitlines() if line.startswith("  ")] == [
         "  refund: confirm: not stated → true",
         "  refund in results: output: not described → described",
