@@ -248,8 +248,8 @@ def _accepted(file: str) -> list[Accepted]:
     try:
         return read_accepted(_text_of(file))
     except AcceptError as error:
-        message = f"{escape(file)}: {escape(str(error))}"
-        raise WrongUse(message) from None
+        lines = [escape(line) for line in str(error).split("\n")]
+        raise WrongUse("\n".join([f"{escape(file)}: {lines[0]}", *lines[1:]])) from None
 
 
 def _of_server(target: str) -> Snapshot:

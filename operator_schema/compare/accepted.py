@@ -13,11 +13,14 @@ until = 2026-12-31
 from __future__ import annotations
 
 import tomllib
+from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..immutable import Value
-from ..wording import quote, received, show_path
+from ..codec.codec import Codec
+from ..errors import DecodeError
+from ..json_values import is_array, is_object
+from ..wording import show_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,36 +29,41 @@ if TYPE_CHECKING:
 
 __all__ = ["Accepted", "AcceptError", "Sorted", "read_accepted", "sort_changes"]
 
-_TEXTS: Final = ("tool", "code", "path", "reason")
-_NEEDED: Final = ("tool", "reason", "until")
-
 
 class AcceptError(ValueError):
     """Raised if an allow file can't be read; its text says which entry, and what is wrong with it."""
 
 
-class Accepted(Value):
+@dataclass(frozen=True)
+class Accepted:
     """Some changes that somebody accepts.
 
     Attributes:
         tool: whose changes.
-        code: what kind of changes; empty for all.
-        path: the place, as a comparison shows it; empty for every place.
         reason: why they are accepted.
         until: the last day on which they are.
+        code: what kind of changes; empty for all.
+        path: the place, as a comparison shows it; empty for every place.
     """
 
     tool: str
-    code: str
-    path: str
     reason: str
     until: date
+    code: str = ""
+    path: str = ""
 
     def covers(self, change: Change) -> bool:
         """Return whether a change is one of them."""
         is_code = not self.code or self.code == change.code
         is_place = not self.path or self.path == show_path(change.path)
         return self.tool == change.tool and is_code and is_place
+
+
+@dataclass(frozen=True)
+class AllowFile:
+    """All entries of a file."""
+
+    accept: list[Accepted]
 
 
 class Sorted(NamedTuple):
@@ -88,30 +96,20 @@ def read_accepted(text: str) -> list[Accepted]:
     except tomllib.TOMLDecodeError as error:
         message = f"it isn't TOML: {error}"
         raise AcceptError(message) from None
-    entries = data.pop("accept", [])
-    if data or not isinstance(entries, list):
-        message = "it has [[accept]] entries, and nothing else"
-        raise AcceptError(message)
-    return [_read(entry, number) for number, entry in enumerate(entries, 1)]
+    try:
+        found = Codec(AllowFile, name="allow file", unknown_fields="reject").decode(_as_json(data))
+    except DecodeError as error:
+        raise AcceptError(str(error)) from None
+    return found.accept
 
 
-def _read(entry: Any, number: int) -> Accepted:
-    place = f"entry {number}"
-    if not isinstance(entry, dict):
-        message = f"{place} is {received(entry)}, not a table"
-        raise AcceptError(message)
-    missing = [name for name in _NEEDED if not entry.get(name)]
-    unknown = [name for name in entry if name not in (*_TEXTS, "until")]
-    if missing or unknown:
-        what = f"lacks {missing[0]}" if missing else f"has {quote(unknown[0])}, which nobody knows"
-        message = f"{place} {what}; an entry has tool, reason and until, and may have code and path"
-        raise AcceptError(message)
-    tool, code, path, reason = texts = [entry.get(name, "") for name in _TEXTS]
-    until = entry["until"]
-    if not all(isinstance(text, str) for text in texts) or type(until) is not date:
-        message = f"{place}: until is a day as in 2026-12-31, and all else is text"
-        raise AcceptError(message)
-    return Accepted(tool, code, path, reason, until)
+def _as_json(value: object) -> Any:
+    """Return values of TOML as those of JSON, which has no days."""
+    if is_object(value):
+        return {key: _as_json(inner) for key, inner in value.items()}
+    if is_array(value):
+        return [_as_json(inner) for inner in value]
+    return value.isoformat() if isinstance(value, date) else value
 
 
 def sort_changes(changes: Iterable[Change], entries: Iterable[Accepted], today: date) -> Sorted:

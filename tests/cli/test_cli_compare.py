@@ -100,7 +100,7 @@ def test_accepted_changes_dont_count(desk, tmp_path):
     (tmp_path / "allow.toml").write_text("[[accept]]\n")
     status, _, err = desk("diff", "--allow", "allow.toml", "desk.json", "compare_desk")
     assert status == 2
-    assert "allow.toml: entry 1 lacks tool" in err
+    assert "allow.toml: allow file: 3 problems" in err
 
 
 @pytest.mark.needs_process
@@ -138,7 +138,7 @@ def test_a_server_is_asked(desk):
         [*program, "diff", server, "desk.json"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    # The protocol has no word for a tool that a person has to agree to; results that are texts aren't described.
+    # The protocol has no word for `confirm`, and describes no results that are texts.
     assert [line for line in done.stdout.splitlines() if line.startswith("  ")] == [
         "  refund: confirm: not stated → true",
         "  refund in results: output: not described → described",

@@ -206,13 +206,12 @@ def test_changes_are_accepted_until_their_day(comparison):
     ("text", "said"),
     [
         ("[[accept", "it isn't TOML"),
-        ("accept = 3", "it has [[accept]] entries, and nothing else"),
-        ("other = 3", "it has [[accept]] entries, and nothing else"),
-        ("accept = [3]", "entry 1 is integer 3, not a table"),
-        ('[[accept]]\ntool = "a"\nuntil = 2026-01-01', "entry 1 lacks reason"),
-        ('[[accept]]\ntool = "a"\nreason = "b"', "entry 1 lacks until"),
-        ('[[accept]]\ntool = "a"\nreason = "b"\nuntil = 2026-01-01\nsince = 1', 'entry 1 has "since"'),
-        ('[[accept]]\ntool = "a"\nreason = "b"\nuntil = "soon"', "until is a day as in 2026-12-31"),
+        ("accept = 3", "- accept: expected array"),
+        ("accept = []\nother = 3", '- other: unknown key; the keys are "accept"'),
+        ("accept = [3]", "- accept[0]: expected object"),
+        ('[[accept]]\ntool = "a"\nuntil = 2026-01-01', "- accept[0].reason: missing"),
+        ('[[accept]]\ntool = "a"\nreason = "b"', "- accept[0].until: missing"),
+        ('[[accept]]\ntool = "a"\nreason = "b"\nuntil = "soon"', '- accept[0].until: "soon" is not accepted'),
     ],
 )
 def test_an_entry_needs_a_reason_and_a_day(text, said):
