@@ -12,7 +12,7 @@ import tempfile
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import click
 
@@ -29,6 +29,7 @@ from .output import Output, annotation, count
 __all__ = ["diff", "snapshot"]
 
 _MCP: Final = "mcp:"
+_PACKAGE: Final = __name__.partition(".")[0]
 _MAX_FILE: Final = 50_000_000
 _SECONDS: Final = 60
 _STYLES: Final = {"breaking": "red", "undecided": "yellow", "meaning": "yellow", "text": "", "wider": "dim"}
@@ -288,7 +289,8 @@ def _of_server(target: str) -> Snapshot:
 def _reason(error: BaseException) -> str:
     """Return the first fault that isn't a group of others."""
     while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
+        group = cast("BaseExceptionGroup[BaseException]", error)
+        error = group.exceptions[0]
     return f"{type(error).__name__}: {error}".rstrip(": ")
 
 
@@ -313,7 +315,7 @@ def _snapshot_at(revision: str, target: str) -> Snapshot:
         with tarfile.open(fileobj=BytesIO(archive)) as tar:
             tar.extractall(folder, filter="data")
         done = subprocess.run(  # noqa: S603  # this program, on the files of the revision
-            [sys.executable, "-m", __package__.partition(".")[0], "snapshot", target],
+            [sys.executable, "-m", _PACKAGE, "snapshot", target],
             cwd=Path(folder, below),
             capture_output=True,
             check=False,
