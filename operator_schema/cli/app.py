@@ -16,6 +16,7 @@ from .arguments import NearChoice
 from .compare_commands import diff, snapshot
 from .modules import WrongUse
 from .output import Output
+from .replay_command import replay
 from .serve import serve
 from .tool_commands import call, describe, lint, tools
 from .type_commands import check, decode, schema
@@ -116,6 +117,7 @@ for _command in (
     serve,
     snapshot,
     diff,
+    replay,
     completion,
     show_help,
 ):
