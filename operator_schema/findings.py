@@ -73,10 +73,12 @@ class Finding(Value):
         remedy: what to do about it, on one line.
         severity: `error`: it doesn't work · `warning`: a model has to guess · `note`: nothing is wrong.
         type: name of the class in which it was found, or of the annotation where there is none.
-        where: file and line of the class or function, such as `/app/models.py:12`.
+        where: file and line of the class or function, such as `/app/models.py:12`; for a JSON Schema document
+            the fragment that leads to the schema, such as `#/properties/city`.
         tool: name of the tool; empty if it is about several, or about a saved round.
         call_id: of the call that it is about.
         provider: name of the provider that it is about; None if it is about any.
+        keyword: keyword of JSON Schema that it is about; empty if it is about a schema as a whole.
     """
 
     path: tuple[str | int, ...]
@@ -92,6 +94,7 @@ class Finding(Value):
     tool: str | None = None
     call_id: str | None = None
     provider: str | None = None
+    keyword: str | None = None
 
     if not TYPE_CHECKING:  # for speed: a failing decode makes it, and leaves the rare slots unset
 
@@ -110,6 +113,7 @@ class Finding(Value):
             tool: str | None,
             call_id: str | None,
             provider: str | None,
+            keyword: str | None,
         ) -> Self:
             """Make a finding."""
             self = cls._draft()
@@ -120,13 +124,14 @@ class Finding(Value):
             self.received = received
             self.suggestion = suggestion
             self.remedy = remedy
-            if not (type is where is tool is call_id is provider is None and severity == "error"):
+            if not (type is where is tool is call_id is provider is keyword is None and severity == "error"):
                 self.severity = severity
                 self.type = type
                 self.where = where
                 self.tool = tool
                 self.call_id = call_id
                 self.provider = provider
+                self.keyword = keyword
             self.__class__ = cls
             return self
 
@@ -153,6 +158,9 @@ class Finding(Value):
         """Write path, message, suggestion and remedy on one line; for a value or a call, it is bounded."""
         if self.remedy is not None:
             return self._about_type()
+        if self.keyword is not None:
+            place = self._shown_path() if self.where is None else f"{self.where} {self.keyword}".rstrip()
+            return f"{place}: {self.message}" if place else self.message
         if not self.path and self.tool is not None:
             message = clip(escape(self.message), _MESSAGE_LENGTH)
             return message if self.call_id is None else f"{shown_call(self.tool, self.call_id)}: {message}"
@@ -180,6 +188,8 @@ class Finding(Value):
         return f"{place}: {self.message}{stop}{hint} {self.remedy}."
 
     def _shown_path(self) -> str:
+        if self.keyword is not None:
+            return clip(show_path(self.path).replace('["*"]', "[*]"), _PATH_LENGTH)
         if self.remedy is None:
             return show_path(self.path)
         return "".join(["[*]" if step == "*" else f".{step}" for step in self.path]).removeprefix(".")

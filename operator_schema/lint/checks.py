@@ -12,6 +12,7 @@ from ..introspect.parameter_places import places_of
 from ..json_values import to_json_text
 from ..providers.provider import Provider
 from ..rounds.toolset import Toolset
+from ..schema.dialect import GIVE_TOOLS
 from ..tools.registry import Registry
 from ..tools.tool_sources import tools_of
 from ..wording import listed, quote, received
@@ -586,26 +587,9 @@ def _of_provider(provider: Provider, tools: Sequence[Tool[..., Any]], *, strict:
             yield _provided(provider, tool.name, "not_strict", "note", reason.path, message, remedy)
         if tool.wire_name != tool.name:
             message = f"{provider.name} doesn't take its name, and gets {tool.wire_name} in its place"
-            remedy = f"{_GIVE_TOOLS}, or rename it: tool.with_(name=…)"
+            remedy = f"{GIVE_TOOLS}, or rename it: tool.with_(name=…)"
             yield _provided(provider, tool.name, "renamed", "warning", (), message, remedy)
-        for loss in tool.losses:
-            code, message = _LOSSES[loss.kind]
-            text = message.format(provider=provider.name, keyword=loss.keyword)
-            severity: Severity = "warning" if loss.kind == "weakened" else "note"
-            remedy = _GIVE_TOOLS if loss.kind == "renamed" else "Decoding still checks it"
-            yield _provided(provider, tool.name, code, severity, loss.path, text, remedy)
-
-
-_GIVE_TOOLS = "Give the tools to answers and results too"
-_LOSSES = {
-    "described": ("described", "{provider} doesn't take {keyword}, which moves to the description"),
-    "null": ("null", "{provider} requires it, so null stands for leaving it out"),
-    "renamed": (
-        "renamed",
-        "{provider} doesn't take the name of this property, and gets {keyword} in its place",
-    ),
-    "weakened": ("weakened", "{provider} can't say all of its type, so its schema takes more"),
-}
+        yield from tool.losses
 
 
 def _refused(tool: str, complaint: Finding, provider: Provider) -> Finding:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from ..immutable import Value
+from ..findings import Finding
 from ..json_values import is_array, is_object, to_json_text
-from ..wording import clip, escape, received
+from ..wording import clip, escape, excerpt, received
 from .keywords import KEYWORDS
 
 if TYPE_CHECKING:
@@ -18,42 +18,14 @@ if TYPE_CHECKING:
         def input_schema(self, *, inline: bool = ...) -> dict[str, Any]: ...
 
 
-__all__ = ["SchemaChange", "schema_changes"]
+__all__ = ["schema_changes"]
 
 _SHOWN = 60
 _MOST = 200
 _MOST_LEVELS = 100
 
 
-class SchemaChange(Value):
-    """One thing in which a schema that a framework sends differs from ours.
-
-    Attributes:
-        path: names of properties that lead to it; `*` stands for the items of an array, a number for a member
-            of a union.
-        keyword: that it is about.
-        kind: `removed`, `added` or `changed`.
-        ours: what our schema says; None where it is added.
-        theirs: what the framework's schema says; None where it is removed.
-    """
-
-    path: tuple[str, ...]
-    keyword: str
-    kind: Literal["removed", "added", "changed"]
-    ours: Any
-    theirs: Any
-
-    __hash__ = None  # type: ignore[assignment]  # schemas are in it
-
-    def __str__(self) -> str:
-        """Write it on one line."""
-        place = escape(".".join(self.path)) if self.path else "the arguments"
-        shown = {"removed": _short(self.ours), "added": _short(self.theirs)}
-        what = shown.get(self.kind, f"{_short(self.ours)} → {_short(self.theirs)}")
-        return f"{place}: {self.kind} {escape(self.keyword)} {what}"
-
-
-def schema_changes(tool: _Tool, sent: Mapping[str, Any], /) -> list[SchemaChange]:
+def schema_changes(tool: _Tool, sent: Mapping[str, Any], /) -> list[Finding]:
     """Compare the schema that a framework sends for a tool with that of the tool.
 
     Read `sent` from the framework's own tool, or from a request that you recorded.
@@ -63,7 +35,9 @@ def schema_changes(tool: _Tool, sent: Mapping[str, Any], /) -> list[SchemaChange
         sent: the schema of its arguments, as JSON values. References that are written out aren't a change.
 
     Returns:
-        The changes in the order of our schema, at most 200; none if the model reads what we wrote.
+        The changes in the order of our schema, at most 200; none if the model reads what we wrote. Their
+        codes are `removed`, `added` and `changed`; `expected` shows what our schema says, `received` what
+        theirs does. In a path, `*` stands for the items of an array, and a number for a member of a union.
 
     Raises:
         TypeError: an argument is of another kind.
@@ -75,7 +49,7 @@ def schema_changes(tool: _Tool, sent: Mapping[str, Any], /) -> list[SchemaChange
         message = f"sent is a JSON Schema as a dict, not {received(sent)}"
         raise TypeError(message)
     ours = tool.input_schema(inline="$defs" not in sent)
-    found: list[SchemaChange] = []
+    found: list[Finding] = []
     for change in _changes((), ours, sent, 0):
         found.append(change)
         if len(found) == _MOST:
@@ -85,12 +59,12 @@ def schema_changes(tool: _Tool, sent: Mapping[str, Any], /) -> list[SchemaChange
 
 def _changes(
     path: tuple[str, ...], ours: Mapping[str, Any], theirs: Mapping[str, Any], level: int
-) -> Iterator[SchemaChange]:
+) -> Iterator[Finding]:
     if level > _MOST_LEVELS:
         return
     for keyword, value in ours.items():
         if keyword not in theirs:
-            yield SchemaChange(path, keyword, "removed", value, None)
+            yield _change(path, keyword, "removed", ours=value)
             continue
         other: Any = theirs[keyword]
         holds = KEYWORDS[keyword].holds if keyword in KEYWORDS else "value"
@@ -106,32 +80,49 @@ def _changes(
                 yield from _inner((*path, str(place)), keyword, one, another, level)
         elif holds in {"schema", "either"}:
             yield from _inner((*path, "*"), keyword, value, other, level)
-        elif to_json_text(value) != to_json_text(other):
-            yield SchemaChange(path, keyword, "changed", value, other)
+        elif _differ(value, other):
+            yield _change(path, keyword, "changed", ours=value, theirs=other)
     for keyword in theirs:
         if keyword not in ours:
-            yield SchemaChange(path, keyword, "added", None, theirs[keyword])
+            yield _change(path, keyword, "added", theirs=theirs[keyword])
 
 
 def _named(
     path: tuple[str, ...], keyword: str, ours: Mapping[str, Any], theirs: Mapping[str, Any], level: int
-) -> Iterator[SchemaChange]:
+) -> Iterator[Finding]:
     for name, schema in ours.items():
         if name in theirs:
             yield from _inner((*path, name), keyword, schema, theirs[name], level)
         else:
-            yield SchemaChange((*path, name), keyword, "removed", schema, None)
+            yield _change((*path, name), keyword, "removed", ours=schema)
     for name in theirs:
         if name not in ours:
-            yield SchemaChange((*path, name), keyword, "added", None, theirs[name])
+            yield _change((*path, name), keyword, "added", theirs=theirs[name])
 
 
-def _inner(path: tuple[str, ...], keyword: str, ours: Any, theirs: Any, level: int) -> Iterator[SchemaChange]:
+def _inner(path: tuple[str, ...], keyword: str, ours: Any, theirs: Any, level: int) -> Iterator[Finding]:
     if is_object(ours) and is_object(theirs):
         yield from _changes(path, ours, theirs, level + 1)
-    elif to_json_text(ours) != to_json_text(theirs):
-        yield SchemaChange(path, keyword, "changed", ours, theirs)
+    elif _differ(ours, theirs):
+        yield _change(path, keyword, "changed", ours=ours, theirs=theirs)
 
 
-def _short(value: Any) -> str:
-    return clip(to_json_text(value), _SHOWN)
+_ABSENT: Any = object()
+
+
+def _change(
+    path: tuple[str, ...], keyword: str, code: str, *, ours: Any = _ABSENT, theirs: Any = _ABSENT
+) -> Finding:
+    """Make a finding about one difference; what isn't there on one side is left out."""
+    before = None if ours is _ABSENT else excerpt(ours)
+    after = None if theirs is _ABSENT else excerpt(theirs)
+    what = " → ".join([text for text in (before, after) if text is not None])
+    message = f"{code} {clip(escape(keyword), _SHOWN)} {what}"
+    return Finding(path, code, message, before, after, severity="note", keyword=keyword)
+
+
+def _differ(ours: Any, theirs: Any) -> bool:
+    try:
+        return to_json_text(ours) != to_json_text(theirs)
+    except RecursionError:
+        return True  # ours is never that deep

@@ -6,15 +6,16 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SchemaError
-from ..findings import about_type
+from ..findings import Finding, about_type
 from ..immutable import Value
 from ..json_values import copy_json, has_surrogate, is_array, is_object
 from ..wording import received
+from .subschemas import path_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["MAX_DOCUMENT", "Left", "SchemaDocument"]
+__all__ = ["MAX_DOCUMENT", "SchemaDocument", "unchecked"]
 
 MAX_DOCUMENT = 1_000_000
 """Characters and values of a document, a value counting for ten."""
@@ -115,19 +116,12 @@ def _scalar_fault(value: object) -> str | None:
     return None if value is None or isinstance(value, int) else f"{received(value)} isn't a value of JSON"
 
 
-class Left(Value):
-    """Something that a document says and isn't checked.
+def unchecked(where: str, keyword: str, reason: str) -> Finding:
+    """Make a finding about something that a document says and isn't checked.
 
-    Attributes:
+    Args:
         where: JSON pointer (RFC 6901) to the schema that says it.
         keyword: that says it; empty if it is the schema as a whole.
         reason: why it isn't checked.
     """
-
-    where: str
-    keyword: str
-    reason: str
-
-    def __str__(self) -> str:
-        """Write place, keyword and reason on one line."""
-        return f"#{self.where} {self.keyword}".rstrip() + f": {self.reason}"
+    return Finding(path_of(where), "unchecked", reason, severity="note", where=f"#{where}", keyword=keyword)

@@ -14,7 +14,7 @@ from ..codec.problems import steps_of
 from ..findings import Finding
 from ..json_values import JSON_TYPES, fits_types, is_array, is_object
 from ..wording import count_of, excerpt, listed, quote, received
-from .document import Left
+from .document import unchecked
 from .keywords import DEFINITIONS, KEYWORDS, LIMITS, UNITS, limit_of
 from .patterns import UNREAD_PATTERN
 from .references import References, is_old
@@ -491,7 +491,7 @@ class Judge:
         self._is_old = is_old(document)
         self._is_tracking = False
         self._rules: dict[int, Rules] = {}
-        self._notes: dict[tuple[str, str], Left] = {}
+        self._notes: dict[tuple[str, str], Finding] = {}
         self._read_all()
         self.left = tuple(self._notes.values())
 
@@ -523,7 +523,7 @@ class Judge:
 
     def _note(self, where: str, keyword: str, reason: str) -> None:
         if len(self._notes) < _MAX_NOTES:
-            self._notes.setdefault((where, keyword), Left(where, keyword, reason))
+            self._notes.setdefault((where, keyword), unchecked(where, keyword, reason))
 
     def _read(self, schema: dict[str, Any], where: str) -> tuple[Rules, list[tuple[str, Any]]]:
         """Return what a schema says, and the schemas that it leads to."""

@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from typing import Self, Unpack
 
     from ..codec.options import CodecOptions
-    from ..findings import Finding
     from ..introspect.nodes import Graph
-    from .document import Left, SchemaDocument
+    from .document import SchemaDocument
     from .style import StyleOptions
 
 __all__ = ["DocumentCodec"]
@@ -60,7 +59,7 @@ class _Whole(NamedTuple):
     asked: tuple[SchemaDocument, Mapping[str, str], bool]
     shown: dict[str, Any]
     graph: Graph
-    beyond: tuple[Left, ...]
+    beyond: tuple[Finding, ...]
     judge: Judge | None
     complaints: list[Finding]
 
@@ -134,12 +133,12 @@ class DocumentCodec(ResultCodec[Any]):
         return made
 
     @property
-    def left(self) -> tuple[Left, ...]:
+    def left(self) -> tuple[Finding, ...]:
         """What the document says and isn't checked, in the order in which it was met; 100 at most."""
         return () if self._whole.judge is None else self._whole.judge.left
 
     @property
-    def beyond(self) -> tuple[Left, ...]:
+    def beyond(self) -> tuple[Finding, ...]:
         """What the document says and its graph doesn't, in the order in which it was met; 100 at most.
 
         It is checked when values are decoded, apart from what `left` lists.
