@@ -136,27 +136,12 @@ def dialect_schema(codec: Codec[Any], dialect: Dialect, name: str, provider: str
         return DialectSchema({}, tuple(found.losses), tuple(found.complaints))
     if found.renderer is not None and not (dialect.takes_references and dialect.takes_recursion):
         _drop_definitions(document, [found.renderer.names[target] for target in codec.graph.definitions])
-    if beyond := getattr(codec, "beyond", ()):
-        whole = codec.json_schema()
-        inner = [part.where for part in beyond]
-        for part in beyond:
-            # What is inside is described by itself.
-            if not any(where.startswith(f"{part.where}/{part.keyword}/") for where in inner):
-                _describe(document, whole, part.where.removeprefix("#"), part.keyword)
+    _describe_beyond(document, codec)
     document = written_out(document)
-    strange = strange_parts(document, dialect)
-    if strange:
-        remedy = "Write this part as a dataclass"
-        return DialectSchema(
-            {},
-            tuple(found.losses),
-            tuple(
-                [
-                    about_type(path, "unsupported", name, f"{what}, which {provider} doesn't take", remedy)
-                    for path, what in strange
-                ]
-            ),
-        )
+    for path, what in strange_parts(document, dialect):
+        found.complain(path, f"{what}, which {provider} doesn't take", "Write this part as a dataclass")
+    if found.complaints:
+        return DialectSchema({}, tuple(found.losses), tuple(found.complaints))
     if dialect.openapi:
         from .dialect_writing import openapi_schema
 
@@ -481,6 +466,19 @@ _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", type(
 def _losses_of_document(codec: Codec[Any], tool: str, provider: str) -> list[Finding]:
     """List what the graph of a document of others doesn't say: it is checked when arguments are decoded."""
     return [lost(one.path, "weakened", one.keyword, tool, provider) for one in getattr(codec, "beyond", ())]
+
+
+def _describe_beyond(document: dict[str, Any], codec: Codec[Any]) -> None:
+    """Say in words what the graph of a document of others doesn't say."""
+    beyond: Sequence[Finding] = getattr(codec, "beyond", ())
+    if not beyond:
+        return
+    whole = codec.json_schema()
+    places = [str(part.where) for part in beyond]
+    for place, part in zip(places, beyond, strict=True):
+        # What is inside is described by itself.
+        if not any(other.startswith(f"{place}/{part.keyword}/") for other in places):
+            _describe(document, whole, place.removeprefix("#"), part.keyword or "")
 
 
 def _describe(document: dict[str, Any], whole: Any, where: str, keyword: str) -> None:

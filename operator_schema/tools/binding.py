@@ -11,6 +11,7 @@ from ..findings import about_type
 from ..introspect.names import name_of
 from ..wording import clip, escape, listed, nearest, quote
 from .context import near_miss, value_for
+from .metadata import snake_case
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,12 +23,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CallPlan",
+    "about_instance",
     "bound",
     "call_arguments",
     "check_first_parameter",
     "injected_type",
     "injected_values",
     "is_unbound",
+    "unbound_message",
 ]
 
 
@@ -258,3 +261,33 @@ def check_first_parameter(tool: str, plan: CallPlan | None, owner: type[Any]) ->
 def is_unbound(plan: CallPlan | None) -> bool:
     """Return whether the function is a method without its instance, as `Service.find` is."""
     return plan is not None and plan.callee.binds == "instance" and plan.callee.receiver is not None
+
+
+def about_instance(
+    error: MissingContextError, tool: str, qualname: str, plan: CallPlan
+) -> MissingContextError:
+    """Return an error that says how to bind a method, where the missing value is its instance.
+
+    Args:
+        error: that was raised.
+        tool: name of the tool.
+        qualname: of its function.
+        plan: how the function is called.
+    """
+    receiver = plan.callee.receiver
+    if receiver is None or receiver.name not in error.parameters or not is_unbound(plan):
+        return error
+    return MissingContextError(tool, error.parameters, unbound_message(qualname))
+
+
+def unbound_message(qualname: str) -> str:
+    """Return how to use a method as a tool.
+
+    Args:
+        qualname: of the method.
+    """
+    owner, _, name = qualname.rpartition(".")
+    owner = owner.rpartition(".")[2]
+    instance = snake_case(owner) or "instance"
+    message = f"{owner}.{name} is a method without its instance; give {instance}.{name}"
+    return f"{message}, where {instance} is an instance of {owner}"

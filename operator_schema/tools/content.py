@@ -94,7 +94,59 @@ class _Data:
         return _repr(self)
 
 
-class Image(_Data, Value):
+class _Recorded(_Data):
+    """What images and recordings share."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        def __init__(self, data: ReadableBuffer, media_type: str) -> None: ...
+
+    @classmethod
+    def from_bytes(cls, data: ReadableBuffer, media_type: str | None = None) -> Self:
+        """Make one of the bytes of its file.
+
+        Args:
+            data: of a PNG, JPEG, GIF, WebP, BMP, TIFF, ICO, SVG, AVIF or HEIC file for an `Image`, of a WAV,
+                MP3, Ogg, FLAC, M4A, AAC, AIFF or WebM file for an `Audio`, or of any other kind whose type is
+                given.
+            media_type: None to find it from the first bytes.
+
+        Raises:
+            TypeError: the data aren't bytes.
+            ValueError: they are empty or of another type, or the type isn't known.
+        """
+        return cls(*from_bytes(cls._kind(), data, media_type))
+
+    @classmethod
+    def from_path(cls, path: str | PathLike[str], media_type: str | None = None) -> Self:
+        """Read one from a file, all of it, here and now.
+
+        Args:
+            path: of the file.
+            media_type: None to find it from the name and the first bytes, which have to agree.
+
+        Raises:
+            OSError: the file can't be read.
+            ValueError: it isn't a regular file, is empty, or is of another type than its name says.
+        """
+        return cls(*from_path(cls._kind(), path, media_type)[:2])
+
+    @classmethod
+    def _kind(cls) -> str:
+        return "Image" if issubclass(cls, Image) else "Audio"
+
+    def as_text(self) -> str:
+        """Return what a model reads that gets text alone: type and size."""
+        return f"[{self._kind().lower()} {_sized(self.media_type, self.data)}]"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what it is as JSON values, without the data."""
+        return {"type": self._kind().lower(), "media_type": self.media_type, "bytes": len(self.data)}
+
+
+class Image(_Recorded, Value):
     """An image for the model.
 
     Its size has no limit here: what providers take differs, and so does what they do with more.
@@ -115,47 +167,10 @@ class Image(_Data, Value):
     __instead__ = INSTEAD
 
     def __init__(self, data: ReadableBuffer, media_type: str) -> None:
-        super().__init__(*checked_data("Image", data, media_type))
-
-    @classmethod
-    def from_bytes(cls, data: ReadableBuffer, media_type: str | None = None) -> Self:
-        """Make an image of the bytes of its file.
-
-        Args:
-            data: of a PNG, JPEG, GIF, WebP, BMP, TIFF, ICO, SVG, AVIF or HEIC file, or of any other
-                kind whose type is given.
-            media_type: None to find it from the first bytes.
-
-        Raises:
-            TypeError: the data aren't bytes.
-            ValueError: they are empty or of another type, or the type isn't known.
-        """
-        return cls(*from_bytes("Image", data, media_type))
-
-    @classmethod
-    def from_path(cls, path: str | PathLike[str], media_type: str | None = None) -> Self:
-        """Read an image from a file, all of it, here and now.
-
-        Args:
-            path: of the file.
-            media_type: None to find it from the name and the first bytes, which have to agree.
-
-        Raises:
-            OSError: the file can't be read.
-            ValueError: it isn't a regular file, is empty, or is of another type than its name says.
-        """
-        return cls(*from_path("Image", path, media_type)[:2])
-
-    def as_text(self) -> str:
-        """Return what a model reads that gets text alone: type and size."""
-        return f"[image {_sized(self.media_type, self.data)}]"
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return what it is as JSON values, without the data."""
-        return {"type": "image", "media_type": self.media_type, "bytes": len(self.data)}
+        Value.__init__(self, *checked_data("Image", data, media_type))
 
 
-class Audio(_Data, Value):
+class Audio(_Recorded, Value):
     """A recording for the model.
 
     Attributes:
@@ -174,44 +189,7 @@ class Audio(_Data, Value):
     __instead__ = INSTEAD
 
     def __init__(self, data: ReadableBuffer, media_type: str) -> None:
-        super().__init__(*checked_data("Audio", data, media_type))
-
-    @classmethod
-    def from_bytes(cls, data: ReadableBuffer, media_type: str | None = None) -> Self:
-        """Make a recording of the bytes of its file.
-
-        Args:
-            data: of a WAV, MP3, Ogg, FLAC, M4A, AAC, AIFF or WebM file, or of any other kind whose type
-                is given.
-            media_type: None to find it from the first bytes.
-
-        Raises:
-            TypeError: the data aren't bytes.
-            ValueError: they are empty or of another type, or the type isn't known.
-        """
-        return cls(*from_bytes("Audio", data, media_type))
-
-    @classmethod
-    def from_path(cls, path: str | PathLike[str], media_type: str | None = None) -> Self:
-        """Read a recording from a file, all of it, here and now.
-
-        Args:
-            path: of the file.
-            media_type: None to find it from the name and the first bytes, which have to agree.
-
-        Raises:
-            OSError: the file can't be read.
-            ValueError: it isn't a regular file, is empty, or is of another type than its name says.
-        """
-        return cls(*from_path("Audio", path, media_type)[:2])
-
-    def as_text(self) -> str:
-        """Return what a model reads that gets text alone: type and size."""
-        return f"[audio {_sized(self.media_type, self.data)}]"
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return what it is as JSON values, without the data."""
-        return {"type": "audio", "media_type": self.media_type, "bytes": len(self.data)}
+        Value.__init__(self, *checked_data("Audio", data, media_type))
 
 
 class File(_Data, Value):

@@ -21,16 +21,49 @@ if TYPE_CHECKING:
 
     Outcome: TypeAlias = "ToolResult | Passed | BaseException"
 
-__all__ = ["ClassSet", "Failures", "Passed", "ShowErrors", "result_of", "results_of"]
+__all__ = ["ClassSet", "Failures", "Passed", "ShowErrors", "error_hint", "result_of", "results_of"]
 
 ShowErrors = Literal["type", "message", "traceback"]
 """How much the model sees of an exception that isn't a `CallError`."""
 
 _SHOWN_LEAVES = 5
 _SHOWN_PROBLEMS = 5
+_SHOWN_KEYS = 5
+_MOST_KEYS = 1000
 _NAME_LENGTH = 100
 _TRACEBACK_LENGTH = 10_000
 _QUESTION_LENGTH = 1000
+
+
+def error_hint(error: DecodeError | None, tool: str, describer: str | None) -> str | None:
+    """Return what else may help a model whose arguments were wrong.
+
+    Args:
+        error: that the decoder raised; None if something else refused the arguments.
+        tool: name of the tool.
+        describer: name of the tool that has more to say about it, or None.
+
+    Returns:
+        The ignored arguments, and the call that gets the documentation; None if there is nothing to add.
+    """
+    lines: list[str] = []
+    unknown = [] if error is None else _ignored_arguments(error)
+    if unknown:
+        shown = listed([quote(key) for key in unknown[:_MOST_KEYS]], _SHOWN_KEYS)
+        lines.append(f"unknown, and ignored: {shown}")
+    if describer is not None:
+        lines.append(f'For more about it call {describer} with {{"tools": ["{tool}"]}}')
+    return "\n".join(lines) or None
+
+
+def _ignored_arguments(error: DecodeError) -> list[str]:
+    """Return the arguments that name no parameter, which the decoder ignored."""
+    found: list[str] = []
+    for path, node, value in error.run.ignored if error.run else ():
+        if path is None:
+            keys = {field.key for field in node.fields}
+            found += [key for key in value if isinstance(key, str) and key not in keys]
+    return found
 
 
 class ClassSet:

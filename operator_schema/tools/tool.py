@@ -13,8 +13,9 @@ from ..introspect.docstrings import split_summary
 from ..introspect.node_kinds import visit
 from ..introspect.nodes import ObjectNode, UnionNode
 from ..json_values import copy_json
-from ..wording import listed, quote, received
+from ..wording import received
 from .binding import (
+    about_instance,
     bound,
     call_arguments,
     check_first_parameter,
@@ -22,8 +23,8 @@ from .binding import (
     injected_values,
     is_unbound,
 )
-from .metadata import pascal_case, snake_case
-from .options import changed_metadata, check_option_names, check_options, codec_options, register_input
+from .metadata import pascal_case
+from .options import changed_input, changed_metadata, check_option_names, check_options
 from .signature import (
     caller_module,
     close_awaitable,
@@ -36,13 +37,12 @@ from .signature import (
 from .special_parameters import RawArguments
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping
+    from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping, Sequence
     from inspect import Signature
     from typing import Concatenate, Unpack
 
     from ..codec.codec import Codec
     from ..codec.report import DecodeReport
-    from ..findings import Finding
     from ..introspect.nodes import Graph
     from ..json_values import Original
     from ..schema.style import SchemaStyle, StyleOptions
@@ -53,16 +53,13 @@ if TYPE_CHECKING:
 
     Context = Mapping[Any, Any]
 
-__all__ = ["Tool", "ToolDefinition", "unbound_message"]
+__all__ = ["Tool", "ToolDefinition"]
 
 _MOST_FORMS = 16
 """Forms that a tool keeps; a program needs one or two."""
 
 _TAKEN = "class of its inputs"
 """The key of a form."""
-
-_SHOWN_UNKNOWN = 5
-_LISTED = 1000
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
@@ -452,15 +449,20 @@ class Tool(Generic[P, R]):
             is_text = isinstance(arguments, (str, bytes, bytearray))
             return decode_json(arguments) if is_text else decode(arguments)
         except DecodeError as error:
-            hint = error_hint(self, unknown_keys(error))
-            raise error.with_hint(hint) from None
+            raise error.with_hint(self._error_hint(error)) from None
+
+    def _error_hint(self, error: DecodeError | None) -> str | None:
+        from .failures import error_hint  # most calls are right
+
+        describer = self.described_by if self.described_by is not None and self.has_more else None
+        return error_hint(error, self.name, describer)
 
     def _completed(self, decoded: Any) -> Any:
         """Return an input; raw arguments with what their own errors need."""
         if not isinstance(decoded, RawArguments):
             return decoded
-        hint = error_hint(self, [])
-        return decoded.replace(tool=self.name, hint=hint, repair=bool(self._options.get("repair")))
+        repair = bool(self._options.get("repair"))
+        return decoded.replace(tool=self.name, hint=self._error_hint(None), repair=repair)
 
     def _check_input(self, given: Any, caller: str) -> None:
         taken = self._forms.get(_TAKEN)
@@ -605,21 +607,6 @@ class Tool(Generic[P, R]):
         """
         return self._output.write(result, self.name, is_lenient=False).text
 
-    def encode_output_leniently(self, result: object) -> tuple[str, tuple[Finding, ...]]:
-        """Write a result as the text that goes to the model, even where it does not fit its type.
-
-        Args:
-            result: anything.
-
-        Returns:
-            The text, and a note for each part that does not fit `output_type`.
-
-        Raises:
-            EncodeError: some part of it has no JSON form.
-        """
-        written = self.write_output(result, is_lenient=True)
-        return written.text, written.notes
-
     def write_output(self, result: object, *, is_lenient: bool = False) -> WrittenOutput:
         """Write a result in all forms: the text that goes to the model, the JSON value, the parts.
 
@@ -643,30 +630,26 @@ class Tool(Generic[P, R]):
         given: dict[str, Any] = {key: value for key, value in changes.items() if value is not None}
         check_option_names(self.name, given, "with_")
         metadata = self._metadata
-        name: str = given.setdefault("name", metadata.name)
+        given.setdefault("name", metadata.name)
         complaints = list(check_options(given, before=metadata.annotations).values())
         if complaints:
             raise SchemaError(metadata.name, complaints, "tool")
-        content: dict[str, Any] = {}
-        changed = codec_options(given)
-        if changed or name != metadata.name or "examples" in given:
-            if "param_descriptions" in changed:
-                before: Mapping[str, str] = self._options.get("param_descriptions") or {}
-                changed["param_descriptions"] = {**before, **changed["param_descriptions"]}
-            options = {**self._options, **changed}
-            again = self._codec.again
-            codec = register_input(self._codec.type, name, {**given, **options}, complaints, again)
-            if codec is None:
-                raise SchemaError(name, complaints, "tool")
-            content = {"_codec": codec, "_options": options}
-        if "leaves" in changed:
-            content["_output"] = self._output.with_leaves(changed["leaves"])
-        content["_metadata"] = changed_metadata(metadata, given, content.get("_codec", self._codec))
+        codec, options = changed_input(self._codec, self._options, given, metadata)
+        output = self._output
+        if "leaves" in given:
+            output = output.with_leaves(given["leaves"])
         # A copy belongs to the module that makes it, unless that is one of this package.
         home = caller_module(sys._getframe(1))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # whose copy it is
         if home.partition(".")[0] == __name__.partition(".")[0]:
             home = self._home
-        made: Tool[P, R] = self._copy(**content, _home=home, __changed__=True)
+        made: Tool[P, R] = self._copy(
+            _metadata=changed_metadata(metadata, given, codec),
+            _codec=codec,
+            _options=options,
+            _output=output,
+            _home=home,
+            __changed__=True,
+        )
         return made
 
     def as_describer(self) -> Tool[P, R]:
@@ -687,10 +670,7 @@ class Tool(Generic[P, R]):
         plan = self._plan
         if plan is None or not plan.injected:
             return
-        try:
-            injected_values(self.name, plan.without_progress(), {}, context)
-        except MissingContextError as error:
-            raise _about_instance(self, plan, error) from None
+        self._injected_values(plan, plan.without_progress(), {}, context)
 
     def _call(self, given: Any, context: Context | None, injected: Mapping[str, Any]) -> Any:
         plan = self._plan
@@ -699,12 +679,18 @@ class Tool(Generic[P, R]):
         self._check_input(given, "call")
         values: Mapping[str, Any] = {}
         if plan.injected or injected:
-            try:
-                values = injected_values(self.name, plan.injected, injected, context)
-            except MissingContextError as error:
-                raise _about_instance(self, plan, error) from None
+            values = self._injected_values(plan, plan.injected, injected, context)
         positional, named, extra = call_arguments(plan.callee.parameters, values, plan.input_parameter, given)
         return self._function(*positional, **named, **extra)
+
+    def _injected_values(
+        self, plan: CallPlan, wanted: Sequence[Any], given: Mapping[str, Any], context: Context | None
+    ) -> Mapping[str, Any]:
+        try:
+            return injected_values(self.name, wanted, given, context)
+        except MissingContextError as error:
+            place: str = getattr(self, "__qualname__", self.name)
+            raise about_instance(error, self.name, place, plan) from None
 
     # --- whether it is a coroutine function -----------------------------------------------------
 
@@ -799,52 +785,3 @@ def _keeps_not_all(graph: Graph) -> bool:
     """Return whether there is an `InitVar` in the type, which an instance doesn't keep."""
     nodes = visit([graph.root, *graph.definitions.values()])
     return any(field.init_only for node in nodes if isinstance(node, ObjectNode) for field in node.fields)
-
-
-def unknown_keys(error: DecodeError) -> list[str]:
-    """Return the arguments that name no parameter and were ignored by the decoder that raised an error."""
-    found: list[str] = []
-    for path, node, value in error.run.ignored if error.run else ():
-        if path is None:
-            keys = {field.key for field in node.fields}
-            found += [key for key in value if isinstance(key, str) and key not in keys]
-    return found
-
-
-def error_hint(tool: Tool[..., Any], unknown: list[str]) -> str | None:
-    """Return what else may help a model whose arguments were wrong.
-
-    Args:
-        tool: that was called.
-        unknown: the arguments that were ignored.
-
-    Returns:
-        The ignored arguments, and the call that gets the documentation; None if there is nothing to add.
-    """
-    lines: list[str] = []
-    if unknown:
-        shown = listed([quote(key) for key in unknown[:_LISTED]], _SHOWN_UNKNOWN)
-        lines.append(f"unknown, and ignored: {shown}")
-    if tool.described_by is not None and tool.has_more:
-        lines.append(f'For more about it call {tool.described_by} with {{"tools": ["{tool.name}"]}}')
-    return "\n".join(lines) or None
-
-
-def _about_instance(
-    method: Tool[..., Any], plan: CallPlan, error: MissingContextError
-) -> MissingContextError:
-    """Return an error that says how to bind a method, where the missing value is its instance."""
-    receiver = plan.callee.receiver
-    if receiver is None or receiver.name not in error.parameters or not is_unbound(plan):
-        return error
-    return MissingContextError(method.name, error.parameters, unbound_message(method))
-
-
-def unbound_message(method: Tool[..., Any]) -> str:
-    """Return how to use a method as a tool."""
-    place: str = getattr(method, "__qualname__", method.name)
-    owner, _, name = place.rpartition(".")
-    owner = owner.rpartition(".")[2]
-    instance = snake_case(owner) or "instance"
-    message = f"{owner}.{name} is a method without its instance; give {instance}.{name}"
-    return f"{message}, where {instance} is an instance of {owner}"

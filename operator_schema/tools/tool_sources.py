@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..json_values import is_object
 from ..wording import as_written, clip, escape, listed, quote, received
-from .tool import Tool, unbound_message
+from .binding import unbound_message
+from .tool import Tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -227,7 +228,7 @@ def tools_of(tools: Any) -> list[Tool[..., Any]]:
         if not isinstance(tool, Tool):
             raise TypeError(_not_a_tool(item))
         if tool.is_unbound:
-            raise TypeError(unbound_message(cast("Tool[..., Any]", tool)))
+            raise TypeError(unbound_message(getattr(tool, "__qualname__", tool.name)))
         made = cast("Tool[..., Any]", tool)
         found.append(_named(made, key) if is_mapping else made)
     return found
