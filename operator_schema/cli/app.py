@@ -12,12 +12,10 @@ import click
 from .. import __version__
 from ..errors import SchemaError
 from ..wording import escape, nearest
+from . import serve, tool_commands, type_commands
 from .arguments import NearChoice
 from .modules import WrongUse
 from .output import Output
-from .serve import serve
-from .tool_commands import call, describe, lint, tools
-from .type_commands import check, decode, schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -103,8 +101,12 @@ def completion(outputs: tuple[Output, Output], /, shell: str) -> int:
     return 0
 
 
-for _command in (schema, decode, check, lint, tools, call, describe, serve, completion, show_help):
+for _command in (completion, show_help):
     app.add_command(_command)
+for _module in (type_commands, tool_commands, serve):
+    for _command in vars(_module).values():
+        if isinstance(_command, click.Command):
+            app.add_command(_command)
 
 
 def run(argv: Sequence[str] | None) -> int:
