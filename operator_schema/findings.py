@@ -1,4 +1,4 @@
-"""What is wrong, or was put right: findings, which exceptions, reports and `lint` list."""
+"""Findings: things that are wrong, or were corrected. Exceptions, reports and `lint` list them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ValueCode = Literal[
     "too_large",
     "invalid_json",
 ]
-"""What can be wrong with a value."""
+"""The kinds of problems of a value."""
 
 TypeCode = Literal[
     "unsupported",
@@ -47,7 +47,7 @@ TypeCode = Literal[
     "too_deep",
     "too_large",
 ]
-"""What can be wrong with a type."""
+"""The kinds of problems of a type."""
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
 
@@ -58,27 +58,27 @@ _MESSAGE_LENGTH = 500
 
 
 class Finding(Value):
-    """One thing that is wrong, or was put right.
+    """One thing that is wrong, or was corrected.
 
-    What is known of few findings alone takes no time and no text from the others: it is at its default.
+    An attribute that doesn't apply has its default.
 
     Attributes:
         path: keys and indexes that lead from the root to a value; for a type, attribute names that lead
             to the annotation, where `*` stands for the items of an array and the values of a map.
         code: what kind of thing it is; a closed vocabulary.
-        message: what it is, on one line, without path and suggestion.
-        expected: what would have been right, such as `integer`.
-        received: what came, as a bounded excerpt; None where nothing came.
+        message: a description on one line, without path and suggestion.
+        expected: a description of a right value, such as `integer`.
+        received: an excerpt of the value, of bounded length; None if there is no value.
         suggestion: the name or value that was probably meant, or None.
-        remedy: what to do about it, on one line.
+        remedy: how to fix it, on one line.
         severity: `error`: it doesn't work · `warning`: a model has to guess · `note`: nothing is wrong.
-        type: name of the class in which it was found, or of the annotation where there is none.
+        type: name of the class that contains it, or of the annotation if there is no class.
         where: file and line of the class or function, such as `/app/models.py:12`; for a JSON Schema document
             the fragment that leads to the schema, such as `#/properties/city`.
-        tool: name of the tool; empty if it is about several, or about a saved round.
-        call_id: of the call that it is about.
-        provider: name of the provider that it is about; None if it is about any.
-        keyword: keyword of JSON Schema that it is about; empty if it is about a schema as a whole.
+        tool: name of the tool; empty for several tools, or for a saved round.
+        call_id: id of the call.
+        provider: name of the provider; None for all providers.
+        keyword: the keyword of JSON Schema; empty for a schema as a whole.
     """
 
     path: tuple[str | int, ...]
@@ -145,7 +145,7 @@ class Finding(Value):
     def as_dict(self) -> dict[str, Any]:
         """Return the finding as JSON values, for logs: the path as text, such as `attendees[2].email`.
 
-        What only few findings have, from `remedy` on, is there where it is known.
+        The keys from `remedy` on are left out if they have no value.
         """
         content = {name: getattr(self, name) for name in self.__slots__}
         rare = {name: content[name] for name in self.__slots__[6:] if content[name] is not None}
@@ -217,8 +217,8 @@ class UnfitError(Exception):
     """Something about a type that can't be registered; the walk makes a finding of it.
 
     Attributes:
-        message: what is wrong.
-        remedy: what to do about it.
+        message: a description of the problem.
+        remedy: how to fix it.
     """
 
     def __init__(self, message: str, remedy: str) -> None:

@@ -101,12 +101,12 @@ def completion(outputs: tuple[Output, Output], /, shell: str) -> int:
     return 0
 
 
-for _command in (completion, show_help):
-    app.add_command(_command)
 for _module in (type_commands, tool_commands, serve):
     for _command in vars(_module).values():
         if isinstance(_command, click.Command):
             app.add_command(_command)
+app.add_command(completion)
+app.add_command(show_help)
 
 
 def run(argv: Sequence[str] | None) -> int:

@@ -1,4 +1,4 @@
-"""Modules on the command line: how they are imported, and imported anew when their files change."""
+"""Imports the modules of the command line, and imports them again when their files change."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def kind_of(value: object) -> str:
 
 
 def reason_of(error: BaseException, *, show_traceback: bool) -> str:
-    """Return what was raised, where, and how to see more.
+    """Describe an exception: its type and message, where it was raised, and how to see more.
 
     Args:
         error: that code of the user raised.
@@ -186,7 +186,7 @@ class SourceFiles:
         return before != self._seen
 
     def import_again(self, load: Callable[[], T]) -> T:
-        """Import everything anew; if that fails, all modules are as they were.
+        """Import everything again; if that fails, restore all modules.
 
         Args:
             load: imports the modules, and returns the result.

@@ -1,4 +1,4 @@
-"""What leaves a model guessing, whichever provider it is from, and what providers refuse."""
+"""Checks of tools: things that leave a model guessing, and things that providers refuse."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def warning_at(place: Place, code: str, message: str, remedy: str) -> Finding:
 
 
 def choices_in_words(codec: Codec[Any]) -> Iterator[Finding]:
-    """Yield the texts whose description lists what they may be."""
+    """Find texts whose description lists their choices."""
     for place in _texts(codec):
         choices = _choices_in(_description_of(place))
         if choices:
@@ -259,7 +259,7 @@ MEASURED = _set(
     "cooldown delay distance duration height interval lifetime radius speed temperature timeout ttl "
     "weight width"
 )
-"""What a number of this name has a unit for."""
+"""Names of numbers that have a unit."""
 
 UNIT = re.compile(
     r"[%°]|\b(?:ms|millis(?:econds)?|m?secs?|s|seconds?|mins?|minutes?|hours?|h|days?|weeks?|months?|years?"
@@ -275,7 +275,7 @@ DATES = _set("birthday date datetime deadline time timestamp")
 STAMPED = _set(
     "created deleted due ended ends expires finished modified published scheduled sent started starts updated"
 )
-"""What is before `at` or `on` in the name of a date or a time."""
+"""Words before `at` or `on` in the name of a date or a time."""
 
 DELETING = _set("clear delete destroy drop erase kill purge remove revoke terminate truncate uninstall wipe")
 """The first word in the name of a tool that takes something away."""
@@ -331,7 +331,7 @@ def words_of(name: str) -> tuple[str, ...]:
 
 
 def content_words(text: str) -> frozenset[str]:
-    """Return what a text speaks of: its words without plurals and without joining words."""
+    """Return the topics of a text: its words without plurals and joining words."""
     words = frozenset([_singular(word) for word in re.findall(r"[^\W_]+", text.casefold())])
     return words - _FILLERS or words
 
@@ -356,7 +356,7 @@ MOST_CHARACTERS = 1_024
 
 
 def no_docstring(tool: Tool[..., Any]) -> Iterator[Finding]:
-    """Yield that a tool has no description of its own."""
+    """Find a tool without a description of its own."""
     if not tool.summary or tool.summary.endswith("Auto generated."):
         message = "it has no docstring, so a model knows only its name"
         yield warning("no_description", (), message, "Write one: what it does, and when to use it")
@@ -463,7 +463,7 @@ def many_tools(tools: Sequence[Tool[..., Any]]) -> Iterator[tuple[str, Finding]]
     """Yield that there are more tools than a model chooses well from."""
     if len(tools) > MOST_TOOLS:
         message = f"there are {len(tools)} tools; models choose worse among many"
-        remedy = "Offer those that a turn needs: toolset.offer(…), or switches of the registry"
+        remedy = "Offer only the tools that a turn needs: toolset.offer(…), or switches of the registry"
         yield "", warning("many_tools", (), message, remedy)
 
 
@@ -482,7 +482,7 @@ CODEC_CHECKS: tuple[Callable[[Codec[Any]], Iterator[Finding]], ...] = (
     json_in_text,
     repeated_parameter_names,
 )
-"""What may be wrong with an input."""
+"""The checks of an input."""
 
 TOOL_CHECKS: tuple[Callable[[Tool[..., Any]], Iterator[Finding]], ...] = (
     no_docstring,
@@ -492,14 +492,14 @@ TOOL_CHECKS: tuple[Callable[[Tool[..., Any]], Iterator[Finding]], ...] = (
     unmarked_deletion,
     unlimited_result,
 )
-"""What may be wrong with a tool besides its input."""
+"""The checks of a tool, besides those of its input."""
 
 SET_CHECKS: tuple[Callable[[Sequence[Tool[..., Any]]], Iterator[tuple[str, Finding]]], ...] = (
     same_first_sentence,
     same_in_other_words,
     many_tools,
 )
-"""What may be wrong with tools together; the name of the tool comes first, empty for all."""
+"""The checks of several tools. Each finding comes after the name of its tool, which is empty for all."""
 
 
 def _words(text: str) -> str:
@@ -512,7 +512,7 @@ _ORDER = ("error", "warning", "note")
 def lint(
     tools: Iterable[Tool[..., Any]], providers: Sequence[Provider] = (), *, strict: Strict = False
 ) -> list[Finding]:
-    """List what is wrong with tools for a model, and what providers refuse or get in another way.
+    """List the problems of tools: for a model, and with providers.
 
     Args:
         tools: a list, a registry or a toolset.

@@ -182,7 +182,7 @@ class MessagesMerger(Merger):
             self._known.think(more["thinking"], index)
 
     def _end(self, event: Mapping[str, Any]) -> None:
-        """Take what is known at the end: why the model stopped, and what the answer cost."""
+        """Take the data of the end: why the model stopped, and the cost of the answer."""
         message = self._response.content
         for key, value in {**event, **object_of(event["delta"])}.items():
             before = message.get(key)

@@ -1,4 +1,4 @@
-"""What a provider gets of tools: what is kept, described, weakened, refused or renamed, and its size."""
+"""Reports how a provider gets tools: what is kept, described, weakened, refused or renamed, and the size."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ Fate: TypeAlias = "Literal['kept', 'refused'] | LossCode"
 
 
 class ToolReport(Value):
-    """What a provider gets of one tool.
+    """How a provider gets one tool.
 
     Attributes:
         name: its own.
         wire_name: on the wire.
         paths: of all parameters and their parts, in order; `*` stands for the items of an array.
-        losses: what the schema says in another way, each with a code as `fate_of` returns it.
-        refused: what can't be said, with the remedy; then a request raises a `SchemaError`.
+        losses: differences from the usual schema, each with a code as `fate_of` returns it.
+        refused: types that the provider can't express, with the remedy; a request raises a `SchemaError`.
         size: bytes of the tool in a request, as JSON on one line; None if it is refused.
         tokens: that it takes, by `tiktoken` or an estimate; None if it is refused.
         strict: whether the provider holds the model to its schema.
@@ -54,7 +54,7 @@ class ToolReport(Value):
     not_strict: tuple[Finding, ...] = ()
 
     def fate_of(self, path: tuple[str, ...]) -> tuple[Fate, ...]:
-        """Return what becomes of a parameter, or of a part of one."""
+        """Return how the provider gets a parameter, or a part of one."""
         found: list[Fate] = [cast("Fate", loss.code) for loss in self.losses if loss.path == path]
         if any(complaint.path == path for complaint in self.refused):
             found.append("refused")
@@ -62,13 +62,13 @@ class ToolReport(Value):
 
 
 class Report(Value):
-    """What a provider gets of the tools of one request.
+    """How a provider gets the tools of one request.
 
     Attributes:
         provider: its name.
         strict: as it was given.
         tools: in their order.
-        refused: what is wrong with the request as a whole: it is too large, or two tools have the same name.
+        refused: problems of the request as a whole: it is too large, or two tools have the same name.
         is_estimate: whether the numbers of tokens are estimates; with `tiktoken` installed, they aren't.
     """
 
@@ -156,7 +156,7 @@ def _complaints_as_dicts(complaints: tuple[Finding, ...]) -> list[dict[str, Any]
 
 
 def report_of(provider: TakesTools, offered: Offered, strict: Strict) -> Report:
-    """Report what a provider gets of the tools of a request; see `Provider.report`."""
+    """Report how a provider gets the tools of a request; see `Provider.report`."""
     tools = offered.tools
     refused = too_many(provider, tools)
     try:
@@ -177,7 +177,7 @@ def report_of(provider: TakesTools, offered: Offered, strict: Strict) -> Report:
 def _reported(
     provider: TakesTools, tool: Tool[..., Any], description: str | None, fit: Fit
 ) -> tuple[ToolReport, Size | None]:
-    """Return what a provider gets of a tool, and what that counts against the limits of the strict mode."""
+    """Return the report of a tool, and its size for the limits of the strict mode."""
     places = dict.fromkeys([place.path for place in places_of(tool.codec.graph) if place.path])
     losses = _losses(provider, tool, strict=fit.strict)
     name = provider.names.wire_name(tool.name)
@@ -233,8 +233,8 @@ _ENCODING = "o200k_base"
 def count_tokens(text: str) -> int:
     """Return how many tokens a text takes.
 
-    With `tiktoken` installed, those of OpenAI's newer models; otherwise an estimate. Other providers count in
-    other ways.
+    With `tiktoken` installed, these are tokens of OpenAI's newer models; otherwise, an estimate. Other
+    providers count differently.
     """
     encode = _encoder()
     if encode is not None:

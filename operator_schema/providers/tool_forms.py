@@ -53,7 +53,7 @@ _UNIONS = frozenset({"anyOf", "oneOf", "allOf"})
 
 
 class TakesTools(Protocol):
-    """What a provider says of the tools that it takes; see `Provider`."""
+    """The requirements of a provider for tools; see `Provider`."""
 
     @property
     def name(self) -> str:
@@ -82,21 +82,21 @@ class TakesTools(Protocol):
 
     @property
     def always(self) -> Dialect | None:
-        """What it takes in any mode."""
+        """Its dialect in any mode."""
         ...
 
     @property
     def rules(self) -> Rules:
-        """What it checks beside the schemas."""
+        """Its further checks."""
         ...
 
 
 class Offered(Value):
-    """What one request offers, in whichever form its tools were given.
+    """The tools that one request offers, in whatever form they were given.
 
     Attributes:
         tools: as the model sees them.
-        choice: what the model has to do with them.
+        choice: whether the model may or must call them.
         descriptions: for this request alone, by the name of the tool.
         strict: whether the provider has to hold the model to the schemas.
     """
@@ -258,7 +258,7 @@ def check_size(provider: TakesTools, sizes: Sequence[Size]) -> None:
 
 
 def too_many(provider: TakesTools, tools: Tools) -> list[Finding]:
-    """Return what is wrong with the number of tools."""
+    """Check the number of tools."""
     most = provider.rules.most_tools
     if most is None or len(tools) <= most:
         return []

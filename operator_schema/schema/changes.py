@@ -1,4 +1,4 @@
-"""What a framework made of the schema of a tool: the one that it sends, compared with ours."""
+"""Compares the schema that a framework sends for a tool with the schema of the tool."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     class _Tool(Protocol):
-        """What has a schema of its arguments: a tool."""
+        """A tool: it has a schema of its arguments."""
 
         def input_schema(self, *, inline: bool = ...) -> dict[str, Any]: ...
 
@@ -26,13 +26,13 @@ _MOST_LEVELS = 100
 
 
 def schema_changes(tool: _Tool, sent: Mapping[str, Any], /) -> list[Finding]:
-    """Compare the schema that a framework sends for a tool with that of the tool.
+    """Compare the schema that a framework sends for a tool with the schema of the tool.
 
     Read `sent` from the framework's own tool, or from a request that you recorded.
 
     Args:
-        tool: one of ours.
-        sent: the schema of its arguments, as JSON values. References that are written out aren't a change.
+        tool: made by `tool` or `tool_input`.
+        sent: the schema of its arguments, as JSON values. Inlined references don't count as a change.
 
     Returns:
         The changes in the order of our schema, at most 200; none if the model reads what we wrote. Their

@@ -1,4 +1,4 @@
-"""A JSON Schema document of somebody else, copied and bounded."""
+"""A JSON Schema document that you didn't write, copied and bounded."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class SchemaDocument(Value):
 
 
 def _fault(schema: object) -> str | None:
-    """Return what is wrong with a document, None if nothing is."""
+    """Return the problem of a document, None if there is none."""
     if not is_object(schema):
         return f"it is {received(schema)}, not an object"
     left = MAX_DOCUMENT
@@ -91,7 +91,7 @@ def _fault(schema: object) -> str | None:
 
 
 def _level_fault(level: list[Any], inside: list[Any]) -> str | None:
-    """Return what is wrong with some values, None if nothing is; add what is in them to `inside`."""
+    """Return the first problem of some values, None if there is none; add their items to `inside`."""
     for value in level:
         if isinstance(value, str):
             if has_surrogate(value):
@@ -117,11 +117,11 @@ def _scalar_fault(value: object) -> str | None:
 
 
 def unchecked(where: str, keyword: str, reason: str) -> Finding:
-    """Make a finding about something that a document says and isn't checked.
+    """Make a finding about a keyword of a document that isn't checked.
 
     Args:
-        where: JSON pointer (RFC 6901) to the schema that says it.
-        keyword: that says it; empty if it is the schema as a whole.
+        where: JSON pointer (RFC 6901) to its schema.
+        keyword: name of the keyword; empty for the schema as a whole.
         reason: why it isn't checked.
     """
     return Finding(path_of(where), "unchecked", reason, severity="note", where=f"#{where}", keyword=keyword)

@@ -470,7 +470,7 @@ class Judge:
         patterns: its regular expressions.
 
     Attributes:
-        left: what the document says and isn't checked, in the order in which it was met; 100 at most.
+        left: the keywords that aren't checked, in the order of the document; 100 at most.
     """
 
     __slots__ = (
@@ -496,7 +496,7 @@ class Judge:
         self.left = tuple(self._notes.values())
 
     def problems(self, value: object) -> list[Finding]:
-        """Return what is wrong with a value; nothing where that isn't known."""
+        """Return the problems of a value; none where that isn't known."""
         run = Run(self._rules, is_tracking=self._is_tracking)
         try:
             run.check(self._document, value, None, None)
@@ -526,7 +526,7 @@ class Judge:
             self._notes.setdefault((where, keyword), unchecked(where, keyword, reason))
 
     def _read(self, schema: dict[str, Any], where: str) -> tuple[Rules, list[tuple[str, Any]]]:
-        """Return what a schema says, and the schemas that it leads to."""
+        """Return the rules of a schema, and the schemas inside it or behind its references."""
         rules: list[Rule] = []
         inside: list[tuple[str, Any]] = []
         is_whole = True

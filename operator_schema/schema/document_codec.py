@@ -51,9 +51,9 @@ class _Whole(NamedTuple):
         asked: document, other descriptions, and whether keys without a name are refused.
         shown: the schema, with other descriptions.
         graph: takes every value that the document takes.
-        beyond: what the document says beyond that.
-        judge: checks what is beyond, if anything is.
-        complaints: about descriptions of properties that there aren't.
+        beyond: the keywords that the graph doesn't express.
+        judge: checks these keywords; None if there are none.
+        complaints: about descriptions of unknown properties.
     """
 
     asked: tuple[SchemaDocument, Mapping[str, str], bool]
@@ -102,11 +102,10 @@ def _whole_of(
 
 
 class DocumentCodec(ResultCodec[Any]):
-    """Check values against a JSON Schema document of somebody else.
+    """Check values against a JSON Schema document that you didn't write.
 
-    A value that fits comes out as it went in, or as it was repaired: a copy, with the keys that the
-    document doesn't name. What the graph of the document leaves out is checked by a judge of the whole
-    document.
+    Decoding returns a copy of a value that fits, with its repairs, and with keys that the document doesn't
+    name. `Judge` checks the keywords that the graph of the document doesn't express.
 
     Args:
         document: whose `schema` is also what `json_schema` returns.
@@ -126,7 +125,7 @@ class DocumentCodec(ResultCodec[Any]):
         set_once(self, "_whole", whole)
 
     def again(self, annotation: Any, /, **options: Unpack[CodecOptions]) -> Self:
-        """Return a codec of the same kind, which shares what was read if nothing of that is another."""
+        """Return a codec with other options, which shares the document that was read if possible."""
         checked, whole = _whole_of(annotation, options, self._whole)
         made = self.from_graph(whole.graph, annotation, annotation.name, checked)
         set_once(made, "_whole", whole)
@@ -134,14 +133,14 @@ class DocumentCodec(ResultCodec[Any]):
 
     @property
     def left(self) -> tuple[Finding, ...]:
-        """What the document says and isn't checked, in the order in which it was met; 100 at most."""
+        """The keywords that aren't checked, in the order of the document; 100 at most."""
         return () if self._whole.judge is None else self._whole.judge.left
 
     @property
     def beyond(self) -> tuple[Finding, ...]:
-        """What the document says and its graph doesn't, in the order in which it was met; 100 at most.
+        """The keywords that the graph doesn't express, in the order of the document; 100 at most.
 
-        It is checked when values are decoded, apart from what `left` lists.
+        They are checked when values are decoded, except those that `left` lists.
         """
         return self._whole.beyond
 

@@ -58,7 +58,7 @@ class ScriptedModel:
 
     @property
     def left(self) -> int:
-        """Number of answers that nobody has asked for yet."""
+        """Number of answers that weren't asked for yet."""
         return len(self._lines) - len(self.requests)
 
     def __call__(self, *, stream: bool = False, **body: Any) -> Any:

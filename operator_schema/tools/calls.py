@@ -1,4 +1,4 @@
-"""One call as a model sent it, and its result."""
+"""The call of a model, and its result."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class RawCall(Value):
 
 
 def arguments_to_decode(call: RawCall) -> Any:
-    """Return the arguments of a call as they are decoded: None and blank text count as `{}`."""
+    """Return the arguments to decode: `{}` for None and blank text."""
     arguments = call.arguments
     is_blank = isinstance(arguments, (str, bytes, bytearray)) and not arguments.strip()
     return {} if arguments is None or is_blank else arguments
@@ -264,7 +264,7 @@ _TOLD = ("call_id", "name", "content", "is_error", "code", "details")
 
 
 def _told(result: ToolResult) -> dict[str, Any]:
-    """Return what the model and the log get."""
+    """Return the attributes that the model and the log get."""
     return {name: getattr(result, name) for name in _TOLD}
 
 
@@ -322,7 +322,7 @@ _READERS = {
     "function_call": "openai_responses.answer(response, offer).calls",
     "tool_use": "anthropic.answer(response, offer).calls",
 }
-"""What reads the calls of a provider's response, by the `type` of a call there."""
+"""The functions that read calls from responses, by the `type` of a call in the response."""
 
 
 def checked_call(call: object) -> RawCall:
@@ -338,7 +338,7 @@ def checked_call(call: object) -> RawCall:
 
 
 def remedy_for(given: Any) -> str:
-    """Return what to write in place of something that isn't a call; empty where that isn't known."""
+    """Return the remedy for something that isn't a call; empty if none is known."""
     kind: Any = cast("Any", type(given))
     if hasattr(kind, "execute_with"):
         return ": executor.run(…) runs it"

@@ -78,7 +78,7 @@ def parameters_of(annotation: Any, /) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _described(graph: Graph) -> Graph:
-    """Return the graph of what raw arguments are described by; any other graph as it is."""
+    """Return the graph of the schema that describes raw arguments; any other graph unchanged."""
     root = graph.root
     if not isinstance(root, LeafNode) or root.leaf.type is not RawArguments:
         return graph
@@ -319,7 +319,7 @@ def documentation_of(tool: Tool[..., Any], *, with_summaries: bool = False) -> s
 
     Args:
         tool: any tool.
-        with_summaries: whether to list what a model has already: parameters that have a summary alone, and
+        with_summaries: whether to include what the definition has: parameters with only a summary, and
             the fields inside of parameters.
     """
     parts = [f"## {tool.name}", tool.summary, tool.details or ""]

@@ -79,10 +79,9 @@ class ToolDefinition(TypedDict):
 
 
 class Tool(Generic[P, R]):
-    """What a model can call; made by `tool` or `tool_input`.
+    """A function, or an input type, that a model can call; made by `tool` or `tool_input`.
 
-    In Python it is called like the function that it was made of, and it binds as a method like one.
-    It is immutable.
+    In Python, you call it like its function, and it binds like a method. It is immutable.
     """
 
     _metadata: Metadata
@@ -110,7 +109,7 @@ class Tool(Generic[P, R]):
         plan: CallPlan | None,
         home: str,
     ) -> Any:
-        """Make a tool of what `tool` or `tool_input` found out, for the module that called it."""
+        """Make a tool from its parts, for the module that called `tool` or `tool_input`."""
         content: dict[str, Any] = {
             **copy_attributes(function, home, metadata.documentation.description),
             "_metadata": metadata,
@@ -185,7 +184,7 @@ class Tool(Generic[P, R]):
 
     @property
     def annotations(self) -> ToolAnnotations:
-        """What it says about itself to the program that offers it; the model does not see it."""
+        """Statements for the program that offers it, such as `read_only`; the model doesn't see them."""
         return self._metadata.annotations
 
     @property
@@ -196,7 +195,7 @@ class Tool(Generic[P, R]):
 
     @property
     def enabled(self) -> Enabled:
-        """Whether the model may call it, or a function that says so; None leaves it to the registry."""
+        """Whether the model may call it, or a function that decides this; None leaves it to the registry."""
         return self._metadata.enabled
 
     @property
@@ -206,7 +205,7 @@ class Tool(Generic[P, R]):
 
     @property
     def describes_tools(self) -> bool:
-        """Whether it gives the documentation of other tools, as one of `describe_tools` does."""
+        """Whether it returns the documentation of other tools, like a tool made by `describe_tools`."""
         return self._metadata.describes_tools
 
     @property
@@ -255,10 +254,10 @@ class Tool(Generic[P, R]):
 
     @property
     def signature(self) -> Signature:
-        """The signature of the function without what your program injects, with evaluated annotations.
+        """The signature of the function without injected parameters, with evaluated annotations.
 
-        `inspect.signature(tool)` is the signature of the whole function. For a tool without a function it is
-        the signature that makes an input.
+        `inspect.signature(tool)` is the signature of the whole function. For a tool without a function,
+        it is the signature of the input type.
         """
         from .visible_signature import visible_signature  # `inspect` takes longer to load than this package
 
@@ -339,7 +338,7 @@ class Tool(Generic[P, R]):
         return self.definition_in(style_of(options))
 
     def definition_in(self, style: SchemaStyle | None) -> ToolDefinition:
-        """Return what `definition` returns, in a style; None means full JSON Schema."""
+        """Return the definition in a style; None means full JSON Schema."""
         key = None if style is None else (style.inline, style.boolean_schemas, style.empty_schemas)
         original: Original | None = self._forms.get(key)
         if original is None:
@@ -350,14 +349,14 @@ class Tool(Generic[P, R]):
         return copied
 
     def kept_form(self, key: Hashable) -> Any:
-        """Return what `keep_form` has kept under a key, or None."""
+        """Return the form that `keep_form` stored under a key, or None."""
         return self._forms.get(key)
 
     def keep_form(self, key: Hashable, form: Form) -> Form:
-        """Keep what was made of this tool, such as the form in which a provider gets it.
+        """Store something that was made from this tool, such as its form for a provider.
 
-        The tool never changes, so it stays right as long as the tool is there. If two threads make the
-        same form, the last of two equals stays. Methods of several instances share their forms.
+        The tool never changes, so the form never becomes wrong. If two threads make the same form, the
+        last one stays. Methods of several instances share their forms.
 
         Returns:
             The form.
@@ -368,7 +367,7 @@ class Tool(Generic[P, R]):
         return form
 
     def new_definition(self, style: SchemaStyle | None) -> ToolDefinition:
-        """Make what `definition_in` returns; nothing of it is kept."""
+        """Make a definition in a style, without storing it."""
         options: StyleOptions = {} if style is None else style.as_options()
         description, schema = self.description, self.input_schema(**options)
         if self.described_by is not None:
@@ -396,7 +395,7 @@ class Tool(Generic[P, R]):
         return self._completed(self._decoded(arguments, codec.decode, codec.decode_json))
 
     def decode_report(self, arguments: object) -> DecodeReport[Any]:
-        """Turn a model's arguments into an input, and return what was done on the way.
+        """Turn a model's arguments into an input, and report repairs and ignored keys.
 
         Args:
             arguments: a dict of JSON values, or JSON text.
@@ -416,8 +415,8 @@ class Tool(Generic[P, R]):
     def encode_input(self, given: Any, /) -> dict[str, Any]:
         """Turn an input back into arguments: for hooks, approvals and logs.
 
-        In contrast to what the model sent, repairs are made, defaults are filled in, and keys that
-        were ignored are left out. So is what is None because the model left it out.
+        The result differs from the model's text: repairs are made, defaults are filled in, and ignored
+        keys are left out. So are fields that are None because the model left them out.
 
         Args:
             given: of `input_type`, such as what `decode` returned.
@@ -426,8 +425,8 @@ class Tool(Generic[P, R]):
             A fresh dict of JSON values, which `decode` turns back into an equal input.
 
         Raises:
-            EncodeError: with every value that does not fit its field; so for a dataclass with an
-                `InitVar` that has no default, as the instance does not keep it.
+            EncodeError: with every value that doesn't fit its field. A dataclass with an `InitVar` without
+                a default always fails, because the instance doesn't keep the value.
             ToolError: it isn't an input of this tool, or an `InitVar` that is left out changed it.
         """
         graph = self._codec.graph
@@ -458,7 +457,7 @@ class Tool(Generic[P, R]):
         return error_hint(error, self.name, describer)
 
     def _completed(self, decoded: Any) -> Any:
-        """Return an input; raw arguments with what their own errors need."""
+        """Return an input; raw arguments get the data that their own errors need."""
         if not isinstance(decoded, RawArguments):
             return decoded
         repair = bool(self._options.get("repair"))
@@ -519,7 +518,7 @@ class Tool(Generic[P, R]):
             injected: parameter name to value; wins over the context.
 
         Returns:
-            What the function returns.
+            The result of the function.
 
         Raises:
             MissingContextError: a value to inject is missing; the function does not run.
@@ -546,9 +545,9 @@ class Tool(Generic[P, R]):
     @overload
     async def acall(self, given: Any, /, *, context: Context | None = None, **injected: Any) -> R: ...
     async def acall(self, given: Any, /, *, context: Context | None = None, **injected: Any) -> Any:
-        """Call the function with an input, and await what it returns if that can be awaited.
+        """Call the function with an input, and await the result if it is awaitable.
 
-        A function that is not async runs here and now, in this thread.
+        A function that isn't async runs in this thread.
 
         Args:
             given: of `input_type`.
@@ -556,7 +555,7 @@ class Tool(Generic[P, R]):
             injected: parameter name to value; wins over the context.
 
         Returns:
-            What the function returns.
+            The result of the function.
 
         Raises:
             MissingContextError: a value to inject is missing; the function does not run.
@@ -577,8 +576,8 @@ class Tool(Generic[P, R]):
             The result: a string as it is, anything else as compact JSON.
 
         Raises:
-            DecodeError: the arguments do not fit.
-            EncodeError: the result does not.
+            DecodeError: the arguments don't fit.
+            EncodeError: the result doesn't fit.
             MissingContextError: a value to inject is missing; the function does not run.
             ToolError: there is no function, or it is async.
         """
@@ -589,12 +588,12 @@ class Tool(Generic[P, R]):
         return self.encode_output(result)
 
     async def arun(self, arguments: object, /, *, context: Context | None = None, **injected: Any) -> str:
-        """Do what `run` does, and await what the function returns if that can be awaited."""
+        """Run the tool as `run` does, and await the result if it is awaitable."""
         result: Any = await self.acall(self.decode(arguments), context=context, **injected)
         return self.encode_output(result)
 
     def encode_output(self, result: object) -> str:
-        """Write a result as the text that goes to the model.
+        """Write a result as text for the model.
 
         Args:
             result: of `output_type`, where one is declared.
@@ -603,19 +602,19 @@ class Tool(Generic[P, R]):
             A string as it is, anything else as compact JSON.
 
         Raises:
-            EncodeError: it does not fit the declared type, or has no JSON form.
+            EncodeError: it doesn't fit the declared type, or has no JSON form.
         """
         return self._output.write(result, self.name, is_lenient=False).text
 
     def write_output(self, result: object, *, is_lenient: bool = False) -> WrittenOutput:
-        """Write a result in all forms: the text that goes to the model, the JSON value, the parts.
+        """Write a result in all forms: the text for the model, the JSON value and the parts.
 
         Args:
             result: of `output_type`, where one is declared.
-            is_lenient: whether a result that does not fit its type is written as well as it can be.
+            is_lenient: whether to write a result that doesn't fit its type as well as possible.
 
         Raises:
-            EncodeError: some part of it has no JSON form; without `is_lenient`, does not fit its type.
+            EncodeError: a part has no JSON form, or, without `is_lenient`, doesn't fit its type.
         """
         return self._output.write(result, self.name, is_lenient=is_lenient)
 
@@ -625,7 +624,7 @@ class Tool(Generic[P, R]):
         `param_descriptions` are added to the existing ones.
 
         Raises:
-            SchemaError: with everything that is wrong.
+            SchemaError: with all problems.
         """
         given: dict[str, Any] = {key: value for key, value in changes.items() if value is not None}
         check_option_names(self.name, given, "with_")
@@ -653,19 +652,19 @@ class Tool(Generic[P, R]):
         return made
 
     def as_describer(self) -> Tool[P, R]:
-        """Return a copy that a registry takes for its `describe_tools`: it documents the other tools."""
+        """Return a copy that documents the other tools of a registry, as `describe_tools` does."""
         made: Tool[P, R] = self._copy(_metadata=self._metadata.replace(describes_tools=True))
         return made
 
     def check_context(self, context: Context | None = None) -> None:
-        """Check that a context has all that your program injects, without a call.
+        """Check that a context has a value for each injected parameter, without a call.
 
         Args:
-            context: type, or name of a parameter, to value. Whoever runs a call adds a `Progress` to it.
+            context: type, or name of a parameter, to value; without `Progress`, which an executor adds.
 
         Raises:
             MissingContextError: a value is missing, and has no default.
-            ToolError: as a call would raise it: two types of the context fit one parameter, or one nearly.
+            ToolError: two types of the context fit one parameter, or one nearly fits, as in a call.
         """
         plan = self._plan
         if plan is None or not plan.injected:
@@ -771,7 +770,7 @@ def _refuse_pydantic(*_: object) -> NoReturn:
 
 
 def _class_of_inputs(codec: Codec[Any]) -> type[Any]:
-    """Return the class whose instances a codec decodes."""
+    """Return the class of the instances that a codec makes."""
     node = codec.graph.resolve_root()
     if isinstance(node, UnionNode):  # of plain dicts: unions of classes have no function
         node = codec.graph.resolve(node.members[0])
