@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 from ..errors import SchemaError
 from ..findings import Finding, about_type
 from ..immutable import Value
+from ..json_values import Original
 from ..schema.style import SchemaStyle
 from ..wording import quote, received
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..json_values import Original
     from ..schema.dialect import DialectSchema
     from ..schema.request_sizes import Size
     from ..schema.style import Dialect
@@ -179,8 +179,6 @@ def made_forms(
         modes: as for `forms_of`.
         description: in place of the tools' own.
     """
-    from ..json_values import Original
-
     made: list[ToolForm] = []
     for tool, strict, written in zip(tools, modes, _schemas(provider, tools, modes), strict=True):
         definition = tool.new_definition(STYLE)

@@ -28,6 +28,7 @@ from .dialect_writing import (
     CannotSay,
     has_words,
     leaf_schema,
+    openapi_schema,
     or_null,
     said_of,
     says_null,
@@ -143,8 +144,6 @@ def dialect_schema(codec: Codec[Any], dialect: Dialect, name: str, provider: str
     if found.complaints:
         return DialectSchema({}, tuple(found.losses), tuple(found.complaints))
     if dialect.openapi:
-        from .dialect_writing import openapi_schema
-
         document = openapi_schema(document)
     return DialectSchema(document, (*found.losses, *_losses_of_document(codec, name, provider)), ())
 

@@ -16,7 +16,7 @@ from ..wording import nearest, quote
 from .document_checks import Judge
 from .patterns import Patterns
 from .read import read_document
-from .style import style_of
+from .style import restyled, style_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -160,8 +160,6 @@ class DocumentCodec(ResultCodec[Any]):
         document: dict[str, Any] = copy_json(self._whole.shown)
         if style is None:
             return document
-        from .style import restyled
-
         styled: dict[str, Any] = restyled(document, style)
         return styled
 

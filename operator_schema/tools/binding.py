@@ -10,7 +10,7 @@ from ..errors import MissingContextError, SchemaError, ToolError
 from ..findings import about_type
 from ..introspect.names import name_of
 from ..wording import clip, escape, listed, nearest, quote
-from .context import near_miss, value_for
+from .context import near_miss, plain_type, value_for
 from .metadata import snake_case
 
 if TYPE_CHECKING:
@@ -128,8 +128,6 @@ def injected_type(tool: str, plan: CallPlan | None, name: str) -> Any:
     Raises:
         ToolError: it isn't one of the injected parameters.
     """
-    from .context import plain_type
-
     injected = () if plan is None else plan.injected
     for parameter, kinds, hint in injected:
         if parameter.name == name:

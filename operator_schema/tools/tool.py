@@ -12,7 +12,7 @@ from ..immutable import is_same_state
 from ..introspect.docstrings import split_summary
 from ..introspect.node_kinds import visit
 from ..introspect.nodes import ObjectNode, UnionNode
-from ..json_values import copy_json
+from ..json_values import Original, copy_json
 from ..wording import received
 from .binding import (
     about_instance,
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from ..codec.codec import Codec
     from ..codec.report import DecodeReport
     from ..introspect.nodes import Graph
-    from ..json_values import Original
     from ..schema.style import SchemaStyle, StyleOptions
     from .binding import CallPlan
     from .metadata import Enabled, Metadata, ToolAnnotations
@@ -342,8 +341,6 @@ class Tool(Generic[P, R]):
         key = None if style is None else (style.inline, style.boolean_schemas, style.empty_schemas)
         original: Original | None = self._forms.get(key)
         if original is None:
-            from ..json_values import Original
-
             original = self.keep_form(key, Original(self.new_definition(style)))
         copied: ToolDefinition = original.copy()
         return copied
