@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .json_values import copy_json
-from .wording import clip, escape, quote, received
+from .message_text import clip, escape, quote, received
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
 
 from .immutable import Value
-from .wording import clip, escape, quote, show_path
+from .message_text import clip, escape, quote, show_path
 
 if TYPE_CHECKING:
     from typing import Self

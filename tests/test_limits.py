@@ -22,8 +22,8 @@ from operator_schema.codec.size_limits import (
 )
 from operator_schema.errors import REPORT_LENGTH, SHOWN_PROBLEMS
 from operator_schema.introspect import walk
+from operator_schema.message_text import EXCERPT_LENGTH, LISTED_OPTIONS, excerpt, listed
 from operator_schema.schema.render import MAX_INLINED
-from operator_schema.wording import EXCERPT_LENGTH, LISTED_OPTIONS, excerpt, listed
 
 
 @dataclass

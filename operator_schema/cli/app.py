@@ -11,7 +11,7 @@ import click
 
 from .. import __version__
 from ..errors import SchemaError
-from ..wording import escape, nearest
+from ..message_text import escape, nearest
 from . import serve, tool_commands, type_commands
 from .arguments import NearChoice
 from .modules import WrongUse

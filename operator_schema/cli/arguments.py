@@ -10,7 +10,7 @@ import click
 from ..codec.options import UnknownFields
 from ..errors import SchemaError
 from ..lazy import names_meant
-from ..wording import escape
+from ..message_text import escape
 from .lookup import ObjectName, find_factory
 from .modules import WrongUse
 

@@ -16,12 +16,12 @@ from ..errors import DecodeError, SchemaError, ToolNotFoundError
 from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import ArrayNode, ObjectNode
 from ..json_values import is_array, to_json_text
+from ..message_text import escape, listed, nearest
 from ..rounds.toolset import Toolset
 from ..tools.function import tool
 from ..tools.registry import Registry
 from ..tools.tool import Tool
 from ..tools.tool_sources import tools_in
-from ..wording import escape, listed, nearest
 from .modules import WrongUse, kind_of, load_module, modules_of, own_output_kept, reason_of
 from .output import json_types, value_of
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..errors import SchemaError
-from ..wording import clip, escape, nearest
+from ..message_text import clip, escape, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import ObjectNode
 from ..json_values import type_of
-from ..wording import escape
+from ..message_text import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Sequence

@@ -12,7 +12,7 @@ import click
 
 from ..errors import DuplicateToolError, MissingContextError
 from ..immutable import Value
-from ..wording import escape, listed
+from ..message_text import escape, listed
 from .arguments import (
     NAME,
     REGISTRY,

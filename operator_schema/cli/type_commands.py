@@ -16,8 +16,8 @@ from ..codec.json_text import read_json
 from ..errors import DecodeError, EncodeError, SchemaError
 from ..introspect.nodes import ObjectNode
 from ..lint.checks import anything, no_docstring, numbered_choices, undescribed
+from ..message_text import escape, show_path
 from ..tools.tool_sources import tools_in
-from ..wording import escape, show_path
 from .arguments import REGISTRY, TYPE, traceback_option, unknown_fields_option
 from .lookup import codec_of_name, dataclasses_of, find_tools, offered_by
 from .modules import WrongUse, load_module, modules_of

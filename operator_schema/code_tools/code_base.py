@@ -10,7 +10,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar, get_args
 
 from .. import CallError, Registry, tool
-from ..wording import checked_text, nearest_names, quote, received
+from ..message_text import checked_text, nearest_names, quote, received
 from .answers import FUNCTIONS, ChangedError, inspected, match, read_function
 from .index import Index, Pattern
 from .index_cache import IndexCache, check_cache

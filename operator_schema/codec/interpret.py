@@ -27,7 +27,7 @@ from ..introspect.nodes import (
     UnionNode,
 )
 from ..json_values import choice_key, copy_json, fits_types, has_surrogate, is_array, is_object, type_of
-from ..wording import count_of, key_step
+from ..message_text import count_of, key_step
 from .problems import INVALID, Problems, Trial
 from .size_limits import MAX_INTEGER_DIGITS, MAX_KEY_DIGITS, HashCounter
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..findings import Finding
 from ..json_values import is_array, is_object
-from ..wording import clip, escape, excerpt, quote
+from ..message_text import clip, escape, excerpt, quote
 from .problems import Problems, RefusedTextError, steps_of
 from .report import repaired
 from .size_limits import MAX_TEXT_DEPTH, most_digits

@@ -29,8 +29,8 @@ from ..introspect.nodes import (
 )
 from ..introspect.unions import tag_of
 from ..json_values import JSON_TYPES, fits_types, is_array, is_object, type_of
+from ..message_text import EXCERPT_LENGTH, clip, escape, excerpt, key_step, kind, nearest, quote, received
 from ..schema.keywords import INTEGER_KEY, SIGNS, LimitError
-from ..wording import EXCERPT_LENGTH, clip, escape, excerpt, key_step, kind, nearest, quote, received
 from .size_limits import MAX_INTEGER_DIGITS
 from .spellings import quoted_scalar, quoted_type
 

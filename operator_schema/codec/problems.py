@@ -9,7 +9,7 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..wording import key_step, nearest
+from ..message_text import key_step, nearest
 from .size_limits import MAX_PROBLEMS
 
 if TYPE_CHECKING:

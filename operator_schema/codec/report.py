@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from ..findings import Finding
 from ..immutable import Value
-from ..wording import quote
+from ..message_text import quote
 
 __all__ = ["DecodeReport", "RepairKind", "ignored", "repaired"]
 

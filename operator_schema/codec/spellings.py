@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..introspect.nodes import EnumNode
 from ..json_values import choice_key, type_of
-from ..wording import fold
+from ..message_text import fold
 from .size_limits import MAX_INTEGER_DIGITS, most_digits
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import DecodeError, ToolError, ToolNotFoundError
 from ..json_values import is_array, is_object
+from ..message_text import listed, received, show_path
 from ..tools.calls import ToolResult, arguments_to_decode, class_name_of
 from ..tools.failures import Passed
 from ..tools.log import DEBUG, WARNING
@@ -20,7 +21,6 @@ from ..tools.output import items_of
 from ..tools.round_protocol import DecodedCall, context_of
 from ..tools.signature import close_awaitable, is_awaitable
 from ..tools.special_parameters import RawArguments
-from ..wording import listed, received, show_path
 from .backends import Tasks, current_backend, is_cancellation
 from .concurrency import PLACE, Place
 from .threads import Threads, lent_thread

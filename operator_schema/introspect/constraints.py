@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..findings import UnfitError
 from ..immutable import Value
 from ..json_values import LONGEST_BITS, has_surrogate
+from ..message_text import clip, escape, excerpt, received
 from ..schema.keywords import LIMITS, NUMBERS, LimitError, is_no_multiple, keywords_of
-from ..wording import clip, escape, excerpt, received
 from .hints import FieldPlace
 from .leaves import SchemaLeaf, as_leaf, trusted_leaf
 from .names import is_annotation, is_type, name_of, show_value

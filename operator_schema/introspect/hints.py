@@ -13,7 +13,7 @@ from types import CellType
 from typing import TYPE_CHECKING, Any, ForwardRef, Literal, get_args, get_origin
 
 from ..immutable import Value
-from ..wording import clip, escape, nearest
+from ..message_text import clip, escape, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence

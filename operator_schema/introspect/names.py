@@ -6,7 +6,7 @@ from itertools import chain
 from types import BuiltinFunctionType, FunctionType, GenericAlias, ModuleType, NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union, get_args, get_origin
 
-from ..wording import clip, escape, excerpt
+from ..message_text import clip, escape, excerpt
 from .hints import Unresolved
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from ..json_values import has_surrogate, is_array, is_object
-from ..wording import escape, excerpt, listed, nearest, quote, received
+from ..message_text import escape, excerpt, listed, nearest, quote, received
 from .annotations import Defaulted
 from .classes import (
     annotations_of,

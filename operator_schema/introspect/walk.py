@@ -10,7 +10,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, get_args, get_origin
 
-from ..wording import quote, received
+from ..message_text import quote, received
 from .annotations import CLASSES, NAMED, ORIGINS, SIMPLE
 from .classes import form_of
 from .hints import NO_BINDINGS, Place, Scope, Unresolved, bindings_key, evaluate_forward

@@ -10,12 +10,12 @@ from ..findings import Finding
 from ..introspect.nodes import AnyNode, EnumNode, LiteralNode, ObjectNode, ScalarNode, UnionNode
 from ..introspect.parameter_places import places_of
 from ..json_values import to_json_text
+from ..message_text import listed, quote, received
 from ..providers.provider import Provider
 from ..rounds.toolset import Toolset
 from ..schema.dialect import GIVE_TOOLS
 from ..tools.registry import Registry
 from ..tools.tool_sources import tools_of
-from ..wording import listed, quote, received
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..json_values import copy_json, is_array, is_object, to_json_text
+from ..message_text import checked_text
 from ..schema.style import Dialect
 from ..tools import RawCall
-from ..wording import checked_text
 from .answer import Answer
 from .names import NameRule, Rules
 from .partial_response import CustomInput, GrowingBlock, GrowingInput, GrowingList, GrowingObject

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..errors import SchemaError
 from ..findings import about_type
 from ..immutable import Value
-from ..wording import quote
+from ..message_text import quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

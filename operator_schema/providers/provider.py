@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..immutable import Value
 from ..json_values import is_array, is_object
-from ..wording import received
+from ..message_text import received
 from .answer import (
     Answer,
     ResponseError,

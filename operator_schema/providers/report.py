@@ -11,7 +11,7 @@ from ..errors import SchemaError
 from ..immutable import Value
 from ..introspect.parameter_places import places_of
 from ..json_values import to_json_text
-from ..wording import show_path
+from ..message_text import show_path
 from .tool_forms import check_size, dialect_in, fits_of, made_forms, too_long, too_many, wire_keys
 
 if TYPE_CHECKING:

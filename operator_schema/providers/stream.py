@@ -10,7 +10,7 @@ from ..codec.json_text import check_depth
 from ..codec.problems import RefusedTextError
 from ..immutable import Value
 from ..json_values import copy_json, is_object
-from ..wording import excerpt
+from ..message_text import excerpt
 from .answer import Answer, ResponseError, json_of, message_of, parsed, what_came
 from .wire import failed_calls
 

@@ -8,8 +8,8 @@ from ..errors import SchemaError
 from ..findings import Finding, about_type
 from ..immutable import Value
 from ..json_values import Original
+from ..message_text import quote, received
 from ..schema.style import SchemaStyle
-from ..wording import quote, received
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

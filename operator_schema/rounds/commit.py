@@ -6,8 +6,8 @@ from os import urandom
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..findings import Finding, shown_call
+from ..message_text import checked_text, listed, quote, received
 from ..tools.calls import ToolResult
-from ..wording import checked_text, listed, quote, received
 from .errors import CommitError, RoundError
 from .input_copies import is_edited
 from .tool_call import ToolCall

@@ -13,8 +13,8 @@ from ..errors import DecodeError, EncodeError, ToolError
 from ..findings import Finding
 from ..immutable import is_same_state
 from ..json_values import LONGEST_BITS, is_array, is_object
+from ..message_text import clip, escape, excerpt, received
 from ..tools.calls import class_name_of
-from ..wording import clip, escape, excerpt, received
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

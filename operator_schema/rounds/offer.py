@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, cast
 
 from ..errors import DecodeError, ToolNotFoundError
 from ..immutable import Value
+from ..message_text import as_written, listed, nearest_names, quote, received, writable_text
 from ..tools.calls import RawCall, ToolResult, arguments_to_decode, checked_calls
 from ..tools.tool import Tool
-from ..wording import as_written, listed, nearest_names, quote, received, writable_text
 from .commit import Settlement
 from .errors import OfferError, RoundError
 from .input_copies import MESSAGE_DEPTH, NotJSONError, own_json, shown_arguments

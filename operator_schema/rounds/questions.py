@@ -10,10 +10,10 @@ from ..codec.codec import codec_of
 from ..errors import DecodeError, NeedsInput, SchemaError, ToolError
 from ..findings import Finding
 from ..json_values import is_array, is_object
+from ..message_text import escape, listed, received, show_path, writable_text
 from ..tools.calls import arguments_to_decode
 from ..tools.injection import is_union
 from ..tools.round_protocol import DecodedCall
-from ..wording import escape, listed, received, show_path, writable_text
 from .hooks import CONFIRM, Complete, Defer, Reject, RunNormally, decided, with_own_input
 from .input_copies import check_written, own_json
 from .tool_call import FAILURES, Question, ToolCall, call_with_input

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from ..findings import shown_call
 from ..immutable import Value
 from ..json_values import copy_json
+from ..message_text import clip, escape, quote, received
 from ..tools.calls import ToolResult, class_name_of, exception_text
-from ..wording import clip, escape, quote, received
 from .commit import INTERRUPTED, find_call, matched, refuse, settled
 from .errors import RoundError
 from .hooks import CONFIRM, FailedHookError, Hooks, after_hooks, decide, unless_confirmed

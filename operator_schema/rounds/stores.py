@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..codec.codec import Codec
 from ..immutable import Value
+from ..message_text import clip, escape, received
 from ..tools.calls import RawCall, ToolResult
-from ..wording import clip, escape, received
 from .errors import RoundError, StoreError
 from .input_copies import digest_with
 from .round import HookError

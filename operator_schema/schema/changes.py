@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..findings import Finding
 from ..json_values import is_array, is_object, to_json_text
-from ..wording import clip, escape, excerpt, received
+from ..message_text import clip, escape, excerpt, received
 from .keywords import KEYWORDS
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from ..introspect.nodes import (
     UnionNode,
 )
 from ..json_values import copy_json, is_array, is_object
-from ..wording import quote
+from ..message_text import quote
 from .dialect_writing import (
     WORDS,
     CannotSay,

@@ -9,7 +9,7 @@ from ..errors import SchemaError
 from ..findings import Finding, about_type
 from ..immutable import Value
 from ..json_values import copy_json, has_surrogate, is_array, is_object
-from ..wording import received
+from ..message_text import received
 from .subschemas import path_of
 
 if TYPE_CHECKING:

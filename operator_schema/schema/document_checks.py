@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..codec.problems import steps_of
 from ..findings import Finding
 from ..json_values import JSON_TYPES, fits_types, is_array, is_object
-from ..wording import count_of, excerpt, listed, quote, received
+from ..message_text import count_of, excerpt, listed, quote, received
 from .document import unchecked
 from .keywords import DEFINITIONS, KEYWORDS, LIMITS, UNITS, limit_of
 from .patterns import UNREAD_PATTERN

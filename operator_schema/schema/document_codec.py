@@ -12,7 +12,7 @@ from ..errors import EncodeError, SchemaError
 from ..findings import Finding, about_type
 from ..immutable import set_once
 from ..json_values import copy_json
-from ..wording import nearest, quote
+from ..message_text import nearest, quote
 from .document_checks import Judge
 from .patterns import Patterns
 from .read import read_document

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import MissingContextError, SchemaError, ToolError
 from ..findings import about_type
 from ..introspect.names import name_of
-from ..wording import clip, escape, listed, nearest, quote
+from ..message_text import clip, escape, listed, nearest, quote
 from .context import near_miss, plain_type, value_for
 from .metadata import snake_case
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from ..immutable import Value
-from ..wording import checked_text, clip, escape, received
+from ..message_text import checked_text, clip, escape, received
 
 if TYPE_CHECKING:
     from typing import Self

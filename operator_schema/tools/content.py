@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..immutable import Value
-from ..wording import checked_text, clip, escape, excerpt, received
+from ..message_text import checked_text, clip, escape, excerpt, received
 
 if TYPE_CHECKING:
     from os import PathLike

@@ -15,10 +15,10 @@ from ..introspect.names import name_of
 from ..introspect.node_kinds import flat_members
 from ..introspect.nodes import NULL, LeafNode, ObjectNode, RefNode, UnionNode
 from ..json_values import copy_json, is_object, to_json_text
+from ..message_text import clip, escape, listed, nearest
 from ..schema.references import with_references_resolved
 from ..schema.render import Renderer
 from ..schema.subschemas import rebuilt
-from ..wording import clip, escape, listed, nearest
 from .context import WholeContext  # noqa: TC001  # the tool evaluates its annotations
 from .function import tool
 from .injection import skip

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..errors import CallError, DecodeError, EncodeError, NeedsInput, ToolError
 from ..json_values import has_surrogate
-from ..wording import clip, escape, listed, quote, show_path
+from ..message_text import clip, escape, listed, quote, show_path
 from .calls import ToolResult, class_name_of, exception_text, message_of, own_parts
 from .log import ERROR, INFO, WARNING, has_plain_traceback, write_log
 

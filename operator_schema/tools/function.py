@@ -23,7 +23,7 @@ from ..introspect.hints import Scope
 from ..introspect.names import name_of
 from ..introspect.nodes import ObjectNode, UnionNode
 from ..json_values import without_surrogates
-from ..wording import clip, escape, quote
+from ..message_text import clip, escape, quote
 from .binding import CallPlan
 from .injection import framework_fields, is_union
 from .input_types import install, make_input_type

@@ -22,7 +22,7 @@ from ..introspect.hints import Unresolved
 from ..introspect.leaves import CheckedEncoder
 from ..introspect.names import class_name, name_of
 from ..introspect.nodes import LeafNode, ObjectNode
-from ..wording import received
+from ..message_text import received
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from ..immutable import Value
 from ..introspect.docstrings import split_summary
 from ..json_values import copy_json, without_surrogates
-from ..wording import received
+from ..message_text import received
 from .signature import (
     close_awaitable,
     is_awaitable,

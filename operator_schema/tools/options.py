@@ -13,7 +13,7 @@ from ..findings import Finding, about_type
 from ..introspect.names import NOT_SUPPORTED, name_of
 from ..introspect.nodes import ObjectNode, UnionNode
 from ..json_values import copy_json, has_surrogate, is_object
-from ..wording import as_written, clip, escape, nearest, quote
+from ..message_text import as_written, clip, escape, nearest, quote
 from .metadata import (
     FLAGS,
     LEAST_CONTENT,

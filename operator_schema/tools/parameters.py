@@ -16,7 +16,7 @@ from ..introspect.hints import Scope, Unresolved, evaluate_forward
 from ..introspect.leaves import SchemaLeaf, own_leaf, registered_leaf, schema_type
 from ..introspect.names import is_type, name_of, show_error
 from ..introspect.shipped_leaves import shipped_leaf
-from ..wording import clip, escape, listed, nearest, quote, received
+from ..message_text import clip, escape, listed, nearest, quote, received
 from .injection import (
     AnnotatedAlias,
     alternatives_of,

@@ -11,7 +11,7 @@ from ..findings import Finding
 from ..immutable import Value
 from ..introspect.leaves import SchemaLeaf, trusted_leaf
 from ..json_values import copy_json
-from ..wording import clip, escape, nearest, quote, received
+from ..message_text import clip, escape, nearest, quote, received
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

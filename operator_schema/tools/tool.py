@@ -13,7 +13,7 @@ from ..introspect.docstrings import split_summary
 from ..introspect.node_kinds import visit
 from ..introspect.nodes import ObjectNode, UnionNode
 from ..json_values import Original, copy_json
-from ..wording import received
+from ..message_text import received
 from .binding import (
     about_instance,
     bound,

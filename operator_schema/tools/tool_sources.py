@@ -9,7 +9,7 @@ from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 from ..json_values import is_object
-from ..wording import as_written, clip, escape, listed, quote, received
+from ..message_text import as_written, clip, escape, listed, quote, received
 from .binding import unbound_message
 from .tool import Tool
 

@@ -21,8 +21,8 @@ from mcp.shared.exceptions import MCPError
 
 from ...execution import current_backend, person_answers
 from ...json_values import without_surrogates
+from ...message_text import received
 from ...rounds import call_text
-from ...wording import received
 from .content import is_modern
 
 if TYPE_CHECKING:

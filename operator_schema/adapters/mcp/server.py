@@ -22,8 +22,8 @@ from mcp.shared.exceptions import MCPError
 from ...errors import ToolNotFoundError
 from ...execution import current_backend
 from ...json_values import without_surrogates
+from ...message_text import kind, received
 from ...tools import ERROR, Registry, ToolResult, class_name_of, write_log
-from ...wording import kind, received
 from ..base import Adapter, Runner
 from .content import (
     checked_structured,
