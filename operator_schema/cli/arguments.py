@@ -72,7 +72,7 @@ class _NameType(click.ParamType[ObjectName]):
     ) -> None:
         if _is_path(module):
             file = os.path.relpath(module.removesuffix(".py"))
-            name = os.path.basename(file) if file.startswith(os.pardir) else file.replace(os.sep, ".")  # noqa: PTH119  # only text
+            name = os.path.basename(file) if file.startswith(os.pardir) else file.replace(os.sep, ".")
             if path or not self._optional:
                 name = f"{name}:{path or self._kind}"
             self.fail(f"{escape(module)!r} is a path; give MODULE by its name: {escape(name)}", param, ctx)

@@ -168,7 +168,7 @@ def find_offered(
         return factory.make(given or {}, show_traceback=show_traceback)
     if not isinstance(found, (Registry, Toolset)):
         raise WrongUse(_not_offered(found, target))
-    return found  # pyright: ignore[reportUnknownVariableType]  # of whatever inputs
+    return cast("Registry | Toolset[Any]", found)
 
 
 def _not_offered(found: object, target: ObjectName) -> str:
@@ -434,7 +434,7 @@ class Factory:
                 f"{escape(self.name)}() returned {escape(type(made).__name__)}, not a Registry or a Toolset"
             )
             raise WrongUse(message)
-        return made  # pyright: ignore[reportUnknownVariableType]  # of whatever inputs
+        return cast("Registry | Toolset[Any]", made)
 
     def written(self, given: Mapping[str, Any]) -> list[str]:
         """Return options for another folder: the same values, with absolute paths, defaults included.
@@ -529,7 +529,7 @@ def _are_paths(value: Any) -> bool:
 
 def _words(option: str, value: Any) -> list[str]:
     if isinstance(value, Path):
-        return [option, os.path.abspath(value)]  # noqa: PTH100  # links stay as they are written
+        return [option, os.path.abspath(value)]  # links stay as they are written
     if isinstance(value, bool):
         return [option if value else f"--no-{option.removeprefix('--')}"]
     return [option, value if isinstance(value, str) else to_json_text(value)]

@@ -151,11 +151,11 @@ def _place(error: BaseException) -> str:
     """Return where the user's own code raised an exception: ` (tools.py, line 3)`, or nothing."""
     if isinstance(error, SyntaxError):
         return ""  # its message says where
-    ours = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120  # only text is compared
+    ours = os.path.dirname(os.path.dirname(__file__))
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         file = frame.filename
         if file != importlib.__file__ and not file.startswith(("<frozen ", ours + os.sep)):
-            here = os.path.join(os.getcwd(), "")  # noqa: PTH109, PTH118  # only text is compared
+            here = os.path.join(os.getcwd(), "")
             return f" ({escape(file.removeprefix(here))}, line {frame.lineno})"
     return ""
 
@@ -175,7 +175,7 @@ class SourceFiles:
 
     def __init__(self, module: str) -> None:
         self._package = module.partition(".")[0]
-        self._folder = os.path.join(os.getcwd(), "")  # noqa: PTH109, PTH118  # only text is compared
+        self._folder = os.path.join(os.getcwd(), "")
         # A cached module counts as new if its source has the same size and second.
         sys.dont_write_bytecode = True
         self._seen = self._times()

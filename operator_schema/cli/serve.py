@@ -104,7 +104,7 @@ def _started(words: Sequence[str]) -> dict[str, Any]:
         "type": "stdio",
         "command": sys.executable,
         "args": ["-m", _PACKAGE, *words],
-        "env": {"PYTHONPATH": os.getcwd()},  # noqa: PTH109  # only text
+        "env": {"PYTHONPATH": os.getcwd()},
     }
 
 

@@ -80,7 +80,7 @@ class CodeBase:
         if not self.root.is_dir():
             message = f"the root of a code base is a folder: {self.root}"
             raise NotADirectoryError(message)
-        if not isinstance(budget, int):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+        if not isinstance(budget, int):  # what callers promise, some do not
             message = f"the budget is a number of characters, not {received(budget)}"
             raise TypeError(message)
         if budget < SMALLEST:

@@ -243,7 +243,7 @@ class Outcomes:
         """Return the tool of a call, or the result that says why it can't be called."""
         registry, name = self._registry, call.name
         try:
-            entries = registry._entries  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # its tools with their switches, at one time
+            entries = registry._entries  # noqa: SLF001  # its tools with their switches, at one time
             found = entries.called(name, context, asked_for=was_offered)
             tool, may_run = found or (registry.shown(name, context=context), False)
             return tool if may_run else self.failures.disabled(call)

@@ -415,7 +415,7 @@ def limits_of(leaf: SchemaLeaf[Any]) -> Constraints | None:
     return leaf.decode.limits if isinstance(leaf.decode, Limited) else None
 
 
-def limit_leaf(leaf: SchemaLeaf[Any], limits: Constraints, exact_step: bool) -> SchemaLeaf[Any]:  # noqa: FBT001  # as the caller found it
+def limit_leaf(leaf: SchemaLeaf[Any], limits: Constraints, exact_step: bool) -> SchemaLeaf[Any]:
     """Make a leaf that refuses decimals beyond limits.
 
     Args:

@@ -371,7 +371,7 @@ def describe_fields(
     given: Mapping[str, str] | None,
     names: Mapping[str, Declared],
     report: Report,
-    attribute_docs: bool,  # noqa: FBT001  # a keyword costs more than the rest of the call
+    attribute_docs: bool,
 ) -> tuple[str | None, Mapping[str, str], Mapping[str, str]]:
     """Gather the descriptions that a class brings, along its MRO, the nearest class first.
 

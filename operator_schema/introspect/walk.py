@@ -68,10 +68,10 @@ class Walk:
     def __init__(
         self,
         leaves: Iterable[SchemaLeaf[Any]],
-        closed: bool,  # noqa: FBT001  # keywords cost as much as half of this
+        closed: bool,
         namespace: Mapping[str, Any],
         max_depth: int,
-        attribute_docs: bool,  # noqa: FBT001  # as above
+        attribute_docs: bool,
     ) -> None:
         self.leaves = index_leaves(leaves) if leaves else {}
         self.simple = _without(SIMPLE, self.leaves) if leaves else SIMPLE

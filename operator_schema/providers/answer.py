@@ -132,7 +132,7 @@ class Answer(Value):
             message = "a number in it isn't finite"
             raise ValueError(message)
         said = (self.text, self.refusal, self.raw_stop, self.reasoning, self.stop_message)
-        if all(text is None or isinstance(text, str) for text in said):  # pyright: ignore[reportUnnecessaryIsInstance]  # they came from outside
+        if all(text is None or isinstance(text, str) for text in said):  # they came from outside
             return self
         message = "expected text"
         raise TypeError(message)

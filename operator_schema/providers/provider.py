@@ -274,7 +274,7 @@ class Provider(Value):
         """
         from ..rounds import Turn
 
-        if not isinstance(turn, Turn):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may give a plan
+        if not isinstance(turn, Turn):  # callers may give a plan
             message = f"turn takes what round.commit(…) returns, a Turn, not {received(turn)}"
             raise TypeError(message)
         return self._turn(turn, offered_now(offer))

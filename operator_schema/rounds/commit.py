@@ -149,7 +149,7 @@ def _is_decided(given: Any) -> bool:
 
 def _own_index(result: Given) -> int | None:
     """Return the position of the call that a result knows; None if it has only an id."""
-    return result._index if isinstance(result, ToolResult) else result.index  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # made in this room
+    return result._index if isinstance(result, ToolResult) else result.index  # noqa: SLF001  # made in this room
 
 
 def _id_of(result: Given) -> str:

@@ -256,7 +256,7 @@ class Hooks(Value):
     hooks: tuple[Hook, ...]
 
     def __init__(self, *sources: Any, toolset: NamedTools | None = None) -> None:
-        if not (toolset is None or isinstance(toolset, NamedTools)):  # pyright: ignore[reportUnnecessaryIsInstance]  # as above
+        if not (toolset is None or isinstance(toolset, NamedTools)):
             message = f"toolset is a Toolset, not {received(toolset)}"
             raise TypeError(message)
         found = tuple([found for source in sources for found in _hooks_of(source, toolset)])
@@ -266,7 +266,7 @@ class Hooks(Value):
 
     def __or__(self, other: Hooks) -> Hooks:
         """Return the hooks of both, these first."""
-        if not isinstance(other, Hooks):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+        if not isinstance(other, Hooks):  # what callers promise, some do not
             return NotImplemented
         return Hooks(self, other)
 

@@ -71,7 +71,7 @@ def digest_with(secret: bytes | None) -> Digest:
 
     if secret is None:
         return lambda saved: sha256(text_of(saved)).hexdigest()
-    if not isinstance(secret, (bytes, bytearray)):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+    if not isinstance(secret, (bytes, bytearray)):  # what callers promise, some do not
         message = f"the secret is bytes, such as secrets.token_bytes(32), not {class_name_of(secret)}"
         raise TypeError(message)
     if not secret:

@@ -326,7 +326,7 @@ class Round(Value, Generic[Input]):
 
         self._check_open()
         found = find_call(self.calls, call, "handled")
-        if not isinstance(result, ToolResult):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+        if not isinstance(result, ToolResult):  # what callers promise, some do not
             message = f"a call is revised with a ToolResult, such as call.complete(…), not {received(result)}"
             raise TypeError(message)
         if (result.call_id, result.name) != (found.id, found.name):

@@ -42,7 +42,7 @@ class SchemaDocument(Value):
     schema: dict[str, Any]
     is_arguments: bool
 
-    def __init__(self, name: str, schema: Mapping[str, Any], is_arguments: bool = True) -> None:  # noqa: FBT001, FBT002  # `Value.replace` gives every attribute by position
+    def __init__(self, name: str, schema: Mapping[str, Any], is_arguments: bool = True) -> None:
         fault = _fault(schema)
         if fault is None and is_arguments and schema.get("type", "object") != "object":
             fault = f'"type" is {received(schema["type"])}, and arguments are an object'

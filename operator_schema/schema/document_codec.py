@@ -64,7 +64,7 @@ class _Whole(NamedTuple):
     complaints: list[Finding]
 
 
-def _read_whole(document: SchemaDocument, descriptions: Mapping[str, str], is_closed: bool) -> _Whole:  # noqa: FBT001  # as the attribute
+def _read_whole(document: SchemaDocument, descriptions: Mapping[str, str], is_closed: bool) -> _Whole:
     shown = document.with_descriptions(descriptions) if descriptions else document
     patterns = Patterns()
     reading = read_document(

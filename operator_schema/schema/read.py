@@ -177,7 +177,7 @@ def read_document(
 
 
 def _open_object(name: str) -> ObjectNode:
-    return ObjectNode(dict, name, "typed_dict", (), False, None, None)  # noqa: FBT003  # by position alone
+    return ObjectNode(dict, name, "typed_dict", (), False, None, None)
 
 
 class _Reader:
@@ -536,7 +536,7 @@ class _Reader:
         ]
         return tuple(fields)
 
-    def _field(self, key: str, schema: Any, is_required: bool, where: str) -> Field:  # noqa: FBT001  # as the attribute
+    def _field(self, key: str, schema: Any, is_required: bool, where: str) -> Field:
         self.levels += 1
         node, description = self._described(schema, step(where, "properties", key), _title(schema) or key)
         self.levels -= 1
@@ -552,8 +552,8 @@ class _Reader:
             node,
             is_required,
             copy_json(default) if default is not MISSING and _fits(node, default) else MISSING,
-            False,  # noqa: FBT003  # by position alone
-            False,  # noqa: FBT003  # as above
+            False,
+            False,
             description,
             tuple([copy_json(each) for each in examples[:_MAX_EXAMPLES] if _fits(node, each)])
             if is_array(examples)

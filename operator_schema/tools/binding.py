@@ -89,7 +89,7 @@ def injected_values(
         ToolError: a name isn't one of the injected parameters, two types of the context fit one
             parameter, one nearly fits a parameter that has a default, or the context isn't a mapping.
     """
-    if context is not None and not isinstance(context, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+    if context is not None and not isinstance(context, Mapping):  # what callers promise, some do not
         what = name_of(type(context))
         message = f"a context maps types and names to values, as in {{Db: db}}, not {what}"
         raise ToolError(tool, message)

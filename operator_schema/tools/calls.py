@@ -81,7 +81,7 @@ class RawCall(Value):
         id: str | None,
         name: str,
         arguments: Any = None,
-        is_cut_off: bool = False,  # noqa: FBT001, FBT002  # as below
+        is_cut_off: bool = False,
     ) -> None: ...
     @overload
     def __init__(self, *, name: str, arguments: Any = None, is_cut_off: bool = False) -> None: ...
@@ -90,7 +90,7 @@ class RawCall(Value):
         id: str | None = None,  # noqa: A002  # the attribute's name
         name: Any = None,
         arguments: Any = None,
-        is_cut_off: bool = False,  # noqa: FBT001, FBT002  # by position too, as pickles and copies give it
+        is_cut_off: bool = False,
     ) -> None:
         if name is None:
             message = "a call needs the name of a tool: RawCall(id, name, arguments), or RawCall(name=…)"
@@ -174,7 +174,7 @@ class ToolResult(Value):
             call_id: str,
             name: str,
             content: str,
-            is_error: bool,  # noqa: FBT001  # as the attribute
+            is_error: bool,
             code: ResultCode | None,
             details: Mapping[str, Any] | None,
             parts: tuple[Part, ...],

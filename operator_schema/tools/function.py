@@ -265,11 +265,11 @@ def tool(function: Any = None, /, **options: Any) -> Any:  # noqa: D417  # the o
             options["description"] = function
 
         def decorate(function: Any, /) -> Any:
-            frame = sys._getframe(1)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # names that text may use
+            frame = sys._getframe(1)  # names that text may use
             return make_tool(function, options, frame, by_position=by_position)
 
         return decorate
-    return make_tool(function, options, sys._getframe(1))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # names that text may use
+    return make_tool(function, options, sys._getframe(1))  # names that text may use
 
 
 @overload
@@ -305,7 +305,7 @@ def tool_input(annotation: Any = MISSING, /, **options: Any) -> Any:  # noqa: D4
     Raises:
         SchemaError: with everything that is wrong with the type and the options.
     """
-    home = caller_module(sys._getframe(1))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # whose tool it is
+    home = caller_module(sys._getframe(1))  # whose tool it is
     if annotation is MISSING:
 
         def decorate(annotation: Any, /) -> InputTool[..., Any]:

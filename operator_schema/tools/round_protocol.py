@@ -105,7 +105,7 @@ def context_of(decoded: DecodedCall, context: Mapping[Any, Any] | None) -> Mappi
         return context
     if context is None:
         return decoded.answers
-    if not isinstance(context, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # the tool says so
+    if not isinstance(context, Mapping):  # the tool says so
         return context
     # Not a copy: a mapping may make its values when it is asked for them.
     return ChainMap({**decoded.answers}, cast("MutableMapping[Any, Any]", context))

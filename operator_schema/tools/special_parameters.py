@@ -47,7 +47,7 @@ class RawArguments(Value):
         arguments: Mapping[str, Any],
         tool: str = "tool",
         hint: str | None = None,
-        repair: bool = False,  # noqa: FBT001,FBT002  # `Value.replace` gives every attribute by position
+        repair: bool = False,
     ) -> None:
         super().__init__(copy_json(dict(arguments)), tool, hint, repair)
 
@@ -208,7 +208,7 @@ class Progress:
 
 def connect(progress: Progress, report: Callable[[ProgressUpdate], object] | None) -> None:
     """Let a function get what is reported; None ends that."""
-    progress._report = report  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # tools must not see it
+    progress._report = report  # noqa: SLF001  # tools must not see it
 
 
 def _check(rule: str, value: object, kinds: tuple[type, ...]) -> None:

@@ -635,7 +635,7 @@ class Tool(Generic[P, R]):
         if "leaves" in given:
             output = output.with_leaves(given["leaves"])
         # A copy belongs to the module that makes it, unless that is one of this package.
-        home = caller_module(sys._getframe(1))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # whose copy it is
+        home = caller_module(sys._getframe(1))  # whose copy it is
         if home.partition(".")[0] == __name__.partition(".")[0]:
             home = self._home
         made: Tool[P, R] = self._copy(

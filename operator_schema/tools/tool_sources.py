@@ -227,9 +227,9 @@ def tools_of(tools: Any) -> list[Tool[..., Any]]:
             tool = item.__func__.__get__(item.__self__, item.__self__)
         if not isinstance(tool, Tool):
             raise TypeError(_not_a_tool(item))
-        if tool.is_unbound:
-            raise TypeError(unbound_message(getattr(tool, "__qualname__", tool.name)))
         made = cast("Tool[..., Any]", tool)
+        if made.is_unbound:
+            raise TypeError(unbound_message(getattr(made, "__qualname__", made.name)))
         found.append(_named(made, key) if is_mapping else made)
     return found
 

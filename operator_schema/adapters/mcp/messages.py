@@ -247,7 +247,7 @@ class ClientLog:
     __slots__ = ("_levels", "_logger")
 
     def __init__(self, logger: str) -> None:
-        if not isinstance(logger, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+        if not isinstance(logger, str):  # what callers promise, some do not
             message = f"logger is the name of a logger, such as 'acme.tools', not {received(logger)}"
             raise TypeError(message)
         if not logger:

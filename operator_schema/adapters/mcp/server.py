@@ -277,7 +277,7 @@ def _called(make: Callable[[Ctx], Mapping[Any, Any]], ctx: Ctx) -> Mapping[Any, 
     """
     try:
         made = make(ctx)
-        if isinstance(made, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+        if isinstance(made, Mapping):  # what callers promise, some do not
             return made
         write_log(ERROR, "the function given as context returned %s, not a mapping", kind(made))
     except MCPError:
