@@ -168,7 +168,7 @@ def find_offered(
         return factory.make(given or {}, show_traceback=show_traceback)
     if not isinstance(found, (Registry, Toolset)):
         raise WrongUse(_not_offered(found, target))
-    return cast("Registry | Toolset[Any]", found)
+    return found  # pyright: ignore[reportUnknownVariableType]  # of whatever inputs
 
 
 def _not_offered(found: object, target: ObjectName) -> str:
@@ -434,7 +434,7 @@ class Factory:
                 f"{escape(self.name)}() returned {escape(type(made).__name__)}, not a Registry or a Toolset"
             )
             raise WrongUse(message)
-        return cast("Registry | Toolset[Any]", made)
+        return made  # pyright: ignore[reportUnknownVariableType]  # of whatever inputs
 
     def written(self, given: Mapping[str, Any]) -> list[str]:
         """Return options for another folder: the same values, with absolute paths, defaults included.
