@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import MISSING
+from functools import cache
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypedDict, TypeVar, cast, overload
 
@@ -448,10 +449,8 @@ class Tool(Generic[P, R]):
             raise error.with_hint(self._error_hint(error)) from None
 
     def _error_hint(self, error: DecodeError | None) -> str | None:
-        from .failures import error_hint  # most calls are right
-
         describer = self.described_by if self.described_by is not None and self.has_more else None
-        return error_hint(error, self.name, describer)
+        return _hints()(error, self.name, describer)
 
     def _completed(self, decoded: Any) -> Any:
         """Return an input; raw arguments get the data that their own errors need."""
@@ -759,6 +758,13 @@ class Tool(Generic[P, R]):
     def __reduce__(self) -> Any:
         # As a function is pickled: by its place in its module.
         return getattr(self, "__qualname__", self.name)
+
+
+@cache  # an import takes longer than the hint, even where the module is there already
+def _hints() -> Callable[[DecodeError | None, str, str | None], str | None]:
+    from .failures import error_hint
+
+    return error_hint
 
 
 def _refuse_pydantic(*_: object) -> NoReturn:
