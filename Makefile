@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 LINTERS := ruff ruff-format mypy pyright imports
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-quick test-near test-frameworks lock-frameworks grammars docs docs-serve coverage matrix campaign campaign-expressions campaign-parsers code-judges damage mutation bench bench-code bench-quick lint $(LINTERS) format clean
+.PHONY: help demo test test-quick test-near test-frameworks lock-frameworks grammars docs docs-serve coverage matrix campaign campaign-compare campaign-expressions campaign-parsers code-judges damage mutation bench bench-code bench-quick lint $(LINTERS) format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' $(MAKEFILE_LIST) | column -t -s: 2>/dev/null || true
@@ -82,6 +82,10 @@ campaign-expressions: $(VENV)/.test ## compare the regular expressions of docume
 SIZE ?= 1000000
 campaign-parsers: $(VENV)/.test ## ask the code tools about hostile texts, of which none may take long (SIZE=1000000)
 	$(BIN)/python tests/campaign/parsers.py --size $(SIZE)
+
+COMPARED ?= 100000
+campaign-compare: $(VENV)/.test ## compare random schemas with edits of them, judged by jsonschema (COMPARED=100000 SEED=0)
+	$(BIN)/python tests/campaign/compare.py --pairs $(COMPARED) --seed $(SEED)
 
 BENCH ?= .venv-bench
 bench: $(BENCH)/.bench ## compare with other libraries, write docs/benchmarks/; a part with ARGS='encode --rounds 9'
