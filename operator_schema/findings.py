@@ -149,7 +149,7 @@ class Finding(Value):
         """
         content = {name: getattr(self, name) for name in self.__slots__}
         rare = {name: content[name] for name in self.__slots__[6:] if content[name] is not None}
-        if self.remedy is None:
+        if self.remedy is None and self.keyword is None:
             del rare["severity"]
         often = {name: content[name] for name in self.__slots__[:6]}
         return {**often, "path": clip(self._shown_path(), _PATH_LENGTH), **rare}
@@ -159,7 +159,9 @@ class Finding(Value):
         if self.remedy is not None:
             return self._about_type()
         if self.keyword is not None:
-            place = self._shown_path() if self.where is None else f"{self.where} {self.keyword}".rstrip()
+            place = self._shown_path()
+            if self.where is not None:
+                place = clip(escape(f"{self.where} {self.keyword}".rstrip()), _MESSAGE_LENGTH)
             return f"{place}: {self.message}" if place else self.message
         if not self.path and self.tool is not None:
             message = clip(escape(self.message), _MESSAGE_LENGTH)

@@ -37,6 +37,8 @@ ALL = [OF_VALUE, OF_TYPE, OF_CALL, OF_ROUND, OF_TOOL, IGNORED, OF_CHANGE, OF_DOC
         (OF_CHANGE.replace(path=("a b",)), '["a b"]: removed default 5'),
         (OF_DOCUMENT, "#/properties/x pattern: it can't be read"),
         (OF_DOCUMENT.replace(where="#", keyword=""), "#: it can't be read"),
+        (OF_DOCUMENT.replace(where="#/a\nb"), r"#/a\u000ab pattern: it can't be read"),
+        (OF_DOCUMENT.replace(where="#" * 600), f"{'#' * 499}…: it can't be read"),
     ],
 )
 def test_each_kind_has_its_line(finding, line):
@@ -85,4 +87,17 @@ def test_it_prints_and_logs_what_is_known():
         "severity": "error",
         "type": "Trip",
         "where": "models.py:3",
+    }
+
+
+def test_a_finding_about_a_schema_has_its_keyword_and_its_severity_in_a_log():
+    assert OF_CHANGE.replace(severity="note").as_dict() == {
+        "path": "people[*].age",
+        "code": "removed",
+        "message": "removed default 5",
+        "expected": "5",
+        "received": None,
+        "suggestion": None,
+        "severity": "note",
+        "keyword": "default",
     }
