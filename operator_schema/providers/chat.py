@@ -13,9 +13,9 @@ from ..message_text import checked_text
 from ..schema.style import Dialect
 from ..tools import RawCall
 from .answer import Answer
-from .names import NameRule, Rules
 from .partial_response import CustomInput, GrowingBlock, GrowingInput, GrowingList, GrowingObject
 from .provider import Provider
+from .tool_names import NameRule, Rules
 from .wire import (
     COMMON_FORMATS,
     CUSTOM,

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from ..json_values import copy_json, is_array
 from ..tools import RawCall
 from .answer import Answer
-from .names import NameRule
 from .partial_response import GrowingBlock, GrowingInput, GrowingList, GrowingObject, NumberedList
 from .provider import Provider
+from .tool_names import NameRule
 from .wire import (
     ANTHROPIC_RULES,
     ANTHROPIC_STRICT,

@@ -13,9 +13,9 @@ from ..json_values import copy_json, is_array, is_object, to_json_text
 from ..schema.style import Dialect
 from ..tools import RawCall
 from .answer import Answer, marked_if_cut
-from .names import NameRule, Rules
 from .partial_response import GrowingBlock, GrowingInput, GrowingList, GrowingObject, joined
 from .provider import Provider
+from .tool_names import NameRule, Rules
 from .wire import (
     BOUNDS,
     DATES,

@@ -18,7 +18,6 @@ from .answer import (
     what_came,
     what_is_wrong,
 )
-from .names import Rules
 from .tool_forms import (
     Offered,
     check,
@@ -32,6 +31,7 @@ from .tool_forms import (
     too_long,
     too_many,
 )
+from .tool_names import Rules
 from .wire import Wanted, form_of, text_in
 
 if TYPE_CHECKING:
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
     from ..rounds import Offer, Toolset, Turn
     from ..schema.style import Dialect
     from ..tools import RawCall, Registry, Tool, ToolResult
-    from .names import NameRule
     from .report import Report
     from .stream import Stream
     from .tool_forms import Strict
+    from .tool_names import NameRule
     from .wire import Wire
 
     Tools: TypeAlias = (

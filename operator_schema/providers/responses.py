@@ -12,9 +12,9 @@ from ..json_values import is_array
 from ..schema.style import Dialect
 from ..tools import RawCall
 from .answer import Answer, marked_if_cut
-from .names import NameRule
 from .partial_response import CustomInput, GrowingBlock, GrowingInput, GrowingObject, NumberedList
 from .provider import Provider
+from .tool_names import NameRule
 from .wire import (
     CUSTOM,
     DATES,

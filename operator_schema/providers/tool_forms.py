@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..schema.request_sizes import Size
     from ..schema.style import Dialect
     from ..tools import Tool
-    from .names import NameRule, Rules
+    from .tool_names import NameRule, Rules
     from .wire import Wanted, Wire
 
     Tools: TypeAlias = Sequence[Tool[..., Any]]

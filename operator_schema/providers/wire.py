@@ -9,8 +9,8 @@ from ..json_values import is_array, is_object, to_json_text
 from ..schema.style import Dialect
 from ..tools import RawCall
 from .answer import Usage, parsed_arguments
-from .names import NameRule, Rules
 from .partial_response import GrowingObject
+from .tool_names import NameRule, Rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence

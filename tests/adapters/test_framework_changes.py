@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from operator_schema import tool
-from operator_schema.schema.changes import schema_changes
+from operator_schema.schema.framework_changes import schema_changes
 
 
 @dataclass
