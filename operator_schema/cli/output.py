@@ -145,11 +145,12 @@ class Output:
         self._stream.flush()
 
     @contextmanager
-    def progress(self, size: int | None) -> Generator[Callable[[int], None]]:
+    def progress(self, size: int | None, doing: str = "decoding") -> Generator[Callable[[int], None]]:
         """Draw a progress bar while the context lasts, if this is a terminal; it is gone afterwards.
 
         Args:
             size: bytes of the whole, or None if that isn't known.
+            doing: what the bar says.
 
         Yields:
             A function to call with the number of bytes done since the last call.
@@ -160,7 +161,7 @@ class Output:
         from rich import progress
 
         columns = (
-            progress.TextColumn("decoding"),
+            progress.TextColumn(doing),
             progress.BarColumn(),
             progress.DownloadColumn(),
             progress.TimeRemainingColumn(),
