@@ -9,7 +9,7 @@ from ..immutable import Value
 from ..json_values import to_json_text
 from ..message_text import clip, escape, received, writable_text
 from ..tools.calls import ToolResult, exception_text
-from ..tools.log import DEBUG, ERROR, INFO, is_logged, write_log
+from ..tools.failures import DEBUG, ERROR, INFO, is_logged, write_log
 from ..tools.signature import is_awaitable
 from ..tools.tool import Tool
 from .input_copies import is_edited, own_copy

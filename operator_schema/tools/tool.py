@@ -24,6 +24,7 @@ from .binding import (
     injected_values,
     is_unbound,
 )
+from .injection import RawArguments
 from .metadata import pascal_case
 from .options import changed_input, changed_metadata, check_option_names, check_options
 from .signature import (
@@ -35,7 +36,6 @@ from .signature import (
     is_coroutine_function,
     not_a_function,
 )
-from .special_parameters import RawArguments
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping, Sequence
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from typing import Concatenate, Unpack
 
     from ..codec.codec import Codec
-    from ..codec.report import DecodeReport
+    from ..findings import DecodeReport
     from ..introspect.nodes import Graph
     from ..schema.style import SchemaStyle, StyleOptions
     from .binding import CallPlan
