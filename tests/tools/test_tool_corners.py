@@ -13,12 +13,11 @@ from operator_schema import DecodeError, RawCall, SchemaLeaf, skip, tool
 from operator_schema.content import File, Resource
 from operator_schema.tools.context import _arguments_in, _shape
 from operator_schema.tools.descriptions import _code, _without_statements, parameters_of
-from operator_schema.tools.failures import Failures, _cut_part
+from operator_schema.tools.failures import Failures, _cut_part, _ignored_arguments
 from operator_schema.tools.injection import _without_names, schema_of_raw
 from operator_schema.tools.input_types import Input, _make_dataclass, _WrittenByDataclass
 from operator_schema.tools.parameters import _has_leaf
 from operator_schema.tools.signature import _innermost, gives_context_manager
-from operator_schema.tools.tool import unknown_keys
 from operator_schema.tools.tool_sources import own_tools_of, tools_in, tools_of
 from operator_schema.types import RawArguments
 
@@ -65,9 +64,9 @@ def test_what_is_injected_has_names_in_order():
 
 
 def test_a_result_that_does_not_fit_is_written_with_notes():
-    assert send.encode_output_leniently("a") == ("a", ())
-    text, notes = send.encode_output_leniently(5)
-    assert (text, len(notes)) == ("5", 1)
+    assert send.write_output("a", is_lenient=True).notes == ()
+    written = send.write_output(5, is_lenient=True)
+    assert (written.text, len(written.notes)) == ("5", 1)
 
 
 def test_only_an_async_tool_has_the_mark_of_coroutine_functions():
@@ -82,7 +81,7 @@ def test_only_arguments_at_the_top_are_unknown_arguments():
 
     with pytest.raises(DecodeError) as caught:
         move.codec.decode({"to": {}, "place": {"x": "a", "z": 1}, "fast": True})
-    assert unknown_keys(caught.value) == ["fast"]
+    assert _ignored_arguments(caught.value) == ["fast"]
 
 
 def test_a_function_without_a_name_that_python_takes_has_an_input_type_too():
