@@ -165,8 +165,8 @@ def test_the_language_is_guessed_and_said(project):
 def test_a_language_in_which_code_is_too_hard_to_parse_is_not_guessed(project):
     for name in ("a.py", "b.py", "c.py", "d.py"):
         (project / name).write_text("x = 1\n")
-    found = CodeBase(project).check_syntax("case a:\n" * 20_000)
-    assert found["errors"][0]["message"].startswith(("invalid syntax", "can't be read"))
+    found = CodeBase(project).check_syntax("a = (" * 20_000)
+    assert not found["valid"]
     assert not found["checked_as"].startswith("go")
 
 
