@@ -330,8 +330,7 @@ class CodeBase:
         if len(diff) > LONGEST_PATCH:
             message = f"the patch is longer than {LONGEST_PATCH:,} characters"
             return PatchCheck(applies=False, valid=False, error=message)
-        fenced = without_fence(diff)
-        text = f"{fenced.code}\n" if fenced.lines else diff
+        text = without_fence(diff).code
         return self._answered(lambda index: patch_checked(index, text, Budget(self.budget)))
 
     def _placed(self, fenced: Fenced, inside: str) -> Checking:

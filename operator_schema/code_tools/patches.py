@@ -185,7 +185,9 @@ def patches_in(text: str) -> list[FilePatch]:
     Raises:
         PatchError: it isn't one.
     """
-    reader = _Reader(_split(text.encode(errors="replace")))
+    # That a line has no end is said by a line of its own; a text may lose its last one on the way.
+    whole = text if text.endswith("\n") else f"{text}\n"
+    reader = _Reader(_split(whole.encode(errors="replace")))
     found = list(reader.patches())
     if not found:
         message = (

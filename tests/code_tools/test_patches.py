@@ -90,6 +90,10 @@ def test_a_hunk_is_moved_to_where_it_fits():
     assert (done.text, done.moved) == (b"a\nb\none\ntwo\n3\nfour\nfive\nsix\n", (2,))
 
 
+def test_a_patch_may_lack_its_last_line_end():
+    assert patched(hunk("@@ -5,2 +5,2 @@\n five\n-six\n+6")) == TEXT.replace(b"six", b"6")
+
+
 def test_text_that_repeats_itself_is_bounded():
     body = " x\n" * 3000 + "-y\n+z\n" + " x\n" * 3000
     (one,) = patches_in(hunk(f"@@ -5,6001 +5,6001 @@\n{body}"))
