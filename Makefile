@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 LINTERS := ruff ruff-format mypy pyright imports
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-quick test-near test-frameworks lock-frameworks grammars coverage matrix campaign campaign-expressions campaign-parsers code-judges damage mutation bench bench-code bench-quick lint $(LINTERS) format clean
+.PHONY: help demo test test-quick test-near test-frameworks lock-frameworks grammars docs docs-serve coverage laws matrix campaign campaign-compare campaign-expressions campaign-parsers code-judges damage mutation bench bench-code bench-quick lint $(LINTERS) format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' $(MAKEFILE_LIST) | column -t -s: 2>/dev/null || true
@@ -21,8 +21,12 @@ demo: $(VENV)/.base ## decode 1,164 real calls of 14 tools, and run two conversa
 # The examples of a page share their names, so a file stays in one process; tests/conftest.py puts slow files first.
 PARALLEL ?= --numprocesses auto --dist loadfile --no-loadscope-reorder
 PYTEST := $(BIN)/python -m pytest
-test: $(VENV)/.test ## run all tests, in a process for each core (ARGS="-k name" runs a part)
-	$(PYTEST) $(PARALLEL) $(ARGS)
+# Coverage is checked where all tests run, on the oldest Python: each newer one has branches of its own.
+# tests/conftest.py says which tests are traced: those that specify the engine, and of them not the slow ones.
+COVERED := $(if $(ARGS),,$(shell $(PYTHON) -c 'import sys; print("yes" if sys.version_info[:2] == (3, 11) else "")'))
+test: $(VENV)/.test ## run all tests, and check that each branch of the engine is covered (ARGS="-k name" runs a part)
+	$(PYTEST) $(PARALLEL) $(if $(COVERED),--cov --cov-report=) $(ARGS)
+	$(if $(COVERED),$(BIN)/python -m coverage report --show-missing --skip-covered --fail-under=100)
 
 test-quick: $(VENV)/.test ## run all tests but the slow ones
 	$(PYTEST) $(PARALLEL) -m "not slow" $(ARGS)
@@ -50,14 +54,24 @@ lock-frameworks: $(FRAMEWORKS_VENV)/.uv ## pin all that the frameworks of tests/
 			tests/frameworks/$$name/requirements.in --output-file tests/frameworks/$$name/requirements.txt || exit 1; \
 	done
 
-EXAMPLES ?= 1000
 grammars: $(FRAMEWORKS_VENV)/grammars/.built ## compare constrained decoding with decoding (EXAMPLES=1000 SEED=0, ARGS=--write for docs/)
 	@PYTHONPATH=tests/frameworks:. $(FRAMEWORKS_VENV)/grammars/bin/python -m grammars.measure --examples $(EXAMPLES) --seed $(SEED) $(ARGS)
 
-# tests/conftest.py leaves out of the measurement what doesn't specify the engine.
-coverage: $(VENV)/.test ## check how many branches of the engine its own tests cover (Python 3.11: each Python has branches of its own)
+coverage: $(VENV)/.test ## check only that each branch of the engine is covered, by the tests that specify it (Python 3.11)
 	$(PYTEST) $(PARALLEL) --cov --cov-report= -m "not no_cover" $(ARGS)
-	$(BIN)/python -m coverage report --show-missing --skip-covered --fail-under=99
+	$(BIN)/python -m coverage report --show-missing --skip-covered --fail-under=100
+
+EXAMPLES ?= 1000
+laws: $(VENV)/.test ## try each law with many more examples than `make test`, others each time (EXAMPLES=1000)
+	HYPOTHESIS_PROFILE=thorough EXAMPLES=$(EXAMPLES) $(PYTEST) $(PARALLEL) -m hypothesis $(ARGS)
+
+SITE := build/website
+docs: $(VENV)-docs/.docs ## build the site of the documentation into build/website/site; a broken link or reference fails
+	@$(VENV)-docs/bin/python website/prepare.py $(SITE)
+	@cd $(SITE) && ../../$(VENV)-docs/bin/zensical build --clean --strict
+
+docs-serve: docs ## show the site on this machine
+	@cd $(SITE) && ../../$(VENV)-docs/bin/zensical serve
 
 matrix: $(VENV)/bin/python ## run all tests on the newer Pythons that are installed, and on Pyodide
 	@$(BIN)/python tests/matrix/run.py $(ARGS)
@@ -74,6 +88,10 @@ campaign-expressions: $(VENV)/.test ## compare the regular expressions of docume
 SIZE ?= 1000000
 campaign-parsers: $(VENV)/.test ## ask the code tools about hostile texts, of which none may take long (SIZE=1000000)
 	$(BIN)/python tests/campaign/parsers.py --size $(SIZE)
+
+COMPARED ?= 100000
+campaign-compare: $(VENV)/.test ## compare random schemas with edits of them, judged by jsonschema (COMPARED=100000 SEED=0)
+	$(BIN)/python tests/campaign/compare.py --pairs $(COMPARED) --seed $(SEED)
 
 BENCH ?= .venv-bench
 bench: $(BENCH)/.bench ## compare with other libraries, write docs/benchmarks/; a part with ARGS='encode --rounds 9'
@@ -114,7 +132,7 @@ format: $(VENV)/.dev ## fix and format with ruff
 	$(BIN)/ruff format .
 
 clean: ## remove environments and caches
-	rm -rf $(VENV) .venv-bench* .venv-matrix $(FRAMEWORKS_VENV) build dist *.egg-info .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(VENV)-docs .venv-bench* .venv-matrix $(FRAMEWORKS_VENV) build dist *.egg-info .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else f"Python 3.11 or newer is needed, this is {sys.version}")'
@@ -132,6 +150,11 @@ $(VENV)/.test: $(VENV)/bin/python pyproject.toml setup.cfg
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml setup.cfg
 	$(PIP) install --editable '.[dev]'
 	@touch $@ $(VENV)/.test $(VENV)/.base
+
+$(VENV)-docs/.docs: pyproject.toml setup.cfg
+	$(PYTHON) -m venv $(VENV)-docs
+	$(VENV)-docs/bin/python -m pip --disable-pip-version-check --quiet install --editable '.[docs,testing]'
+	@touch $@
 
 $(VENV)/.mutation: $(VENV)/.test
 	$(PIP) install --editable '.[mutation]'

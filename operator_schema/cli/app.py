@@ -11,13 +11,11 @@ import click
 
 from .. import __version__
 from ..errors import SchemaError
-from ..wording import escape, nearest
+from ..message_text import escape, nearest
+from . import compare_commands, replay_command, serve, tool_commands, type_commands
 from .arguments import NearChoice
 from .modules import WrongUse
 from .output import Output
-from .serve import serve
-from .tool_commands import call, describe, lint, tools
-from .type_commands import check, decode, schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -41,6 +39,7 @@ examples:
   operator-schema lint --provider openai_chat tools
   operator-schema call tools:web_search query=rye
   operator-schema serve tools
+  operator-schema diff tools.json tools
 
 \b
 exit status:
@@ -103,8 +102,12 @@ def completion(outputs: tuple[Output, Output], /, shell: str) -> int:
     return 0
 
 
-for _command in (schema, decode, check, lint, tools, call, describe, serve, completion, show_help):
-    app.add_command(_command)
+for _module in (type_commands, tool_commands, serve, compare_commands, replay_command):
+    for _command in vars(_module).values():
+        if isinstance(_command, click.Command):
+            app.add_command(_command)
+app.add_command(completion)
+app.add_command(show_help)
 
 
 def run(argv: Sequence[str] | None) -> int:

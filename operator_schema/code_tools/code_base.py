@@ -9,7 +9,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, TypeVar, cast, get_args
 
 from .. import CallError, Registry, tool
-from ..wording import checked_text, quote, received
+from ..message_text import checked_text, quote, received
 from .answers import inspected, read_function
 from .declaration_text import ChangedError
 from .environment import Environment
@@ -92,7 +92,7 @@ class CodeBase:
         if not self.root.is_dir():
             message = f"the root of a code base is a folder: {self.root}"
             raise NotADirectoryError(message)
-        if not isinstance(budget, int):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+        if not isinstance(budget, int):  # what callers promise, some do not
             message = f"the budget is a number of characters, not {received(budget)}"
             raise TypeError(message)
         if budget < SMALLEST:

@@ -8,7 +8,7 @@ from heapq import nlargest
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..wording import nearest_names, quote
+from ..message_text import nearest_names, quote
 from .declaration_text import source_of
 from .language import language_of
 from .name_patterns import Pattern

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..wording import quote
+from ..message_text import quote
 from .answers import match
 from .index import MOST_COUNTED
 from .lookup import path_problem, unread_note
