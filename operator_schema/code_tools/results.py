@@ -1,4 +1,4 @@
-"""What the four tools return; a key is left out where there is nothing to say."""
+"""What the tools return; a key is left out where there is nothing to say."""
 
 from __future__ import annotations
 
