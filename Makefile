@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 LINTERS := ruff ruff-format mypy pyright imports
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-quick test-near test-frameworks lock-frameworks grammars docs docs-serve coverage laws matrix campaign campaign-compare campaign-expressions campaign-parsers code-judges damage mutation bench bench-code bench-quick lint $(LINTERS) format clean
+.PHONY: help demo test test-quick test-near test-frameworks lock-frameworks grammars docs docs-serve coverage laws matrix campaign campaign-compare campaign-expressions campaign-ignore campaign-parsers code-judges damage mutation bench bench-code bench-quick lint $(LINTERS) format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' $(MAKEFILE_LIST) | column -t -s: 2>/dev/null || true
@@ -84,6 +84,10 @@ campaign: $(VENV)/.test ## compare decoder and schema with two validators (PAIRS
 EXPRESSIONS ?= 100000
 campaign-expressions: $(VENV)/.test ## compare the regular expressions of documents with re (EXPRESSIONS=100000 SEED=0)
 	$(BIN)/python tests/campaign/expressions.py --expressions $(EXPRESSIONS) --seed $(SEED)
+
+CASES ?= 10000
+campaign-ignore: $(VENV)/.test ## compare the files that the code tools read with those of git (CASES=10000 SEED=0)
+	@$(BIN)/python tests/code_tools/git_judge.py $(CASES) $(SEED)
 
 SIZE ?= 1000000
 campaign-parsers: $(VENV)/.test ## ask the code tools about hostile texts, of which none may take long (SIZE=1000000)

@@ -1,4 +1,4 @@
-"""Tools that read a code base for a model: inspect, search, read_func, check_syntax and check_patch.
+"""Tools that read a code base for a model: what is declared, who uses it, and whether new code is valid.
 
 They need the extra `code`: `pip install 'operator-schema[code]'`. Nothing of the code that is read is
 run or imported.

@@ -213,7 +213,8 @@ def _method(index: Index, method: Found, owner: Found, shown: Span | None) -> Me
     span = method.declaration.whole
     if method.file is owner.file and shown is not None and shown.start < span.start < shown.end:
         return told
-    return MethodShown(**told, signature=head_of(index, method))
+    told["signature"] = head_of(index, method)
+    return told
 
 
 def members_of(index: Index, found: Found) -> Iterator[Found]:

@@ -401,7 +401,7 @@ except ModuleNotFoundError as error:
 _TIME_FOR_AN_ANSWER = 10.0
 """Seconds that a call may take besides the type checker."""
 
-_NEEDED = ("tree_sitter", "pathspec")
+_NEEDED = ("tree_sitter",)
 """Packages of the extra that are imported late."""
 
 
@@ -542,7 +542,7 @@ def code_tools(
     type_check_seconds: float = 20.0,
     type_checks: bool = False,
 ) -> Registry:
-    """Make the tools for a folder: inspect, search, read_func, check_syntax and check_patch.
+    """Make the tools for a folder.
 
     Args:
         root: the folder.

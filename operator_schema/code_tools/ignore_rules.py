@@ -180,7 +180,7 @@ def _steps(pattern: bytes, *, is_path: bool) -> list[re.Pattern[bytes]] | None:
             continue
         if is_path and (slash := re.compile(rb"\\?/").match(pattern, place)):
             steps.append(_expression(parts))
-            parts, place = [[]], slash.end()
+            parts, place = [list[bytes]()], slash.end()
             continue
         if letter == b"[":
             made, place = _set(pattern, place + 1)

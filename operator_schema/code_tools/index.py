@@ -538,6 +538,8 @@ def is_at(where: str, path: str) -> bool:
 
 def is_private(found: Found) -> bool:
     """Return whether a declaration, or a module on the way to it, says that others leave it alone."""
+    if found.file.path.endswith(".go") and found.declaration.name[:1].islower():
+        return True
     parts = [*found.file.path.split("/"), *found.declaration.qualified.split(".")]
     return any((part.startswith("_") and not part.startswith("__")) or part == "internal" for part in parts)
 

@@ -28,8 +28,10 @@ __all__ = ["Reference", "Uses", "references_shown", "uses_of"]
 _MOST_FILES = 500
 _MOST_BYTES = 20_000_000
 _TYPES = frozenset({"class", "interface", "protocol", "struct", "type"})
-_CHAIN = re.compile(rb"(?<![\w\])'\".])([A-Za-z_]\w*(?:\s*(?:\.|::)[A-Za-z_]\w*)*)\s*(?:\.|::|->)[ \t]*\Z")
-_DOTTED = re.compile(rb"(?:\.|::|->)[ \t]*\Z")
+_CHAIN = re.compile(
+    rb"(?<![\w\])'\".])([A-Za-z_]\w*(?:\s*(?:\.|::)[A-Za-z_]\w*)*)(?:\s*(?:\.|::)[ \t]*|->)\Z"
+)
+_DOTTED = re.compile(rb"(?:(?:\.|::)[ \t]*|(?<=[\w)\]])->)\Z")
 _SUPER = re.compile(rb"\bsuper\(\)\s*\.[ \t]*\Z")
 _KEYWORD = re.compile(rb"\s*=(?![=>])")
 _BEFORE_KEYWORD = re.compile(rb"[(,]\s*\Z")
@@ -223,9 +225,7 @@ class _Seeker:
         """Return whether a place is the name in a declaration of this name: the target, or another one."""
         for one in reversed(around):
             if one.name == self._name and one.line == line and at < (one.head.end or one.whole.end):
-                before = self._target.declaration
-                if not (file is self._target.file and one.whole == before.whole):
-                    self.others += 1
+                self.others += not self._is_target(Found(file, one))
                 return True
         return False
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from rich.console import Console
+
 from operator_schema.code_tools.source_files import Tree
 
 if TYPE_CHECKING:
-    import random
     from collections.abc import Iterator, Sequence
 
 __all__ = ["Case", "cases", "differences", "is_there"]
@@ -135,3 +138,24 @@ def _write(folder: Path, case: Case) -> None:
     for place, lines in case.rules.items():
         if (folder / place).is_dir():
             (folder / place / ".gitignore").write_bytes(lines.encode())
+
+
+def main() -> int:
+    """Compare many cases; return 1 if files differ."""
+    number, seed = map(int, (*sys.argv[1:], "10000", "0")[:2])
+    draw = random.Random(seed)  # noqa: S311  # the same cases each time
+    console, left = Console(), number
+    found = 0
+    while left > 0:
+        for case, ours, theirs in differences(list(cases(draw, min(left, _AT_ONCE)))):
+            found += 1
+            console.print(case.rules, "only we read", ours, "only git lists", theirs)
+        left -= _AT_ONCE
+    console.print(f"{number:,} folders with rules: {found} differ from git")
+    return 1 if found else 0
+
+
+_AT_ONCE = 500
+
+if __name__ == "__main__":
+    sys.exit(main())

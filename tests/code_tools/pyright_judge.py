@@ -155,6 +155,8 @@ def compare(code: CodeBase, server: Pyright, target: Found) -> Compared:
     text = (code.root / path).read_text(encoding="utf-8").split("\n")[declaration.line - 1]
     column = text.index(declaration.name, text.find("class " if declaration.kind == "class" else "def "))
     theirs = server.references(path, declaration.line, column)
+    # It counts the overloads of a function, and the other declarations of a name, as uses of the first one.
+    theirs -= {(path, one.declaration.line) for one in index.declared(target.file, declaration.qualified)}
     ours = uses_of(index, target).references
     certain = {(one.file.path, one.line) for one in ours if one.certainty == "certain"}
     likely = {(one.file.path, one.line) for one in ours if one.certainty == "likely"}

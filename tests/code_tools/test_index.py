@@ -546,8 +546,8 @@ class Edited(CodeBase):
 
     edits = 0
 
-    def refresh(self, progress=None):
-        parsed = super().refresh(progress)
+    def _refresh(self, progress, until):
+        parsed = super()._refresh(progress, until)
         if self.edits:
             self.edits -= 1
             file = self.root / "a.py"
