@@ -514,11 +514,11 @@ class CodeTools:
 
         Args:
             code: The code.
-            context: What the code is: a whole file, the inside of a function, one expression, or statements.
-            inside: The function that gets the code as its body, such as UserService.CreateUser, or the path
-                of the file that gets it as its text. It is checked there.
-            type_check: Run the type checker of the project too, if that is allowed here.
-            language: The likeliest one of the project unless given.
+            context: What the code is a part of, or all of.
+            inside: The function that gets the code as its body, such as UserService.CreateUser, or the file
+                that gets it as its text.
+            type_check: Check types too, if that is allowed here.
+            language: Guessed unless given.
         """
         return self.code_base.check_syntax(
             code, context, inside=inside, type_check=type_check, language=language
