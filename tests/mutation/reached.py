@@ -7,8 +7,10 @@ first.
 
 from __future__ import annotations
 
+import ast
 import json
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -43,6 +45,56 @@ class Reached(NamedTuple):
             for name, found in written["lines"].items()
         }
         return cls(written["seconds"], frozenset(written["failed"]), lines)
+
+    def covering(self, file: str, source: str, line: int) -> set[str]:
+        """Return the tests that reach a line, or all that reach its file if an import runs the line."""
+        lines = self.lines.get(file, {})
+        statement = lines_of_statement(source, line)
+        found = lines.values() if statement is None else [lines.get(part, frozenset()) for part in statement]
+        return set().union(*found) - self.failed
+
+    def quick(self, tests: Iterable[str], seconds: float) -> list[str]:
+        """Return the quickest cases of many test functions, that take so many seconds together.
+
+        There is at least one, and each function has its turn before any has its second.
+        """
+        met: Counter[str] = Counter()
+        ranked = []
+        for test in sorted(tests, key=self.seconds.__getitem__):
+            function = test.partition("[")[0]
+            ranked.append((met[function], self.seconds[test], test))
+            met[function] += 1
+        chosen: list[str] = []
+        for _, taken, test in sorted(ranked):
+            seconds -= taken
+            if seconds < 0 and chosen:
+                break
+            chosen.append(test)
+        return chosen
+
+
+def lines_of_statement(source: str, line: int) -> set[int] | None:
+    """Return the lines of the statement around a line, or `None` if it runs when the module is imported.
+
+    Of a statement with a body only the head counts. The head of a function also runs only once.
+    """
+    path = [
+        node
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.stmt) and first_line(node) <= line <= (node.end_lineno or line)
+    ]
+    inner = max(path, key=first_line, default=None)
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef
+    if inner is None or isinstance(inner, kinds) or not any(isinstance(node, kinds) for node in path):
+        return None
+    body = getattr(inner, "body", None)
+    last = body[0].lineno - 1 if body else inner.end_lineno or line
+    return {line, *range(inner.lineno, last + 1)}
+
+
+def first_line(node: ast.stmt) -> int:
+    """Return the line of a statement, with its decorators."""
+    return min([node.lineno, *[one.lineno for one in getattr(node, "decorator_list", [])]])
 
 
 class Recorder:

@@ -297,55 +297,11 @@ def environment_for(folder: Path) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": path, "HYPOTHESIS_PROFILE": "ci"}
 
 
-def lines_of_statement(source: str, line: int) -> set[int] | None:
-    """Return the lines of the statement around a line, or `None` if it runs when the module is imported.
-
-    Of a statement with a body only the head counts. The head of a function also runs only once.
-    """
-    path = [
-        node
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or line)
-    ]
-    inner = max(path, key=lambda node: node.lineno, default=None)
-    kinds = ast.FunctionDef | ast.AsyncFunctionDef
-    if inner is None or isinstance(inner, kinds) or not any(isinstance(node, kinds) for node in path):
-        return None
-    body = getattr(inner, "body", None)
-    last = body[0].lineno - 1 if body else inner.end_lineno or line
-    return {line, *range(inner.lineno, last + 1)}
-
-
-def covering_tests(reached: Reached, mutant: Mutant) -> set[str]:
-    """Return the tests that reach a mutant, or all that reach its file if an import runs the line."""
-    lines = reached.lines.get(mutant.file, {})
-    statement = lines_of_statement((ROOT / mutant.file).read_text(encoding="utf-8"), mutant.line)
-    found = lines.values() if statement is None else [lines.get(line, frozenset()) for line in statement]
-    return set().union(*found) - reached.failed
-
-
-def quick_tests(tests: set[str], seconds: dict[str, float]) -> list[str]:
-    """Return the quickest cases of many test functions, that together take a few seconds."""
-    met: Counter[str] = Counter()
-    ranked = []
-    for test in sorted(tests, key=seconds.__getitem__):
-        function = test.partition("[")[0]
-        ranked.append((met[function], seconds[test], test))
-        met[function] += 1
-    left = QUICK
-    chosen: list[str] = []
-    for _, taken, test in sorted(ranked):
-        left -= taken
-        if left < 0 and chosen:
-            break
-        chosen.append(test)
-    return chosen
-
-
 def stages_of(mutant: Mutant, reached: Reached, *, is_near: bool) -> list[Stage]:
     """Return the tests to run, stage by stage."""
-    covering = covering_tests(reached, mutant)
-    quick = quick_tests(covering, reached.seconds)
+    source = (ROOT / mutant.file).read_text(encoding="utf-8")
+    covering = reached.covering(mutant.file, source, mutant.line)
+    quick = reached.quick(covering, QUICK)
     known = set(reached.seconds) - reached.failed
     stages = []
     for tests in (quick, covering.difference(quick), known - covering):
