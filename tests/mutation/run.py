@@ -240,13 +240,22 @@ def draw(rooms: list[str], number: int, seed: int, only: str) -> list[Mutant]:
             break
         name, occurrence = chance.choice(changes)
         before = file.read_text(encoding="utf-8")
-        after = mutate_code(before, get_operator(name)(), occurrence)
+        after = changed(before, name, occurrence)
         if after is not None and after != before and compiles(after):
             path = str(file.relative_to(ROOT))
             mutants.append(Mutant(room, path, line, name.removeprefix("core/"), after))
     what = ", ".join(rooms)
     print(f"{what}: {len(places):,} places in {len(named)} files; {len(mutants)} mutants drawn, seed {seed}")
     return mutants
+
+
+def changed(source: str, name: str, occurrence: int) -> str | None:
+    """Return a source with one change, or `None` if cosmic-ray can't make it."""
+    try:
+        found: str | None = mutate_code(source, get_operator(name)(), occurrence)
+    except AttributeError:  # an exception with a dotted name in a tuple
+        return None
+    return found
 
 
 def compiles(source: str) -> bool:
