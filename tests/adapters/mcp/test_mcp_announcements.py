@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
+
 import anyio
 import pytest
 from mcp import Client
@@ -10,7 +13,8 @@ from mcp.server.lowlevel import NotificationOptions
 from operator_schema import Registry, Toolset, tool
 from operator_schema.adapters.mcp import handlers, server
 from operator_schema.cli.lookup import ObjectName
-from operator_schema.cli.serve import _Offered, _server
+from operator_schema.cli.modules import WrongUse
+from operator_schema.cli.serve import _Offered, _offered, _server, _version_of
 
 
 @tool
@@ -73,3 +77,28 @@ def test_the_command_names_the_server(given, name, version):
     offered = _Offered(tools, None, options(**given))
     about, _ = announced(_server(handlers(tools), ObjectName("pkg.unknown.server", "tools"), offered))
     assert (about.name, about.version) == (name, version)
+
+
+@pytest.mark.parametrize(
+    ("own", "of_the_package", "said"),
+    [("1.5", "2.0", "1.5"), ((1, 5), "2.0", "2.0"), ("", "2.0", "2.0"), ((1, 5), "", "0")],
+)
+def test_a_version_is_a_text(monkeypatch, own, of_the_package, said):
+    for name, version in (("shop", of_the_package), ("shop.tools", own)):
+        module = ModuleType(name)
+        module.__version__ = version
+        monkeypatch.setitem(sys.modules, name, module)
+    assert _version_of("shop.tools") == said
+
+
+@pytest.mark.parametrize(("tools", "served"), [(Toolset(), False), (Toolset(add), True), (Registry(), True)])
+def test_only_a_registry_may_be_empty(monkeypatch, tools, served):
+    module = ModuleType("shop")
+    module.tools = tools
+    monkeypatch.setitem(sys.modules, "shop", module)
+    given = {"show_traceback": False, "given": {}, "context": None}
+    if served:
+        assert _offered(ObjectName("shop", "tools"), given).tools is tools
+    else:
+        with pytest.raises(WrongUse, match="there are no tools in shop:tools"):
+            _offered(ObjectName("shop", "tools"), given)

@@ -323,3 +323,21 @@ def test_a_client_that_no_longer_reads_ends_the_server():
     sink = Sink(fails_at=0)
     sink.go_on.set()
     assert exchange(request(1, "initialize", **OPENING), b"{\n", b"{\n", sink=sink) == (0, [])
+
+
+def test_about_a_megabyte_waits_for_who_reads():
+    sink = Sink()
+    waiting = 0
+
+    async def main():
+        nonlocal waiting
+        writer = stdio._Writer(sink)
+        with suppress(TimeoutError):
+            while waiting < 10_000_000:
+                async with asyncio.timeout(0.2):
+                    await writer.write("x" * 100_000)
+                waiting += 100_000
+        sink.go_on.set()
+
+    asyncio.run(main())
+    assert 1_000_000 <= waiting <= 1_200_000
