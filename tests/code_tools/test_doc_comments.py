@@ -4,6 +4,8 @@ from textwrap import dedent
 
 import pytest
 
+pytest.importorskip("tree_sitter", reason="no wheels for WebAssembly")
+
 from operator_schema.code_tools.answers import doc_text
 from operator_schema.code_tools.language import language_named
 

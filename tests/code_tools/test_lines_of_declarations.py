@@ -2,6 +2,8 @@
 
 import pytest
 
+pytest.importorskip("tree_sitter", reason="no wheels for WebAssembly")
+
 from operator_schema.code_tools.language import language_named
 
 PYTHON = '''\
