@@ -7,6 +7,7 @@ import pytest
 pytest.importorskip("tree_sitter", reason="no wheels for WebAssembly")
 
 from operator_schema.code_tools import CodeBase
+from operator_schema.code_tools.results import Budget
 from operator_schema.code_tools.source_files import Content, Skipped, read_source
 
 
@@ -90,3 +91,26 @@ def test_types_and_values_of_fields_are_shown_up_to_a_length(tmp_path, place, mo
     assert shown(most) == letter * most
     assert shown(most + 1) == letter * most + "…"
     assert shown(20 * most) == letter * most + "…"
+
+
+def test_a_line_is_shown_up_to_a_length():
+    assert Budget(5000).line("x" * 299) == "x" * 299
+    assert Budget(5000).line("x" * 300) == "x" * 300
+    assert Budget(5000).line("x" * 301) == "x" * 300 + "…"
+
+
+def test_methods_come_from_the_package_where_a_package_is_a_folder(tmp_path):
+    (tmp_path / "a.go").write_text("package p\n\ntype Box struct{}\n\nfunc (b Box) One() {}\n")
+    (tmp_path / "b.go").write_text("package p\n\nfunc (b Box) Two() {}\n")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "c.go").write_text("package q\n\nfunc (b Box) Three() {}\n")
+    methods = CodeBase(tmp_path).inspect("Box")["methods"]
+    assert [one["name"] for one in methods] == ["One", "Two"]
+
+
+def test_methods_come_from_the_file_where_a_file_is_a_module(tmp_path):
+    (tmp_path / "a.py").write_text("class Box:\n    def one(self): ...\n")
+    (tmp_path / "b.py").write_text("class Box:\n    def two(self): ...\n")
+    base = CodeBase(tmp_path)
+    for file, name in (("a.py", "one"), ("b.py", "two")):
+        assert [one["name"] for one in base.inspect(f"{file}:Box")["methods"]] == [name]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from operator_schema.schema.references import with_references_resolved
+from operator_schema.schema.references import HoistedDefinitions, with_references_resolved
 
 CHAIN = {
     "$defs": {
@@ -57,3 +57,25 @@ def test_what_stands_beside_a_reference_that_isnt_followed_has_no_reference():
     }
     inner = {"type": "object", "not": {"type": "object"}}
     assert with_references_resolved(schema, 0) == {"type": "object", "properties": {"a": inner}}
+
+
+A = {"type": "object", "properties": {"b": {"$ref": "#/$defs/B"}}}
+B = {"type": "integer"}
+
+
+def test_definitions_of_leaves_move_to_one_place():
+    hoisted = HoistedDefinitions({"B"})
+    leaf = {"$defs": {"A": A, "B": B, "Unused": {}}, "$ref": "#/$defs/A", "type": "object", "title": "T"}
+    assert hoisted.move(leaf) == {"$ref": "#/$defs/A", "title": "T"}
+    moved = {"A": {"type": "object", "properties": {"b": {"$ref": "#/$defs/B_2"}}}, "B_2": B}
+    assert hoisted.found == moved
+    plain = {"type": "object", "properties": {"a": {"type": "string"}}}
+    assert hoisted.move(plain) == plain
+    again = {"definitions": {"B": B}, "type": "array", "items": {"$ref": "#/definitions/B/not"}}
+    assert hoisted.move(again) == {"type": "array", "items": {"$ref": "#/$defs/B_2/not"}}
+    assert hoisted.found == moved
+    other = {"$defs": {"B": {"type": "string"}, "ä b": {}}, "anyOf": [{"$ref": "#/$defs/B"}]}
+    assert hoisted.move(other) == {"anyOf": [{"$ref": "#/$defs/B_3"}]}
+    assert hoisted.found == {**moved, "B_3": {"type": "string"}}
+    odd = {"$defs": {"ä b": {}, "": {}}, "anyOf": [{"$ref": "#/$defs/ä b"}, {"$ref": "#/$defs/"}]}
+    assert hoisted.move(odd) == {"anyOf": [{"$ref": "#/$defs/__b"}, {"$ref": "#/$defs/Definition"}]}

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
 
 import pytest
 
 from operator_schema.adapters.mcp import http
-from operator_schema.adapters.mcp.http import Guard, hosts_of, origins_behind, origins_of
+from operator_schema.adapters.mcp.http import Address, Guard, hosts_of, origins_behind, origins_of
+from operator_schema.cli.modules import WrongUse
+from operator_schema.cli.serve import _address, _token
 
 HOST = (b"host", b"localhost:8000")
 PAGE = (b"origin", b"https://tools.example.com")
@@ -15,7 +18,15 @@ TOKEN = (b"authorization", b"Bearer swordfish-swordfish")
 PREFLIGHT = (b"access-control-request-method", b"POST")
 
 
-def answered(*headers, token=None, method="POST", sent=None, answers_preflights=False, kind="http"):
+def answered(
+    *headers,
+    token=None,
+    method="POST",
+    sent=None,
+    answers_preflights=False,
+    kind="http",
+    client=("10.0.0.1", 5),
+):
     """Return the status, the headers and the body that a request gets; the app repeats its body."""
     messages = [*(sent or [{"type": "http.request", "body": b"hello"}])]
     told = []
@@ -40,7 +51,7 @@ def answered(*headers, token=None, method="POST", sent=None, answers_preflights=
         token,
         answers_preflights=answers_preflights,
     )
-    scope = {"type": kind, "method": method, "headers": list(headers), "client": ("10.0.0.1", 5)}
+    scope = {"type": kind, "method": method, "headers": list(headers), "client": client}
     asyncio.run(guard(scope, receive, send))
     start, body = told
     return start["status"], dict(start["headers"]), body["body"]
@@ -160,3 +171,65 @@ def test_names_become_hosts_and_origins():
         "https://tools.example",
         "https://tools.example:81",
     ]
+
+
+@pytest.mark.parametrize(("client", "shown"), [(("10.0.0.1", 5), "10.0.0.1"), (None, "somebody")])
+def test_a_refusal_is_logged_without_what_was_sent(caplog, client, shown):
+    assert status((b"host", b"evil.example"), client=client) == 421
+    (record,) = caplog.records
+    assert record.getMessage() == f"a request of {shown} is refused with 421: this Host isn't served here"
+
+
+def options(**given):
+    return {
+        "host": "127.0.0.1",
+        "port": 80,
+        "allow_host": (),
+        "allow_origin": (),
+        "no_token": False,
+        "token_env": None,
+        "token_file": None,
+        **given,
+    }
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "[::1]"])
+def test_this_machine_needs_no_token(host):
+    assert _address(options(host=host)) == Address(host, 80)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.1", "tools.example"])  # noqa: S104  # nothing listens
+def test_another_machine_needs_a_token_or_a_word(host, tmp_path):
+    with pytest.raises(WrongUse, match="can be reached by other machines: give a token"):
+        _address(options(host=host))
+    assert _address(options(host=host, no_token=True)).token is None
+    file = tmp_path / "token"
+    file.write_text("  swordfish-swordfish\n")
+    assert _address(options(host=host, token_file=str(file))).token == "swordfish-swordfish"  # noqa: S105  # it opens nothing
+
+
+@pytest.mark.parametrize(
+    ("token", "is_taken"),
+    [("x" * 16, True), ("x" * 15, False), ("x" * 16 + " x", False), ("x\x07" * 16, False), ("ä" * 16, False)],
+)
+def test_a_token_is_long_and_visible(monkeypatch, token, is_taken):
+    monkeypatch.setenv("TOKEN", f" {token}\n")
+    if is_taken:
+        assert _token(options(token_env="TOKEN")) == token  # noqa: S106  # a name
+    else:
+        with pytest.raises(WrongUse, match="holds no token of at least 16 visible ASCII characters"):
+            _token(options(token_env="TOKEN"))  # noqa: S106  # a name
+    assert "TOKEN" not in os.environ
+
+
+def test_a_token_that_cant_be_had_is_said(monkeypatch, tmp_path):
+    monkeypatch.delenv("TOKEN", raising=False)
+    (tmp_path / "token").write_bytes(b"\xff" * 20)
+    for given, said in (
+        ({"token_env": "TOKEN"}, "the variable TOKEN with the token isn't set"),
+        ({"token_env": "TOKEN", "token_file": "x"}, "give --token-env or --token-file, not both"),
+        ({"token_file": str(tmp_path / "gone")}, "can't read a token from .*: No such file or directory"),
+        ({"token_file": str(tmp_path / "token")}, "can't read a token from .*: not ASCII"),
+    ):
+        with pytest.raises(WrongUse, match=said):
+            _token(options(**given))
