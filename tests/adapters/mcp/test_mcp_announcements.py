@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from types import ModuleType
+from typing import Annotated
 
 import anyio
 import pytest
 from mcp import Client
 from mcp.server.lowlevel import NotificationOptions
 
-from operator_schema import Registry, Toolset, tool
+from operator_schema import Registry, Toolset, skip, tool
 from operator_schema.adapters.mcp import handlers, server
 from operator_schema.cli.lookup import ObjectName
 from operator_schema.cli.modules import WrongUse
-from operator_schema.cli.serve import _Offered, _offered, _server, _version_of
+from operator_schema.cli.output import Output
+from operator_schema.cli.serve import _Offered, _offered, _server, _tell_lacking, _version_of
 
 
 @tool
@@ -102,3 +105,37 @@ def test_only_a_registry_may_be_empty(monkeypatch, tools, served):
     else:
         with pytest.raises(WrongUse, match="there are no tools in shop:tools"):
             _offered(ObjectName("shop", "tools"), given)
+
+
+class Db:
+    pass
+
+
+@tool
+def look(db: Annotated[Db, skip]) -> str:
+    """Look."""
+    return str(db)
+
+
+@pytest.mark.parametrize(
+    ("tools", "context", "told"),
+    [
+        ([add], None, ""),
+        ([look], {Db: Db()}, ""),
+        (
+            [add, look],
+            None,
+            "1 of 2 tools will fail, as what they need isn't there: look (db); "
+            "give it with --context MODULE:NAME\n",
+        ),
+        (
+            [look],
+            {},
+            "1 of 1 tool will fail, as what they need isn't there: look (db); the context doesn't have it\n",
+        ),
+    ],
+)
+def test_tools_that_lack_their_context_are_told(tools, context, told):
+    stream = io.StringIO()
+    _tell_lacking(handlers(Registry(tools), context=context), context, Output(stream))
+    assert stream.getvalue() == told

@@ -152,6 +152,13 @@ def test_each_refusal_says_why_and_ends_the_connection(monkeypatch):
         }
 
 
+@pytest.mark.parametrize("sizes", [(1, 5), (5, 1), (2, 2, 2), (0, 6), (6,)])
+def test_all_parts_of_a_body_count(monkeypatch, sizes):
+    monkeypatch.setattr(http, "LARGEST_BODY", 5)
+    sent = [{"type": "http.request", "body": b"x" * size, "more_body": True} for size in sizes]
+    assert status(HOST, sent=[*sent, {"type": "http.request", "more_body": False}]) == 413
+
+
 def test_a_client_that_goes_early_gets_nothing_done():
     part = {"type": "http.request", "body": b"hel", "more_body": True}
     assert status(HOST, sent=[part, {"type": "http.disconnect"}]) == 408
