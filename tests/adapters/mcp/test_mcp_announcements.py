@@ -125,8 +125,10 @@ def look(db: Annotated[Db, skip]) -> str:
         (
             [add, look],
             None,
-            "1 of 2 tools will fail, as what they need isn't there: look (db); "
-            "give it with --context MODULE:NAME\n",
+            (
+                "1 of 2 tools will fail, as what they need isn't there: look (db); "
+                "give it with --context MODULE:NAME\n"
+            ),
         ),
         (
             [look],
