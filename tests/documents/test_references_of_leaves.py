@@ -2,7 +2,11 @@
 
 import pytest
 
-from operator_schema.schema.references import HoistedDefinitions, with_references_resolved
+from operator_schema.schema.references import (
+    HoistedDefinitions,
+    describe_reference_fault,
+    with_references_resolved,
+)
 
 CHAIN = {
     "$defs": {
@@ -79,3 +83,23 @@ def test_definitions_of_leaves_move_to_one_place():
     assert hoisted.found == {**moved, "B_3": {"type": "string"}}
     odd = {"$defs": {"ä b": {}, "": {}}, "anyOf": [{"$ref": "#/$defs/ä b"}, {"$ref": "#/$defs/"}]}
     assert hoisted.move(odd) == {"anyOf": [{"$ref": "#/$defs/__b"}, {"$ref": "#/$defs/Definition"}]}
+
+
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [
+        ({"type": "string"}, None),
+        (CHAIN, None),
+        ({"definitions": {"A": {}}, "items": {"$ref": "#/definitions/A"}}, None),
+        ({"$ref": "#/$defs/A"}, 'refers to "#/$defs/A", which isn\'t one of its definitions'),
+        ({"$defs": {"A": {}}, "items": {"$ref": "#/$defs/B"}}, 'refers to "#/$defs/B"'),
+        ({"$defs": {"A": {}}, "items": {"$ref": "other.json#/$defs/A"}}, 'refers to "other.json#/$defs/A"'),
+        ({"$id": "https://a.example", "type": "string"}, None),
+        ({"$id": "https://a.example", "$defs": {"A": {}}, "$ref": "#/$defs/A"}, "uses $id"),
+        ({"items": {"$dynamicRef": "#a"}}, "uses $dynamicRef"),
+        ({"not": {"$recursiveRef": "#"}}, "uses $recursiveRef"),
+    ],
+)
+def test_references_that_lead_nowhere_are_said(schema, said):
+    found = describe_reference_fault(schema)
+    assert found is None if said is None else said in found[0]

@@ -1,0 +1,40 @@
+"""What isn't declared any more is neither found nor suggested."""
+
+import pytest
+
+pytest.importorskip("tree_sitter", reason="no wheels for WebAssembly")
+
+from operator_schema.code_tools import CodeBase
+
+
+def write(folder, **files):
+    for name, text in files.items():
+        (folder / f"{name}.py").write_text(text)
+
+
+def suggested(base, name):
+    return base.inspect(name).get("nearest", [])
+
+
+@pytest.mark.parametrize(
+    "change", [lambda file: file.unlink(), lambda file: file.write_text("def weight(): ...\n")]
+)
+def test_a_name_that_is_gone_is_not_suggested(tmp_path, change):
+    write(tmp_path, a="def velocity(): ...\n", b="def distance(): ...\n")
+    base = CodeBase(tmp_path)
+    assert "velocity" in str(suggested(base, "velocty"))
+    change(tmp_path / "a.py")
+    assert "velocity" not in str(suggested(base, "velocty"))
+    assert not base.inspect("velocity")["found"]
+    assert base.inspect("distance")["found"]
+
+
+def test_a_name_that_is_left_in_one_file_is_found_there(tmp_path):
+    write(tmp_path, a="def speed(): ...\n", b="def speed(): ...\n")
+    base = CodeBase(tmp_path)
+    assert base.refresh() == 2
+    (tmp_path / "a.py").unlink()
+    assert base.inspect("speed")["location"] == "b.py:1"
+    write(tmp_path, b="def weight(): ...\n", c="x = 1\n\ndef speed(): ...\n")
+    assert base.inspect("speed")["location"] == "c.py:3"
+    assert len(list(base._index.names())) == 3
