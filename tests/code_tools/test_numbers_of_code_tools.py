@@ -114,3 +114,12 @@ def test_methods_come_from_the_file_where_a_file_is_a_module(tmp_path):
     base = CodeBase(tmp_path)
     for file, name in (("a.py", "one"), ("b.py", "two")):
         assert [one["name"] for one in base.inspect(f"{file}:Box")["methods"]] == [name]
+
+
+@pytest.mark.parametrize("number", [1, 9, 10, 11, 30])
+def test_a_snippet_has_so_many_problems_at_most(base, number):
+    code = "\n".join(f"let x{line} = = 1;" for line in range(number))
+    found = base.check_syntax(code, "statements", language="rust")["errors"]
+    assert [one["position"].partition(":")[0] for one in found] == [
+        str(line + 1) for line in range(min(number, 10))
+    ]
