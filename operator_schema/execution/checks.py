@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import NoneType
 from typing import TYPE_CHECKING, Any, NoReturn, cast, get_args
 
-from ..introspect.names import name_of
+from ..introspect.hints import name_of
 from ..tools.calls import RawCall, checked_calls, remedy_for
 from ..tools.failures import ClassSet, ShowErrors
 from ..tools.metadata import LEAST_CONTENT, is_content_limit, is_duration

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 from ..immutable import Value
 from ..json_values import to_json_text
 from ..tools.calls import ToolResult, exception_text
-from ..tools.log import DEBUG, ERROR, INFO, is_logged, write_log
+from ..tools.failures import DEBUG, ERROR, INFO, is_logged, write_log
 from ..tools.signature import is_awaitable
 from ..tools.tool import Tool
 from ..wording import clip, escape, received, writable_text

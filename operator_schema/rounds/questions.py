@@ -10,9 +10,8 @@ from ..codec.codec import codec_of
 from ..errors import DecodeError, NeedsInput, SchemaError, ToolError
 from ..findings import Finding
 from ..json_values import is_array, is_object
-from ..tools.calls import arguments_to_decode
+from ..tools.calls import DecodedCall, arguments_to_decode
 from ..tools.injection import is_union
-from ..tools.round_protocol import DecodedCall
 from ..wording import escape, listed, received, show_path, writable_text
 from .hooks import CONFIRM, Complete, Defer, Reject, RunNormally, decided, with_own_input
 from .input_copies import check_written, own_json
@@ -21,8 +20,7 @@ from .tool_call import FAILURES, Question, ToolCall, call_with_input
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ..tools.calls import RawCall, ToolResult
-    from ..tools.round_protocol import Asking
+    from ..tools.calls import Asking, RawCall, ToolResult
     from ..tools.tool import Tool
 
 __all__ = [

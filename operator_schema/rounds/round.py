@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import Self, TypeAlias
 
-    from ..tools.round_protocol import Asking, Limited, RunAll, Wording
+    from ..tools.calls import Asking, Limited, RunAll, Wording
     from .commit import Given, Settlement, WhichCall
     from .named_tools import NamedTools
     from .tool_call import CallState
