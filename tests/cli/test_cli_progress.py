@@ -2,6 +2,7 @@
 
 import io
 import os
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -68,3 +69,20 @@ def test_the_size_is_that_of_what_is_left(tmp_path):
     with Path(os.devnull).open("rb") as source:
         assert _size(source) is None
     assert _size(io.BytesIO(b"1")) is None
+
+
+class Counted(Watched):
+    """Standard error that remembers each step of a bar."""
+
+    @contextmanager
+    def progress(self, size):
+        assert size is None
+        yield self.asked.append
+
+
+@pytest.mark.parametrize(("lines", "steps"), [(63, []), (64, [128]), (200, [128, 128, 128])])
+def test_a_bar_grows_every_few_lines(lines, steps):
+    err = Counted()
+    source = io.BytesIO(b"1\n" * lines)
+    assert Decoder(Codec(int), None, err, as_json=False).decode_lines(source, "numbers.jsonl") == 0
+    assert err.asked == steps
