@@ -38,3 +38,14 @@ def test_a_name_that_is_left_in_one_file_is_found_there(tmp_path):
     write(tmp_path, b="def weight(): ...\n", c="x = 1\n\ndef speed(): ...\n")
     assert base.inspect("speed")["location"] == "c.py:3"
     assert len(list(base._index.names())) == 3
+
+
+def test_one_overload_stands_behind_its_implementation(tmp_path):
+    write(
+        tmp_path,
+        a="from typing import overload\n\n@overload\ndef f(a: int) -> int: ...\n\ndef f(a):\n    return a\n",
+        b="class A:\n    def g(self): ...\n\nclass B:\n    def g(self): ...\n",
+    )
+    base = CodeBase(tmp_path)
+    assert base.inspect("f")["location"] == "a.py:6"
+    assert base.inspect("g")["location"] == "b.py:2"
