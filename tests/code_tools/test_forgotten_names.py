@@ -26,6 +26,7 @@ def test_a_name_that_is_gone_is_not_suggested(tmp_path, change):
     change(tmp_path / "a.py")
     assert "velocity" not in str(suggested(base, "velocty"))
     assert not base.inspect("velocity")["found"]
+    assert "velocity" not in [*base._index.names()]  # in memory, either
     assert base.inspect("distance")["found"]
 
 
