@@ -77,3 +77,21 @@ def test_a_copy_is_the_same_codec(again):
     assert made.decode({"n": "4"}) == {"n": 4}
     with pytest.raises(DecodeError):
         made.decode({"n": 1, "more": 2})
+
+
+@pytest.mark.parametrize(
+    ("more", "beyond"),
+    [
+        ({}, ["patternProperties"]),
+        ({"additionalProperties": True}, ["patternProperties"]),
+        ({"additionalProperties": False}, ["patternProperties", "additionalProperties"]),
+        ({"additionalProperties": {"type": "string"}}, ["patternProperties", "additionalProperties"]),
+    ],
+)
+def test_what_stands_beside_patterns_of_keys_is_left_to_the_judge(more, beyond):
+    codec = codec_of({"type": "object", "patternProperties": {"^n": {"type": "integer"}}, **more})
+    assert [one.keyword for one in codec.beyond] == beyond
+    assert codec.left == ()
+    assert codec.report({"n": 1}) == ()
+    assert codec.report({"n": "1"}) != ()
+    assert bool(codec.report({"a": 1})) is (len(beyond) == 2)

@@ -1,4 +1,4 @@
-"""What isn't declared any more is neither found nor suggested."""
+"""What isn't declared any more is neither found nor suggested, and what has no name isn't called by one."""
 
 import pytest
 
@@ -50,3 +50,11 @@ def test_one_overload_stands_behind_its_implementation(tmp_path):
     base = CodeBase(tmp_path)
     assert base.inspect("f")["location"] == "a.py:6"
     assert base.inspect("g")["location"] == "b.py:2"
+
+
+def test_only_what_has_a_name_is_a_call_by_name(tmp_path):
+    lines = ["one()", "two()()", "table[0](3)", "(lambda: 4)()", "five.six.seven()", "return eight(nine())"]
+    body = "".join(f"    {line}\n" for line in lines)
+    write(tmp_path, a=f"def f():\n{body}")
+    calls = [one["name"] for one in CodeBase(tmp_path).read_func("f")["calls"]]
+    assert sorted(calls) == ["eight", "five.six.seven", "nine", "one", "two"]
