@@ -95,3 +95,23 @@ def test_what_stands_beside_patterns_of_keys_is_left_to_the_judge(more, beyond):
     assert codec.report({"n": 1}) == ()
     assert codec.report({"n": "1"}) != ()
     assert bool(codec.report({"a": 1})) is (len(beyond) == 2)
+
+
+@pytest.mark.parametrize(
+    ("schema", "described"),
+    [
+        ({"type": "string"}, None),
+        ({"type": "string", "description": "Own."}, "Own."),
+        ({"$ref": "#/$defs/A"}, "Of A."),
+        ({"$ref": "#/$defs/A", "description": "Own."}, "Own."),
+        ({"anyOf": [{"type": "string", "description": "Of the only one."}]}, "Of the only one."),
+    ],
+)
+def test_a_description_belongs_to_the_field(schema, described):
+    whole = {
+        "$defs": {"A": {"type": "string", "description": "Of A."}},
+        "type": "object",
+        "properties": {"a": schema},
+    }
+    (field,) = codec_of(whole).graph.resolve_root().fields
+    assert (field.description, field.node.description) == (described, None)
