@@ -5,6 +5,7 @@ import pytest
 pytest.importorskip("tree_sitter", reason="no wheels for WebAssembly")
 
 from operator_schema.code_tools import CodeBase
+from operator_schema.code_tools.language import language_named
 
 
 def write(folder, **files):
@@ -58,3 +59,19 @@ def test_only_what_has_a_name_is_a_call_by_name(tmp_path):
     write(tmp_path, a=f"def f():\n{body}")
     calls = [one["name"] for one in CodeBase(tmp_path).read_func("f")["calls"]]
     assert sorted(calls) == ["eight", "five.six.seven", "nine", "one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("target", "path", "meant"),
+    [
+        ("a.b", "p/q/r/s.py", "a.b"),
+        (".", "p/q/r/s.py", "p.q.r"),
+        (".t.f", "p/q/r/s.py", "p.q.r.t.f"),
+        ("..t", "p/q/r/s.py", "p.q.t"),
+        ("...t", "p/q/r/s.py", "p.t"),
+        ("..", "p/q/r/__init__.py", "p.q"),
+        (".t", "s.py", "t"),
+    ],
+)
+def test_an_import_with_dots_begins_at_the_folder_of_its_file(target, path, meant):
+    assert language_named("python").import_target(target, path) == meant

@@ -115,3 +115,19 @@ def test_a_description_belongs_to_the_field(schema, described):
     }
     (field,) = codec_of(whole).graph.resolve_root().fields
     assert (field.description, field.node.description) == (described, None)
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        lambda inner: {"type": "array", "items": inner},
+        lambda inner: {"type": "object", "properties": {"a": inner}},
+    ],
+)
+@pytest.mark.parametrize(("levels", "is_read"), [(49, True), (50, False)])
+def test_so_many_levels_are_read_and_more_are_judged(around, levels, is_read):
+    schema = {"type": "integer"}
+    for _ in range(levels):
+        schema = around(schema)
+    codec = codec_of(schema)
+    assert (codec.beyond == ()) is is_read
