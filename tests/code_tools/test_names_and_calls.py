@@ -1,11 +1,13 @@
 """What isn't declared any more is neither found nor suggested, and what has no name isn't called by one."""
 
+import sys
+
 import pytest
 
 pytest.importorskip("tree_sitter", reason="no wheels for WebAssembly")
 
 from operator_schema.code_tools import CodeBase
-from operator_schema.code_tools.language import language_named
+from operator_schema.code_tools.language import _grammar, language_named
 
 
 def write(folder, **files):
@@ -75,3 +77,12 @@ def test_only_what_has_a_name_is_a_call_by_name(tmp_path):
 )
 def test_an_import_with_dots_begins_at_the_folder_of_its_file(target, path, meant):
     assert language_named("python").import_target(target, path) == meant
+
+
+def test_a_grammar_that_isnt_installed_is_said(monkeypatch):
+    monkeypatch.setitem(sys.modules, "tree_sitter_go", None)
+    _grammar.cache_clear()
+    with pytest.raises(ModuleNotFoundError, match="need tree-sitter-go: pip install"):
+        language_named("go").parse(b"package p\n")
+    monkeypatch.undo()
+    assert language_named("go").parse(b"package p\n\nvar x = 1\n").declarations
