@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast, overload
 
 from ..errors import ToolError
 from ..tools.calls import RawCall, ToolResult, checked_calls
@@ -26,9 +26,10 @@ from .run import Outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-    from typing import Never, Self
+    from typing import Never, Self, Unpack
 
     from ..errors import DecodeError
+    from ..rounds.hooks import CallHooks, Hooks
     from ..tools.round_protocol import DecodedCall, OnResult, Settle
     from ..tools.tool import Tool
     from .backends import Start
@@ -40,8 +41,17 @@ if TYPE_CHECKING:
 __all__ = ["Executor"]
 
 T = TypeVar("T")
-H = TypeVar("H")
 P = TypeVar("P")
+
+
+class RunOptions(TypedDict, total=False):
+    """What `Executor.run` and `run_sync` take beside the work."""
+
+    context: Context | None
+    hooks: object
+    confirm: Confirm | None
+    on_progress: OnProgress | None
+    on_result: OnResult | None
 
 
 class Executor:
@@ -93,8 +103,8 @@ class Executor:
         max_content: characters that the text of a result may have, unless its tool has a limit of its own;
             None for no limit. What is longer is cut, with a sentence that says so, and has no `json`;
             `value` stays whole.
-        hooks: `Hooks`, a function, or a list of these: they hold in all rounds that the executor runs, before
-            those that are given with a round.
+        hooks: `Hooks`, a function, or a list of these: they hold for every call that the executor runs, before
+            those that are given to `run`.
         context: type, or name of a parameter, to value, for the injected parameters of calls that are given
             none of their own.
         store: such as a `SqliteStore`: a round is saved before and after it runs, and runs in one process
@@ -210,6 +220,12 @@ class Executor:
         return self._context
 
     @property
+    def hooks(self) -> Hooks | None:
+        """What decides about every call, and looks at every result; None for nothing."""
+        hooks: Hooks | None = self._hooks
+        return hooks
+
+    @property
     def max_content(self) -> float | None:
         """Characters that the text of a result may have, unless its tool has a limit of its own."""
         most: float | None = self._options["max_content"]
@@ -238,51 +254,21 @@ class Executor:
         return found
 
     @overload
-    async def run(
-        self,
-        work: RawCall,
-        /,
-        *,
-        context: Context | None = None,
-        confirm: Confirm | None = None,
-        on_progress: OnProgress | None = None,
-        on_result: OnResult | None = None,
-    ) -> ToolResult: ...
+    async def run(self, work: RawCall, /, **options: Unpack[RunOptions]) -> ToolResult: ...
     @overload
-    async def run(
-        self,
-        work: Executable[H, P],
-        /,
-        *,
-        context: Context | None = None,
-        hooks: H | None = None,
-        confirm: Confirm | None = None,
-        on_progress: OnProgress | None = None,
-        on_result: OnResult | None = None,
-    ) -> P: ...
+    async def run(self, work: Executable[Any, P], /, **options: Unpack[RunOptions]) -> P: ...
     @overload
     async def run(
         self,
         work: Iterable[RawCall],
         /,
         *,
-        context: Context | None = None,
-        confirm: Confirm | None = None,
-        on_progress: OnProgress | None = None,
-        on_result: OnResult | None = None,
         return_exceptions: Literal[False] = False,
+        **options: Unpack[RunOptions],
     ) -> list[ToolResult]: ...
     @overload
     async def run(
-        self,
-        work: Iterable[RawCall],
-        /,
-        *,
-        context: Context | None = None,
-        confirm: Confirm | None = None,
-        on_progress: OnProgress | None = None,
-        on_result: OnResult | None = None,
-        return_exceptions: bool,
+        self, work: Iterable[RawCall], /, *, return_exceptions: bool, **options: Unpack[RunOptions]
     ) -> list[ToolResult | BaseException]: ...
     async def run(
         self,
@@ -298,16 +284,16 @@ class Executor:
     ) -> Any:
         """Run one call, several, or a round, and return the same kind: a result, a list of results, a round.
 
-        Several calls run side by side. In a round, hooks decide first: those of the executor. Calls of tools
-        with `confirm=True` that nobody can be asked about wait there (`round.deferred`); a call without a
-        round gives the result `needs_approval`. The tools of a round are found by name in the registry of
-        the executor.
+        Several calls run side by side. Hooks decide first. A call about which a person has to decide, because a
+        hook defers it or its tool has `confirm=True`, waits in a round (`round.deferred`) if nobody can be
+        asked; without a round its result is `needs_approval`. The tools of a round are found by name in the
+        registry of the executor.
 
         Args:
             work: a call as the model sent it, a list of such calls, or a round (`offer.round(answer)`).
             context: type, or name of a parameter, to value, for the injected parameters; None for that of the
                 executor.
-            hooks: for a round: `Hooks`, or a function, that decide after those of the executor.
+            hooks: `Hooks`, or a function, that decide after those of the executor.
             confirm: as for the executor; None for what the executor has. Give `"run"` if a person has
                 agreed to exactly these calls.
             on_progress: a plain function that gets the call and a `ProgressUpdate` each time that the
@@ -318,7 +304,8 @@ class Executor:
                 each in the place of its call. Otherwise the first one is raised, and the results are lost.
 
         Raises:
-            HookError: a hook, or `confirm` in a round, failed; nothing was run.
+            HookError: a hook, or `confirm`, failed in a round; nothing was run. Without a round, the result of
+                the call says so.
             InterruptedRoundError: functions of a round raised exceptions of `pass_through`.
             RoundError: the round was committed or discarded, or one of its calls was run before.
             StoreError: the store of the executor doesn't give the round to this process.
@@ -332,103 +319,72 @@ class Executor:
         if confirm is not None:
             check_confirm(confirm)
         kind: Any = cast("Any", type(work))
-        if hooks is None and issubclass(kind, RawCall):
-            return await self._run_call(work, context, confirm, on_progress, on_result)
         if hasattr(kind, "execute_with"):
             return await self._run_round(work, hooks, context, confirm, on_progress, on_result)
-        if hooks is not None:
-            message = "hooks decide about the calls of a round: executor.run(offer.round(answer), hooks=…)"
-            raise TypeError(message)
+        deciding = None if hooks is None and self._hooks is None else self._call_hooks(hooks)
+        if issubclass(kind, RawCall):
+            return await self._run_call(work, context, confirm, on_progress, on_result, deciding)
         from .stream import JobGroup
 
-        starts = self._starts(checked_work(work), context, on_progress, confirm, on_result)
+        starts = self._starts(checked_work(work), context, on_progress, confirm, deciding, on_result)
         return results_of(await JobGroup(starts).all(), return_exceptions=return_exceptions)
 
+    async def needs_approval(self, call: RawCall, /, *, context: Context | None = None) -> bool:
+        """Return whether a person has to agree before a call runs: hooks are asked, and nothing is run.
+
+        For a framework that asks its own person first: nobody is asked about a call that a hook completes or
+        rejects, or whose arguments don't fit. Hooks are asked again when the call runs.
+
+        Args:
+            call: as the model sent it.
+            context: as for `run`.
+        """
+        context = self._context if context is None else context
+        deciding = None if self._hooks is None else self._call_hooks(None)
+        return await self._outcomes.waits(call, context, None, deciding)
+
     @overload
-    def run_sync(
-        self,
-        work: RawCall,
-        /,
-        *,
-        context: Context | None = None,
-        confirm: Confirm | None = None,
-        on_progress: OnProgress | None = None,
-        on_result: OnResult | None = None,
-    ) -> ToolResult: ...
+    def run_sync(self, work: RawCall, /, **options: Unpack[RunOptions]) -> ToolResult: ...
     @overload
-    def run_sync(
-        self,
-        work: Executable[H, P],
-        /,
-        *,
-        context: Context | None = None,
-        hooks: H | None = None,
-        confirm: Confirm | None = None,
-        on_progress: OnProgress | None = None,
-        on_result: OnResult | None = None,
-    ) -> P: ...
+    def run_sync(self, work: Executable[Any, P], /, **options: Unpack[RunOptions]) -> P: ...
     @overload
     def run_sync(
         self,
         work: Iterable[RawCall],
         /,
         *,
-        context: Context | None = None,
-        confirm: Confirm | None = None,
-        on_progress: OnProgress | None = None,
-        on_result: OnResult | None = None,
         return_exceptions: Literal[False] = False,
+        **options: Unpack[RunOptions],
     ) -> list[ToolResult]: ...
     @overload
     def run_sync(
-        self,
-        work: Iterable[RawCall],
-        /,
-        *,
-        context: Context | None = None,
-        confirm: Confirm | None = None,
-        on_progress: OnProgress | None = None,
-        on_result: OnResult | None = None,
-        return_exceptions: bool,
+        self, work: Iterable[RawCall], /, *, return_exceptions: bool, **options: Unpack[RunOptions]
     ) -> list[ToolResult | BaseException]: ...
-    def run_sync(
-        self,
-        work: Any,
-        /,
-        *,
-        context: Context | None = None,
-        hooks: Any = None,
-        confirm: Confirm | None = None,
-        on_progress: OnProgress | None = None,
-        on_result: OnResult | None = None,
-        return_exceptions: bool = False,
-    ) -> Any:
+    def run_sync(self, work: Any, /, **options: Any) -> Any:
         """Do what `run` does, and wait for it, without an event loop or in the thread of one.
 
         If an event loop runs in this thread, it stands still meanwhile, and the calls run in another
         thread, in an event loop of its own. `KeyboardInterrupt` cancels the calls. `on_progress` and
         `on_result` are called in that other thread.
 
+        Args:
+            work: as for `run`.
+            options: as for `run`.
+
         Raises:
             RuntimeError: it would wait for ever, because calls that wait for it, or for the event loop of
                 this thread, hold all places under `max_concurrency`.
         """
         run: Any = self.run  # its overloads know the kind of work
-        return self._wait_for(
-            lambda: run(
-                work,
-                context=context,
-                hooks=hooks,
-                confirm=confirm,
-                on_progress=on_progress,
-                on_result=on_result,
-                return_exceptions=return_exceptions,
-            ),
-            # Functions of your program are awaited in tasks of their own, but for these.
-            needs_loop=not isinstance(work, RawCall)
-            or on_progress is not None
-            or self._outcomes.asks(confirm),
+        # Functions of your program are awaited in tasks of their own, but for these.
+        needs_loop = (
+            not isinstance(work, RawCall)
+            or options.get("on_progress") is not None
+            or self._outcomes.asks(options.get("confirm"))
+            or self._hooks is not None
+            or options.get("hooks") is not None
         )
+        return self._wait_for(lambda: run(work, **options), needs_loop=needs_loop)
 
     def stream(
         self,
@@ -438,6 +394,7 @@ class Executor:
         context: Context | None = None,
         on_progress: OnProgress | None = None,
         confirm: Confirm | None = None,
+        hooks: Any = None,
     ) -> ResultStream:
         """Run calls side by side, and give the results as they come.
 
@@ -449,6 +406,7 @@ class Executor:
             context: as for `run`; for all of them.
             on_progress: as for `run`; for all of them.
             confirm: as for `run`; for all of them.
+            hooks: as for `run`; for all of them.
 
         Returns:
             An async iterator of the results, also an async context manager, with `aclose`. Exceptions of
@@ -459,7 +417,8 @@ class Executor:
         """
         from .stream import ResultStream
 
-        return ResultStream(self._starts(calls, context, on_progress, confirm))
+        deciding = None if hooks is None and self._hooks is None else self._call_hooks(hooks)
+        return ResultStream(self._starts(calls, context, on_progress, confirm, deciding))
 
     async def _run_call(
         self,
@@ -468,12 +427,13 @@ class Executor:
         confirm: Confirm | None,
         on_progress: OnProgress | None,
         on_result: OnResult | None,
+        hooks: CallHooks | None,
     ) -> ToolResult:
         """Run one call; see `run`."""
         if on_progress is not None:
             check_on_progress(on_progress)
         context = self._context if context is None else context
-        outcome = await self._outcomes.of(call, context, on_progress, None, confirm)
+        outcome = await self._outcomes.of(call, context, on_progress, None, confirm, hooks)
         result = outcome if type(outcome) is ToolResult else result_of(outcome)
         if on_result is not None:
             give_result(on_result, call, result)
@@ -514,14 +474,10 @@ class Executor:
         from .stream import JobGroup
 
         async def of(position: int, one: DecodedCall) -> Any:
-            while True:
-                outcome = await self._outcomes.of(one.call, context, on_progress, one)
-                if type(outcome) is not ToolResult:
-                    return outcome
-                settled = await settle(position, outcome)
-                if settled is not None:
-                    give_result(on_result, one.call, settled)
-                    return settled
+            outcome = await self._outcomes.settled(one, context, on_progress, partial(settle, position))
+            if type(outcome) is ToolResult:
+                give_result(on_result, one.call, outcome)
+            return outcome
 
         starts = [(partial(of, position, one), one.call.name) for position, one in enumerate(calls)]
         return results_of(await JobGroup(starts).all(), return_exceptions=True)
@@ -532,6 +488,7 @@ class Executor:
         context: Context | None,
         on_progress: OnProgress | None,
         confirm: Confirm | None,
+        hooks: CallHooks | None,
         on_result: OnResult | None = None,
     ) -> list[tuple[Start, str]]:
         if on_progress is not None:
@@ -540,7 +497,7 @@ class Executor:
         context = self._context if context is None else context
         of: Any = self._outcomes.of if on_result is None else partial(self._given, on_result)
         return [
-            (partial(of, call, context, on_progress, None, confirm), call.name)
+            (partial(of, call, context, on_progress, None, confirm, hooks), call.name)
             for call in checked_calls(calls)
         ]
 
@@ -550,6 +507,20 @@ class Executor:
         if type(outcome) is ToolResult:
             give_result(on_result, call, outcome)
         return outcome
+
+    def _call_hooks(self, hooks: Any) -> CallHooks:
+        """Return what decides about calls outside of rounds: the hooks of the executor, then those of a run.
+
+        Raises:
+            ToolNotFoundError: a hook is for a tool that isn't there.
+            TypeError: something isn't a hook.
+            ValueError: hooks are for a toolset whose tools aren't there.
+        """
+        from ..rounds.toolset import Toolset  # few programs have hooks
+
+        both = _hooks_of([one for one in (self._hooks, hooks) if one is not None])
+        found: CallHooks = both.for_calls(Toolset(self._registry))
+        return found
 
     def _wait_for(self, start: Callable[[], Coroutine[Any, Any, T]], *, needs_loop: bool) -> T:
         from .sync import wait_for
@@ -565,6 +536,6 @@ def _hooks_of(hooks: Any) -> Any:
     """
     if hooks is None:
         return None
-    from ..rounds.hooks import Hooks  # rounds know what a hook is
+    from ..rounds.hooks import Hooks  # few programs have any
 
     return Hooks(*hooks) if isinstance(hooks, (list, tuple)) else Hooks(hooks)

@@ -13,25 +13,20 @@ from ..json_values import is_array, is_object
 from ..tools.calls import arguments_to_decode
 from ..tools.injection import is_union
 from ..tools.round_protocol import DecodedCall
-from ..wording import escape, listed, received, show_path, writable_text
-from .hooks import CONFIRM, Complete, Defer, Reject, RunNormally, decided, with_own_input
+from ..wording import escape, listed, show_path, writable_text
 from .input_copies import check_written, own_json
-from .tool_call import FAILURES, Question, ToolCall, call_with_input
+from .tool_call import FAILURES, Question, ToolCall
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ..tools.calls import RawCall, ToolResult
-    from ..tools.round_protocol import Asking
+    from ..tools.calls import ToolResult
     from ..tools.tool import Tool
 
 __all__ = [
-    "WHO",
     "answer_codec",
     "answer_schema",
     "answered",
-    "ask_about",
-    "ask_about_one",
     "call_text",
     "check_question",
     "decoded_call",
@@ -162,72 +157,6 @@ def _without_none(annotation: Any) -> Any:
         return annotation
     others = tuple([member for member in get_args(annotation) if member is not NoneType])
     return Union[others] if others else annotation  # noqa: UP007  # made of what it holds
-
-
-WHO = "confirm"
-"""What an error calls the function that asks, by the option that it was given as."""
-
-
-async def ask_about(call: ToolCall[Any], asking: Asking) -> ToolCall[Any]:
-    """Ask about a pending call, and return it in its new state.
-
-    Args:
-        call: that nobody has agreed to.
-        asking: returns True, False, the text of a refusal, or a decision; None if nobody decided.
-
-    Raises:
-        DecodeError: an input doesn't fit the types of the tool.
-        TypeError: the answer is something else.
-        ValueError: the input was edited in place, and isn't what the answer says.
-        Exception: what asking raises.
-    """
-    shown = with_own_input(call)
-    after = decided(call, shown, _decision(await asking(shown)))
-    return after.replace(approved=True) if after.state == "pending" else after
-
-
-async def ask_about_one(
-    raw: RawCall, tool: Tool[..., Any], given: Any, asking: Asking
-) -> ToolCall[Any] | ToolResult | None:
-    """Ask about a call that belongs to no round.
-
-    Args:
-        raw: as the model sent it.
-        tool: that it calls.
-        given: its input.
-        asking: as for `ask_about`.
-
-    Returns:
-        The call with the input to run, the result of one that isn't run, or None if nobody decided.
-
-    Raises:
-        DecodeError: the arguments aren't JSON.
-        Exception: as for `ask_about`.
-    """
-    after = await ask_about(call_with_input(0, raw, tool, given), asking)
-    return after if after.state == "pending" else after.result
-
-
-def _decision(answer: Any) -> Any:
-    """Return the decision that an answer stands for.
-
-    Raises:
-        TypeError: it stands for none.
-    """
-    match answer:
-        case True:
-            return RunNormally(approved=True)
-        case False:
-            return Reject("a person declined it")
-        case None:
-            return Defer(CONFIRM)
-        case str():
-            return Reject(answer)
-        case RunNormally() | Complete() | Reject() | Defer():
-            return answer
-        case _:
-            message = f"confirm returns True, False, a text, a decision or None, not {received(answer)}"
-            raise TypeError(message)
 
 
 _SHOWN = 2000

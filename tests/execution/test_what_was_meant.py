@@ -159,8 +159,3 @@ def test_what_is_given_in_place_of_a_list_of_calls():
 def test_saved_data_are_no_round_yet():
     message = refused(executor.run_sync, Toolset(add).offer().round([CALL]).as_dict())
     assert message.endswith(": toolset.restore_round(data) makes a round of what round.as_dict() returned")
-
-
-def test_hooks_are_for_rounds():
-    message = refused(executor.run_sync, [CALL], hooks=lambda call: None)
-    assert message == "hooks decide about the calls of a round: executor.run(offer.round(answer), hooks=…)"
