@@ -34,6 +34,7 @@ __all__ = [
     "Tools",
     "blocks_of",
     "check_tool",
+    "data_of",
     "flat_definition",
     "hints_of",
     "is_text",
@@ -103,6 +104,8 @@ class Adapter(Generic[T]):
         hosts: more classes whose instances the framework gives: parameters of them need no `skip`. None for a
             class of what isn't installed.
         asks: how the framework asks a person.
+        agreed: of a framework that holds calls back: takes its own context of a call, and returns whether a
+            person has agreed to this very call. None if it can't say.
         native_results: as for `Executor`; None for a class of what isn't installed.
         pass_through: as for `Executor`; None for a class of what isn't installed.
         options: names of the options of a class that takes whatever it gets, and that class's name.
@@ -119,13 +122,14 @@ class Adapter(Generic[T]):
         own: type | Callable[[Any], Mapping[Any, Any]] | None = None,
         hosts: Iterable[Any] = (),
         asks: Asks = None,
+        agreed: Callable[[Any], bool | None] | None = None,
         native_results: Iterable[type | None] = (),
         pass_through: Iterable[type[BaseException] | None] = (),
         options: tuple[Iterable[str], str] | None = None,
         taken: Iterable[str] = (),
         lists_disabled: bool = False,
     ) -> None:
-        self.asks = asks
+        self.asks, self._agreed = asks, agreed
         self._name, self._make, self._options, self._taken = name, make, options, tuple(taken)
         self._limits: dict[str, Any] = {
             "native_results": tuple([cls for cls in native_results if cls is not None]),
@@ -253,13 +257,14 @@ class Adapter(Generic[T]):
         if isinstance(tools, Executor):
             executor = _only_executor(tools, executor)
         elif executor is None:
-            executor = Executor(registry_of(tools), **{**self._limits, **limits})
+            executor = Executor(registry_of(tools), **limits)
         elif only is None:
             _check_executor(executor, registry_of(tools))
         else:
             _check_has(executor, only)
+        executor = executor.for_host(**self._limits)
         context = executor.context if context is None else context
-        return Runner(executor, context, confirm, self._own, self.asks)
+        return Runner(executor, context, confirm, self._own, self.asks, self._agreed)
 
     def _check_native(self, native: Mapping[str, Any]) -> None:
         if self._options is not None:
@@ -296,6 +301,7 @@ class Runner(Value):
         confirm: as for `Executor`; None for what the framework or the executor has.
         own: as `Adapter` takes it, a function or None.
         asks: how the framework asks a person.
+        agreed: as `Adapter` takes it.
     """
 
     executor: Executor
@@ -303,6 +309,7 @@ class Runner(Value):
     confirm: Confirm | None = None
     own: Callable[[Any], Mapping[Any, Any]] | None = None
     asks: Asks = None
+    agreed: Callable[[Any], bool | None] | None = None
 
     async def run(
         self,
@@ -366,17 +373,45 @@ class Runner(Value):
         # Not a copy: a mapping may make its values when it is asked for them.
         return ChainMap(cast("dict[Any, Any]", given), cast("dict[Any, Any]", own))
 
+    def may_wait(self, tool: Tool[..., Any]) -> bool:
+        """Return whether calls of a tool may have to wait for a person: because of the tool, or of hooks."""
+        return self.confirm is None and (bool(tool.annotations.confirm) or self.executor.hooks is not None)
+
     def holds_back(self, tool: Tool[..., Any]) -> bool:
-        """Return whether the framework has to hold back calls of a tool until a person agrees."""
+        """Return whether the framework has to hold back all calls of a tool until a person agrees."""
         return bool(tool.annotations.confirm) and self.confirm is None
+
+    async def needs_person(
+        self, name: str, arguments: Any, host: Any = None, *, call_id: str | None = None
+    ) -> bool:
+        """Return whether a person has to agree to a call; hooks are asked, so that nobody is asked in vain.
+
+        Args:
+            name: of the tool.
+            arguments: as the framework gives them.
+            host: the framework's own context of the call.
+            call_id: None where the framework doesn't say.
+        """
+        if self.confirm is not None:
+            return False
+        call = RawCall(call_id, name, arguments)
+        return await self.executor.needs_approval(call, context=self.context_of(host))
 
     def _asking(self, host: Any, confirm: Confirm | None) -> Confirm | None:
         asks = self.asks
         if self.confirm is not None or confirm is not None or asks is None:
             return self.confirm or confirm
-        if isinstance(asks, str):
-            return "run"  # what the framework held back comes once a person has agreed
-        return None if host is None else _by_own_means(asks, host)
+        if not isinstance(asks, str):
+            return None if host is None else _by_own_means(asks, host)
+        if self.agreed is not None and host is not None and self.agreed(host):
+            return _agreed
+        # What the framework held back comes once a person has agreed; with hooks, it asks about each call.
+        return "run" if self.agreed is None or self.executor.hooks is None else None
+
+
+async def _agreed(_: ToolCall[Any]) -> bool:
+    """Agree to a call, because a person has agreed to this very one."""
+    return True
 
 
 def _by_own_means(asks: Callable[[Any, dict[str, Any]], Any], host: Any) -> Confirm:
@@ -514,6 +549,11 @@ def blocks_of(
     if all(block is None for _, block in made):
         return None
     return [text(part.as_text()) if block is None else block for part, block in made]
+
+
+def data_of(result: ToolResult) -> Any:
+    """Return the JSON of a result; its text where a hook replaced that, or it was cut."""
+    return result.content if result.json is None and result.content != "null" else result.json
 
 
 def texts_of(result: ToolResult, text: Callable[[str], Any]) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast, overload
 
@@ -25,7 +26,7 @@ from .concurrency import Slots
 from .run import Outcomes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
     from typing import Never, Self, Unpack
 
     from ..errors import DecodeError
@@ -208,6 +209,35 @@ class Executor:
         copied = object.__new__(type(self))
         copied.__setstate__((registry, {**known, **options}, attributes))
         return copied
+
+    def for_host(
+        self,
+        *,
+        native_results: Collection[type] = (),
+        pass_through: Collection[type[BaseException]] = (),
+    ) -> Self:
+        """Return the same executor for a framework, which hands over more and passes more through.
+
+        Limits and threads are shared: calls of both count together.
+
+        Args:
+            native_results: classes of the framework, beside those of the executor.
+            pass_through: classes of exceptions by which the framework steers, beside those of the executor.
+
+        Raises:
+            ValueError: something isn't such a class.
+        """
+        if not native_results and not pass_through:
+            return self
+        options = dict(self._options)
+        options["native_results"] = (*options["native_results"], *native_results)
+        options["pass_through"] = (*options["pass_through"], *pass_through)
+        passed, native = exception_classes(options["pass_through"]), result_classes(options["native_results"])
+        failures = Failures(options["show_errors"], options["report"], passed)
+        made = copy(self)
+        made._options, made._slots = options, self._slots
+        made._outcomes = self._outcomes.for_host(failures, native)
+        return made
 
     @property
     def registry(self) -> Registry:

@@ -94,6 +94,21 @@ class Outcomes:
         self._decoders = Threads(options["max_threads"])  # apart: tools that hang must not stop decoding
         self._tasks = Tasks(options["grace"])
 
+    def for_host(self, failures: Failures, native: ClassSet) -> Outcomes:
+        """Return what runs calls with the same limits, and passes more through.
+
+        Args:
+            failures: in place of these.
+            native: in place of these.
+        """
+        made = object.__new__(Outcomes)
+        made._confirmation = self.confirmation  # a person is asked one question at a time
+        for name in self.__slots__:
+            if name != "_confirmation":
+                setattr(made, name, getattr(self, name))
+        made.failures, made._native, made._has_native = failures, native, bool(native)
+        return made
+
     @property
     def abandoned(self) -> int:
         """Number of calls that took too long or were cancelled, and still run."""

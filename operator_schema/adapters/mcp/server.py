@@ -213,8 +213,9 @@ def handlers(
             `ServerRequestContext` and returns that. That context, its session, and the state of the
             server's lifespan are there by their types anyway.
         executor: what runs the calls, for limits of your own; its registry has these tools. By default
-            it is `Executor(tools, strict_results=True, pass_through=[MCPError])`, which leaves results that
-            are objects of the protocol (`CallToolResult`, `ImageContent`) or of a framework as they are.
+            it is `Executor(tools, strict_results=True)`. Any executor raises `MCPError` here, and leaves
+            results that are objects of the protocol (`CallToolResult`, `ImageContent`) or of a framework as
+            they are.
         structured: which results a client gets as data beside the text. `"objects"`: those that are
             JSON objects. `"all"`: all that say more than a text; what isn't an object is wrapped as
             `{"result": …}` for clients that take objects alone. `"none"`: none.
@@ -235,9 +236,10 @@ def handlers(
     if type(confirm) is not bool:
         message = f"confirm is True or False, not {received(confirm)}"
         raise TypeError(message)
-    limits = {"strict_results": True, "native_results": native_classes()}
-    runner = _adapter.runner(tools, context, executor, None if confirm else "run", {}, **limits)
-    runner = Runner(runner.executor, _careful(runner.context), runner.confirm, runner.own)
+    asked = None if confirm else "run"
+    runner = _adapter.runner(tools, context, executor, asked, {}, strict_results=True)
+    own = runner.executor.for_host(native_results=native_classes())
+    runner = Runner(own, _careful(runner.context), runner.confirm, runner.own)
     return Handlers(runner, structured, page_size, None if logger is None else ClientLog(logger))
 
 
@@ -343,7 +345,7 @@ async def call(
         MCPError: as the tool raised it, if it can be sent.
     """
     call_id = None if request is None else str(request.request_id)
-    is_asked = tool is not None and runner.holds_back(tool)
+    is_asked = tool is not None and runner.may_wait(tool)
     asked = confirmation.asked(request, params, tool) if is_asked and request is not None and tool else None
 
     def run(on_progress: OnProgress | None) -> Awaitable[ToolResult]:
