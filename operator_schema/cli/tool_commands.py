@@ -202,7 +202,7 @@ examples:
 def tools(
     outputs: tuple[Output, Output], targets: tuple[ObjectName, ...], *, as_json: bool, show_traceback: bool
 ) -> int:
-    """List the tools of modules or registries.
+    """List the tools of modules, registries or executors.
 
     Of a package, the modules below it are read too. Tools that a module merely imports belong to the
     module that defines them. A registry shows what your program really offers: with prefixes, and with
@@ -290,8 +290,8 @@ examples:
     "--timeout",
     metavar="SECONDS",
     type=click.FloatRange(min=0, min_open=True),
-    default=30.0,
-    help="Seconds that the call may take, unless the tool has a limit of its own (default: 30).",
+    help="Seconds that the call may take, unless the tool has a limit of its own (default: that of the "
+    "executor, or 30).",
 )
 @click.option("--yes", is_flag=True, help="Run a tool with confirm=True without asking.")
 @traceback_option
@@ -302,30 +302,31 @@ def call(
     target: ObjectName,
     arguments: tuple[str, ...],
     context: ObjectName | None,
-    timeout: float,
+    timeout: float | None,
     *,
     yes: bool,
     show_traceback: bool,
 ) -> int:
     """Call a tool as a model does.
 
-    TOOL is a name in the module, the name of a tool of the module, or REGISTRY.TOOL. If a function makes
-    the registry, its parameters are options, which --help shows after the target. ARGUMENTS are one
+    TOOL is a name in the module, the name of a tool of the module, or REGISTRY.TOOL. With EXECUTOR.TOOL, the
+    rules of the executor hold: its hooks, context and limits. If a function makes the registry or the
+    executor, its parameters are options, which --help shows after the target. ARGUMENTS are one
     JSON object, - for standard input, or words such as query=x: the value is read as JSON if the
     parameter takes what it means, else as text. The result goes to standard output; everything else,
     also what the tool itself prints, goes to standard error. A tool with confirm=True runs after a
     question on the terminal, or with --yes.
     """
-    tool = find_tool(target, given_to_factory(ctx), show_traceback=show_traceback)
+    tool, found = find_tool(target, given_to_factory(ctx), show_traceback=show_traceback)
     given = None if context is None else find_context(context, show_traceback=show_traceback)
     person = None if arguments == ("-",) else person_at(ctx.obj[1])
-    executor = Executor(
-        [tool.with_(enabled=True)],
-        timeout=timeout,
-        show_errors="traceback" if show_traceback else "message",
-        strict_results=True,
-        confirm="run" if yes else None if person is None else person.confirm,
-    )
+    shown: Any = {"show_errors": "traceback" if show_traceback else "message"}
+    if timeout is not None:
+        shown["timeout"] = timeout
+    if yes or person is not None:
+        shown["confirm"] = "run" if yes or person is None else person.confirm
+    made = Executor([tool.with_(enabled=True)], strict_results=True) if found is None else found
+    executor = made.with_(**shown)
     # A failure is printed below; without a handler, `logging` would print it too.
     getLogger("operator_schema").addHandler(NullHandler())
     raw = RawCall("1", tool.name, _arguments(arguments, tool))
@@ -365,7 +366,7 @@ def _result_of(
     executor: Executor, call: RawCall, given: GivenContext | None, answers: dict[str, Any]
 ) -> ToolResult:
     if given is None or given.mapping is not None:
-        known: Any = {} if given is None else given.mapping
+        known: Any = executor.context or {} if given is None else given.mapping
         return executor.run_sync(call, context=ChainMap(answers, known))
     import asyncio
 
@@ -410,7 +411,7 @@ def describe(outputs: tuple[Output, Output], target: ObjectName, *, show_traceba
     This is what a model gets from the tool that describe_tools makes, with every parameter, and field
     inside of one, that has a description, and one line that names every parameter with its type.
     """
-    tool = find_tool(target, show_traceback=show_traceback)
+    tool, _ = find_tool(target, show_traceback=show_traceback)
     outputs[0].text(documentation_of(tool, with_summaries=True))
     outputs[0].text(f"\n{expected_fields(tool.name, tool.codec.graph)}")
     return 0

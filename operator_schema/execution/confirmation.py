@@ -68,6 +68,6 @@ class Confirmation:
 
 async def _agree(call: ToolCall[Any]) -> bool | None:
     """Agree to what a tool asks for by `confirm=True`, not to what a hook defers: `confirm="run"`."""
-    from ..rounds.deciding import CONFIRM
+    from ..rounds.hooks import CONFIRM
 
     return True if call.reason == CONFIRM else None

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from ..errors import DecodeError
     from ..rounds.hooks import CallHooks, Hooks
+    from ..tools.failures import ClassSet
     from ..tools.round_protocol import DecodedCall, OnResult, Settle
     from ..tools.tool import Tool
     from .backends import Start
@@ -104,8 +105,8 @@ class Executor:
         max_content: characters that the text of a result may have, unless its tool has a limit of its own;
             None for no limit. What is longer is cut, with a sentence that says so, and has no `json`;
             `value` stays whole.
-        hooks: `Hooks`, a function, or a list of these: they hold for every call that the executor runs, before
-            those that are given to `run`.
+        hooks: `Hooks`, a function, or a list of these: they hold for every call that the executor runs,
+            before those that are given to `run`.
         context: type, or name of a parameter, to value, for the injected parameters of calls that are given
             none of their own.
         store: such as a `SqliteStore`: a round is saved before and after it runs, and runs in one process
@@ -210,6 +211,20 @@ class Executor:
         copied.__setstate__((registry, {**known, **options}, attributes))
         return copied
 
+    def with_tools(self, tools: Registry | Iterable[Tool[..., Any]], /) -> Self:
+        """Return a copy with other tools and limits of its own, such as the same tools with `repair=True`.
+
+        Args:
+            tools: as for the constructor.
+
+        Raises:
+            DuplicateToolError: two tools have the same name.
+        """
+        _, options, attributes = self.__getstate__()
+        copied = object.__new__(type(self))
+        copied.__setstate__((tools, options, attributes))
+        return copied
+
     def for_host(
         self,
         *,
@@ -235,9 +250,15 @@ class Executor:
         passed, native = exception_classes(options["pass_through"]), result_classes(options["native_results"])
         failures = Failures(options["show_errors"], options["report"], passed)
         made = copy(self)
-        made._options, made._slots = options, self._slots
-        made._outcomes = self._outcomes.for_host(failures, native)
+        made._share(self, options, failures, native)  # noqa: SLF001  # its own class
         return made
+
+    def _share(
+        self, other: Executor, options: Mapping[str, Any], failures: Failures, native: ClassSet
+    ) -> None:
+        """Take over the limits of another executor."""
+        self._options, self._slots = options, other._slots
+        self._outcomes = other._outcomes.for_host(failures, native)
 
     @property
     def registry(self) -> Registry:

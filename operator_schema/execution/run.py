@@ -270,7 +270,7 @@ class Outcomes:
         """Return the result of a call that isn't run, because hooks or a person decided so, or nobody did."""
         result = decided.result
         if result is None:
-            from ..rounds.deciding import CONFIRM
+            from ..rounds.hooks import CONFIRM
 
             reason = decided.reason or ""
             return self.failures.needs_approval(run.call, "" if reason == CONFIRM else reason)

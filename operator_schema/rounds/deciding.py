@@ -10,7 +10,7 @@ from ..tools.calls import ToolResult, exception_text
 from ..tools.log import DEBUG, ERROR, INFO, is_logged, write_log
 from ..tools.signature import is_awaitable
 from ..wording import clip, escape, received
-from .hooks import Complete, Defer, Reject, RunAgain, RunNormally
+from .hooks import CONFIRM, Complete, Defer, Reject, RunAgain, RunNormally
 from .input_copies import is_edited, own_copy
 from .tool_call import shortened
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from .tool_call import ToolCall
 
 __all__ = [
-    "CONFIRM",
     "WHO",
     "FailedHookError",
     "asked_about",
@@ -28,9 +27,6 @@ __all__ = [
     "looked_at",
     "unless_confirmed",
 ]
-
-CONFIRM = "the tool asks for the agreement of a person (confirm=True)"
-"""Why a call waits whose tool says so."""
 
 WHO = "confirm"
 """What an error calls the function that asks, by the option that it was given as."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     ForTools: TypeAlias = "Sequence[tuple[Hook, frozenset[str] | None]]"
 
 __all__ = [
+    "CONFIRM",
     "NO_HOOKS",
     "CallHooks",
     "Complete",
@@ -36,6 +37,9 @@ __all__ = [
     "hook",
 ]
 
+
+CONFIRM = "the tool asks for the agreement of a person (confirm=True)"
+"""Why a call waits whose tool says so."""
 
 _NAME_LENGTH = 100
 

@@ -14,6 +14,7 @@ from ..tools.calls import arguments_to_decode
 from ..tools.injection import is_union
 from ..tools.round_protocol import DecodedCall
 from ..wording import escape, listed, show_path, writable_text
+from .hooks import CONFIRM
 from .input_copies import check_written, own_json
 from .tool_call import FAILURES, Question, ToolCall
 
@@ -175,7 +176,7 @@ _MOST_IGNORED = 8
 
 
 def call_text(call: ToolCall[Any]) -> str:
-    """Write which tool is to run, and a line for each argument that it gets.
+    """Write which tool is to run, why a hook has it wait, and a line for each argument that it gets.
 
     The arguments are those that run: with defaults and repairs. What is long is cut for itself, so that none
     hides another one, and nothing in them can look like something else.
@@ -186,7 +187,8 @@ def call_text(call: ToolCall[Any]) -> str:
     title = call.tool.annotations.title or call.name
     name = escape(call.name)
     head = f"Run {name}?" if title == call.name else f"Run {escape(title)} ({name})?"
-    return "\n".join([head, *_argument_lines(call), *_ignored_lines(call)])
+    why = [] if call.reason in {None, "", CONFIRM} else [f"({escape(call.reason or '')[:_SHOWN]})"]
+    return "\n".join([head, *why, *_argument_lines(call), *_ignored_lines(call)])
 
 
 def _argument_lines(call: ToolCall[Any]) -> list[str]:

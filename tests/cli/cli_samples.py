@@ -188,7 +188,7 @@ def vague(level: Level, note: Any) -> str:
 
 HOST = """
 from typing import Annotated
-from operator_schema import Registry, Toolset, skip, tool
+from operator_schema import Defer, Executor, Registry, Reject, Toolset, skip, tool
 
 class Db:
     def __init__(self):
@@ -224,6 +224,21 @@ alias = list[Db] | None
 def count_named(table: str) -> str:
     "Repeat the name."
     return table
+
+def decide(call):
+    if call.input.table == "secrets":
+        return Reject("nobody reads secrets")
+    if call.input.table == "payroll":
+        return Defer("the board decides")
+    return None
+
+executor = Executor(registry, hooks=decide, context=context, timeout=0.5)
+
+def make_executor(rows: int = 1) -> Executor:
+    "Make an executor."
+    db = Db()
+    db.rows = rows
+    return executor.with_(context={Db: db})
 
 toolset = Toolset(registry, count)
 hiding = Toolset(count, count_named).hide(count_named)

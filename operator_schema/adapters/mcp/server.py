@@ -20,7 +20,7 @@ from mcp.server.subscriptions import ListenHandler, ToolsListChanged
 from mcp.shared.exceptions import MCPError
 
 from ...errors import ToolNotFoundError
-from ...execution import current_backend
+from ...execution import Executor, current_backend
 from ...json_values import without_surrogates
 from ...tools import ERROR, Registry, ToolResult, class_name_of, write_log
 from ...wording import kind, received
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from mcp.server.subscriptions import ServerEvent
 
     from ...errors import ToolError
-    from ...execution import Executor, OnProgress
+    from ...execution import OnProgress
     from ...tools import StructuredOutput, Tool
     from ..base import Tools
     from .content import Structured
@@ -562,7 +562,7 @@ def server(
         page_size=page_size,
         logger=logger,
     )
-    may_change = isinstance(tools, Registry)
+    may_change = isinstance(tools, (Executor, Registry))
     return server_of(own, name, may_change=may_change, version=version, instructions=instructions, **native)
 
 
