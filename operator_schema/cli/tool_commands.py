@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import ChainMap
+from collections.abc import Mapping
 from contextlib import redirect_stdout
 from logging import NullHandler, getLogger
 from typing import TYPE_CHECKING, Any, cast
@@ -27,7 +28,7 @@ from .modules import WrongUse
 from .output import count, json_types, to_json, value_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from ..findings import Finding
     from ..rounds.tool_call import ToolCall
@@ -366,7 +367,8 @@ def _result_of(
     executor: Executor, call: RawCall, given: GivenContext | None, answers: dict[str, Any]
 ) -> ToolResult:
     if given is None or given.mapping is not None:
-        known: Any = executor.context or {} if given is None else given.mapping
+        known: Any = executor.context if given is None else given.mapping
+        known = known(None) if callable(known) and not isinstance(known, Mapping) else known or {}
         return executor.run_sync(call, context=ChainMap(answers, known))
     import asyncio
 

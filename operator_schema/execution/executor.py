@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast, overload
@@ -18,6 +19,7 @@ from .checks import (
     check_on_progress,
     check_on_result,
     check_options,
+    checked_context,
     checked_work,
     exception_classes,
     result_classes,
@@ -26,7 +28,7 @@ from .concurrency import Slots
 from .run import Outcomes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
     from typing import Never, Self, Unpack
 
     from ..errors import DecodeError
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from .stream import OnProgress, ResultStream
 
     Context = Mapping[Any, Any]
+    MakeContext = Callable[[Any], Context]
 
 __all__ = ["Executor"]
 
@@ -108,13 +111,14 @@ class Executor:
         hooks: `Hooks`, a function, or a list of these: they hold for every call that the executor runs,
             before those that are given to `run`.
         context: type, or name of a parameter, to value, for the injected parameters of calls that are given
-            none of their own.
+            none of their own; or a plain function that takes a framework's own context of a call, None where
+            there is none, and returns that.
         store: such as a `SqliteStore`: a round is saved before and after it runs, and runs in one process
             only.
 
     Raises:
         DuplicateToolError: two tools have the same name.
-        TypeError: something isn't a hook.
+        TypeError: something isn't a hook, or `context` is something else.
         ValueError: an option has the wrong type, or is out of range.
     """
 
@@ -140,7 +144,7 @@ class Executor:
         confirm: Confirm | None = None,
         max_content: float | None = 200_000,
         hooks: object = None,
-        context: Context | None = None,
+        context: Context | MakeContext | None = None,
         store: object = None,
         **unknown: Never,
     ) -> None:
@@ -150,7 +154,7 @@ class Executor:
         check_confirm(confirm)
         self._registry = registry if isinstance(registry, Registry) else Registry(registry)
         self._hooks = _hooks_of(hooks)
-        self._context = context
+        self._context = checked_context(context)
         self._store: Any = store
         self._slots = Slots(max_concurrency)
         passed, native = exception_classes(pass_through), result_classes(native_results)
@@ -266,9 +270,14 @@ class Executor:
         return self._registry
 
     @property
-    def context(self) -> Context | None:
-        """What is injected into calls that are given no context of their own."""
+    def context(self) -> Context | MakeContext | None:
+        """What is injected into calls that are given no context of their own, or the function that makes it."""
         return self._context
+
+    def _made_context(self) -> Context | None:
+        """Return what is injected where no framework has a context of its own."""
+        context = self._context
+        return context if context is None or isinstance(context, Mapping) else context(None)
 
     @property
     def hooks(self) -> Hooks | None:
@@ -295,7 +304,7 @@ class Executor:
         Args:
             context: type, or name of a parameter, to value, as for `run`; None for that of the executor.
         """
-        context = self._context if context is None else context
+        context = self._made_context() if context is None else context
         found: dict[str, ToolError] = {}
         for tool in self._registry:
             try:
@@ -335,10 +344,9 @@ class Executor:
     ) -> Any:
         """Run one call, several, or a round, and return the same kind: a result, a list of results, a round.
 
-        Several calls run side by side. Hooks decide first. A call about which a person has to decide, because a
-        hook defers it or its tool has `confirm=True`, waits in a round (`round.deferred`) if nobody can be
-        asked; without a round its result is `needs_approval`. The tools of a round are found by name in the
-        registry of the executor.
+        Several calls run side by side. Hooks decide first. A call that a hook defers, or whose tool has
+        `confirm=True`, waits in a round (`round.deferred`) if nobody can be asked; without a round its result
+        is `needs_approval`. The tools of a round are found by name in the registry of the executor.
 
         Args:
             work: a call as the model sent it, a list of such calls, or a round (`offer.round(answer)`).
@@ -355,8 +363,8 @@ class Executor:
                 each in the place of its call. Otherwise the first one is raised, and the results are lost.
 
         Raises:
-            HookError: a hook, or `confirm`, failed in a round; nothing was run. Without a round, the result of
-                the call says so.
+            HookError: a hook, or `confirm`, failed in a round; nothing was run. Without a round, the result
+                of the call says so.
             InterruptedRoundError: functions of a round raised exceptions of `pass_through`.
             RoundError: the round was committed or discarded, or one of its calls was run before.
             StoreError: the store of the executor doesn't give the round to this process.
@@ -390,7 +398,7 @@ class Executor:
             call: as the model sent it.
             context: as for `run`.
         """
-        context = self._context if context is None else context
+        context = self._made_context() if context is None else context
         deciding = None if self._hooks is None else self._call_hooks(None)
         return await self._outcomes.waits(call, context, None, deciding)
 
@@ -483,7 +491,7 @@ class Executor:
         """Run one call; see `run`."""
         if on_progress is not None:
             check_on_progress(on_progress)
-        context = self._context if context is None else context
+        context = self._made_context() if context is None else context
         outcome = await self._outcomes.of(call, context, on_progress, None, confirm, hooks)
         result = outcome if type(outcome) is ToolResult else result_of(outcome)
         if on_result is not None:
@@ -504,7 +512,7 @@ class Executor:
             check_on_progress(on_progress)
         if self._hooks is not None:
             hooks = self._hooks if hooks is None else _hooks_of([self._hooks, hooks])
-        context = self._context if context is None else context
+        context = self._made_context() if context is None else context
         run_all = partial(self._run_decoded, context, on_progress, on_result)
         asking = self._outcomes.confirmation.asking(confirm)
 
@@ -545,7 +553,7 @@ class Executor:
         if on_progress is not None:
             check_on_progress(on_progress)
         check_confirm(confirm)
-        context = self._context if context is None else context
+        context = self._made_context() if context is None else context
         of: Any = self._outcomes.of if on_result is None else partial(self._given, on_result)
         return [
             (partial(of, call, context, on_progress, None, confirm, hooks), call.name)
