@@ -12,7 +12,8 @@ from ..codec.codec import Codec
 from ..errors import DecodeError
 from ..execution import Executor, check_confirm
 from ..immutable import Value
-from ..tools import RawCall, Registry, Text, Tool, is_awaitable, register_handed_through, register_injected
+from ..rounds import Registry
+from ..tools import RawCall, Text, Tool, is_awaitable, register_handed_through, register_injected
 from ..wording import nearest, quote, received
 
 if TYPE_CHECKING:
@@ -375,7 +376,7 @@ class Runner(Value):
 
     def may_wait(self, tool: Tool[..., Any]) -> bool:
         """Return whether calls of a tool may have to wait for a person: because of the tool, or of hooks."""
-        return self.confirm is None and (bool(tool.annotations.confirm) or self.executor.hooks is not None)
+        return self.confirm is None and (bool(tool.annotations.confirm) or self.executor.has_hooks)
 
     def holds_back(self, tool: Tool[..., Any]) -> bool:
         """Return whether the framework has to hold back all calls of a tool until a person agrees."""
@@ -406,7 +407,7 @@ class Runner(Value):
         if self.agreed is not None and host is not None and self.agreed(host):
             return _agreed
         # What the framework held back comes once a person has agreed; with hooks, it asks about each call.
-        return "run" if self.agreed is None or self.executor.hooks is None else None
+        return "run" if self.agreed is None or not self.executor.has_hooks else None
 
 
 async def _agreed(_: ToolCall[Any]) -> bool:

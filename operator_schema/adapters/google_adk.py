@@ -42,7 +42,7 @@ class OperatorTool(BaseTool):
 
     async def check_require_confirmation(self, args: dict[str, Any], tool_context: Any) -> bool:
         """Return whether a person has to agree first: the tool says so by `confirm=True`, or a hook."""
-        if self._runner.executor.hooks is None:
+        if not self._runner.executor.has_hooks:
             return self._runner.holds_back(self._tool)
         call_id = tool_context.function_call_id
         return await self._runner.needs_person(self._tool.name, args, tool_context, call_id=call_id)

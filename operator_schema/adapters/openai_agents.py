@@ -53,7 +53,7 @@ def answer_of_unknown_tool(tools: Tools, /) -> Callable[[Any], str | None]:
         if arguments.kind != "tool_not_found":
             return None
         try:
-            registry.get(arguments.tool_name)
+            registry[arguments.tool_name]
         except ToolNotFoundError as error:
             return str(error)
         return None
@@ -94,7 +94,7 @@ def _made(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> Any:
         return await runner.needs_person(name, arguments, ctx, call_id=call_id)
 
     # With hooks, nobody is asked about a call that one of them refuses.
-    by_hooks = runner.may_wait(tool) and runner.executor.hooks is not None
+    by_hooks = runner.may_wait(tool) and runner.executor.has_hooks
     own = {
         "name": name,
         "description": tool.definition()["description"],

@@ -17,9 +17,9 @@ from ..execution.executor import Executor
 from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import ArrayNode, ObjectNode
 from ..json_values import is_array, to_json_text
+from ..rounds.registry import Registry
 from ..rounds.toolset import Toolset
 from ..tools.function import tool
-from ..tools.registry import Registry
 from ..tools.tool import Tool
 from ..tools.tool_sources import tools_in
 from ..wording import escape, listed, nearest
@@ -307,7 +307,7 @@ def _find(
             passed.append(found)
         try:
             registry = _registry_of(found)
-            found = getattr(found, step) if registry is None else registry.get(step)
+            found = getattr(found, step) if registry is None else registry[step]
         except (AttributeError, ToolNotFoundError):
             hint = _offer(found, step) or (_offer(module, step) if place.startswith("the module ") else "")
             hint = hint or (_list_types(module) if is_type and found is module else "")

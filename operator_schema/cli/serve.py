@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ..adapters.mcp.http import Address
     from ..adapters.mcp.server import Handlers
     from ..execution.executor import Executor
-    from ..tools.registry import Registry
+    from ..rounds.registry import Registry
     from .contexts import GivenContext, OpenContexts
     from .output import Output
 
@@ -341,7 +341,7 @@ class _Offered(Value):
     def registry(self) -> Registry | None:
         """The tools, if they may change; None if they don't."""
         from ..execution.executor import Executor
-        from ..tools.registry import Registry
+        from ..rounds.registry import Registry
 
         tools = self.tools.registry if isinstance(self.tools, Executor) else self.tools
         return tools if isinstance(tools, Registry) else None
@@ -354,6 +354,8 @@ class _Offered(Value):
         """
         from ..adapters.base import registry_of
         from ..execution.executor import Executor
+        from ..rounds.registry import Registry
+        from ..rounds.toolset import Toolset
 
         options: dict[str, Any] = {}
         if self.options["timeout"] is not None:
@@ -363,7 +365,7 @@ class _Offered(Value):
         except DuplicateToolError as error:
             raise WrongUse(escape(str(error))) from None
         if self.options["repair"]:
-            registry = registry.with_(repair=True)
+            registry = Registry(Toolset(registry).with_(repair=True))
         if isinstance(self.tools, Executor):
             return self.tools.with_tools(registry).with_(**options)
         return Executor(registry, strict_results=True, **options)

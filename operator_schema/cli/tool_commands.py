@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..findings import Finding
+    from ..rounds.registry import Registry
     from ..rounds.tool_call import ToolCall
     from ..tools.calls import ToolResult
-    from ..tools.registry import Registry
     from ..tools.tool import Tool
     from .contexts import GivenContext
     from .lookup import ObjectName

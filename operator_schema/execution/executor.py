@@ -8,11 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast, overload
 
 from ..errors import ToolError
+from ..rounds.registry import Registry
 from ..tools.calls import RawCall, ToolResult, checked_calls
 from ..tools.failures import Failures, ShowErrors, result_of, results_of
-from ..tools.registry import Registry
 from ..tools.round_protocol import Executable, give_result
-from ..tools.tool_sources import check_one_list
 from .checks import (
     check_confirm,
     check_names,
@@ -33,9 +32,9 @@ if TYPE_CHECKING:
 
     from ..errors import DecodeError
     from ..rounds.hooks import CallHooks, Hooks
+    from ..rounds.named_tools import Member
     from ..tools.failures import ClassSet
     from ..tools.round_protocol import DecodedCall, OnResult, Settle
-    from ..tools.tool import Tool
     from .backends import Start
     from .confirmation import Confirm
     from .stream import OnProgress, ResultStream
@@ -80,7 +79,7 @@ class Executor:
     options name.
 
     Args:
-        registry: the tools, or any iterable of them. It may change later.
+        tools: a tool, a toolset, a registry, which may change later, or a list of these.
         timeout: seconds that a call may take, unless its tool has a timeout; None (for a tool:
             `math.inf`) for no limit. Waiting for a place under `max_concurrency` does not count.
         max_concurrency: limit on the calls that run at once; None for no limit.
@@ -123,14 +122,16 @@ class Executor:
     """
 
     __slots__ = (
-        *("_context", "_hooks", "_options", "_outcomes", "_registry", "_slots", "_store", "_wording"),
+        *("_context", "_deciding", "_hooks", "_options", "_outcomes", "_registry", "_slots", "_store"),
+        *("_wording",),
         "__weakref__",
     )
 
     def __init__(
         self,
-        registry: Registry | Iterable[Tool[..., Any]],
-        *others: Never,
+        tools: Member,
+        /,
+        *,
         timeout: float | None = 30.0,
         max_concurrency: int | None = None,
         threads: bool = True,
@@ -148,14 +149,14 @@ class Executor:
         store: object = None,
         **unknown: Never,
     ) -> None:
-        check_one_list("Executor", registry, others)
         check_names(unknown, Executor.__init__.__kwdefaults__ or {})
         check_options(timeout, max_concurrency, threads, max_threads, grace, show_errors, report, max_content)
         check_confirm(confirm)
-        self._registry = registry if isinstance(registry, Registry) else Registry(registry)
-        self._hooks = _hooks_of(hooks)
+        self._registry = tools if isinstance(tools, Registry) else Registry(tools)
+        self._hooks = None if hooks is None else _hooks_of(hooks)
         self._context = checked_context(context)
         self._store: Any = store
+        self._deciding: tuple[Any, CallHooks | None] = None, None
         self._slots = Slots(max_concurrency)
         passed, native = exception_classes(pass_through), result_classes(native_results)
         failures = Failures(show_errors, report, passed)
@@ -215,7 +216,7 @@ class Executor:
         copied.__setstate__((registry, {**known, **options}, attributes))
         return copied
 
-    def with_tools(self, tools: Registry | Iterable[Tool[..., Any]], /) -> Self:
+    def with_tools(self, tools: Member, /) -> Self:
         """Return a copy with other tools and limits of its own, such as the same tools with `repair=True`.
 
         Args:
@@ -271,7 +272,7 @@ class Executor:
 
     @property
     def context(self) -> Context | MakeContext | None:
-        """What is injected into calls that are given no context of their own, or the function that makes it."""
+        """What is injected into calls without a context of their own, or the function that makes it."""
         return self._context
 
     def _made_context(self) -> Context | None:
@@ -280,10 +281,9 @@ class Executor:
         return context if context is None or isinstance(context, Mapping) else context(None)
 
     @property
-    def hooks(self) -> Hooks | None:
-        """What decides about every call, and looks at every result; None for nothing."""
-        hooks: Hooks | None = self._hooks
-        return hooks
+    def has_hooks(self) -> bool:
+        """Whether hooks decide about calls or look at results: those of the executor, or of its tools."""
+        return self._hooks is not None or self._registry.toolset.hooks is not None
 
     @property
     def max_content(self) -> float | None:
@@ -380,7 +380,7 @@ class Executor:
         kind: Any = cast("Any", type(work))
         if hasattr(kind, "execute_with"):
             return await self._run_round(work, hooks, context, confirm, on_progress, on_result)
-        deciding = None if hooks is None and self._hooks is None else self._call_hooks(hooks)
+        deciding = self._call_hooks(hooks)
         if issubclass(kind, RawCall):
             return await self._run_call(work, context, confirm, on_progress, on_result, deciding)
         from .stream import JobGroup
@@ -399,7 +399,7 @@ class Executor:
             context: as for `run`.
         """
         context = self._made_context() if context is None else context
-        deciding = None if self._hooks is None else self._call_hooks(None)
+        deciding = self._call_hooks()
         return await self._outcomes.waits(call, context, None, deciding)
 
     @overload
@@ -440,7 +440,7 @@ class Executor:
             not isinstance(work, RawCall)
             or options.get("on_progress") is not None
             or self._outcomes.asks(options.get("confirm"))
-            or self._hooks is not None
+            or self.has_hooks
             or options.get("hooks") is not None
         )
         return self._wait_for(lambda: run(work, **options), needs_loop=needs_loop)
@@ -476,7 +476,7 @@ class Executor:
         """
         from .stream import ResultStream
 
-        deciding = None if hooks is None and self._hooks is None else self._call_hooks(hooks)
+        deciding = self._call_hooks(hooks)
         return ResultStream(self._starts(calls, context, on_progress, confirm, deciding))
 
     async def _run_call(
@@ -510,14 +510,13 @@ class Executor:
         """Run a round; see `run`."""
         if on_progress is not None:
             check_on_progress(on_progress)
-        if self._hooks is not None:
-            hooks = self._hooks if hooks is None else _hooks_of([self._hooks, hooks])
+        deciding = self._call_hooks(hooks, getattr(work, "toolset", None))
         context = self._made_context() if context is None else context
         run_all = partial(self._run_decoded, context, on_progress, on_result)
         asking = self._outcomes.confirmation.asking(confirm)
 
         def run(one: Any) -> Any:
-            return one.execute_with(run_all, hooks, asking, self._wording, self._outcomes.limited)
+            return one.execute_with(run_all, deciding, asking, self._wording, self._outcomes.limited)
 
         return await (run(work) if self._store is None else self._store.run(work, run))
 
@@ -567,18 +566,31 @@ class Executor:
             give_result(on_result, call, outcome)
         return outcome
 
-    def _call_hooks(self, hooks: Any) -> CallHooks:
-        """Return what decides about calls outside of rounds: the hooks of the executor, then those of a run.
+    def _call_hooks(self, hooks: Any = None, toolset: Any = None) -> CallHooks | None:
+        """Return what decides about calls: hooks of the executor, of a run, and of the tools themselves.
+
+        Args:
+            hooks: that are given to a run, or None.
+            toolset: whose tools are called; None for those of the executor.
 
         Raises:
             ToolNotFoundError: a hook is for a tool that isn't there.
             TypeError: something isn't a hook.
             ValueError: hooks are for a toolset whose tools aren't there.
         """
-        from ..rounds.toolset import Toolset  # few programs have hooks
-
-        both = _hooks_of([one for one in (self._hooks, hooks) if one is not None])
-        found: CallHooks = both.for_calls(Toolset(self._registry))
+        known = self._registry.toolset
+        called = known if toolset is None else toolset
+        if hooks is None and self._hooks is None and known.hooks is None and called.hooks is None:
+            return None
+        if hooks is None and called is known and self._deciding[0] is known:
+            return self._deciding[1]
+        given = _hooks_of([_hooks_of(one) for one in (self._hooks, hooks) if one])
+        found: CallHooks = given.for_calls(called)
+        for own in (known, called):
+            if own.hooks is not None:
+                found = found.joined(own.hooks.for_calls(own))
+        if hooks is None and called is known:
+            self._deciding = known, found
         return found
 
     def _wait_for(self, start: Callable[[], Coroutine[Any, Any, T]], *, needs_loop: bool) -> T:
@@ -587,14 +599,7 @@ class Executor:
         return wait_for(start, self._slots, needs_loop=needs_loop)
 
 
-def _hooks_of(hooks: Any) -> Any:
-    """Return the option `hooks` of an executor as `Hooks`; None without any.
+def _hooks_of(given: Any) -> Hooks:
+    from ..rounds.hooks import hooks_of  # few programs have any
 
-    Raises:
-        TypeError: something isn't a hook.
-    """
-    if hooks is None:
-        return None
-    from ..rounds.hooks import Hooks  # few programs have any
-
-    return Hooks(*hooks) if isinstance(hooks, (list, tuple)) else Hooks(hooks)
+    return hooks_of(given)

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
     from ..findings import Finding
     from ..rounds.hooks import CallHooks
+    from ..rounds.registry import Registry
     from ..rounds.tool_call import ToolCall
     from ..tools.calls import RawCall
     from ..tools.failures import ClassSet, Failures, Outcome
-    from ..tools.registry import Registry
     from ..tools.round_protocol import Asking
     from ..tools.tool import Tool
     from .concurrency import Slots

@@ -11,8 +11,8 @@ from ..introspect.nodes import AnyNode, EnumNode, LiteralNode, ObjectNode, Scala
 from ..introspect.parameter_places import places_of
 from ..json_values import to_json_text
 from ..providers.provider import Provider
+from ..rounds.registry import Registry
 from ..rounds.toolset import Toolset
-from ..tools.registry import Registry
 from ..tools.tool_sources import tools_of
 from ..wording import listed, quote, received
 

@@ -32,6 +32,7 @@ __all__ = [
     "Hook",
     "HookDecorator",
     "Hooks",
+    "hooks_of",
     "Reject",
     "RunNormally",
     "hook",
@@ -251,6 +252,7 @@ class Hooks(Value):
         if not (toolset is None or isinstance(toolset, NamedTools)):  # pyright: ignore[reportUnnecessaryIsInstance]  # as above
             message = f"toolset is a Toolset, not {received(toolset)}"
             raise TypeError(message)
+        toolset = None if toolset is None else toolset.toolset
         found = tuple([found for source in sources for found in _hooks_of(source, toolset)])
         super().__init__(found)
         if toolset is not None:
@@ -273,6 +275,10 @@ class Hooks(Value):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickled, self.hooks
+
+    def bound_to(self, toolset: NamedTools, /) -> Hooks:
+        """Return the hooks for the tools of a toolset, as `Hooks(…, toolset=toolset)` does."""
+        return Hooks(self, toolset=toolset)
 
     def for_calls(self, toolset: NamedTools, /) -> CallHooks:
         """Return the hooks that decide about calls of a toolset, and those that look at their results.
@@ -327,6 +333,18 @@ class CallHooks(Value):
     before: ForTools = ()
     after: ForTools = ()
 
+    def __bool__(self) -> bool:
+        return bool(self.before or self.after)
+
+    def joined(self, other: CallHooks) -> CallHooks:
+        """Return both, these first; those of the other that are here already aren't asked twice."""
+        known = {(hook.kind, hook.function) for hook, _ in (*self.before, *self.after)}
+
+        def new(hooks: ForTools) -> ForTools:
+            return tuple([one for one in hooks if (one[0].kind, one[0].function) not in known])
+
+        return CallHooks((*self.before, *new(other.before)), (*self.after, *new(other.after)))
+
     def concern(self, name: str) -> bool:
         """Return whether one of them is for calls of a tool."""
         return any(names is None or name in names for _, names in (*self.before, *self.after))
@@ -334,6 +352,15 @@ class CallHooks(Value):
 
 NO_HOOKS = CallHooks()
 """Where nothing decides but the tools themselves."""
+
+
+def hooks_of(given: object) -> Hooks:
+    """Return what is given as `hooks=` of an executor or a toolset as `Hooks`.
+
+    Raises:
+        TypeError: something isn't a hook.
+    """
+    return Hooks(*given) if isinstance(given, (list, tuple)) else Hooks(given)
 
 
 def _unpickled(*hooks: Hook) -> Hooks:

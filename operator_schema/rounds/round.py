@@ -12,7 +12,7 @@ from ..wording import clip, escape, quote, received
 from .commit import INTERRUPTED, find_call, matched, refuse, settled
 from .deciding import WHO, FailedHookError, asked_about, decide, looked_at, unless_confirmed
 from .errors import RoundError
-from .hooks import NO_HOOKS, Hooks
+from .hooks import NO_HOOKS, CallHooks, Hooks
 from .tool_call import ToolCall, continue_suggestion, shortened
 from .transcript import Turn, append_turn
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ..tools.round_protocol import Asking, Limited, RunAll, Wording
     from .commit import Given, Settlement, WhichCall
-    from .hooks import CallHooks, ForTools
+    from .hooks import ForTools
     from .named_tools import NamedTools
     from .tool_call import CallState
     from .transcript import History
@@ -155,7 +155,7 @@ class Round(Value, Generic[Input]):
     # --- decisions of hooks ----------------------------------------------------------------------
 
     async def apply(self, hooks: AnyHooks | None = None, /) -> Round[Input]:
-        """Let hooks decide about the calls that are pending, one call after the other.
+        """Let hooks decide about the calls that are pending: these, and then those of the toolset itself.
 
         A call that is still pending afterwards, and not approved, is deferred if its tool says
         `confirm=True`. So it is without hooks.
@@ -201,11 +201,11 @@ class Round(Value, Generic[Input]):
         """
         try:
             return await deciding
-        except Exception as error:
-            failed = isinstance(error, FailedHookError)
-            who = error.hook.name if failed else WHO
-            cause: Any = error.__cause__ if failed else error
-            raise HookError(who, call.id, call.name, self._with(calls), exception_text(cause)) from cause
+        except FailedHookError as failed:
+            who, cause = failed.hook.name, failed.__cause__ or failed
+        except Exception as error:  # noqa: BLE001  # the program's own code; it is raised as a HookError
+            who, cause = WHO, error
+        raise HookError(who, call.id, call.name, self._with(calls), exception_text(cause)) from cause
 
     def confirmed(self) -> Round[Input]:
         """Return the round in which pending calls of tools that say `confirm=True` are deferred."""
@@ -435,7 +435,7 @@ class Round(Value, Generic[Input]):
     async def execute_with(
         self,
         run_all: RunAll,
-        hooks: AnyHooks | None = None,
+        hooks: AnyHooks | CallHooks | None = None,
         asking: Asking | None = None,
         wording: Wording | None = None,
         limited: Limited | None = None,
@@ -448,7 +448,7 @@ class Round(Value, Generic[Input]):
         Args:
             run_all: runs calls side by side, gives each result to a function as it comes, which returns the
                 result that counts or None to run the call again; returns a result or an exception for each.
-            hooks: as for `apply`.
+            hooks: as for `apply`, or all that hold.
             asking: asks a person about calls of tools that say `confirm=True`; None to defer them.
             wording: writes what the model reads of arguments that could not be decoded; None to leave it.
             limited: cuts the results that hooks and people give; None to leave them.
@@ -465,7 +465,7 @@ class Round(Value, Generic[Input]):
         for call in self.pending:
             self._settlement.check_not_run(call)
         worded = self if wording is None else self._worded(wording)
-        after = await worded._decided(found.before, asking)
+        after = await worded._decided(found.before, asking)  # noqa: SLF001  # its own class
         if limited is not None:
             after = after._shortened(self.calls, limited)  # noqa: SLF001  # its own class
         self._check_open()  # it may have ended while hooks were asked
@@ -618,11 +618,20 @@ class Round(Value, Generic[Input]):
         return found
 
 
-def _for_calls(hooks: AnyHooks | None, toolset: NamedTools) -> CallHooks:
-    """Return the hooks that hold for the calls of a toolset."""
+def _for_calls(hooks: AnyHooks | CallHooks | None, toolset: NamedTools) -> CallHooks:
+    """Return the hooks that hold for the calls of a toolset: those that are given, and its own.
+
+    Args:
+        hooks: as for `apply`; or all that hold, as an executor knows them.
+        toolset: whose tools are called.
+    """
+    if isinstance(hooks, CallHooks):
+        return hooks
+    own = toolset.hooks
+    found = NO_HOOKS if own is None else own.for_calls(toolset)
     if hooks is None:
-        return NO_HOOKS
-    return (hooks if isinstance(hooks, Hooks) else Hooks(hooks)).for_calls(toolset)
+        return found
+    return (hooks if isinstance(hooks, Hooks) else Hooks(hooks)).for_calls(toolset).joined(found)
 
 
 _OPEN = frozenset({"pending", "deferred"})

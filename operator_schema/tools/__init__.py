@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from .output import StructuredOutput as StructuredOutput
     from .output import WrittenOutput as WrittenOutput
     from .output import items_of as items_of
-    from .registry import Registry as Registry
-    from .registry import RegistryChange as RegistryChange
     from .signature import is_awaitable as is_awaitable
     from .special_parameters import Progress as Progress
     from .special_parameters import ProgressUpdate as ProgressUpdate
@@ -65,7 +63,6 @@ else:
             ".log": "ERROR WARNING write_log",
             ".metadata": "STATEMENTS ToolAnnotations is_duration",
             ".output": "NO_OUTPUT StructuredOutput WrittenOutput items_of",
-            ".registry": "Registry RegistryChange",
             ".signature": "is_awaitable",
             ".special_parameters": "Progress ProgressUpdate RawArguments",
             ".tool": "Tool ToolDefinition",

@@ -204,7 +204,7 @@ def drop(table: str) -> str:
     "Drop a table."
     return "dropped"
 
-registry = Registry([count, drop]).prefix("db_")
+registry = Toolset([count, drop]).prefix("db_")
 context = {Db: Db()}
 
 def make_context():

@@ -176,11 +176,11 @@ def test_wrong_options_say_what_is_wrong(made, words, message):
     [
         (
             "made:plain",
-            "plain is a function, not an Executor, a Registry or a Toolset; one that makes tools says so in its",
+            "plain is a function, not an Executor, a Registry or a Toolset; one that makes tools says so",
         ),
         (
             "made:alone",
-            "alone is a Tool, not an Executor, a Registry or a Toolset: name its module, made, or a Registry with it",
+            "alone is a Tool, not an Executor, a Registry or a Toolset: name its module, made, or a Registry",
         ),
     ],
 )

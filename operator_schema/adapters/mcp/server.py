@@ -22,7 +22,8 @@ from mcp.shared.exceptions import MCPError
 from ...errors import ToolNotFoundError
 from ...execution import Executor, current_backend
 from ...json_values import without_surrogates
-from ...tools import ERROR, Registry, ToolResult, class_name_of, write_log
+from ...rounds import Registry
+from ...tools import ERROR, ToolResult, class_name_of, write_log
 from ...wording import kind, received
 from ..base import Adapter, Runner
 from .content import (

@@ -87,10 +87,10 @@ def test_the_client_is_asked_about_what_a_hook_defers(mode, agrees):
         async with Client(made, mode=mode, elicitation_callback=elicit) as client:
             refused = await client.call_tool("wipe", {"path": "/"})
             assert asked == []  # nobody is asked about what a hook refuses
-            return refused, await client.call_tool("wipe", {"path": "/tmp/x"})
+            return refused, await client.call_tool("wipe", {"path": "x"})
 
     refused, answer = anyio.run(main)
     assert refused.content[0].text == "This call was rejected: not that one"
-    assert asked == ['Run wipe?\n(it can\'t be undone)\npath: "/tmp/x"']
-    assert wiped == (["/tmp/x"] if agrees else [])
-    assert ("wiped /tmp/x" in answer.content[0].text) is agrees
+    assert asked == ['Run wipe?\n(it can\'t be undone)\npath: "x"']
+    assert wiped == (["x"] if agrees else [])
+    assert ("wiped x" in answer.content[0].text) is agrees
