@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import contextmanager
-from types import FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, ParamSpec, TypeAlias, TypeVar, cast
 
 from ..codec.codec import Codec
@@ -14,7 +13,7 @@ from ..execution import Executor, check_confirm
 from ..immutable import Value
 from ..rounds import Registry
 from ..tools import RawCall, Text, Tool, is_awaitable, register_handed_through, register_injected
-from ..wording import nearest, quote, received
+from . import checks
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -34,7 +33,6 @@ __all__ = [
     "T",
     "Tools",
     "blocks_of",
-    "check_tool",
     "data_of",
     "flat_definition",
     "hints_of",
@@ -176,7 +174,7 @@ class Adapter(Generic[T]):
             ValueError: the executor doesn't have this tool, or the framework can't take it.
         """
         self._check_native(native)
-        check_tool(tool)
+        checks.check_tool(tool)
         return self.made(tool, self._runner([tool], context, executor, confirm, tool), native)
 
     def to_tools(
@@ -241,7 +239,7 @@ class Adapter(Generic[T]):
         Raises:
             ValueError: the framework can't call it.
         """
-        _check_parameters(tool, self._name, self._taken)
+        checks.check_parameters(tool, self._name, self._taken)
         return self._make(tool, runner, **native)
 
     def _runner(
@@ -253,23 +251,23 @@ class Adapter(Generic[T]):
         only: Tool[..., Any] | None,
         **limits: Any,
     ) -> Runner:
-        _check_context(context)
+        checks.check_context(context)
         check_confirm(confirm)
         if isinstance(tools, Executor):
-            executor = _only_executor(tools, executor)
+            executor = checks.only_executor(tools, executor)
         elif executor is None:
             executor = Executor(registry_of(tools), **limits)
         elif only is None:
-            _check_executor(executor, registry_of(tools))
+            checks.check_executor(executor, registry_of(tools))
         else:
-            _check_has(executor, only)
+            checks.check_has(executor, only)
         executor = executor.for_host(**self._limits)
         context = executor.context if context is None else context
         return Runner(executor, context, confirm, self._own, self.asks, self._agreed)
 
     def _check_native(self, native: Mapping[str, Any]) -> None:
         if self._options is not None:
-            _check_options(native, *self._options)
+            checks.check_options(native, *self._options)
 
 
 def with_state(attribute: str, cls: type | None = None) -> Callable[[Any], Mapping[Any, Any]]:
@@ -648,116 +646,3 @@ def flat_definition(tool: Tool[..., Any], framework: str, **style: Unpack[StyleO
         message = f"{framework} can't show recursive types, and {tool.name} takes one"
         raise ValueError(message)
     return definition
-
-
-def _check_parameters(tool: Tool[..., Any], framework: str, taken: Iterable[str]) -> None:
-    """Check that a framework can call a tool by the names of its parameters.
-
-    Args:
-        tool: as the model sees it.
-        framework: its name, for the message.
-        taken: names that its own way of calling tools needs.
-
-    Raises:
-        ValueError: a parameter has such a name.
-    """
-    properties = tool.input_schema().get("properties", {})
-    for name in taken:
-        if name in properties:
-            message = (
-                f"{framework} can't call {tool.name}: it needs the name {name} itself. "
-                "Rename the parameter, or give it an alias"
-            )
-            raise ValueError(message)
-
-
-def check_tool(tool: Any) -> None:
-    """Check what is given as a tool.
-
-    Raises:
-        TypeError: it isn't one.
-    """
-    if not isinstance(tool, Tool):
-        message = f"to_tool takes a tool made by @tool or @tool_input, not {received(tool)}{_remedy(tool)}"
-        raise TypeError(message)
-
-
-def _remedy(given: object) -> str:
-    if isinstance(given, FunctionType):
-        return ": decorate it with @tool"
-    return ": take to_tools for several" if hasattr(type(given), "__iter__") else ""
-
-
-def _only_executor(executor: Executor, other: Executor | None) -> Executor:
-    """Return the executor that is given in place of tools.
-
-    Raises:
-        TypeError: there is another one.
-    """
-    if other is not None:
-        message = "an executor in place of the tools has them already: leave out executor="
-        raise TypeError(message)
-    return executor
-
-
-def _check_executor(executor: Executor, registry: Registry) -> None:
-    """Check what is given as the executor of the tools of a registry.
-
-    Raises:
-        TypeError: it isn't one.
-        ValueError: it has other tools.
-    """
-    _check_is_executor(executor)
-    if executor.registry is not registry and list(executor.registry) != list(registry):
-        message = "the executor has other tools: give the same registry to both, Executor(registry, …)"
-        raise ValueError(message)
-
-
-def _check_options(native: Mapping[str, Any], known: Iterable[str], owner: str) -> None:
-    """Check options that go to a class of the framework which takes whatever it gets.
-
-    Args:
-        native: as the user gave them.
-        known: names of the options that it has.
-        owner: its name, for the message.
-
-    Raises:
-        TypeError: one is unknown.
-    """
-    names = list(known)
-    for name in native:
-        if name not in names:
-            near = nearest(name, names)
-            hint = "" if near is None else f"; did you mean {near}?"
-            message = f"unknown option {quote(name)}: neither an adapter nor {owner} has it{hint}"
-            raise TypeError(message)
-
-
-def _check_context(context: Any) -> None:
-    """Check what is given as the context.
-
-    Raises:
-        TypeError: it is neither a mapping nor a function.
-    """
-    if context is not None and not isinstance(context, Mapping) and not callable(context):
-        message = f"context is a mapping, or a function that returns one, not {received(context)}"
-        raise TypeError(message)
-
-
-def _check_is_executor(executor: Any) -> None:
-    if not isinstance(executor, Executor):
-        message = f"executor is an Executor, not {received(executor)}"
-        raise TypeError(message)
-
-
-def _check_has(executor: Executor, tool: Tool[..., Any]) -> None:
-    """Check what is given as the executor of one tool; it may have more.
-
-    Raises:
-        TypeError: it isn't one.
-        ValueError: it has another tool of this name, or none.
-    """
-    _check_is_executor(executor)
-    if tool.name not in executor.registry or executor.registry[tool.name] != tool:
-        message = f"the executor has no such tool {tool.name}: give both the same, Executor([{tool.name}], …)"
-        raise ValueError(message)

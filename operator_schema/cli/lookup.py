@@ -208,7 +208,7 @@ def find_factory(target: ObjectName, *, show_traceback: bool) -> Factory | None:
 
 def find_tool(
     target: ObjectName, given: Mapping[str, Any] | None = None, *, show_traceback: bool
-) -> tuple[Tool[..., Any], Executor | None]:
+) -> tuple[Tool[..., Any], Executor | Toolset[Any]]:
     """Import a tool.
 
     Args:
@@ -218,7 +218,7 @@ def find_tool(
         show_traceback: as for `load_module`.
 
     Returns:
-        The tool, and the executor that has it; None if it isn't found in one.
+        The tool, and the executor that has it, or a toolset of it alone, in which it is switched on.
 
     Raises:
         WrongUse: there is no such module, or no such tool in it.
@@ -226,7 +226,7 @@ def find_tool(
     module = load_module(target.module, show_traceback=show_traceback, path=target.path)
     known = {tool.name: tool for tool in tools_in(module)}
     if target.path in known and not hasattr(module, target.path):
-        return known[target.path], None
+        return known[target.path], _alone(known[target.path], None)
     if "." not in target.path and not hasattr(module, target.path) and _OFFERED not in vars(module):
         near = nearest(target.path, known)
         there = f"; its tools are {listed(list(known))}" if known else ""
@@ -254,8 +254,15 @@ def find_tool(
     if not isinstance(found, Tool):
         message = f"{escape(target.path)} isn't a tool; decorate it with @tool or @tool_input"
         raise WrongUse(message)
-    executors = [one for one in passed if isinstance(one, Executor)]
-    return cast("Tool[..., Any]", found), executors[-1] if executors else None
+    tool = cast("Tool[..., Any]", found)
+    holder = next((one for one in reversed(passed) if isinstance(one, (Executor, Registry, Toolset))), None)
+    return tool, holder if isinstance(holder, Executor) else _alone(tool, holder)
+
+
+def _alone(tool: Tool[..., Any], holder: Registry | Toolset[Any] | None) -> Toolset[Any]:
+    """Return a toolset of one tool, switched on, with the hooks that it has where it comes from."""
+    kept = Toolset(tool) if holder is None else holder.toolset.only(tool)
+    return Toolset.of_entries([one.replace(is_hidden=False, switch=True) for one in kept.__entries__()])
 
 
 def find_context(target: ObjectName, *, show_traceback: bool) -> GivenContext:

@@ -326,7 +326,7 @@ def call(
         shown["timeout"] = timeout
     if yes or person is not None:
         shown["confirm"] = "run" if yes or person is None else person.confirm
-    made = Executor([tool.with_(enabled=True)], strict_results=True) if found is None else found
+    made = found if isinstance(found, Executor) else Executor(found, strict_results=True)
     executor = made.with_(**shown)
     # A failure is printed below; without a handler, `logging` would print it too.
     getLogger("operator_schema").addHandler(NullHandler())
@@ -344,6 +344,11 @@ def call(
         ended = f"SystemExit: {stop.code}" if stop.code is not None else "SystemExit"
         err.report("", f"{tool.name} failed: it asked for the end of the process ({ended})")
         return 1
+    return _tell(result, tool, out, err)
+
+
+def _tell(result: ToolResult, tool: Tool[..., Any], out: Output, err: Output) -> int:
+    """Print the result of a call, and return the exit status."""
     for ignored in (result.details or {}).get("ignored", ()):
         err.line(f"unknown, and ignored: {ignored}", "dim")
     if not result.is_error:

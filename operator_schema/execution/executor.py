@@ -123,7 +123,6 @@ class Executor:
 
     __slots__ = (
         *("_context", "_deciding", "_hooks", "_options", "_outcomes", "_registry", "_slots", "_store"),
-        *("_wording",),
         "__weakref__",
     )
 
@@ -159,8 +158,6 @@ class Executor:
         self._deciding: tuple[Any, CallHooks | None] = None, None
         self._slots = Slots(max_concurrency)
         passed, native = exception_classes(pass_through), result_classes(native_results)
-        failures = Failures(show_errors, report, passed)
-        self._wording = failures.wording()
         self._options: Mapping[str, Any] = {
             "timeout": timeout,
             "max_concurrency": max_concurrency,
@@ -178,6 +175,7 @@ class Executor:
             "context": context,
             "store": store,
         }
+        failures = Failures(show_errors, report, passed)
         self._outcomes = Outcomes(self._registry, self._slots, failures, native, self._options)
 
     def __getstate__(self) -> tuple[Any, ...]:
@@ -273,7 +271,8 @@ class Executor:
     @property
     def context(self) -> Context | MakeContext | None:
         """What is injected into calls without a context of their own, or the function that makes it."""
-        return self._context
+        context: Context | MakeContext | None = self._context
+        return context
 
     def _made_context(self) -> Context | None:
         """Return what is injected where no framework has a context of its own."""
@@ -514,9 +513,10 @@ class Executor:
         context = self._made_context() if context is None else context
         run_all = partial(self._run_decoded, context, on_progress, on_result)
         asking = self._outcomes.confirmation.asking(confirm)
+        wording = self._outcomes.failures.wording()
 
         def run(one: Any) -> Any:
-            return one.execute_with(run_all, deciding, asking, self._wording, self._outcomes.limited)
+            return one.execute_with(run_all, deciding, asking, wording, self._outcomes.limited)
 
         return await (run(work) if self._store is None else self._store.run(work, run))
 

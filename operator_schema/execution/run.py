@@ -8,11 +8,9 @@ from functools import partial
 from itertools import count
 from math import inf
 from time import monotonic
-from types import NoneType
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import DecodeError, ToolError, ToolNotFoundError
-from ..json_values import is_array, is_object
 from ..tools.calls import ToolResult, arguments_to_decode, class_name_of
 from ..tools.failures import Passed
 from ..tools.log import DEBUG, WARNING
@@ -24,7 +22,7 @@ from ..tools.special_parameters import RawArguments
 from ..wording import listed, received, show_path
 from .backends import Tasks, current_backend, is_cancellation
 from .concurrency import PLACE, Place
-from .threads import Threads, lent_thread
+from .threads import Threads, lent_thread, takes_long
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -624,43 +622,3 @@ class _Pending:
         """Close it, unless something awaits it."""
         if not self.is_awaited:
             close_awaitable(self.awaitable)
-
-
-# --- arguments that take long to decode ----------------------------------------------------------
-
-LONG = 4096
-"""Characters of JSON above which the arguments of an async function are decoded in a thread.
-
-Measured on CPython 3.11: a thread takes 0.1 ms. Decoding takes 0.02 ms (one string) to 0.35 ms (many
-small values) at this length, up to 1.4 ms at 16,000 characters, 10 ms at 64,000 and 0.2 s at 1,000,000.
-"""
-
-_VALUE_LENGTH = 8
-"""Characters that a value other than a string counts for."""
-
-_SHORT = frozenset({int, float, bool, NoneType})
-"""Classes of values that have nothing inside."""
-
-
-def takes_long(arguments: object) -> bool:
-    """Return whether decoding arguments would block an event loop for too long."""
-    if isinstance(arguments, (str, bytes, bytearray)):
-        return len(arguments) > LONG
-    left = LONG
-    waiting: list[Any] = [arguments]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, str):
-            left -= len(value)
-        elif is_object(value) or is_array(value):
-            left -= _VALUE_LENGTH * len(value)
-            if left > 0:
-                inside: Any = value.values() if is_object(value) else value
-                for item in inside:
-                    if type(item) is str:
-                        left -= len(item)
-                    elif type(item) not in _SHORT:
-                        waiting.append(item)
-        if left < 0:
-            return True
-    return False

@@ -32,6 +32,7 @@ __all__ = [
     "Hook",
     "HookDecorator",
     "Hooks",
+    "call_hooks_of",
     "hooks_of",
     "Reject",
     "RunNormally",
@@ -361,6 +362,22 @@ def hooks_of(given: object) -> Hooks:
         TypeError: something isn't a hook.
     """
     return Hooks(*given) if isinstance(given, (list, tuple)) else Hooks(given)
+
+
+def call_hooks_of(hooks: Any, toolset: NamedTools) -> CallHooks:
+    """Return the hooks that hold for the calls of a toolset: those that are given, and its own.
+
+    Args:
+        hooks: `Hooks` or a function, None for no more; or all that hold, as an executor knows them.
+        toolset: whose tools are called.
+    """
+    if isinstance(hooks, CallHooks):
+        return hooks
+    own = toolset.hooks
+    found: CallHooks = NO_HOOKS if own is None else own.for_calls(toolset)
+    if hooks is None:
+        return found
+    return (hooks if isinstance(hooks, Hooks) else Hooks(hooks)).for_calls(toolset).joined(found)
 
 
 def _unpickled(*hooks: Hook) -> Hooks:

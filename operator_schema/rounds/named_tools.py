@@ -133,7 +133,9 @@ class NamedTools:
 
     if TYPE_CHECKING:
         _named: Mapping[str, Entry]
-        _entries: Snapshot
+
+        @property
+        def _entries(self) -> Snapshot: ...
 
     @property
     def toolset(self) -> NamedTools:

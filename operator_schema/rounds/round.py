@@ -12,8 +12,8 @@ from ..wording import clip, escape, quote, received
 from .commit import INTERRUPTED, find_call, matched, refuse, settled
 from .deciding import WHO, FailedHookError, asked_about, decide, looked_at, unless_confirmed
 from .errors import RoundError
-from .hooks import NO_HOOKS, CallHooks, Hooks
-from .tool_call import ToolCall, continue_suggestion, shortened
+from .hooks import call_hooks_of
+from .tool_call import ToolCall, continue_suggestion, shortened, worded
 from .transcript import Turn, append_turn
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ..tools.round_protocol import Asking, Limited, RunAll, Wording
     from .commit import Given, Settlement, WhichCall
-    from .hooks import ForTools
+    from .hooks import CallHooks, ForTools, Hooks
     from .named_tools import NamedTools
     from .tool_call import CallState
     from .transcript import History
@@ -175,7 +175,7 @@ class Round(Value, Generic[Input]):
             ValueError: hooks are for a toolset that isn't nested in this one.
         """
         self._check_open()
-        return await self._decided(_for_calls(hooks, self.toolset).before)
+        return await self._decided(call_hooks_of(hooks, self.toolset).before)
 
     async def _decided(self, hooks: ForTools, asking: Asking | None = None) -> Self:
         """Let hooks decide about all pending calls; then ask a person about those that wait now.
@@ -461,13 +461,14 @@ class Round(Value, Generic[Input]):
             InterruptedRoundError: functions raised what the executor passes through.
             RoundError: the round was committed or discarded, or a call was run before; nothing was run.
         """
-        found = _for_calls(hooks, self.toolset)
+        found = call_hooks_of(hooks, self.toolset)
         for call in self.pending:
             self._settlement.check_not_run(call)
-        worded = self if wording is None else self._worded(wording)
-        after = await worded._decided(found.before, asking)  # noqa: SLF001  # its own class
+        calls = self.calls if wording is None else [worded(call, wording) for call in self.calls]
+        after = await self._with(calls)._decided(found.before, asking)  # noqa: SLF001  # its own class
         if limited is not None:
-            after = after._shortened(self.calls, limited)  # noqa: SLF001  # its own class
+            pairs = zip(calls, after.calls, strict=True)
+            after = after._with([call if call is old else shortened(call, limited) for old, call in pairs])  # noqa: SLF001  # its own class
         self._check_open()  # it may have ended while hooks were asked
         return await after._run(run_all, found.after, limited)  # noqa: SLF001  # its own class
 
@@ -509,25 +510,6 @@ class Round(Value, Generic[Input]):
         if raised:
             raise InterruptedRoundError(after, raised) from next(iter(raised.values()))
         return after
-
-    def _worded(self, wording: Wording) -> Self:
-        """Return the round in which the issues about arguments have other texts."""
-        calls = list(self.calls)
-        for issue in self.issues:
-            result = issue.result
-            if result is not None and issue.error is not None and result.code in _WORDED:
-                text = wording(issue.raw, issue.error)
-                calls[issue.index] = issue.replace(_result=result.replace(content=text, details=None))
-        return self._with(calls)
-
-    def _shortened(self, before: tuple[ToolCall[Input], ...], limited: Limited) -> Round[Input]:
-        """Return the round in which what was decided since then is as long as a model may read."""
-        return self._with(
-            [
-                call if call is earlier else shortened(call, limited)
-                for earlier, call in zip(before, self.calls, strict=True)
-            ]
-        )
 
     # --- as data ---------------------------------------------------------------------------------
 
@@ -618,27 +600,8 @@ class Round(Value, Generic[Input]):
         return found
 
 
-def _for_calls(hooks: AnyHooks | CallHooks | None, toolset: NamedTools) -> CallHooks:
-    """Return the hooks that hold for the calls of a toolset: those that are given, and its own.
-
-    Args:
-        hooks: as for `apply`; or all that hold, as an executor knows them.
-        toolset: whose tools are called.
-    """
-    if isinstance(hooks, CallHooks):
-        return hooks
-    own = toolset.hooks
-    found = NO_HOOKS if own is None else own.for_calls(toolset)
-    if hooks is None:
-        return found
-    return (hooks if isinstance(hooks, Hooks) else Hooks(hooks)).for_calls(toolset).joined(found)
-
-
 _OPEN = frozenset({"pending", "deferred"})
 """The states of calls that have no result yet."""
-
-_WORDED = frozenset({"invalid_params", "execution_failed"})
-"""The issues whose text an executor may word otherwise."""
 
 
 class HookError(RoundError):

@@ -303,8 +303,8 @@ class Toolset(NamedTools, Value, Generic[Input]):
         """Return a toolset of these tools alone, in the order that they have here.
 
         Args:
-            selections: names, tools, and toolsets for all of their tools; none of them if something is wanted,
-                for all tools.
+            selections: names, tools, and toolsets for all of their tools; all tools if there are none, and
+                something is wanted.
             wanted: what the tools must state, as in `only(read_only=True)`, and `tags`, of which they must
                 have all. What a tool doesn't state is neither True nor False.
 

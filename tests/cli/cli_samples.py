@@ -204,7 +204,7 @@ def drop(table: str) -> str:
     "Drop a table."
     return "dropped"
 
-registry = Toolset([count, drop]).prefix("db_")
+registry = Registry(Toolset(count, drop).prefix("db_"))
 context = {Db: Db()}
 
 def make_context():
@@ -240,6 +240,7 @@ def make_executor(rows: int = 1) -> Executor:
     db.rows = rows
     return executor.with_(context={Db: db})
 
+guarded = Toolset(registry, hooks=decide)
 toolset = Toolset(registry, count)
 hiding = Toolset(count, count_named).hide(count_named)
 """

@@ -53,3 +53,9 @@ def test_a_function_may_make_it(run):
 
 def test_a_name_behind_it_is_looked_up_in_its_tools(run):
     assert "did you mean db_count?" in run("call", "host:executor.db_cuont")[2]
+
+
+def test_hooks_of_a_toolset_hold_too(run):
+    assert run("call", "host:guarded.db_count", "table=secrets", "--context", "host:context")[0] == 1
+    status, out, _ = run("call", "host:guarded.db_count", "table=users", "--context", "host:context")
+    assert (status, out) == (0, "3\n")

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from mcp.server.subscriptions import ServerEvent
 
     from ...errors import ToolError
-    from ...execution import OnProgress
+    from ...execution import Confirm, OnProgress
     from ...tools import StructuredOutput, Tool
     from ..base import Tools
     from .content import Structured
@@ -237,7 +237,7 @@ def handlers(
     if type(confirm) is not bool:
         message = f"confirm is True or False, not {received(confirm)}"
         raise TypeError(message)
-    asked = None if confirm else "run"
+    asked: Confirm | None = None if confirm else "run"
     runner = _adapter.runner(tools, context, executor, asked, {}, strict_results=True)
     own = runner.executor.for_host(native_results=native_classes())
     runner = Runner(own, _careful(runner.context), runner.confirm, runner.own)
