@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import logging
+import pickle
 
 import pytest
 
@@ -408,6 +410,106 @@ def test_a_result_alone_has_no_place_in_a_turn():
     after = hook.after("pay")(lambda call: call.complete("looked at"))
     for hooks in (lambda call: Complete("by hand"), after):
         assert Executor([pay], hooks=hooks).run_sync(CALL)._index is None
+
+
+# --- hooks of the tools themselves ---------------------------------------------------------------
+
+
+def no_more_than_ten(call):
+    return Reject("10 at most") if call.input.amount > 10 else None
+
+
+GUARDED = Toolset(
+    pay, hooks=[no_more_than_ten, hook.after(pay)(lambda call: call.complete(f"{call.content}!"))]
+)
+
+HELD_BY = {
+    "toolset": lambda tools: tools,
+    "registry": Registry,
+    "toolset of a toolset": lambda tools: Toolset(tools, pay.with_(name="free")),
+    "toolset of a registry": lambda tools: Toolset(Registry(tools)),
+    "selection": lambda tools: Toolset(tools, pay.with_(name="free")).only("pay"),
+    "options": lambda tools: tools.with_(repair=True),
+    "switch": lambda tools: tools.switch(pay, enabled=True),
+    "both": lambda tools: tools | Toolset(pay.with_(name="free")),
+    "copied registry": lambda tools: copy.deepcopy(Registry(tools)),
+}
+
+
+@every_door
+@pytest.mark.parametrize("held", HELD_BY)
+def test_hooks_of_a_toolset_hold_wherever_its_tools_are(door, held):
+    executor = Executor(HELD_BY[held](GUARDED))
+    assert door(executor, RawCall("1", "pay", {"amount": 11})).content == "This call was rejected: 10 at most"
+    assert door(executor, CALL).content == "paid 5!"
+    if "free" in executor.registry:
+        assert door(executor, RawCall("1", "free", {"amount": 11})).content == "paid 11"
+
+
+@every_door
+def test_they_hold_under_other_names_and_after_every_change(door):
+    registry = Registry(GUARDED.prefix("x_"))
+    executor = Executor(registry)
+    assert (
+        door(executor, RawCall("1", "x_pay", {"amount": 11})).content == "This call was rejected: 10 at most"
+    )
+    registry.update(lambda tools: tools.prefix("y_"))
+    registry.update(lambda tools: Toolset(tools.with_(repair=True), hooks=lambda call: Reject("closed")))
+    assert door(executor, RawCall("1", "y_x_pay", {"amount": 11})).content == "This call was rejected: closed"
+    registry.update(lambda tools: tools.with_(repair=False))
+    assert door(executor, RawCall("1", "y_x_pay", {"amount": 1})).content == "This call was rejected: closed"
+    assert ran == []
+
+
+def test_the_outer_hooks_are_asked_first():
+    asked = []
+
+    def note(name):
+        return lambda call: asked.append(name)
+
+    inner = Toolset(pay, hooks=note("inner"))
+    outer = Toolset(inner, hooks=[note("outer")])
+    executor = Executor(outer, hooks=note("executor"))
+    executor.run_sync(CALL, hooks=note("run"))
+    assert asked == ["executor", "run", "outer", "inner"]
+    asked.clear()
+    executor.run_sync(outer.offer().round([CALL]), hooks=note("run"))
+    assert asked == ["executor", "run", "outer", "inner"]
+    asked.clear()
+    asyncio.run(outer.offer().round([CALL]).apply(note("given")))
+    assert asked == ["given", "outer", "inner"]
+
+
+def test_hooks_of_what_an_executor_has_and_of_what_was_offered_hold_once():
+    asked = []
+    own = Toolset(pay, hooks=lambda call: asked.append("own"))
+    for offered in (own, Toolset(own), Toolset(pay)):
+        Executor(own).run_sync(offered.offer().round([CALL]))
+        assert asked == ["own"]
+        asked.clear()
+    Executor([pay]).run_sync(own.offer().round([CALL]))  # of what was offered alone
+    assert asked == ["own"]
+
+
+def test_a_toolset_with_hooks_is_another_value():
+    assert Toolset(pay, hooks=no_more_than_ten) == Toolset(pay, hooks=[no_more_than_ten])
+    assert Toolset(pay, hooks=no_more_than_ten) != Toolset(pay)
+    assert Toolset(pay).hooks is None
+    again = pickle.loads(pickle.dumps(Toolset(pay, hooks=no_more_than_ten)))
+    assert again == Toolset(pay, hooks=no_more_than_ten)
+    assert Executor(again).run_sync(RawCall("1", "pay", {"amount": 11})).code == "rejected"
+    with pytest.raises(ToolNotFoundError, match='did you mean "pay"'):
+        Toolset(pay, hooks=hook("pays")(lambda call: None))
+    with pytest.raises(TypeError, match="a hook is a function"):
+        Toolset(pay, hooks=5)
+
+
+def test_hooks_may_be_for_the_tools_that_a_registry_has_now():
+    registry = Registry(pay)
+    held = Hooks(no_more_than_ten, toolset=registry)
+    executor = Executor(Toolset(registry, pay.with_(name="free")), hooks=held)
+    assert executor.run_sync(RawCall("1", "pay", {"amount": 11})).code == "rejected"
+    assert executor.run_sync(RawCall("1", "free", {"amount": 11})).content == "paid 11"
 
 
 # --- with a run ----------------------------------------------------------------------------------
