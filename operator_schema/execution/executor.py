@@ -579,18 +579,21 @@ class Executor:
             ValueError: hooks are for a toolset whose tools aren't there.
         """
         known = self._registry.toolset
-        called = known if toolset is None else toolset
+        if hooks is not None or (toolset is not None and toolset is not known):
+            return self._hooks_for(hooks, known, known if toolset is None else toolset)
+        if self._deciding[0] is not known:  # the tools have changed
+            self._deciding = known, self._hooks_for(None, known, known)
+        return self._deciding[1]
+
+    def _hooks_for(self, hooks: Any, known: Any, called: Any) -> CallHooks | None:
+        """Return what decides about calls of a toolset; None for nothing. See `_call_hooks`."""
         if hooks is None and self._hooks is None and known.hooks is None and called.hooks is None:
             return None
-        if hooks is None and called is known and self._deciding[0] is known:
-            return self._deciding[1]
         given = _hooks_of([_hooks_of(one) for one in (self._hooks, hooks) if one])
         found: CallHooks = given.for_calls(called)
         for own in (known, called):
             if own.hooks is not None:
                 found = found.joined(own.hooks.for_calls(own))
-        if hooks is None and called is known:
-            self._deciding = known, found
         return found
 
     def _wait_for(self, start: Callable[[], Coroutine[Any, Any, T]], *, needs_loop: bool) -> T:

@@ -12,6 +12,7 @@ from ..tools.signature import is_awaitable
 from ..wording import clip, escape, received
 from .hooks import CONFIRM, Complete, Defer, Reject, RunAgain, RunNormally
 from .input_copies import is_edited, own_copy
+from .questions import after_run
 from .tool_call import shortened
 
 if TYPE_CHECKING:
@@ -232,8 +233,6 @@ async def looked_at(
     Returns:
         The call; one whose function has a question waits, and no hook sees it. None if it is to run again.
     """
-    from .questions import after_run
-
     after = after_run(call, result)
     if not hooks or after.result is None:
         return after

@@ -183,6 +183,8 @@ class Round(Value, Generic[Input]):
         Raises:
             HookError: a hook failed, or the function that asks. Its `round` has what was decided before.
         """
+        if asking is None and not hooks:
+            return self.confirmed()
         calls = list(self.calls)
         for call in self.pending:
             calls[call.index] = await self._decide(call, decide(call, hooks), calls)
@@ -207,7 +209,7 @@ class Round(Value, Generic[Input]):
             who, cause = WHO, error
         raise HookError(who, call.id, call.name, self._with(calls), exception_text(cause)) from cause
 
-    def confirmed(self) -> Round[Input]:
+    def confirmed(self) -> Self:
         """Return the round in which pending calls of tools that say `confirm=True` are deferred."""
         self._check_open()
         return self._with(
@@ -464,10 +466,10 @@ class Round(Value, Generic[Input]):
         found = call_hooks_of(hooks, self.toolset)
         for call in self.pending:
             self._settlement.check_not_run(call)
-        calls = self.calls if wording is None else [worded(call, wording) for call in self.calls]
-        after = await self._with(calls)._decided(found.before, asking)  # noqa: SLF001  # its own class
+        told = self if wording is None else self._with([worded(call, wording) for call in self.calls])
+        after = await told._decided(found.before, asking)  # noqa: SLF001  # its own class
         if limited is not None:
-            pairs = zip(calls, after.calls, strict=True)
+            pairs = zip(told.calls, after.calls, strict=True)
             after = after._with([call if call is old else shortened(call, limited) for old, call in pairs])  # noqa: SLF001  # its own class
         self._check_open()  # it may have ended while hooks were asked
         return await after._run(run_all, found.after, limited)  # noqa: SLF001  # its own class

@@ -33,7 +33,7 @@ def test_a_registry_gives_tools() -> None:
     assert_type(registry.definitions(), list[ToolDefinition])
     assert_type(registry.offered(context={int: 1}), list[Tool[..., Any]])
     registry.switch(registry, enabled=lambda context: "user" in context)
-    registry.update(lambda tools: tools.only(read_only=True))
+    registry.update(lambda tools: tools.only("add").switch("add", enabled=None))
     assert_type(registry.toolset, Toolset[Any])
     assert_type(registry.on_change(lambda change: change.added), Callable[[], None])
     assert_type(copy.deepcopy(registry), Registry)
@@ -108,7 +108,7 @@ class Round:
 @pytest.mark.needs_threads
 def test_what_a_plan_returns_is_returned() -> None:
     executor = Executor([add])
-    assert_type(asyncio.run(executor.run(Plan(), hooks=5)), str)
+    assert_type(asyncio.run(executor.run(Plan())), str)
     assert_type(executor.run_sync(Round()), str)
     with pytest.raises(TypeError, match="expected a RawCall, a list of them, or a round"):
         executor.run_sync(5)  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]  # it isn't any of them
