@@ -161,7 +161,7 @@ class DecodeError(_FindingsError):
     Attributes:
         name: name of the type, or of the tool.
         findings: everything that is wrong, in the order of the type's fields; at most
-            `operator_schema.codec.size_limits.MAX_PROBLEMS`.
+            `operator_schema.json_values.MAX_PROBLEMS`.
         omitted: number of problems past those in `findings`.
         hint: what else may help, or None.
     """

@@ -13,8 +13,10 @@ from .. import __version__
 from ..errors import SchemaError
 from ..wording import escape, nearest
 from .arguments import NearChoice
+from .compare_commands import diff, snapshot
 from .modules import WrongUse
 from .output import Output
+from .replay_command import replay
 from .serve import serve
 from .tool_commands import call, describe, lint, tools
 from .type_commands import check, decode, schema
@@ -41,6 +43,7 @@ examples:
   operator-schema lint --provider openai_chat tools
   operator-schema call tools:web_search query=rye
   operator-schema serve tools
+  operator-schema diff tools.json tools
 
 \b
 exit status:
@@ -103,7 +106,21 @@ def completion(outputs: tuple[Output, Output], /, shell: str) -> int:
     return 0
 
 
-for _command in (schema, decode, check, lint, tools, call, describe, serve, completion, show_help):
+for _command in (
+    schema,
+    decode,
+    check,
+    lint,
+    tools,
+    call,
+    describe,
+    serve,
+    snapshot,
+    diff,
+    replay,
+    completion,
+    show_help,
+):
     app.add_command(_command)
 
 

@@ -17,13 +17,13 @@ from ..json_values import type_of
 from ..wording import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Generator, Sequence
+    from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 
     from rich.console import Console
 
     from ..tools.tool import Tool
 
-__all__ = ["Output", "count", "json_types", "to_json", "value_of"]
+__all__ = ["Output", "annotation", "count", "json_types", "to_json", "value_of"]
 
 
 _DIM = "dim"
@@ -145,11 +145,12 @@ class Output:
         self._stream.flush()
 
     @contextmanager
-    def progress(self, size: int | None) -> Generator[Callable[[int], None]]:
+    def progress(self, size: int | None, doing: str = "decoding") -> Generator[Callable[[int], None]]:
         """Draw a progress bar while the context lasts, if this is a terminal; it is gone afterwards.
 
         Args:
             size: bytes of the whole, or None if that isn't known.
+            doing: what the bar says.
 
         Yields:
             A function to call with the number of bytes done since the last call.
@@ -160,7 +161,7 @@ class Output:
         from rich import progress
 
         columns = (
-            progress.TextColumn("decoding"),
+            progress.TextColumn(doing),
             progress.BarColumn(),
             progress.DownloadColumn(),
             progress.TimeRemainingColumn(),
@@ -174,6 +175,27 @@ class Output:
         finally:
             with suppress(OSError):  # the terminal may be gone
                 bar.stop()
+
+
+def annotation(kind: str, about: Mapping[str, str], message: str) -> str:
+    """Write a note as GitHub Actions reads it.
+
+    Args:
+        kind: `error`, `warning` or `notice`.
+        about: such as `title`, `file` and `line`.
+        message: of any number of lines.
+
+    Source: https://docs.github.com/actions/reference/workflow-commands-for-github-actions
+    """
+    marks = ",".join([f"{key}={_escaped(value, ':,')}" for key, value in about.items()])
+    return f"::{kind} {marks}::{_escaped(message)}"
+
+
+def _escaped(text: str, others: str = "") -> str:
+    text = escape(text)
+    for character in f"%\r\n{others}":
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text
 
 
 def _without_commands(text: str) -> str:

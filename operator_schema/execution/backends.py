@@ -10,7 +10,7 @@ from sys import modules
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..tools.log import WARNING, write_log
+from ..tools.failures import WARNING, write_log
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import NoneType
 from typing import Any, NoReturn, cast, get_args
 
-from ..introspect.names import name_of
+from ..introspect.hints import name_of
 from ..tools.calls import RawCall, checked_calls, remedy_for
 from ..tools.failures import ClassSet, ShowErrors
 from ..tools.metadata import LEAST_CONTENT, is_content_limit, is_duration

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast, overlo
 from ..errors import ToolError
 from ..rounds.registry import Registry
 from ..tools.calls import RawCall, ToolResult, checked_calls
-from ..tools.failures import Failures, ShowErrors, result_of, results_of
-from ..tools.round_protocol import Executable, give_result
+from ..tools.failures import Failures, ShowErrors, give_result, result_of, results_of
 from .checks import (
     check_confirm,
     check_names,
@@ -33,8 +32,8 @@ if TYPE_CHECKING:
     from ..errors import DecodeError
     from ..rounds.hooks import CallHooks, Hooks
     from ..rounds.named_tools import Member
+    from ..tools.calls import DecodedCall, Executable, OnResult, Settle
     from ..tools.failures import ClassSet
-    from ..tools.round_protocol import DecodedCall, OnResult, Settle
     from .backends import Start
     from .confirmation import Confirm
     from .stream import OnProgress, ResultStream

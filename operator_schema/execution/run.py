@@ -11,14 +11,13 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import DecodeError, ToolError, ToolNotFoundError
-from ..tools.calls import ToolResult, arguments_to_decode, class_name_of
-from ..tools.failures import Passed
-from ..tools.log import DEBUG, WARNING
+from ..tools.binding import context_of
+from ..tools.calls import DecodedCall, ToolResult, arguments_to_decode, class_name_of
+from ..tools.failures import DEBUG, WARNING, Passed
+from ..tools.injection import RawArguments
 from ..tools.metadata import LEAST_CONTENT
 from ..tools.output import items_of
-from ..tools.round_protocol import DecodedCall, context_of
 from ..tools.signature import close_awaitable, is_awaitable
-from ..tools.special_parameters import RawArguments
 from ..wording import listed, received, show_path
 from .backends import Tasks, current_backend, is_cancellation
 from .concurrency import PLACE, Place
@@ -31,9 +30,8 @@ if TYPE_CHECKING:
     from ..rounds.hooks import CallHooks
     from ..rounds.registry import Registry
     from ..rounds.tool_call import ToolCall
-    from ..tools.calls import RawCall
+    from ..tools.calls import Asking, RawCall
     from ..tools.failures import ClassSet, Failures, Outcome
-    from ..tools.round_protocol import Asking
     from ..tools.tool import Tool
     from .concurrency import Slots
     from .confirmation import Confirm, Confirmation
@@ -567,7 +565,7 @@ class Run:
             return self._limited(failures.invalid(self.call, error))
         except Exception as error:  # noqa: BLE001  # a class's own code runs in it
             return self._limited(failures.failed(self.call, error))
-        if report.repairs or report.ignored:
+        if report.findings:
             notes = {"repairs": report.repairs, "ignored": report.ignored}
             self.details = {kind: found for kind, found in notes.items() if found}
             failures.note(self.call, DEBUG, "the arguments did not fit exactly", self.details)

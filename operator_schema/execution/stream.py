@@ -9,10 +9,9 @@ from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, cast
 
 from ..tools.calls import ToolResult
-from ..tools.failures import results_of
-from ..tools.log import ERROR, write_log
+from ..tools.failures import ERROR, results_of, write_log
+from ..tools.injection import Progress, ProgressUpdate, connect
 from ..tools.signature import close_awaitable, is_awaitable
-from ..tools.special_parameters import Progress, ProgressUpdate, connect
 from .backends import current_backend
 
 if TYPE_CHECKING:

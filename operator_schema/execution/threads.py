@@ -12,7 +12,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from ..json_values import is_array, is_object
-from ..tools.log import WARNING, write_log
+from ..tools.failures import WARNING, write_log
 from ..tools.signature import close_awaitable
 from .backends import current_backend
 from .concurrency import PLACE, Slots

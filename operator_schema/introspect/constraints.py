@@ -18,9 +18,8 @@ from ..immutable import Value
 from ..json_values import LONGEST_BITS, has_surrogate
 from ..schema.keywords import LIMITS, NUMBERS, LimitError, is_no_multiple, keywords_of
 from ..wording import clip, escape, excerpt, received
-from .hints import FieldPlace
+from .hints import FieldPlace, is_annotation, is_type, name_of, show_value
 from .leaves import SchemaLeaf, as_leaf, trusted_leaf
-from .names import is_annotation, is_type, name_of, show_value
 from .nodes import UNKNOWN, ArrayNode, Constraints, LeafNode, MapNode, Node, RefNode, ScalarNode, UnionNode
 
 if TYPE_CHECKING:

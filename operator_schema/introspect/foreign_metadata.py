@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..findings import UnfitError
 from ..wording import clip, escape, quote
-from .names import show_value
+from .hints import show_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

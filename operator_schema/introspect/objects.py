@@ -24,9 +24,7 @@ from .classes import (
     parameter_source,
     with_computed_fields,
 )
-from .hints import FieldPlace, Place
-from .names import exact_text
-from .node_kinds import takes_null
+from .hints import FieldPlace, Place, exact_text
 from .nodes import NULL, Field, ObjectNode, RefNode, ScalarNode, UnionNode, field_draft, new_object
 
 if TYPE_CHECKING:
@@ -222,9 +220,13 @@ def _without_null(source: Declared, node: Node) -> tuple[Node, bool]:
         if len(rest) < len(node.members):
             bare: Node = rest[0] if len(rest) == 1 else UnionNode(tuple(rest))
             return (bare if node.description is None else bare.replace(description=node.description)), True
+    if not none_by_default:
+        return node, False
+    from .node_kinds import takes_null
+
     # `x: int = None` is read as `int | None = None`; where the type takes null by itself, nothing
     # needs to be added.
-    return node, none_by_default and not takes_null(node)
+    return node, not takes_null(node)
 
 
 def _examples(metadata: Mapping[Any, Any], name: str, report: Callable[..., None]) -> tuple[Any, ...]:

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ..wording import clip, escape
-from .names import class_name
+from .hints import class_name
 from .node_kinds import visit
 from .nodes import ObjectNode
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
-from ..codec.size_limits import MAX_TEXT_DEPTH
 from ..immutable import Value
-from ..json_values import copy_json, is_finite, is_object, nests_deeper
+from ..json_values import MAX_TEXT_DEPTH, copy_json, is_finite, is_object, nests_deeper
 from ..wording import clip, escape, excerpt, quote, received
 
 if TYPE_CHECKING:

@@ -11,10 +11,9 @@ from urllib.parse import unquote
 from ..codec.encode import encode_node
 from ..codec.interpret import interpret
 from ..codec.problems import INVALID
-from ..codec.size_limits import MAX_DEPTH
 from ..introspect.node_kinds import flat_members, json_types_of, parts_of, received_types
 from ..introspect.nodes import ObjectNode, UnionNode
-from ..json_values import is_array, is_object, type_of
+from ..json_values import MAX_DEPTH, is_array, is_object, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..json_values import to_json_text
 from ..tools.calls import ToolResult, exception_text
-from ..tools.log import DEBUG, ERROR, INFO, is_logged, write_log
+from ..tools.failures import DEBUG, ERROR, INFO, is_logged, write_log
 from ..tools.signature import is_awaitable
 from ..wording import clip, escape, received
 from .hooks import CONFIRM, Complete, Defer, Reject, RunAgain, RunNormally
@@ -16,7 +16,7 @@ from .questions import after_run
 from .tool_call import shortened
 
 if TYPE_CHECKING:
-    from ..tools.round_protocol import Asking, Limited
+    from ..tools.calls import Asking, Limited
     from .hooks import ForTools, Hook
     from .tool_call import ToolCall
 

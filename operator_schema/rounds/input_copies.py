@@ -8,11 +8,10 @@ from itertools import islice
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
-from ..codec.size_limits import MAX_DEPTH, MAX_PROBLEMS, most_digits
 from ..errors import DecodeError, EncodeError, ToolError
 from ..findings import Finding
 from ..immutable import is_same_state
-from ..json_values import LONGEST_BITS, is_array, is_object
+from ..json_values import LONGEST_BITS, MAX_DEPTH, MAX_PROBLEMS, is_array, is_object, most_digits
 from ..tools.calls import class_name_of
 from ..wording import clip, escape, excerpt, received
 

@@ -10,9 +10,8 @@ from ..codec.codec import codec_of
 from ..errors import DecodeError, NeedsInput, SchemaError, ToolError
 from ..findings import Finding
 from ..json_values import is_array, is_object
-from ..tools.calls import arguments_to_decode
+from ..tools.calls import DecodedCall, arguments_to_decode
 from ..tools.injection import is_union
-from ..tools.round_protocol import DecodedCall
 from ..wording import escape, listed, show_path, writable_text
 from .hooks import CONFIRM
 from .input_copies import check_written, own_json

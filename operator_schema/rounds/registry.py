@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import DuplicateToolError
 from ..immutable import Value
-from ..tools.log import ERROR, write_log
+from ..tools.failures import ERROR, write_log
 from ..tools.signature import close_awaitable, is_awaitable, is_coroutine_function, is_generator_function
 from ..tools.tool_sources import places_of
 from ..wording import received

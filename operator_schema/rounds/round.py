@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Mapping
     from typing import Self, TypeAlias
 
-    from ..tools.round_protocol import Asking, Limited, RunAll, Wording
+    from ..tools.calls import Asking, Limited, RunAll, Wording
     from .commit import Given, Settlement, WhichCall
     from .hooks import CallHooks, ForTools, Hooks
     from .named_tools import NamedTools

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ..findings import Finding
-    from ..tools.calls import ResultCode
-    from ..tools.round_protocol import Limited, Wording
+    from ..tools.calls import Limited, ResultCode, Wording
     from ..tools.tool import Tool
 
 __all__ = [

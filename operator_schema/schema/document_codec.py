@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..codec.codec import DEFAULTS, ResultCodec
 from ..codec.options import checked_options
 from ..codec.problems import Problems
-from ..codec.report import DecodeReport
 from ..errors import EncodeError, SchemaError
-from ..findings import Finding, about_type
+from ..findings import DecodeReport, Finding, about_type
 from ..immutable import set_once
 from ..json_values import copy_json
 from ..wording import nearest, quote

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Mapping
 from dataclasses import MISSING
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import MissingContextError, SchemaError, ToolError
 from ..findings import about_type
-from ..introspect.names import name_of
+from ..introspect.hints import name_of
 from ..wording import clip, escape, listed, nearest, quote
 from .context import near_miss, value_for
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import MutableMapping, Sequence
 
+    from .calls import DecodedCall
     from .signature import Callee, Parameter
 
     Context = Mapping[Any, Any]
@@ -25,6 +27,7 @@ __all__ = [
     "bound",
     "call_arguments",
     "check_first_parameter",
+    "context_of",
     "injected_type",
     "injected_values",
     "is_unbound",
@@ -59,7 +62,7 @@ class CallPlan:
 
     def without_progress(self) -> Sequence[Injected]:
         """Return the parameters that your program injects but for a `Progress`."""
-        from .special_parameters import Progress
+        from .injection import Progress
 
         return [each for each in self.injected if all(kind is not Progress for kind in each[1])]
 
@@ -258,3 +261,15 @@ def check_first_parameter(tool: str, plan: CallPlan | None, owner: type[Any]) ->
 def is_unbound(plan: CallPlan | None) -> bool:
     """Return whether the function is a method without its instance, as `Service.find` is."""
     return plan is not None and plan.callee.binds == "instance" and plan.callee.receiver is not None
+
+
+def context_of(decoded: DecodedCall, context: Mapping[Any, Any] | None) -> Mapping[Any, Any] | None:
+    """Return the context of one call: the common context, and the answers for this call."""
+    if not decoded.answers:
+        return context
+    if context is None:
+        return decoded.answers
+    if not isinstance(context, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # the tool says so
+        return context
+    # Not a copy: a mapping may make its values when it is asked for them.
+    return ChainMap({**decoded.answers}, cast("MutableMapping[Any, Any]", context))

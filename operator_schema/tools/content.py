@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ..immutable import Value
+from ..immutable import Value, set_once
 from ..wording import checked_text, clip, escape, excerpt, received
 
 if TYPE_CHECKING:
@@ -60,7 +60,8 @@ class Text(Value):
     __instead__ = INSTEAD
 
     def __init__(self, text: str) -> None:
-        super().__init__(checked_text("the text of this Text", text))
+        known = text if type(text) is str else checked_text("the text of this Text", text)
+        set_once(self, "text", known)
 
     def __repr__(self) -> str:
         return f"Text({excerpt(self.text)})"

@@ -7,22 +7,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ..codec.codec import Codec, codec_of
 from ..codec.encode import encode_node
-from ..codec.size_limits import MAX_DEPTH
 from ..errors import SchemaError
 from ..findings import about_type
 from ..introspect.docstrings import split_summary
-from ..introspect.names import name_of
+from ..introspect.hints import name_of
 from ..introspect.node_kinds import flat_members
 from ..introspect.nodes import NULL, LeafNode, ObjectNode, RefNode, UnionNode
-from ..json_values import copy_json, is_object, to_json_text
+from ..json_values import MAX_DEPTH, copy_json, is_object, to_json_text
 from ..schema.references import with_references_resolved
 from ..schema.render import Renderer
 from ..schema.subschemas import rebuilt
 from ..wording import clip, escape, listed, nearest
 from .context import WholeContext  # noqa: TC001  # the tool evaluates its annotations
 from .function import tool
-from .injection import skip
-from .special_parameters import RawArguments
+from .injection import RawArguments, skip
 from .tool import Tool
 from .tool_sources import tools_of
 

@@ -19,13 +19,12 @@ from ..errors import SchemaError
 from ..findings import Finding, UnfitError, about_type
 from ..introspect.classes import ParameterSource, form_of
 from ..introspect.docstrings import parse_docstring
-from ..introspect.hints import Scope
-from ..introspect.names import name_of
+from ..introspect.hints import Scope, name_of
 from ..introspect.nodes import ObjectNode, UnionNode
 from ..json_values import without_surrogates
 from ..wording import clip, escape, quote
 from .binding import CallPlan
-from .injection import framework_fields, is_union
+from .injection import framework_fields, is_union, schema_of_raw
 from .input_types import install, make_input_type
 from .metadata import pascal_case, snake_case
 from .options import check_option_names, check_options, codec_options, doc_of, make_metadata, register_input
@@ -38,7 +37,6 @@ from .signature import (
     name_of_callee,
     read_callee,
 )
-from .special_parameters import schema_of_raw
 from .tool import Tool
 
 if TYPE_CHECKING:

@@ -10,10 +10,11 @@ from ..codec.codec import DEFAULTS, Codec
 from ..codec.options import checked_options
 from ..errors import DecodeError, EncodeError, SchemaError
 from ..findings import Finding, about_type
-from ..introspect.names import NOT_SUPPORTED, name_of
+from ..introspect.hints import NOT_SUPPORTED, name_of
 from ..introspect.nodes import ObjectNode, UnionNode
 from ..json_values import copy_json, has_surrogate, is_object
 from ..wording import as_written, clip, escape, nearest, quote
+from .injection import RawArguments
 from .metadata import (
     FLAGS,
     LEAST_CONTENT,
@@ -30,7 +31,6 @@ from .metadata import (
     read_documentation,
 )
 from .parameters import class_of
-from .special_parameters import RawArguments
 
 if TYPE_CHECKING:
     from ..codec.options import CodecOptions

@@ -22,6 +22,7 @@ from .binding import (
     injected_values,
     is_unbound,
 )
+from .injection import RawArguments
 from .metadata import pascal_case, snake_case
 from .options import changed_metadata, check_option_names, check_options, codec_options, register_input
 from .signature import (
@@ -33,7 +34,6 @@ from .signature import (
     is_coroutine_function,
     not_a_function,
 )
-from .special_parameters import RawArguments
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping
@@ -41,8 +41,7 @@ if TYPE_CHECKING:
     from typing import Concatenate, Unpack
 
     from ..codec.codec import Codec
-    from ..codec.report import DecodeReport
-    from ..findings import Finding
+    from ..findings import DecodeReport, Finding
     from ..introspect.nodes import Graph
     from ..json_values import Original
     from ..schema.style import SchemaStyle, StyleOptions
