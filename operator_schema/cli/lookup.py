@@ -255,7 +255,8 @@ def find_tool(
         message = f"{escape(target.path)} isn't a tool; decorate it with @tool or @tool_input"
         raise WrongUse(message)
     tool = cast("Tool[..., Any]", found)
-    holder = next((one for one in reversed(passed) if isinstance(one, (Executor, Registry, Toolset))), None)
+    holders: list[Any] = [one for one in passed if isinstance(one, (Executor, Registry, Toolset))]
+    holder = holders[-1] if holders else None
     return tool, holder if isinstance(holder, Executor) else _alone(tool, holder)
 
 

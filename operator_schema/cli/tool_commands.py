@@ -362,8 +362,8 @@ def _result_of(
 ) -> ToolResult:
     if given is None or given.mapping is not None:
         known: Any = executor.context if given is None else given.mapping
-        known = known(None) if callable(known) and not isinstance(known, Mapping) else known or {}
-        return executor.run_sync(call, context=ChainMap(answers, known))
+        made: Any = known(None) if callable(known) and not isinstance(known, Mapping) else known or {}  # pyright: ignore[reportUnknownVariableType]  # of any keys and values
+        return executor.run_sync(call, context=ChainMap(answers, made))
     import asyncio
 
     async def run() -> ToolResult:

@@ -75,7 +75,7 @@ def checked_context(context: Any) -> Any:
     if context is not None and not isinstance(context, Mapping) and not is_made:
         message = f"context is a mapping, or a plain function that returns one, not {received(context)}"
         raise TypeError(message)
-    return context
+    return context  # pyright: ignore[reportUnknownVariableType]  # of any keys and values
 
 
 def check_on_progress(on_progress: object) -> None:

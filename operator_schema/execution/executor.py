@@ -275,8 +275,10 @@ class Executor:
 
     def _made_context(self) -> Context | None:
         """Return what is injected where no framework has a context of its own."""
-        context = self._context
-        return context if context is None or isinstance(context, Mapping) else context(None)
+        context: Any = self._context
+        if context is not None and not isinstance(context, Mapping):
+            context = context(None)
+        return cast("Context | None", context)
 
     @property
     def has_hooks(self) -> bool:

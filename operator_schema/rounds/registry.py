@@ -74,7 +74,7 @@ class Registry(NamedTools):
 
     @property
     def _entries(self) -> Snapshot:
-        return self.toolset._entries  # noqa: SLF001  # the same tools, with their switches
+        return self.toolset._entries  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # the same tools, with their switches
 
     def __entries__(self) -> tuple[Entry, ...]:
         """Return what another set of tools takes over: a tool of `describe_tools` describes this registry."""
@@ -203,7 +203,7 @@ class Registry(NamedTools):
         """Fill a copy."""
         entries, attributes = state
         Registry.__init__(self)
-        self._named = {entry.tool.name: entry for entry in entries}
+        self._named = {entry.tool.name: entry for entry in entries}  # pyright: ignore[reportIncompatibleVariableOverride]  # it changes
         self.__dict__.update(attributes)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:

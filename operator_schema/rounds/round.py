@@ -17,7 +17,7 @@ from .tool_call import ToolCall, continue_suggestion, shortened, worded
 from .transcript import Turn, append_turn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterable, Mapping
+    from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
     from typing import Self, TypeAlias
 
     from ..tools.calls import Asking, Limited, RunAll, Wording
@@ -188,7 +188,8 @@ class Round(Value, Generic[Input]):
         calls = list(self.calls)
         for call in self.pending:
             calls[call.index] = await self._decide(call, decide(call, hooks), calls)
-        for call in [] if asking is None else self.pending:
+        asked: Sequence[ToolCall[Any]] = () if asking is None else self.pending
+        for call in asked:
             waiting = calls[call.index]
             calls[call.index] = await self._decide(call, asked_about(waiting, asking, hooks), calls)
         return self._with(calls)

@@ -63,7 +63,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
     """
 
     _named: Mapping[str, Entry]
-    _entries: Snapshot
+    _entries: Snapshot  # pyright: ignore[reportIncompatibleMethodOverride]  # a registry reads it anew
     _own_hooks: Hooks | None
     _kept: dict[str, Any]  # what was asked for before
 
@@ -415,7 +415,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Toolset):
             return NotImplemented
-        return self is other or (len(self) == len(other) and self._key() == other._key())
+        return self is other or (len(self) == len(other) and self._key() == other._key())  # pyright: ignore[reportUnknownArgumentType]  # of whatever input
 
     def __hash__(self) -> int:
         return hash(tuple([(entry.tool, entry.is_hidden) for entry in self._named.values()]))
