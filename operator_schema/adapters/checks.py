@@ -7,8 +7,8 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from ..execution import Executor
+from ..message_text import nearest, quote, received
 from ..tools import Tool
-from ..wording import nearest, quote, received
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

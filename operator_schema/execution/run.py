@@ -11,6 +11,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import DecodeError, ToolError, ToolNotFoundError
+from ..message_text import listed, received, show_path
 from ..tools.binding import context_of
 from ..tools.calls import DecodedCall, ToolResult, arguments_to_decode, class_name_of
 from ..tools.failures import DEBUG, WARNING, Passed
@@ -18,7 +19,6 @@ from ..tools.injection import RawArguments
 from ..tools.metadata import LEAST_CONTENT
 from ..tools.output import items_of
 from ..tools.signature import close_awaitable, is_awaitable
-from ..wording import listed, received, show_path
 from .backends import Tasks, current_backend, is_cancellation
 from .concurrency import PLACE, Place
 from .threads import Threads, lent_thread, takes_long
@@ -335,7 +335,7 @@ class Outcomes:
         """Return the tool of a call, or the result that says why it can't be called."""
         registry, name = self._registry, call.name
         try:
-            entries = registry._entries  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # its tools with their switches, at one time
+            entries = registry._entries  # noqa: SLF001  # its tools with their switches, at one time
             found = entries.called(name, context, asked_for=was_offered)
             tool, may_run = found or (registry.shown(name, context=context), False)
             return tool if may_run else self.failures.disabled(call)

@@ -6,10 +6,10 @@ from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any
 
 from ..json_values import to_json_text
+from ..message_text import clip, escape, received
 from ..tools.calls import ToolResult, exception_text
 from ..tools.failures import DEBUG, ERROR, INFO, is_logged, write_log
 from ..tools.signature import is_awaitable
-from ..wording import clip, escape, received
 from .hooks import CONFIRM, Complete, Defer, Reject, RunAgain, RunNormally
 from .input_copies import is_edited, own_copy
 from .questions import after_run

@@ -6,10 +6,10 @@ from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from ..immutable import Value
+from ..message_text import clip, escape, received, writable_text
 from ..tools.calls import ToolResult
 from ..tools.signature import is_awaitable
 from ..tools.tool import Tool
-from ..wording import clip, escape, received, writable_text
 from .named_tools import NamedTools
 
 if TYPE_CHECKING:
@@ -250,7 +250,7 @@ class Hooks(Value):
     hooks: tuple[Hook, ...]
 
     def __init__(self, *sources: Any, toolset: NamedTools | None = None) -> None:
-        if not (toolset is None or isinstance(toolset, NamedTools)):  # pyright: ignore[reportUnnecessaryIsInstance]  # as above
+        if not (toolset is None or isinstance(toolset, NamedTools)):
             message = f"toolset is a Toolset, not {received(toolset)}"
             raise TypeError(message)
         toolset = None if toolset is None else toolset.toolset
@@ -261,7 +261,7 @@ class Hooks(Value):
 
     def __or__(self, other: Hooks) -> Hooks:
         """Return the hooks of both, these first."""
-        if not isinstance(other, Hooks):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+        if not isinstance(other, Hooks):  # what callers promise, some do not
             return NotImplemented
         return Hooks(self, other)
 

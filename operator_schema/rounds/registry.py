@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import DuplicateToolError
 from ..immutable import Value
+from ..message_text import received
 from ..tools.failures import ERROR, write_log
 from ..tools.signature import close_awaitable, is_awaitable, is_coroutine_function, is_generator_function
 from ..tools.tool_sources import places_of
-from ..wording import received
 from .named_tools import NamedTools, entries_of
 from .toolset import Toolset
 

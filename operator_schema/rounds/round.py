@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from ..findings import shown_call
 from ..immutable import Value
 from ..json_values import copy_json
+from ..message_text import clip, escape, quote, received
 from ..tools.calls import ToolResult, class_name_of, exception_text
-from ..wording import clip, escape, quote, received
 from .commit import INTERRUPTED, find_call, matched, refuse, settled
 from .deciding import WHO, FailedHookError, asked_about, decide, looked_at, unless_confirmed
 from .errors import RoundError
@@ -350,7 +350,7 @@ class Round(Value, Generic[Input]):
 
         self._check_open()
         found = find_call(self.calls, call, "handled")
-        if not isinstance(result, ToolResult):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+        if not isinstance(result, ToolResult):  # what callers promise, some do not
             message = f"a call is revised with a ToolResult, such as call.complete(…), not {received(result)}"
             raise TypeError(message)
         if (result.call_id, result.name) != (found.id, found.name):

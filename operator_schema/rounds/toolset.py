@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 
 from ..errors import DuplicateToolError, SchemaError
 from ..immutable import Value
+from ..message_text import as_written, nearest
 from ..tools.metadata import FLAGS
 from ..tools.snapshot import Snapshot
 from ..tools.tool_sources import methods_of, offered_by_distributions, own_tools_of
-from ..wording import as_written, nearest
 from .named_tools import Entry, NamedTools, Source, entries_of, merged, switches_of
 
 if TYPE_CHECKING:
@@ -294,7 +294,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
         Raises:
             DuplicateToolError: two different tools have the same name.
         """
-        if not isinstance(other, Toolset):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+        if not isinstance(other, Toolset):  # what callers promise, some do not
             return NotImplemented
         both = [*self._derived(), *other._derived()]  # its own class
         return self.of_entries(merged(both, same_is_one=True).values())

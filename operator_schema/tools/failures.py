@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..errors import CallError, DecodeError, EncodeError, NeedsInput, ToolError
 from ..json_values import has_surrogate
-from ..wording import clip, escape, listed, quote, show_path
+from ..message_text import clip, escape, listed, quote, show_path
 from .calls import ToolResult, class_name_of, exception_text, message_of, own_parts
 from .signature import close_awaitable, is_awaitable
 
@@ -31,6 +31,7 @@ __all__ = [
     "Passed",
     "ShowErrors",
     "WARNING",
+    "error_hint",
     "give_result",
     "is_logged",
     "result_of",
@@ -110,9 +111,42 @@ ShowErrors = Literal["type", "message", "traceback"]
 
 _SHOWN_LEAVES = 5
 _SHOWN_PROBLEMS = 5
+_SHOWN_KEYS = 5
+_MOST_KEYS = 1000
 _NAME_LENGTH = 100
 _TRACEBACK_LENGTH = 10_000
 _QUESTION_LENGTH = 1000
+
+
+def error_hint(error: DecodeError | None, tool: str, describer: str | None) -> str | None:
+    """Return what else may help a model whose arguments were wrong.
+
+    Args:
+        error: that the decoder raised; None if something else refused the arguments.
+        tool: name of the tool.
+        describer: name of the tool that has more to say about it, or None.
+
+    Returns:
+        The ignored arguments, and the call that gets the documentation; None if there is nothing to add.
+    """
+    lines: list[str] = []
+    unknown = [] if error is None else _ignored_arguments(error)
+    if unknown:
+        shown = listed([quote(key) for key in unknown[:_MOST_KEYS]], _SHOWN_KEYS)
+        lines.append(f"unknown, and ignored: {shown}")
+    if describer is not None:
+        lines.append(f'For more about it call {describer} with {{"tools": ["{tool}"]}}')
+    return "\n".join(lines) or None
+
+
+def _ignored_arguments(error: DecodeError) -> list[str]:
+    """Return the arguments that name no parameter, which the decoder ignored."""
+    found: list[str] = []
+    for path, node, value in error.run.ignored if error.run else ():
+        if path is None:
+            keys = {field.key for field in node.fields}
+            found += [key for key in value if isinstance(key, str) and key not in keys]
+    return found
 
 
 class ClassSet:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import warm_processes
 
 ROOT = Path(__file__).parents[2]
 
@@ -318,7 +319,8 @@ WITHOUT_RICH = (
 )
 
 
-def process(argv, folder, data=b"", program=PROGRAM, **more):
+def process(argv, folder, data=b"", program=None, **more):
+    program = program or warm_processes.command()
     done = subprocess.run(
         [*program, *argv], cwd=folder, input=data, capture_output=True, env=environment(**more), check=False
     )

@@ -207,15 +207,15 @@ def test_exceptions_of_the_host_pass_through_a_question():
 
 def test_the_time_of_a_person_is_not_the_time_of_the_call():
     def ask(call):
-        time.sleep(0.3)
+        time.sleep(0.6)
         return True
 
     async def ask_later(call):
-        await asyncio.sleep(0.3)
+        await asyncio.sleep(0.6)
         return True
 
     for confirm in (ask, ask_later):
-        executor = Executor([wipe], confirm=confirm, timeout=0.2)
+        executor = Executor([wipe], confirm=confirm, timeout=0.5)
         assert executor.run_sync(RawCall("1", "wipe", {})).content == "wiped /"
 
 

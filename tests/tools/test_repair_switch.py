@@ -160,6 +160,7 @@ def test_arguments_are_corrected_at_every_entrance_if_the_switch_is_on(entrance,
     assert "42" not in entrance(Toolset(tools).with_(repair=True).with_(repair=False))
 
 
+@pytest.mark.slow("starts a process")
 @pytest.mark.needs_process
 def test_arguments_for_another_process_are_corrected_before_they_leave(tmp_path):
     (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")

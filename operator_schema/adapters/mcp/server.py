@@ -22,9 +22,9 @@ from mcp.shared.exceptions import MCPError
 from ...errors import ToolNotFoundError
 from ...execution import Executor, current_backend
 from ...json_values import without_surrogates
+from ...message_text import kind, received
 from ...rounds import Registry
 from ...tools import ERROR, ToolResult, class_name_of, write_log
-from ...wording import kind, received
 from ..base import Adapter, Runner
 from .content import (
     checked_structured,
@@ -280,7 +280,7 @@ def _called(make: Callable[[Ctx], Mapping[Any, Any]], ctx: Ctx) -> Mapping[Any, 
     """
     try:
         made = make(ctx)
-        if isinstance(made, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+        if isinstance(made, Mapping):  # what callers promise, some do not
             return made
         write_log(ERROR, "the function given as context returned %s, not a mapping", kind(made))
     except MCPError:
