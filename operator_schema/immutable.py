@@ -163,7 +163,7 @@ def content_of(value: Value) -> tuple[Any, ...]:
 
 
 def instead_of(cls: type) -> str | None:
-    """Return what a class of values says (`__instead__`) to do where its values stand in a wrong place."""
+    """Return the remedy of a class (`__instead__`) for values of it in a wrong place."""
     said: str | None = vars(cls).get("__instead__") if type(cls) is ValueType else None
     return said
 
@@ -250,7 +250,7 @@ def _is_record(value: object) -> bool:
 
 
 def _attributes(value: object) -> dict[str, Any]:
-    """Return all that an instance keeps; what it worked out of that when it was asked isn't among it."""
+    """Return everything that an instance stores, without values that it computed on demand."""
     cls = type(value)
     members = [(name, member) for base in cls.__mro__ for name, member in vars(base).items()]
     slots = [name for name, member in members if type(member) is MemberDescriptorType]

@@ -22,8 +22,8 @@ from operator_schema.json_values import (
     MAX_PROBLEMS,
     MAX_TEXT_DEPTH,
 )
+from operator_schema.message_text import EXCERPT_LENGTH, LISTED_OPTIONS, excerpt, listed
 from operator_schema.schema.render import MAX_INLINED
-from operator_schema.wording import EXCERPT_LENGTH, LISTED_OPTIONS, excerpt, listed
 
 
 @dataclass

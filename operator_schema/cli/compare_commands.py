@@ -20,8 +20,8 @@ from ..compare.accepted import Accepted, AcceptError, Sorted, read_accepted, sor
 from ..compare.changes import LEVELS, Change, compare
 from ..compare.reports import MEANINGS, as_html, lines_of, summary_of
 from ..compare.snapshot import Snapshot, SnapshotError, read_snapshot, snapshot_of
+from ..message_text import clip, escape
 from ..tools import Tool, document_tool
-from ..wording import clip, escape
 from .arguments import REGISTRY, NearChoice, traceback_option
 from .lookup import find_tools
 from .modules import WrongUse

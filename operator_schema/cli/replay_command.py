@@ -11,7 +11,7 @@ import click
 
 from ..compare.recorded_calls import Unreadable, calls_in, records_in
 from ..compare.replay import Replay, ToolCounts
-from ..wording import clip, escape
+from ..message_text import clip, escape
 from .arguments import NearChoice, traceback_option
 from .compare_commands import SOURCES, tools_of
 from .modules import WrongUse

@@ -9,8 +9,8 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar, get_args
 
-from .. import CallError, Registry, tool
-from ..wording import checked_text, nearest_names, quote, received
+from .. import CallError, Registry, Toolset, tool
+from ..message_text import checked_text, nearest_names, quote, received
 from .answers import FUNCTIONS, ChangedError, inspected, match, read_function
 from .index import Index, Pattern
 from .index_cache import IndexCache, check_cache
@@ -80,7 +80,7 @@ class CodeBase:
         if not self.root.is_dir():
             message = f"the root of a code base is a folder: {self.root}"
             raise NotADirectoryError(message)
-        if not isinstance(budget, int):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+        if not isinstance(budget, int):  # what callers promise, some do not
             message = f"the budget is a number of characters, not {received(budget)}"
             raise TypeError(message)
         if budget < SMALLEST:
@@ -444,7 +444,7 @@ def code_tools(
     code_base = CodeBase(
         root, cache=cache, budget=budget, type_check_seconds=type_check_seconds, type_checks=type_checks
     )
-    made = Registry.from_object(CodeTools(code_base))
+    made = Toolset.from_object(CodeTools(code_base))
     # Longer than the checker may take, so that the model reads the tool's own answer.
     checking = made["check_syntax"].with_(timeout=type_check_seconds + _TIME_FOR_AN_ANSWER)
     return Registry([checking if each.name == checking.name else each for each in made])

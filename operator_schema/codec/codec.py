@@ -737,7 +737,7 @@ class ResultCodec(Codec[T]):
         """
         from ..introspect.nodes import Field, ObjectNode
 
-        field = Field(key, key, self._graph.root, True, MISSING, False, False, None, ())  # noqa: FBT003  # by position alone, for speed
+        field = Field(key, key, self._graph.root, True, MISSING, False, False, None, ())
         root = ObjectNode(dict, key, "typed_dict", (field,), closed=False)
         return _renderer()(self._graph.replace(root=root), self._encode_default)
 

@@ -31,7 +31,7 @@ from ..introspect.nodes import (
     UnionNode,
 )
 from ..json_values import MAX_PROBLEMS, choice_key, copy_json, fits_types, in_order, is_object
-from ..wording import count_of, key_step
+from ..message_text import count_of, key_step
 from .interpret import SCALARS, constraint_checks
 from .problems import INVALID, Problems, Trial, Trials
 

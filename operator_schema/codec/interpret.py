@@ -38,7 +38,7 @@ from ..json_values import (
     is_object,
     type_of,
 )
-from ..wording import count_of, key_step
+from ..message_text import count_of, key_step
 from .problems import INVALID, Problems, Trial
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..findings import Finding, repaired
 from ..json_values import MAX_TEXT_DEPTH, is_array, is_object, most_digits
-from ..wording import clip, escape, excerpt, quote
+from ..message_text import clip, escape, excerpt, quote
 from .problems import Problems, RefusedTextError, steps_of
 
 if TYPE_CHECKING:

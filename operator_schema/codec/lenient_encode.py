@@ -29,7 +29,7 @@ from ..introspect.nodes import (
     UnionNode,
 )
 from ..json_values import MAX_LENIENT_VALUES, has_surrogate, without_surrogates
-from ..wording import count_of, excerpt, key_step
+from ..message_text import count_of, excerpt, key_step
 from .constraint_checks import check_length
 from .encode import EncodeRun, EncodeState, is_array_of
 from .interpret import SCALARS

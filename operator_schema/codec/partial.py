@@ -330,7 +330,7 @@ class Partial(Value):
         receiving: str | None,
         missing: Iterable[str],
         findings: Iterable[Finding],
-        is_complete: bool,  # noqa: FBT001  # `Value.replace` gives every attribute by position
+        is_complete: bool,
     ) -> None:
         own = MappingProxyType(dict(fields))
         super().__init__(own, receiving, tuple(missing), tuple(findings), is_complete)

@@ -28,8 +28,8 @@ from ..introspect.nodes import (
     UnionNode,
 )
 from ..json_values import JSON_TYPES, MAX_INTEGER_DIGITS, fits_types, is_array, is_object, type_of
+from ..message_text import EXCERPT_LENGTH, clip, escape, excerpt, key_step, kind, nearest, quote, received
 from ..schema.keywords import INTEGER_KEY, SIGNS, LimitError
-from ..wording import EXCERPT_LENGTH, clip, escape, excerpt, key_step, kind, nearest, quote, received
 from .spellings import quoted_scalar, quoted_type
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..immutable import T
 from ..json_values import MAX_PROBLEMS
-from ..wording import key_step, nearest
+from ..message_text import key_step, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -27,7 +27,7 @@ from ..introspect.nodes import (
     resolve,
 )
 from ..json_values import choice_key, is_array, is_object, type_of
-from ..wording import excerpt
+from ..message_text import excerpt
 from .constraint_checks import check_length
 from .interpret import DecodeRun, DecodeState
 from .json_text import read_json

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from ..immutable import Value
 from ..json_values import is_object, to_json_text
+from ..message_text import clip, excerpt, quote
 from ..schema.value_check import same_text
-from ..wording import clip, excerpt, quote
 from .containment import ABSENT, show_place
 from .schemas import NO_VALUE, narrowings
 from .snapshot import Snapshot, ToolSnapshot, snapshot_of

@@ -29,7 +29,7 @@ from ..introspect.nodes import (
     TupleNode,
 )
 from ..json_values import choice_key
-from ..wording import excerpt, quote, show_path
+from ..message_text import excerpt, quote, show_path
 from .scalars import NO_LIMITS, is_inside, is_value, numbers_near, range_of, samples, size_of, step_of
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import DecodeError
 from ..json_values import to_json_text
-from ..wording import clip
+from ..message_text import clip
 from .containment import show_place
 
 if TYPE_CHECKING:

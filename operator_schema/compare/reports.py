@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape as escape_html
 from typing import TYPE_CHECKING, Final
 
-from ..wording import escape
+from ..message_text import escape
 from .changes import LEVELS
 from .containment import show_place
 

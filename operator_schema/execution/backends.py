@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from _thread import _local  # pyright: ignore[reportPrivateUsage]  # `threading` itself is not needed
+from _thread import _local  # `threading` itself is not needed
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import partial

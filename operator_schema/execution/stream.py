@@ -105,7 +105,7 @@ def with_progress(
     call: RawCall, context: Context | None, on_progress: OnProgress | None
 ) -> tuple[Context | None, ProgressReports | None]:
     """Return the context with a `Progress` for a call, and what connects that with `on_progress`."""
-    if context is not None and not isinstance(context, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # the tool says so
+    if context is not None and not isinstance(context, Mapping):  # the tool says so
         return context, None
     if context is None:
         context = {}

@@ -27,7 +27,7 @@ from typing import (
 )
 
 from ..json_values import LONGEST_BITS, choice_key, has_surrogate
-from ..wording import clip, escape, excerpt
+from ..message_text import clip, escape, excerpt
 from .hints import Place, evaluate_forward, name_of, show_annotation, show_value
 from .leaves import has_attribute
 from .nodes import (

@@ -13,7 +13,7 @@ from types import FunctionType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
 from ..findings import UnfitError
-from ..wording import clip, escape, quote
+from ..message_text import clip, escape, quote
 from .hints import show_value
 
 if TYPE_CHECKING:

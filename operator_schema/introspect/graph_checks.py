@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..findings import Finding, about_type
 from ..json_values import JSON_TYPES, choice_key
-from ..wording import listed
+from ..message_text import listed
 from .hints import show_value
 from .node_kinds import TRAITS, choices_of, flat_members, parts_of, received_types, shape_of, visit
 from .nodes import (

@@ -14,7 +14,7 @@ from types import BuiltinFunctionType, CellType, FunctionType, GenericAlias, Mod
 from typing import TYPE_CHECKING, Annotated, Any, Final, ForwardRef, Literal, Union, get_args, get_origin
 
 from ..immutable import Value
-from ..wording import clip, escape, excerpt, nearest
+from ..message_text import clip, escape, excerpt, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence

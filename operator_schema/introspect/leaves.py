@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..immutable import Generic, T, Value
 from ..json_values import JSON_TYPES, copy_json, fits_types, is_array
-from ..wording import kind, received
+from ..message_text import kind, received
 
 if TYPE_CHECKING:
     import builtins

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from ..json_values import has_surrogate, is_array, is_object
-from ..wording import escape, excerpt, listed, nearest, quote, received
+from ..message_text import escape, excerpt, listed, nearest, quote, received
 from .annotations import Defaulted
 from .classes import (
     annotations_of,
@@ -373,7 +373,7 @@ def describe_fields(
     given: Mapping[str, str] | None,
     names: Mapping[str, Declared],
     report: Report,
-    attribute_docs: bool,  # noqa: FBT001  # a keyword costs more than the rest of the call
+    attribute_docs: bool,
 ) -> tuple[str | None, Mapping[str, str], Mapping[str, str]]:
     """Gather the descriptions that a class brings, along its MRO, the nearest class first.
 

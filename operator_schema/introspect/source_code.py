@@ -11,7 +11,7 @@ import textwrap
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from ..wording import clip, escape
+from ..message_text import clip, escape
 from .hints import class_name
 from .node_kinds import visit
 from .nodes import ObjectNode

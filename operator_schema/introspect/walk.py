@@ -10,7 +10,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, get_args, get_origin
 
-from ..wording import quote, received
+from ..message_text import quote, received
 from .annotations import CLASSES, NAMED, ORIGINS, SIMPLE
 from .classes import form_of
 from .hints import (
@@ -81,10 +81,10 @@ class Walk:
     def __init__(
         self,
         leaves: Iterable[SchemaLeaf[Any]],
-        closed: bool,  # noqa: FBT001  # keywords cost as much as half of this
+        closed: bool,
         namespace: Mapping[str, Any],
         max_depth: int,
-        attribute_docs: bool,  # noqa: FBT001  # as above
+        attribute_docs: bool,
     ) -> None:
         self.leaves = index_leaves(leaves) if leaves else {}
         self.simple = _without(SIMPLE, self.leaves) if leaves else SIMPLE

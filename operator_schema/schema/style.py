@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict
 
 from ..immutable import Value
 from ..json_values import copy_json
-from ..wording import as_written, nearest
+from ..message_text import as_written, nearest
 from .keywords import KEYWORDS
 from .render import MAX_WITHOUT_REFERENCES, Renderer, render, write
 from .subschemas import mapped

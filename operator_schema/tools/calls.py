@@ -1,4 +1,4 @@
-"""One call as a model sent it, its result, and what an executor runs of a round."""
+"""The call of a model, its result, and what an executor runs of a round."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from ..immutable import Value, set_once
-from ..wording import checked_text, clip, escape, received
+from ..message_text import checked_text, clip, escape, received
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -94,7 +94,7 @@ class RawCall(Value):
         id: str | None,
         name: str,
         arguments: Any = None,
-        is_cut_off: bool = False,  # noqa: FBT001, FBT002  # as below
+        is_cut_off: bool = False,
     ) -> None: ...
     @overload
     def __init__(self, *, name: str, arguments: Any = None, is_cut_off: bool = False) -> None: ...
@@ -103,7 +103,7 @@ class RawCall(Value):
         id: str | None = None,  # noqa: A002  # the attribute's name
         name: Any = None,
         arguments: Any = None,
-        is_cut_off: bool = False,  # noqa: FBT001, FBT002  # by position too, as pickles and copies give it
+        is_cut_off: bool = False,
     ) -> None:
         if name is None:
             message = "a call needs the name of a tool: RawCall(id, name, arguments), or RawCall(name=…)"
@@ -132,7 +132,7 @@ class RawCall(Value):
 
 
 def arguments_to_decode(call: RawCall) -> Any:
-    """Return the arguments of a call as they are decoded: None and blank text count as `{}`."""
+    """Return the arguments to decode: `{}` for None and blank text."""
     arguments = call.arguments
     is_blank = isinstance(arguments, (str, bytes, bytearray)) and not arguments.strip()
     return {} if arguments is None or is_blank else arguments
@@ -193,7 +193,7 @@ class ToolResult(Value):
             call_id: str,
             name: str,
             content: str,
-            is_error: bool,  # noqa: FBT001  # as the attribute
+            is_error: bool,
             code: ResultCode | None,
             details: Mapping[str, Any] | None,
             parts: tuple[Part, ...],
@@ -283,7 +283,7 @@ _TOLD = ("call_id", "name", "content", "is_error", "code", "details")
 
 
 def _told(result: ToolResult) -> dict[str, Any]:
-    """Return what the model and the log get."""
+    """Return the attributes that the model and the log get."""
     return {name: getattr(result, name) for name in _TOLD}
 
 
@@ -341,7 +341,7 @@ _READERS = {
     "function_call": "openai_responses.answer(response, offer).calls",
     "tool_use": "anthropic.answer(response, offer).calls",
 }
-"""What reads the calls of a provider's response, by the `type` of a call there."""
+"""The functions that read calls from responses, by the `type` of a call in the response."""
 
 
 def checked_call(call: object) -> RawCall:
@@ -357,7 +357,7 @@ def checked_call(call: object) -> RawCall:
 
 
 def remedy_for(given: Any) -> str:
-    """Return what to write in place of something that isn't a call; empty where that isn't known."""
+    """Return the remedy for something that isn't a call; empty if none is known."""
     kind: Any = cast("Any", type(given))
     if hasattr(kind, "execute_with"):
         return ": executor.run(…) runs it"

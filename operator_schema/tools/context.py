@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ForwardRef, Literal, TypeVar, 
 
 from ..errors import ToolError
 from ..introspect.hints import Unresolved, class_name, name_of
-from ..wording import clip, escape, listed, quote
+from ..message_text import clip, escape, listed, quote
 from .injection import AnnotatedAlias, is_union, skip
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..errors import CallError, DecodeError, EncodeError, NeedsInput, ToolError
 from ..json_values import has_surrogate
-from ..wording import clip, escape, listed, quote, show_path
+from ..message_text import clip, escape, listed, quote, show_path
 from .calls import ToolResult, class_name_of, exception_text, message_of, own_parts
 from .signature import close_awaitable, is_awaitable
 
@@ -31,6 +31,7 @@ __all__ = [
     "Passed",
     "ShowErrors",
     "WARNING",
+    "error_hint",
     "give_result",
     "is_logged",
     "result_of",
@@ -110,9 +111,42 @@ ShowErrors = Literal["type", "message", "traceback"]
 
 _SHOWN_LEAVES = 5
 _SHOWN_PROBLEMS = 5
+_SHOWN_KEYS = 5
+_MOST_KEYS = 1000
 _NAME_LENGTH = 100
 _TRACEBACK_LENGTH = 10_000
 _QUESTION_LENGTH = 1000
+
+
+def error_hint(error: DecodeError | None, tool: str, describer: str | None) -> str | None:
+    """Return what else may help a model whose arguments were wrong.
+
+    Args:
+        error: that the decoder raised; None if something else refused the arguments.
+        tool: name of the tool.
+        describer: name of the tool that has more to say about it, or None.
+
+    Returns:
+        The ignored arguments, and the call that gets the documentation; None if there is nothing to add.
+    """
+    lines: list[str] = []
+    unknown = [] if error is None else _ignored_arguments(error)
+    if unknown:
+        shown = listed([quote(key) for key in unknown[:_MOST_KEYS]], _SHOWN_KEYS)
+        lines.append(f"unknown, and ignored: {shown}")
+    if describer is not None:
+        lines.append(f'For more about it call {describer} with {{"tools": ["{tool}"]}}')
+    return "\n".join(lines) or None
+
+
+def _ignored_arguments(error: DecodeError) -> list[str]:
+    """Return the arguments that name no parameter, which the decoder ignored."""
+    found: list[str] = []
+    for path, node, value in error.run.ignored if error.run else ():
+        if path is None:
+            keys = {field.key for field in node.fields}
+            found += [key for key in value if isinstance(key, str) and key not in keys]
+    return found
 
 
 class ClassSet:
@@ -229,14 +263,25 @@ class Failures:
         )
         return _no_result(call, "cut_off", content)
 
-    def needs_approval(self, call: RawCall) -> ToolResult:
-        """Return the result for a call that nobody has agreed to."""
+    def needs_approval(self, call: RawCall, reason: str = "") -> ToolResult:
+        """Return the result for a call that nobody has agreed to.
+
+        Args:
+            call: as the model sent it.
+            reason: of a hook, for your program.
+        """
         _log(INFO, call, "a person has to agree to it, and nobody has")
         content = (
             f"{call.name} was not run: a person has to agree to it first, and nobody has. "
             "Calling it again will not help; tell the user what you wanted to do"
         )
-        return _no_result(call, "needs_approval", content)
+        return _no_result(call, "needs_approval", content, **({"reason": reason} if reason else {}))
+
+    def not_decided(self, call: RawCall, error: BaseException, hook: str) -> ToolResult:
+        """Return the result for a call about which a hook of your program failed to decide."""
+        _log(ERROR, call, f"it was not run: the hook {hook} failed", error)
+        content = f"{call.name} was not run: the program failed to check it. Calling it again will not help"
+        return _no_result(call, "execution_failed", content, error)
 
     def not_asked(self, call: RawCall, error: Exception) -> ToolResult:
         """Return the result for a call about which a person could not be asked."""

@@ -22,7 +22,7 @@ from ..introspect.docstrings import parse_docstring
 from ..introspect.hints import Scope, name_of
 from ..introspect.nodes import ObjectNode, UnionNode
 from ..json_values import without_surrogates
-from ..wording import clip, escape, quote
+from ..message_text import clip, escape, quote
 from .binding import CallPlan
 from .injection import framework_fields, is_union, schema_of_raw
 from .input_types import install, make_input_type
@@ -263,11 +263,11 @@ def tool(function: Any = None, /, **options: Any) -> Any:  # noqa: D417  # the o
             options["description"] = function
 
         def decorate(function: Any, /) -> Any:
-            frame = sys._getframe(1)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # names that text may use
+            frame = sys._getframe(1)  # names that text may use
             return make_tool(function, options, frame, by_position=by_position)
 
         return decorate
-    return make_tool(function, options, sys._getframe(1))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # names that text may use
+    return make_tool(function, options, sys._getframe(1))  # names that text may use
 
 
 @overload
@@ -303,7 +303,7 @@ def tool_input(annotation: Any = MISSING, /, **options: Any) -> Any:  # noqa: D4
     Raises:
         SchemaError: with everything that is wrong with the type and the options.
     """
-    home = caller_module(sys._getframe(1))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # whose tool it is
+    home = caller_module(sys._getframe(1))  # whose tool it is
     if annotation is MISSING:
 
         def decorate(annotation: Any, /) -> InputTool[..., Any]:

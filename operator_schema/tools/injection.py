@@ -31,7 +31,7 @@ from ..introspect.hints import Unresolved, class_name, name_of
 from ..introspect.leaves import CheckedEncoder, SchemaLeaf, trusted_leaf
 from ..introspect.nodes import LeafNode, ObjectNode
 from ..json_values import copy_json
-from ..wording import clip, escape, nearest, quote, received
+from ..message_text import clip, escape, nearest, quote, received
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -89,7 +89,7 @@ def register_injected(cls: C, /) -> C:
     Raises:
         TypeError: it isn't a class, or it is a built-in class or one of `typing`.
     """
-    if not isinstance(cls, type):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+    if not isinstance(cls, type):  # what callers promise, some do not
         instead = "for RunContext[Db], register RunContext"
         message = f"register_injected takes a class, not {received(cls)}; {instead}"
         raise TypeError(message)

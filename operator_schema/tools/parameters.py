@@ -15,7 +15,7 @@ from ..introspect.classes import Declared, declared_fields, form_of
 from ..introspect.hints import Scope, Unresolved, evaluate_forward, is_type, name_of, show_error
 from ..introspect.leaves import SchemaLeaf, own_leaf, registered_leaf, schema_type
 from ..introspect.shipped_leaves import shipped_leaf
-from ..wording import clip, escape, listed, nearest, quote, received
+from ..message_text import clip, escape, listed, nearest, quote, received
 from .injection import (
     AnnotatedAlias,
     RawArguments,

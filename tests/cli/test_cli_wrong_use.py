@@ -53,7 +53,7 @@ MORE = "; --traceback shows all of it"
         (["schema", "host:password"], "password is a str, not a type or a tool"),
         (["decode", "host:make_context"], "make_context is a function, not a type or a tool"),
         (["schema", "host:registry"], "registry is a Registry, not a type or a tool"),
-        (["tools", "host:settings"], "settings is a dict, not a Registry or a Toolset"),
+        (["tools", "host:settings"], "settings is a dict, not an Executor, a Registry or a Toolset"),
         (
             ["call", "--context", "host:settings.password", "host:count", "table=a"],
             "settings has no password",
@@ -65,7 +65,7 @@ MORE = "; --traceback shows all of it"
         (["call", "callable:plain"], "plain isn't a tool; decorate it with @tool or @tool_input"),
         (
             ["call", "host:registry", "db_count", "table=a"],
-            "registry has db_count, db_drop: name one of them behind it, as in host:registry.db_count",
+            "registry has db_count, db_drop: add the name of one, with a dot, as in host:registry.db_count",
         ),
         (
             ["call", "host:count_named", "--table", "a"],

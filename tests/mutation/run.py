@@ -97,8 +97,8 @@ ROOMS = {
         ("documents", "test_keywords.py", "tools/test_document_tool.py", "tools/test_schemas_by_hand.py"),
     ),
     "errors": Room(
-        ("errors.py", "findings.py", "wording.py"),
-        ("test_errors.py", "test_error_laws.py", "test_wording.py"),
+        ("errors.py", "findings.py", "message_text.py"),
+        ("test_errors.py", "test_error_laws.py", "test_message_text.py"),
     ),
     "values": Room(
         ("immutable.py", "json_values.py", "lazy.py"),
