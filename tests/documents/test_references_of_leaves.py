@@ -5,6 +5,7 @@ import pytest
 from operator_schema.schema.references import (
     HoistedDefinitions,
     describe_reference_fault,
+    with_references_inlined,
     with_references_resolved,
 )
 
@@ -103,3 +104,20 @@ def test_definitions_of_leaves_move_to_one_place():
 def test_references_that_lead_nowhere_are_said(schema, said):
     found = describe_reference_fault(schema)
     assert found is None if said is None else said in found[0]
+
+
+@pytest.mark.parametrize(
+    ("beside", "found"),
+    [
+        ({}, {"type": "integer", "minimum": 0}),
+        ({"type": "integer"}, {"type": "integer", "minimum": 0}),
+        ({"title": "T", "type": "integer"}, {"type": "integer", "minimum": 0, "title": "T"}),
+        ({"description": "D", "type": "integer"}, {"type": "integer", "minimum": 0, "description": "D"}),
+        ({"maximum": 5, "type": "integer"}, {"maximum": 5, "allOf": [THREE]}),
+        ({"type": "number"}, {"type": "number", "allOf": [THREE]}),
+        ({"allOf": [{"maximum": 5}]}, {"allOf": [{"maximum": 5}, THREE]}),
+    ],
+)
+def test_what_stands_beside_an_inlined_reference_is_kept(beside, found):
+    schema = {"$defs": {"Three": THREE}, "$ref": "#/$defs/Three", **beside}
+    assert with_references_inlined(schema, lambda: True) == found
