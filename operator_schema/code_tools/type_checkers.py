@@ -162,7 +162,7 @@ def alone(code: str, context: Context, language: str) -> Snippet:
         before = wrapper.before.count("\n")
         return Snippet(f"{wrapper.before}{code}{wrapper.after}", before + 1, before + count, is_part=True)
     if context == "expression":
-        return Snippet(code.strip(), 1, count, is_part=True)
+        return Snippet(f"(\n{code}\n)", 2, count + 1, is_part=True)
     body = "".join(f"    {line}" for line in code.splitlines(keepends=True)) or "    pass"
     return Snippet(f"def snippet():\n{body}\n", 2, count + 1, 4, is_part=True)
 

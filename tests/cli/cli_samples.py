@@ -189,7 +189,7 @@ def vague(level: Level, note: Any) -> str:
 
 HOST = """
 from typing import Annotated
-from operator_schema import Registry, Toolset, skip, tool
+from operator_schema import Defer, Executor, Registry, Reject, Toolset, skip, tool
 
 class Db:
     def __init__(self):
@@ -205,7 +205,7 @@ def drop(table: str) -> str:
     "Drop a table."
     return "dropped"
 
-registry = Registry([count, drop]).prefix("db_")
+registry = Registry(Toolset(count, drop).prefix("db_"))
 context = {Db: Db()}
 
 def make_context():
@@ -226,6 +226,22 @@ def count_named(table: str) -> str:
     "Repeat the name."
     return table
 
+def decide(call):
+    if call.input.table == "secrets":
+        return Reject("nobody reads secrets")
+    if call.input.table == "payroll":
+        return Defer("the board decides")
+    return None
+
+executor = Executor(registry, hooks=decide, context=context, timeout=0.5)
+
+def make_executor(rows: int = 1) -> Executor:
+    "Make an executor."
+    db = Db()
+    db.rows = rows
+    return executor.with_(context={Db: db})
+
+guarded = Toolset(registry, hooks=decide)
 toolset = Toolset(registry, count)
 hiding = Toolset(count, count_named).hide(count_named)
 """
