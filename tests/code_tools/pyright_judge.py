@@ -144,7 +144,7 @@ def drawn(code: CodeBase, draw: random.Random, number: int) -> list[Found]:
         and not found.file.is_aside
         and sum(1 for _ in index.with_word(name)) >= FILES
     ]
-    return draw.sample(every, number)
+    return draw.sample(every, min(number, len(every)))
 
 
 def compare(code: CodeBase, server: Pyright, target: Found) -> Compared:
