@@ -107,8 +107,9 @@ bench-quick: $(BENCH)/.bench ## measure only the limits that must hold; fails if
 bench-code: $(VENV)/.test ## measure the code tools on the standard library, write docs/code-tools.md (ARGS=--print)
 	@$(BIN)/python -m benchmarks.code_base $(ARGS)
 
-code-judges: $(VENV)/.test ## compare the code tools with griffe, Go and gofmt, write docs/code-tools.md (ARGS=--print)
+code-judges: $(VENV)/.test ## compare the code tools with griffe, Go, gofmt and pyright, write docs/code-tools.md (ARGS=--print)
 	@$(BIN)/python tests/code_tools/judges.py $(ARGS)
+	@$(BIN)/python tests/code_tools/finding_judges.py $(ARGS)
 
 damage: $(VENV)/.test ## damage real calls, and count those that repair restores (SEED=0)
 	$(BIN)/python tests/damage/run.py --seed $(SEED)

@@ -194,15 +194,14 @@ def _missed(index: Index, written: WrittenName, environment: Environment, *, fun
         return Miss("outside of the root", where, nearest)
     if where := Resolver(index).without_source(name):
         return Miss("outside of the root", f"{where}: {quote(_shown(name))} may be there.", nearest)
-    languages = index.tree.unread()
-    reason: Reason = "not declared"
     note = f"Nothing that is read declares {quote(_shown(name))}."
     if others := _elsewhere(index, written):
         note += f" {others}"
-    more = unread_note(index)
-    if languages and next(index.with_word(name.rpartition(".")[2]), None) is None:
-        reason = "language not read"
-    return Miss(reason, f"{note} {more}".strip(), nearest)
+    if next(index.with_word(name.rpartition(".")[2]), None) is not None:
+        return Miss("not declared", note, nearest)
+    # No file that is read has the word at all, so it may be in one that isn't.
+    reason: Reason = "language not read" if index.tree.unread() else "not declared"
+    return Miss(reason, f"{note} {unread_note(index)}".strip(), nearest)
 
 
 def _elsewhere(index: Index, written: WrittenName) -> str:

@@ -67,6 +67,7 @@ _TOKENS = re.compile(
 )
 """Strings and comments as a whole, and brackets."""
 
+_LONGEST_LINE = 2000
 _BOUND = re.compile(
     r"""(?<![\w.])(\w+)[ \t]*(?::[ \t]*(["']?[A-Za-z_][\w.]*["']?)[ \t]*(?=[=,)\n]|$)
         | (:=|[-+|&*/]?=(?!=))[ \t]*((?:\w+\.)*[A-Z]\w*(?=\())?)""",
@@ -184,7 +185,10 @@ class PythonLanguage(Language):
     def type_of(self, source: bytes, name: str) -> str:
         """Return the type of a parameter that has one and is never set, or of a variable that is set once."""
         text = source.decode("latin-1")
-        lines = "\n".join([line for line in text.split("\n") if name in line])
+        with_name = [line for line in text.split("\n") if name in line]
+        lines = "\n".join(with_name)
+        if max(map(len, with_name), default=0) > _LONGEST_LINE:
+            return ""
         bound = [found for found in _BOUND.finditer(lines) if found[1] == name]
         others = [found for found in _BOUND_OTHERWISE.finditer(lines) if name in re.findall(r"\w+", found[0])]
         is_untyped = name in _UNTYPED.findall(text[: end_of_head(source)])

@@ -40,6 +40,7 @@ _BEFORE_TYPE = re.compile(r"(?::|->|\w\[|\|)[ \t]*\Z")
 _IMPORT = re.compile(rb"\b(?:import|use)\b")
 _EXPORTED = re.compile(r"__all__\s*(?:\+?=|\.\w+\()\s*[\[(][^\])]*\Z")
 _LONGEST_LIST = 20_000
+_LONGEST_CODE = 2000
 _LONGEST_CHAIN = 200
 
 
@@ -382,7 +383,10 @@ def _is_bound(text: bytes, name: bytes) -> bool:
     """Return whether the text of a function seems to bind a name, as a parameter or variable."""
     if name in _PARAMETER.findall(text[: end_of_head(text)]):
         return True
-    lines = b"\n".join([line for line in text.split(b"\n") if name in line])
+    with_name = [line for line in text.split(b"\n") if name in line]
+    if any(len(line) > _LONGEST_CODE for line in with_name):
+        return True  # nobody wrote this by hand
+    lines = b"\n".join(with_name)
     return any(
         group is not None and name in _NAME.findall(group)
         for place in _BINDING.finditer(lines)

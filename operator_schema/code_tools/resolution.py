@@ -475,7 +475,9 @@ class Resolver:
     def _place_of(self, one: Import, file: SourceFile) -> str:
         source = source_of(self._index, file)
         written = one.target.rpartition(".")[2] if one.name == "*" else one.name
-        expression = rf"^[^\n]*\b(?:import|from|use|export|include)\b[^\n]*\b{re.escape(written)}\b"
+        expression = (
+            rf"^[^\n]{{0,300}}?\b(?:import|from|use|export|include)\b[^\n]{{0,300}}?\b{re.escape(written)}\b"
+        )
         place = re.search(expression.encode(), source, re.MULTILINE) or re.search(
             rf"\b{re.escape(written)}\b".encode(), source
         )

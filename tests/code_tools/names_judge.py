@@ -95,4 +95,5 @@ def denied(folder: Path, names: Iterable[Name]) -> list[tuple[Name, str]]:
 
 def _is_at(name: Name, place: str) -> bool:
     path, _, line = place.rpartition(":")
-    return path == name.path and name.first <= int(line) <= name.last
+    # The root may be the package itself.
+    return f"/{name.path}".endswith(f"/{path}") and name.first <= int(line) <= name.last

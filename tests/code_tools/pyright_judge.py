@@ -71,8 +71,8 @@ class Pyright:
 
     def close(self) -> None:
         """Stop it."""
-        self._process.kill()
-        self._process.wait()
+        with self._process:  # which closes its pipes
+            self._process.kill()
 
     def references(self, path: str, line: int, column: int) -> set[tuple[str, int]]:
         """Return the places, as file and line from 1, that use what stands at a place, from 1 and from 0."""
@@ -144,7 +144,7 @@ def drawn(code: CodeBase, draw: random.Random, number: int) -> list[Found]:
         and not found.file.is_aside
         and sum(1 for _ in index.with_word(name)) >= FILES
     ]
-    return draw.sample(every, number)
+    return draw.sample(every, min(number, len(every)))
 
 
 def compare(code: CodeBase, server: Pyright, target: Found) -> Compared:

@@ -29,7 +29,7 @@ FILES = {
     "pkg/stars.py": "def starred(): ...\n_hidden = 1\n",
     "pkg/lazy.py": "class Lazy: ...\n",
     "pkg/use.py": "import pkg\nfrom pkg import engine\nfrom outside_of_here import odd\n",
-    "web/app.kt": "class App\n",
+    "web/app.zig": "const App = struct {};\n",
 }
 
 
