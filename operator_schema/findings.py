@@ -79,7 +79,8 @@ class Finding(Value):
         path: keys and indexes that lead from the root to a value; for a type, attribute names that lead
             to the annotation, where `*` stands for the items of an array and the values of a map.
         code: what kind of thing it is; a closed vocabulary.
-        message: a description on one line, without path and suggestion.
+        message: a description on one line, without path and suggestion; for a call it may be the text of an
+            exception, which has several.
         expected: a description of a right value, such as `integer`.
         received: an excerpt of the value, of bounded length; None if there is no value.
         suggestion: the name or value that was probably meant, or None.
@@ -168,7 +169,10 @@ class Finding(Value):
         return {**often, "path": clip(self._shown_path(), _PATH_LENGTH), **rare}
 
     def __str__(self) -> str:
-        """Write path, message, suggestion and remedy on one line; for a value or a call, it is bounded."""
+        """Write path, message, suggestion and remedy on one line; for a value or a call, it is bounded.
+
+        Further lines of an exception's text are indented.
+        """
         if self.remedy is not None:
             return self._about_type()
         if self.keyword is not None:
@@ -177,8 +181,11 @@ class Finding(Value):
                 place = clip(escape(f"{self.where} {self.keyword}".rstrip()), _MESSAGE_LENGTH)
             return f"{place}: {self.message}" if place else self.message
         if not self.path and self.tool is not None:
-            message = clip(escape(self.message), _MESSAGE_LENGTH)
-            return message if self.call_id is None else f"{shown_call(self.tool, self.call_id)}: {message}"
+            if self.call_id is None:
+                return clip(escape(self.message), _MESSAGE_LENGTH)
+            lines = [escape(line) for line in self.message.split("\n")]
+            text = clip("\n  ".join(lines), _MESSAGE_LENGTH)
+            return f"{shown_call(self.tool, self.call_id)}: {text}"
         where = clip(show_path(self.path), _PATH_LENGTH)
         if self.code == "ignored":
             return f"{where} (did you mean {self.suggestion}?)" if self.suggestion else where

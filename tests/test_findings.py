@@ -29,6 +29,7 @@ ALL = [OF_VALUE, OF_TYPE, OF_CALL, OF_ROUND, OF_TOOL, IGNORED, OF_CHANGE, OF_DOC
         (OF_TYPE, "legs[*] (in Trip, models.py:3): it can't be read. Change it."),
         (OF_CALL, 'book (call "c1"): it has no result'),
         (OF_ROUND, r"a\u000ab"),
+        (OF_CALL.replace(message="E:\n- a\tb"), 'book (call "c1"): E:\n  - a\\u0009b'),
         (OF_TOOL, "book: it has none. Write one."),
         (IGNORED, 'tag (did you mean "tags"?)'),
         (IGNORED.replace(suggestion=None), "tag"),

@@ -19,6 +19,7 @@ __all__ = [
     "check_on_progress",
     "check_on_result",
     "check_options",
+    "check_store",
     "checked_context",
     "checked_work",
     "exception_classes",
@@ -147,6 +148,23 @@ def check_confirm(confirm: object) -> None:
         return
     message = f'confirm is "run", a function of a call, or None, not {as_written(confirm)}'
     raise ValueError(message)
+
+
+def check_store(store: object) -> None:
+    """Check the option `store`.
+
+    Raises:
+        TypeError: it isn't a store, which runs rounds.
+    """
+    if store is None or (callable(getattr(store, "run", None)) and not isinstance(store, type)):
+        return
+    path = as_written(store) if isinstance(store, str) else "path"
+    message = f"store is a store of rounds, such as SqliteStore({path}), not {_what_came(store)}"
+    raise TypeError(message)
+
+
+def _what_came(given: object) -> str:
+    return f"the class {name_of(given)} itself" if isinstance(given, type) else received(given)
 
 
 def exception_classes(given: object) -> ClassSet:

@@ -17,6 +17,7 @@ from .checks import (
     check_on_progress,
     check_on_result,
     check_options,
+    check_store,
     checked_context,
     checked_work,
     exception_classes,
@@ -116,7 +117,7 @@ class Executor:
 
     Raises:
         DuplicateToolError: two tools have the same name.
-        TypeError: something isn't a hook, or `context` is something else.
+        TypeError: something isn't a hook, or `context` or `store` is something else.
         ValueError: an option has the wrong type, or is out of range.
     """
 
@@ -150,6 +151,7 @@ class Executor:
         check_names(unknown, Executor.__init__.__kwdefaults__ or {})
         check_options(timeout, max_concurrency, threads, max_threads, grace, show_errors, report, max_content)
         check_confirm(confirm)
+        check_store(store)
         self._registry = tools if isinstance(tools, Registry) else Registry(tools)
         self._hooks = None if hooks is None else _hooks_of(hooks)
         self._context = checked_context(context)

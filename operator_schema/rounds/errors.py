@@ -83,11 +83,13 @@ class CommitError(RoundError):
 class StoreError(RoundError):
     """A store doesn't give a round to this process: it is done, runs now, or was decided about meanwhile.
 
+    Or the file of the store can't be used.
+
     Attributes:
-        round_id: of the round.
+        round_id: of the round; None if the file is what is wrong.
     """
 
-    def __init__(self, message: str, round_id: str) -> None:
+    def __init__(self, message: str, round_id: str | None = None) -> None:
         super().__init__(message)
         self.round_id = round_id
 

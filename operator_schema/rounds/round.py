@@ -202,12 +202,13 @@ class Round(Value, Generic[Input]):
         Raises:
             HookError: what decides failed.
         """
+        who: str | None = None  # the function given as `confirm`
         try:
             return await deciding
         except FailedHookError as failed:
             who, cause = failed.hook.name, failed.__cause__ or failed
         except Exception as error:  # noqa: BLE001  # the program's own code; it is raised as a HookError
-            who, cause = WHO, error
+            cause = error
         raise HookError(who, call.id, call.name, self._with(calls), exception_text(cause)) from cause
 
     def confirmed(self) -> Self:
@@ -611,23 +612,26 @@ class HookError(RoundError):
     """A hook failed. Nothing is lost: the call is still pending, and `round` has what was decided before.
 
     Attributes:
-        hook: name of the function.
+        hook: name of the function; `confirm` for the one that was given as that option.
         call_id: of the call that it was asked about.
         tool: that the call names.
         round: the round so far. This call, and those after it, are pending as they were.
     """
 
-    def __init__(self, hook: str, call_id: str, tool: str, round: Round[Any], why: str) -> None:
-        hook_name = clip(escape(hook), _NAME_LENGTH)
-        super().__init__(f"the hook {hook_name} failed for {shown_call(tool, call_id)}: {why}")
-        self.hook = hook
+    def __init__(self, hook: str | None, call_id: str, tool: str, round: Round[Any], why: str) -> None:
+        who = (
+            f"the function given as {WHO}" if hook is None else f"the hook {clip(escape(hook), _NAME_LENGTH)}"
+        )
+        super().__init__(f"{who} failed for {shown_call(tool, call_id)}: {why}")
+        self.hook = WHO if hook is None else hook
+        self._given = hook
         self.call_id = call_id
         self.tool = tool
         self.round = round
         self._why = why
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.hook, self.call_id, self.tool, self.round, self._why)
+        return type(self), (self._given, self.call_id, self.tool, self.round, self._why)
 
 
 class InterruptedRoundError(RoundError):

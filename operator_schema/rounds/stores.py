@@ -67,6 +67,8 @@ class SqliteStore:
             can't change what was decided.
 
     Raises:
+        StoreError: the file can't be opened, or isn't a database of SQLite. Every method that uses the file
+            raises it if SQLite fails.
         TypeError: the path isn't one, or the secret isn't bytes.
         ValueError: the secret is shorter than 16 bytes, or the path names a database in memory.
     """
@@ -253,14 +255,18 @@ class SqliteStore:
     @contextmanager
     def _transaction(self) -> Generator[sqlite3.Connection]:
         """Open the file for one transaction: a connection belongs to one thread and one process."""
-        with closing(sqlite3.connect(self._path, timeout=_PATIENCE, isolation_level=None)) as db:
-            db.execute("BEGIN IMMEDIATE")
-            try:
-                yield db
-            except BaseException:
-                db.execute("ROLLBACK")
-                raise
-            db.execute("COMMIT")
+        try:
+            with closing(sqlite3.connect(self._path, timeout=_PATIENCE, isolation_level=None)) as db:
+                db.execute("BEGIN IMMEDIATE")
+                try:
+                    yield db
+                    db.execute("COMMIT")
+                except BaseException:
+                    if db.in_transaction:  # SQLite itself ends it when the disk is full
+                        db.execute("ROLLBACK")
+                    raise
+        except sqlite3.Error as error:
+            raise _unusable(self._path, error) from error
 
     def __repr__(self) -> str:
         return f"SqliteStore({clip(escape(self._path), 200)!r})"
@@ -329,6 +335,30 @@ class StoredTranscript:
 
     def __repr__(self) -> str:
         return f"<StoredTranscript {clip(escape(self._name), 100)!r} of {len(self)}>"
+
+
+_OTHER_FILE = "give the path of another file, or of one that isn't there yet"
+_REMEDIES = {
+    sqlite3.SQLITE_NOTADB: _OTHER_FILE,
+    sqlite3.SQLITE_CORRUPT: "restore it from a backup, or move it away to begin a new one",
+    sqlite3.SQLITE_CANTOPEN: "its folder has to be there, and this process may need rights to both",
+    sqlite3.SQLITE_READONLY: "this process has to be allowed to write to the file and to its folder",
+    sqlite3.SQLITE_BUSY: f"another process held it for {_PATIENCE:.0f} seconds: end that one, or try again",
+    sqlite3.SQLITE_FULL: "make room on the disk",
+    sqlite3.SQLITE_IOERR: "check the disk",
+    sqlite3.SQLITE_ERROR: "it was deleted, or belongs to another program: make the store anew, or elsewhere",
+}
+"""What to do about an error of SQLite."""
+
+_PRIMARY = 0xFF
+"""The bits of an error code of SQLite that name its kind."""
+
+
+def _unusable(path: str, error: sqlite3.Error) -> StoreError:
+    """Return why the file of a store can't be used, and what to do."""
+    remedy = _REMEDIES.get(getattr(error, "sqlite_errorcode", 0) & _PRIMARY)
+    what = f"the store {clip(escape(path), 200)} can't be used: {clip(escape(str(error)), 200)}"
+    return StoreError(f"{what}; {remedy}" if remedy else what)
 
 
 def _row(db: sqlite3.Connection, round_id: str) -> Any:

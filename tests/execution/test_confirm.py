@@ -351,7 +351,7 @@ def test_nobody_is_asked_in_a_round_about_what_a_person_has_approved():
 
 def test_a_question_that_fails_in_a_round_runs_nothing():
     sent = Toolset(look, wipe).offer().round([RawCall("2", "look", {}), RawCall("1", "wipe", {})])
-    with pytest.raises(HookError, match=r"^the hook confirm failed for wipe") as caught:
+    with pytest.raises(HookError, match=r"^the function given as confirm failed for wipe") as caught:
         Executor([wipe, look], confirm=lambda _: 5).run_sync(sent)
     assert len(caught.value.round.deferred) == 1
     assert ran == []

@@ -16,6 +16,7 @@ from operator_schema import (
     RawCall,
     Registry,
 )
+from operator_schema.rounds.stores import SqliteStore
 
 
 @pytest.mark.parametrize(
@@ -38,6 +39,22 @@ from operator_schema import (
 def test_options_are_checked(options, message):
     with pytest.raises(ValueError, match="^" + message.replace('"', '"')):
         Executor([], **options)
+
+
+@pytest.mark.parametrize(
+    ("store", "what"),
+    [
+        ("chats.db", r'SqliteStore\("chats\.db"\), not string "chats\.db"'),
+        (Path("chats.db"), r"SqliteStore\(path\), not \w*Path"),
+        (SqliteStore, r"SqliteStore\(path\), not the class SqliteStore itself"),
+        ({}, r"SqliteStore\(path\), not object"),
+    ],
+)
+def test_a_store_is_checked_when_the_executor_is_made(store, what):
+    with pytest.raises(TypeError, match=f"^store is a store of rounds, such as {what}"):
+        Executor([add], store=store)
+    with pytest.raises(TypeError, match=r"^store is"):
+        Executor([add]).with_(store=store)
 
 
 def test_an_executor_makes_a_registry_of_tools():

@@ -98,6 +98,10 @@ def test_an_input_that_no_longer_decodes_is_an_issue_with_the_full_report():
     assert "booking: expected integer" in issue.content
     assert "reason: missing" in issue.content
     assert "booking: expected integer" in str(error)
+    assert r"\u000a" not in str(error)
+    lines = str(error).splitlines()
+    assert all(line.startswith(("- cancel", "  ")) for line in lines[1:])
+    assert any(line.startswith("  - reason: missing") for line in lines)
     assert [problem.code for problem in issue.error.findings] == ["wrong_type", "missing"]
 
 

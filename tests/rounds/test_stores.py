@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import pickle
+import re
+import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,7 @@ from round_samples import ask, fetch, pay, raw, search
 
 from operator_schema import Executor, RawCall, RoundError, Toolset, Turn, tool
 from operator_schema.errors import HookError, InterruptedRoundError, RestoreError
+from operator_schema.rounds import stores
 from operator_schema.rounds.errors import StoreError
 from operator_schema.rounds.stores import SqliteStore
 
@@ -326,3 +330,91 @@ def test_many_threads_share_a_store(store):
         thread.join()
     assert outcomes.count("ran") == 1
     assert RAN == ["a"]
+
+
+# --- files that can't be used --------------------------------------------------------------------
+
+
+def junk(path):
+    path.write_text("name,age\n" * 100)
+
+
+def cut(path):
+    made = SqliteStore(path)
+    for number in range(200):
+        made.transcript("long").append(f"{number} " * 100)
+    path.write_bytes(path.read_bytes()[:9000])
+
+
+def folder(path):
+    path.mkdir()
+
+
+def foreign(path):
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE rounds (name TEXT)")
+
+
+def deleted(path):
+    return path.parent / "gone" / "chats.db"
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (junk, "file is not a database; give the path of another file"),
+        (cut, "database disk image is malformed; restore it from a backup"),
+        (folder, "unable to open database file; its folder has to be there"),
+        (deleted, "unable to open database file; its folder has to be there"),
+        (foreign, "no such column: id; it was deleted, or belongs to another program"),
+    ],
+)
+def test_a_file_that_can_not_be_used_is_named_with_a_remedy(tmp_path, spoil, message):
+    path = tmp_path / "chats.db"
+    path = spoil(path) or path
+
+    def use():
+        opened = SqliteStore(path)
+        opened.waiting()
+        list(opened.transcript("long"))
+
+    with pytest.raises(StoreError, match=re.escape(f"{path} can't be used: {message}")) as caught:
+        use()
+    assert caught.value.round_id is None
+    assert isinstance(caught.value.__cause__, sqlite3.Error)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_a_file_that_another_process_holds_is_named(tmp_path, monkeypatch):
+    store = SqliteStore(tmp_path / "chats.db")
+    monkeypatch.setattr(stores, "_PATIENCE", 0.01)
+    with closing(sqlite3.connect(tmp_path / "chats.db", isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StoreError, match="database is locked; another process held it for 30 seconds"):
+            store.waiting()
+    assert store.waiting() == []
+
+
+def test_a_full_disk_is_said_once_and_leaves_the_file_as_it_was(tmp_path, monkeypatch):
+    store = SqliteStore(tmp_path / "chats.db")
+    store.transcript("a").append("short")
+    connect = sqlite3.connect
+
+    def small(*args, **options):
+        db = connect(*args, **options)
+        db.execute("PRAGMA max_page_count = 10")
+        return db
+
+    monkeypatch.setattr(sqlite3, "connect", small)
+    with pytest.raises(StoreError, match="is full; make room on the disk"):
+        store.transcript("a").append("long" * 100_000)
+    assert list(store.transcript("a")) == ["short"]
+
+
+def test_an_error_of_sqlite_without_a_remedy_keeps_its_words(store):
+    def use():
+        with store._transaction() as db:
+            db.execute("INSERT INTO items (transcript, item) VALUES (NULL, NULL)")
+
+    with pytest.raises(StoreError, match=r"can't be used: NOT NULL constraint failed: items\.transcript$"):
+        use()
