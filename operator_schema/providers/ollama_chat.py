@@ -83,6 +83,8 @@ def _id(call_id: str, key: str = "id") -> dict[str, str]:
 class OllamaMerger(Merger):
     """Messages that continue each other, an object a line; each call comes as a whole."""
 
+    takes_responses = True
+
     def __init__(self, calls: StreamedCalls) -> None:
         super().__init__(calls)
         self._message = self._response.hold("message", GrowingObject())

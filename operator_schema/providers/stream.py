@@ -477,7 +477,8 @@ class Stream:
 
     def _take(self, event: Any, piece: object) -> None:
         if not is_object(event):
-            raise ResponseError(self._provider, f"an event is a JSON object, not {what_came(piece)}")
+            message = _WHOLE if _is_item(piece) else f"an event is a JSON object, not {what_came(piece)}"
+            raise ResponseError(self._provider, message)
         try:
             error = _error_in(event)
             if error is None:
@@ -485,9 +486,19 @@ class Stream:
         except ValueError as problem:
             raise ResponseError(self._provider, str(problem)) from None
         except Exception:  # noqa: BLE001  # an event may be anything, also a dict with code of its own
-            raise ResponseError(self._provider, f"an event has another form: {_shown(event)}") from None
+            message = _WHOLE if self._is_whole(event) else f"an event has another form: {_shown(event)}"
+            raise ResponseError(self._provider, message) from None
         if error is not None:
             raise self._told(error)
+        if not self._merger.has_begun and self._is_whole(event):
+            raise ResponseError(self._provider, _WHOLE)
+
+    def _is_whole(self, event: Mapping[str, Any]) -> bool:
+        """Return whether what was given as an event is a whole response."""
+        try:
+            return not self._merger.takes_responses and bool(self._read(event))
+        except Exception:  # noqa: BLE001  # an event may be anything, also a dict with code of its own
+            return False
 
     def _told(self, error: object) -> ResponseError:
         return ResponseError(self._provider, f"the response is an error: {excerpt(error, 300)}")
@@ -508,7 +519,12 @@ class Stream:
     def _whole(self) -> tuple[Answer, ...]:
         response = self._response()
         if response is None and self._text is not None and self._text.unknown:
-            message = f"the stream holds no events; it has the line {excerpt(self._text.unknown, 200)}"
+            line = self._text.unknown
+            # The keys of a dict, one after the other, are one long name.
+            is_dict = line.isidentifier()
+            message = (
+                _WHOLE if is_dict else f"the stream holds no events; it has the line {excerpt(line, 200)}"
+            )
             raise ResponseError(self._provider, message)
         found = () if response is None else self._read(response)
         if found and self._merger.is_complete:
@@ -521,6 +537,17 @@ class Stream:
             return self._merger.response()
         except Exception:  # noqa: BLE001  # whatever came as an index can't be sorted
             raise ResponseError(self._provider, "the stream mixes events of different responses") from None
+
+
+_WHOLE = (
+    "this is a whole answer, not a stream: did you send stream=True? provider.answer(…) reads it as it is"
+)
+"""What is wrong if the loop over the events goes over one response, or if an event is one."""
+
+
+def _is_item(piece: Any) -> bool:
+    """Return whether a piece is what iterating over the object of an SDK gives: a name and its value."""
+    return type(piece) is tuple and len(piece) == 2 and type(piece[0]) is str  # noqa: PLR2004  # name and value
 
 
 def _shown(event: object) -> str:

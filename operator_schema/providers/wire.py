@@ -209,9 +209,11 @@ class Merger:
 
     Attributes:
         is_binary: whether the bytes of the stream are binary messages instead of text.
+        takes_responses: whether an event may have the form of a whole response.
     """
 
     is_binary = False
+    takes_responses = False
 
     def __init__(self, calls: StreamedCalls) -> None:
         self._known = calls
@@ -264,6 +266,8 @@ class ChoicesMerger(Merger):
         key: the key of the list of answers in the response.
         begin: makes an answer that grows; it gets what its calls are added to.
     """
+
+    takes_responses = True
 
     def __init__(
         self, calls: StreamedCalls, key: str, begin: Callable[[StreamedCalls], GrowingChoice]

@@ -466,6 +466,74 @@ def test_several_choices_are_several_answers():
     assert [answer.text for answer in stream.answers()] == ["0", "1"]
 
 
+WHOLE = [
+    (
+        openai_chat,
+        {"choices": [{"message": {"role": "assistant", "content": "hi"}, "finish_reason": "stop"}]},
+    ),
+    (
+        anthropic,
+        {
+            "type": "message",
+            "role": "assistant",
+            "content": [{"type": "text", "text": "hi"}],
+            "stop_reason": "end_turn",
+        },
+    ),
+    (
+        openai_responses,
+        {
+            "object": "response",
+            "status": "completed",
+            "output": [{"type": "function_call", "call_id": "1", "name": "f", "arguments": "{}"}],
+        },
+    ),
+    (
+        bedrock,
+        {"output": {"message": {"role": "assistant", "content": [{"text": "hi"}]}}, "stopReason": "end_turn"},
+    ),
+    (
+        cohere,
+        {
+            "finish_reason": "COMPLETE",
+            "message": {"role": "assistant", "content": [{"type": "text", "text": "hi"}]},
+        },
+    ),
+    (
+        gemini,
+        {"candidates": [{"content": {"role": "model", "parts": [{"text": "hi"}]}, "finishReason": "STOP"}]},
+    ),
+    (ollama, {"message": {"role": "assistant", "content": "hi"}, "done": True, "done_reason": "stop"}),
+]
+LIKE_AN_EVENT = (openai_chat, gemini, ollama)
+"""Their events may have the form of a whole response."""
+
+
+@pytest.mark.parametrize(("provider", "response"), WHOLE)
+@pytest.mark.parametrize("pieces", [iter, dict.items], ids=["dict", "object"])
+def test_who_goes_over_a_whole_answer_is_asked_for_the_stream(provider, response, pieces):
+    stream = provider.stream([])
+
+    def read():
+        for piece in pieces(response):
+            stream.feed(piece)
+        stream.close()
+
+    with pytest.raises(ResponseError, match=r"this is a whole answer, .*: did you send stream=True\?"):
+        read()
+
+
+@pytest.mark.parametrize(("provider", "response"), WHOLE)
+def test_a_whole_answer_as_an_event_is_read_or_refused(provider, response):
+    stream = provider.stream([])
+    if provider in LIKE_AN_EVENT:
+        stream.feed(response)
+        assert stream.close() == provider.answer(response, [])
+        return
+    with pytest.raises(ResponseError, match=r"this is a whole answer, .*: did you send stream=True\?"):
+        stream.feed(response)
+
+
 def test_a_response_that_isnt_streamed_is_read_too():
     calls = [{"id": call_id, "function": {"name": "f", "arguments": "{}"}} for call_id in "ab"]
     message = {"role": "assistant", "content": "hi", "tool_calls": calls}
