@@ -208,28 +208,30 @@ def count_of(size: int, unit: str) -> str:
     return f"{size} {unit.removesuffix('s') if size == 1 else unit}"
 
 
-def nearest(name: str, names: Iterable[str]) -> str | None:
+def nearest(name: str, names: Iterable[str], likeness: float = 0.6) -> str | None:
     """Find the name that was probably meant.
 
     Args:
         name: what was written.
         names: what could have been meant.
+        likeness: that the most similar one has at least; 1 is the same.
 
     Returns:
         The one that differs only in case, spaces, `_` or `-`, else the most similar one, else
         None. A name of more than 64 characters is not compared.
     """
-    found = nearest_names(name, names, 1)
+    found = nearest_names(name, names, 1, likeness)
     return found[0] if found else None
 
 
-def nearest_names(name: str, names: Iterable[str], most: int) -> list[str]:
+def nearest_names(name: str, names: Iterable[str], most: int, likeness: float = 0.6) -> list[str]:
     """Find the names that were probably meant, the nearest first; see `nearest`.
 
     Args:
         name: what was written.
         names: what could have been meant.
         most: of them that are returned.
+        likeness: as for `nearest`.
     """
     if len(name) > _COMPARED_LENGTH:
         return []
@@ -242,7 +244,7 @@ def nearest_names(name: str, names: Iterable[str], most: int) -> list[str]:
     from difflib import get_close_matches
 
     by_fold = {fold(candidate): candidate for candidate in candidates}
-    close = [by_fold[other] for other in get_close_matches(folded, by_fold, n=most, cutoff=0.6)]
+    close = [by_fold[other] for other in get_close_matches(folded, by_fold, n=most, cutoff=likeness)]
     return [*found, *[other for other in close if other not in found]][:most]
 
 

@@ -99,6 +99,20 @@ def test_other_lines_are_refused(line):
         ScriptedModel(openai_chat, [line])()
 
 
+@pytest.mark.parametrize("script", ["hello", b"hello", {"choices": []}, RawCall("1", "add", {}), 5, None])
+def test_one_answer_is_not_a_script(script):
+    with pytest.raises(TypeError, match=r"^a script is a list of answers, not .*: write \[answer\]"):
+        ScriptedModel(openai_chat, script)
+
+
+@pytest.mark.parametrize("provider", ["openai", None, "openai_chat"])
+def test_the_name_of_a_provider_is_not_a_provider(provider):
+    with pytest.raises(
+        TypeError, match=r"^ScriptedModel takes a provider, not .*: from operator_schema\.providers"
+    ):
+        ScriptedModel(provider, ["x"])
+
+
 def test_other_providers_are_refused():
     with pytest.raises(TypeError, match="Anthropic doesn't read them"):
         ScriptedModel(anthropic, ["x"])

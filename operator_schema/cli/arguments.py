@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
@@ -23,6 +25,7 @@ __all__ = [
     "NAME",
     "NearChoice",
     "REGISTRY",
+    "SECONDS",
     "TOOL",
     "TYPE",
     "TargetCommand",
@@ -71,11 +74,13 @@ class _NameType(click.ParamType[ObjectName]):
         self, module: str, path: str, param: click.Parameter | None, ctx: click.Context | None
     ) -> None:
         if _is_path(module):
-            file = os.path.relpath(module.removesuffix(".py"))
-            name = os.path.basename(file) if file.startswith(os.pardir) else file.replace(os.sep, ".")
+            folder, name = _importable(module)
             if path or not self._optional:
                 name = f"{name}:{path or self._kind}"
-            self.fail(f"{escape(module)!r} is a path; give MODULE by its name: {escape(name)}", param, ctx)
+            by_name = f"give MODULE by its name: {escape(name)}"
+            if folder != os.getcwd():
+                by_name = f"cd {escape(shlex.quote(folder))}, then {by_name}"
+            self.fail(f"{escape(module)!r} is a path; {by_name}", param, ctx)
         if not all(module.split(".")):
             self.fail(f"{escape(module)!r} isn't the name of a module", param, ctx)
 
@@ -84,6 +89,37 @@ def _is_path(text: str) -> bool:
     return text.endswith(".py") or os.sep in text or "/" in text
 
 
+def _importable(path: str) -> tuple[str, str]:
+    """Return the folder in which the module of a file can be imported, and its name there.
+
+    That is the current folder, or one outside of it, above the packages that contain the file.
+    """
+    here, file = os.getcwd(), os.path.abspath(path.removesuffix(".py"))
+    inside = os.path.relpath(file, here)
+    if not inside.startswith(os.pardir):
+        return here, inside.replace(os.sep, ".")
+    folder = Path(file).parent
+    while (folder / "__init__.py").is_file():
+        folder = folder.parent
+    return str(folder), os.path.relpath(file, folder).replace(os.sep, ".")
+
+
+class _SecondsType(click.ParamType[float]):
+    """A time limit."""
+
+    name = "seconds"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            seconds = float(value)
+        except ValueError:
+            seconds = 0.0
+        if not seconds > 0:
+            self.fail(f"{escape(str(value))!r} isn't a number of seconds above 0, such as 2.5", param, ctx)
+        return seconds
+
+
+SECONDS = _SecondsType()
 TYPE = _NameType("TYPE", "tools:WebSearch")
 TOOL = _NameType("TOOL", "tools:web_search")
 NAME = _NameType("NAME", "app:make_context")

@@ -23,7 +23,7 @@ from ..compare.snapshot import Snapshot, SnapshotError, read_snapshot, snapshot_
 from ..message_text import clip, escape
 from ..tools import Tool, document_tool
 from .arguments import REGISTRY, NearChoice, traceback_option
-from .lookup import find_tools
+from .lookup import find_tools, why_no_tools
 from .modules import WrongUse
 from .output import Output, annotation, count
 
@@ -234,8 +234,8 @@ def _described(target: str) -> Snapshot | None:
 def _defined(target: str, *, show_traceback: bool) -> list[Tool[..., Any]]:
     tools, _ = find_tools(REGISTRY.convert(target, None, None), show_traceback=show_traceback)
     if not tools:
-        message = f"there are no tools in {escape(target)}: decorate functions with @tool"
-        raise WrongUse(message)
+        named = REGISTRY.convert(target, None, None)
+        raise WrongUse(why_no_tools(named, show_traceback=show_traceback))
     return tools
 
 

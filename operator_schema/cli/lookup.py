@@ -17,13 +17,13 @@ from ..execution.executor import Executor
 from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import ArrayNode, ObjectNode
 from ..json_values import is_array, to_json_text
-from ..message_text import escape, listed, nearest
+from ..message_text import escape, listed
 from ..rounds.registry import Registry
 from ..rounds.toolset import Toolset
 from ..tools.function import tool
 from ..tools.tool import Tool
 from ..tools.tool_sources import tools_in
-from .modules import WrongUse, kind_of, load_module, modules_of, own_output_kept, reason_of
+from .modules import WrongUse, kind_of, load_module, modules_of, near_name, own_output_kept, reason_of
 from .output import json_types, value_of
 
 if TYPE_CHECKING:
@@ -47,12 +47,17 @@ __all__ = [
     "find_offered",
     "find_tool",
     "find_tools",
+    "imported_tools",
     "offered_by",
+    "why_no_tools",
 ]
 
 
 _OFFERED = "__tools__"
 """The name in a module for the tools that it offers: an executor, registry or toolset, or what makes one."""
+
+_SHOWN = 5
+"""Names of tools, and of modules, in one message."""
 
 
 class ObjectName(NamedTuple):
@@ -174,11 +179,48 @@ def find_offered(
     return found  # pyright: ignore[reportUnknownVariableType]  # of whatever inputs
 
 
+def why_no_tools(*targets: ObjectName, show_traceback: bool) -> str:
+    """Return the message for targets of a command line that were imported and have no tools.
+
+    Args:
+        targets: each without tools.
+        show_traceback: as for `load_module`.
+    """
+    names = " and ".join([escape(":".join(filter(None, target))) for target in targets])
+    remedy = imported_tools(*targets, show_traceback=show_traceback) or "decorate functions with @tool"
+    return f"there are no tools in {names}: {remedy}"
+
+
+def imported_tools(*targets: ObjectName, show_traceback: bool) -> str:
+    """Return where the tools come from that modules merely import, and what to name; empty if there are none.
+
+    Args:
+        targets: modules and packages; what is in a module is left out.
+        show_traceback: as for `load_module`.
+    """
+    homes: dict[str, list[str]] = {}
+    for target in targets:
+        names = [] if target.path else modules_of(target.module, show_traceback=show_traceback)
+        for module in [load_module(name, show_traceback=show_traceback) for name in names]:
+            for name, value in vars(module).items():
+                if isinstance(value, Tool) and value.home != module.__name__:
+                    homes.setdefault(value.home, []).append(escape(name))
+    told = [_imported_from(home, names) for home, names in list(homes.items())[:_SHOWN]]
+    them = "it" if sum(map(len, homes.values())) == 1 else "them"
+    return f"{'; '.join(told)}: name that, or a Toolset of {them}" if told else ""
+
+
+def _imported_from(home: str, names: list[str]) -> str:
+    both = " and " if len(names) == 2 else ", "  # noqa: PLR2004  # more are a list
+    return f"{listed(names, _SHOWN, both)} {'is' if len(names) == 1 else 'are'} imported from {escape(home)}"
+
+
 def _not_offered(found: object, target: ObjectName) -> str:
     name = escape(target.path or _OFFERED)
     kind, hint = kind_of(found), ""
     if isinstance(found, Tool):
-        hint = f": name its module, {escape(target.module)}, or a Registry with it"
+        home: str = found.home  # pyright: ignore[reportUnknownMemberType]  # of whatever inputs
+        hint = f": name its module, {escape(home)}, or a Registry with it"
     elif isinstance(found, FunctionType):
         hint = "; one that makes tools says so in its annotations: -> Registry"
     return f"{name} is {kind}, not an Executor, a Registry or a Toolset{hint}"
@@ -228,7 +270,7 @@ def find_tool(
     if target.path in known and not hasattr(module, target.path):
         return known[target.path], _alone(known[target.path], None)
     if "." not in target.path and not hasattr(module, target.path) and _OFFERED not in vars(module):
-        near = nearest(target.path, known)
+        near = near_name(target.path, known)
         there = f"; its tools are {listed(list(known))}" if known else ""
         hint = f"; did you mean {near}?" if near else there
         message = f"the module {escape(module.__name__)} has no {escape(target.path)}{hint}"
@@ -337,7 +379,7 @@ def _registry_of(found: object) -> Registry | None:
 def _offer(owner: object, name: str) -> str:
     registry = _registry_of(owner)
     names = dir(owner) if registry is None else [tool.name for tool in registry]
-    near = nearest(name, [other for other in names if not other.startswith("_")])
+    near = near_name(name, [other for other in names if not other.startswith("_")])
     return "" if near is None else f"; did you mean {escape(near)}?"
 
 

@@ -17,10 +17,19 @@ from ..errors import SchemaError
 from ..message_text import clip, escape, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator
     from types import ModuleType
 
-__all__ = ["SourceFiles", "WrongUse", "kind_of", "load_module", "modules_of", "own_output_kept", "reason_of"]
+__all__ = [
+    "SourceFiles",
+    "WrongUse",
+    "kind_of",
+    "load_module",
+    "modules_of",
+    "near_name",
+    "own_output_kept",
+    "reason_of",
+]
 
 
 _MESSAGE_LENGTH = 300
@@ -111,6 +120,22 @@ def _import_failure(name: str, path: str, error: BaseException, *, show_tracebac
     return f"the module {escape(name)} can't be imported: {reason_of(error, show_traceback=show_traceback)}"
 
 
+def near_name(name: str, names: Iterable[str]) -> str | None:
+    """Find the name that was probably meant, among the many names of a module or a folder.
+
+    Among so many, one is always a bit similar: a short name has to differ in little more than one character.
+
+    Args:
+        name: what was written.
+        names: what could have been meant.
+    """
+    return nearest(name, names, 0.75 if len(name) <= _SHORT else 0.65)
+
+
+_SHORT = 6
+"""Characters of a short name."""
+
+
 def kind_of(value: object) -> str:
     """Return what kind of object something is, with its article."""
     name = escape(type(value).__name__)
@@ -138,7 +163,9 @@ def _not_found(name: str, missing: str, path: str) -> str:
         return f"no module {escape(name)}; {meant}"
     paths = getattr(sys.modules.get(parent), "__path__", ()) if parent else None
     known = [module.name for module in pkgutil.iter_modules(paths)]
-    near = nearest(last, known if parent else [name for name in known if name not in sys.stdlib_module_names])
+    near = near_name(
+        last, known if parent else [name for name in known if name not in sys.stdlib_module_names]
+    )
     meant = f"{parent}{dot}{near}{name[len(missing) :]}"
     hint = "" if near is None or meant == name else f"; did you mean {escape(meant)}?"
     if missing != name:

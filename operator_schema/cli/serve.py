@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from contextlib import redirect_stdout
@@ -16,13 +17,14 @@ from ..message_text import escape, listed
 from .arguments import (
     NAME,
     REGISTRY,
+    SECONDS,
     NearChoice,
     TargetCommand,
     factory_of,
     given_to_factory,
     traceback_option,
 )
-from .lookup import ObjectName, find_context, find_offered
+from .lookup import ObjectName, find_context, find_offered, why_no_tools
 from .modules import WrongUse
 from .output import count
 
@@ -158,7 +160,7 @@ examples:
 @click.option(
     "--timeout",
     metavar="SECONDS",
-    type=click.FloatRange(min=0, min_open=True),
+    type=SECONDS,
     help="Seconds that a call may take, unless its tool has a limit of its own (default: that of the "
     "executor, or 30).",
 )
@@ -261,8 +263,16 @@ def _serve(target: ObjectName, options: dict[str, Any], err: Output, place: Addr
     try:
         return asyncio.run(main())
     except OSError as error:
-        message = f"can't serve: {error.strerror or error}"
-        raise WrongUse(message) from None
+        raise WrongUse(_why_not_served(error, place)) from None
+
+
+def _why_not_served(error: OSError, place: Address | Streams) -> str:
+    reason = error.strerror or str(error)
+    if isinstance(place, tuple):
+        return f"can't serve: {reason}"
+    is_taken = error.errno == errno.EADDRINUSE
+    remedy = ": give another --port, or --port 0 for any that is free" if is_taken else ""
+    return f"can't serve on {escape(place.host)}, port {place.port}: {reason}{remedy}"
 
 
 def _tell_lacking(own: Handlers, context: Mapping[Any, Any] | None, err: Output) -> None:
@@ -382,10 +392,7 @@ def _offered(target: ObjectName, options: Mapping[str, Any]) -> _Offered:
     traceback = options["show_traceback"]
     tools = find_offered(target, options["given"], show_traceback=traceback)
     if isinstance(tools, (list, Toolset)) and not list(tools):
-        message = (
-            f"there are no tools in {escape(':'.join(filter(None, target)))}: decorate functions with @tool"
-        )
-        raise WrongUse(message)
+        raise WrongUse(why_no_tools(target, show_traceback=traceback))
     context = options["context"]
     given = None if context is None else find_context(context, show_traceback=traceback)
     return _Offered(tools, given, options)

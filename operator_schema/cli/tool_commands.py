@@ -22,8 +22,17 @@ from ..message_text import escape, show_path
 from ..rounds.questions import answer_codec, call_text
 from ..tools.calls import RawCall
 from ..tools.descriptions import documentation_of
-from .arguments import NAME, REGISTRY, TOOL, NearChoice, TargetCommand, given_to_factory, traceback_option
-from .lookup import find_context, find_tool, find_tools
+from .arguments import (
+    NAME,
+    REGISTRY,
+    SECONDS,
+    TOOL,
+    NearChoice,
+    TargetCommand,
+    given_to_factory,
+    traceback_option,
+)
+from .lookup import find_context, find_tool, find_tools, why_no_tools
 from .modules import WrongUse
 from .output import annotation, count, json_types, to_json, value_of
 
@@ -105,10 +114,9 @@ def lint(
     from ..lint import lint as lint_tools
 
     named = [(target, find_tools(target, show_traceback=show_traceback)[0]) for target in targets]
-    empty = [escape(":".join(filter(None, target))) for target, tools in named if not tools]
+    empty = [target for target, tools in named if not tools]
     if empty:  # in a CI this would pass for ever
-        message = f"there are no tools in {' and '.join(empty)}: decorate functions with @tool"
-        raise WrongUse(message)
+        raise WrongUse(why_no_tools(*empty, show_traceback=show_traceback))
     tools = list({id(tool): tool for _, each in named for tool in each}.values())  # a module, and its toolset
     found = lint_tools(tools, chosen, strict=strict)
     shown = [finding for finding in found if notes or finding.severity != "note"]
@@ -204,7 +212,7 @@ def tools(
     for target in targets:
         listed, registry = find_tools(target, show_traceback=show_traceback)
         if not listed and not as_json:
-            out.line(f"{escape(':'.join(filter(None, target)))} defines no tools")
+            out.line(why_no_tools(target, show_traceback=show_traceback))
         found += [(tool, registry) for tool in listed]
     if as_json:
         out.json([tool.definition() for tool, _ in found], 2)
@@ -279,7 +287,7 @@ examples:
 @click.option(
     "--timeout",
     metavar="SECONDS",
-    type=click.FloatRange(min=0, min_open=True),
+    type=SECONDS,
     help="Seconds that the call may take, unless the tool has a limit of its own (default: that of the "
     "executor, or 30).",
 )

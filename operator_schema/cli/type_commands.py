@@ -19,7 +19,7 @@ from ..lint.checks import anything, no_docstring, numbered_choices, undescribed
 from ..message_text import escape, show_path
 from ..tools.tool_sources import tools_in
 from .arguments import REGISTRY, TYPE, traceback_option, unknown_fields_option
-from .lookup import codec_of_name, dataclasses_of, find_tools, offered_by
+from .lookup import codec_of_name, dataclasses_of, find_tools, imported_tools, offered_by
 from .modules import WrongUse, load_module, modules_of
 from .output import count, to_json
 
@@ -208,7 +208,8 @@ def check_target(target: ObjectName, *, show_traceback: bool) -> dict[str, list[
     if not any(found.values()):  # in a CI this would pass for ever
         what = "tools" if target.path else "dataclasses or tools"
         message = f"there are no {what} in {escape(':'.join(filter(None, target)))}, so nothing was checked"
-        raise WrongUse(message)
+        imported = imported_tools(target, show_traceback=show_traceback)
+        raise WrongUse(f"{message}: {imported}" if imported else message)
     return found
 
 

@@ -10,7 +10,7 @@ from ..immutable import Value
 from ..message_text import as_written, nearest
 from ..tools.metadata import FLAGS
 from ..tools.snapshot import Snapshot
-from ..tools.tool_sources import methods_of, offered_by_distributions, own_tools_of
+from ..tools.tool_sources import methods_of, offered_by_distributions, some_tools_of
 from .named_tools import Entry, NamedTools, Source, entries_of, merged, switches_of
 
 if TYPE_CHECKING:
@@ -143,9 +143,10 @@ class Toolset(NamedTools, Value, Generic[Input]):
 
         Raises:
             DuplicateToolError: two of them have the same name.
-            ValueError: it is a package whose tools are all in its submodules.
+            ValueError: it has no tools, such as a package whose tools are all in its submodules; or they
+                aren't its own. A module with an empty `__all__` gives an empty toolset.
         """
-        return cls(*own_tools_of(module))
+        return cls(*some_tools_of(module))
 
     @classmethod
     def from_object(cls, instance: object, /) -> Toolset[Any]:

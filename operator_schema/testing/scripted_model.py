@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..json_values import copy_json, to_json_text
 from ..message_text import received
 from ..providers.answer import ResponseError
+from ..providers.provider import Provider
 from ..tools.calls import RawCall
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from ..providers.provider import Provider
+    from collections.abc import Callable, Iterator, Mapping
 
 __all__ = ["Line", "ScriptedModel"]
 
@@ -42,12 +42,14 @@ class ScriptedModel:
         requests: the body of each request so far, as a copy.
 
     Raises:
-        TypeError: the provider doesn't read Chat Completions, or a line of the script is something else.
+        TypeError: the provider isn't one, or doesn't read Chat Completions; the script isn't a list, or a
+            line of it is something else.
     """
 
     def __init__(self, provider: Provider, script: Iterable[Line]) -> None:
+        _check_provider(provider)
         self._provider = provider
-        self._lines = list(script)
+        self._lines = _lines(script)
         self.requests: list[dict[str, Any]] = []
         for line in self._lines:
             if not callable(line):
@@ -128,6 +130,25 @@ class ScriptedModel:
             "choices": [{"index": 0, "message": message, "finish_reason": reason, "logprobs": None}],
             "usage": {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0},
         }
+
+
+def _check_provider(provider: object) -> None:
+    if not isinstance(provider, Provider):
+        remedy = "from operator_schema.providers import openai_chat"
+        message = f"ScriptedModel takes a provider, not {received(provider)}: {remedy}"
+        raise TypeError(message)
+
+
+def _lines(script: Any) -> list[Any]:
+    """Return the answers of a script.
+
+    Raises:
+        TypeError: it is one answer, or no list.
+    """
+    if isinstance(script, (str, bytes, dict)) or not isinstance(script, Iterable):
+        message = f"a script is a list of answers, not {received(script)}: write [answer] for a single one"
+        raise TypeError(message)
+    return list(script)  # pyright: ignore[reportUnknownArgumentType]  # of anything, until it is checked
 
 
 def _check(line: object) -> None:

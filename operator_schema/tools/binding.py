@@ -15,7 +15,7 @@ from .context import near_miss, plain_type, value_for
 from .metadata import snake_case
 
 if TYPE_CHECKING:
-    from collections.abc import MutableMapping, Sequence
+    from collections.abc import Collection, MutableMapping, Sequence
 
     from .calls import DecodedCall
     from .signature import Callee, Parameter
@@ -116,7 +116,8 @@ def injected_values(
             missing.append((parameter, kinds))
     if missing:
         names = [parameter.name for parameter, _ in missing]
-        raise MissingContextError(tool, names, _how_to_inject(missing) + _hint_of(missing, context))
+        known = {parameter.name for parameter, _, _ in injected}
+        raise MissingContextError(tool, names, _how_to_inject(missing) + _hint_of(missing, context, known))
     return found
 
 
@@ -152,10 +153,22 @@ def _how_to_inject(missing: Sequence[tuple[Parameter, Sequence[Any]]]) -> str:
     return f"{by_name} or by type (context={{{name_of(kinds[0])}: …}})" if kinds else by_name
 
 
-def _hint_of(missing: Sequence[tuple[Parameter, Sequence[Any]]], context: Context | None) -> str:
-    """Return what may be wrong: what in the context was probably meant."""
+def _hint_of(
+    missing: Sequence[tuple[Parameter, Sequence[Any]]], context: Context | None, known: Collection[str]
+) -> str:
+    """Return what may be wrong: what in the context was probably meant, by its type or by its name."""
     found = (near_miss(kinds, context or {}) for _, kinds in missing)
-    return next((f"; {near}" for near in found if near), "")
+    by_type = next((f"; {near}" for near in found if near), "")
+    return by_type or _near_name(missing, [key for key in context or () if key not in known])
+
+
+def _near_name(missing: Sequence[tuple[Parameter, Sequence[Any]]], keys: Sequence[Any]) -> str:
+    names = [key for key in keys if isinstance(key, str)]
+    for parameter, _ in missing:
+        near = nearest(parameter.name, names)
+        if near:
+            return f"; the context has {quote(near)}: did you mean {quote(parameter.name)}?"
+    return ""
 
 
 def _refuse_near_miss(tool: str, parameter: Parameter, kinds: Sequence[Any], context: Context) -> None:

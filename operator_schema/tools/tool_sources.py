@@ -21,6 +21,7 @@ __all__ = [
     "offered_by_distributions",
     "own_tools_of",
     "places_of",
+    "some_tools_of",
     "tools_in",
     "tools_of",
 ]
@@ -66,6 +67,40 @@ def own_tools_of(module: ModuleType | str) -> list[Tool[..., Any]]:
     if not tools and hasattr(module, "__path__") and not hasattr(module, "__all__"):
         _refuse_package(module, module.__path__)
     return tools
+
+
+def some_tools_of(module: ModuleType | str) -> list[Tool[..., Any]]:
+    """List the tools of a module, as `own_tools_of` does, which has at least one, or an empty `__all__`.
+
+    Raises:
+        ValueError: it has none.
+    """
+    if isinstance(module, str):
+        module = import_module(module)
+    tools = own_tools_of(module)
+    if not tools and getattr(module, "__all__", None) != []:
+        message = f"the module {module.__name__} has no tools: {_what_is_in(module)}"
+        raise ValueError(message)
+    return tools
+
+
+def _what_is_in(module: ModuleType) -> str:
+    """Return what a module has instead of tools of its own, and what to do."""
+    public = {name: value for name, value in vars(module).items() if not name.startswith("_")}
+    homes = {name: value.home for name, value in public.items() if isinstance(value, Tool)}
+    if homes:
+        names = listed(list(homes), _SHOWN_NAMES)
+        others = [home for home in dict.fromkeys(homes.values()) if home != module.__name__]
+        if not others:
+            return f"its __all__ leaves out {names}: name them there"
+        return f"it merely imports {names}: give {listed(others, _SHOWN_NAMES)}, or name them in __all__"
+    functions = [
+        name
+        for name, value in public.items()
+        if isinstance(value, FunctionType) and value.__module__ == module.__name__
+    ]
+    names = f", such as {listed(functions, _SHOWN_NAMES)}" if functions else ""
+    return f"decorate its functions with @tool{names}"
 
 
 def _is_submodule(module: ModuleType, name: str) -> bool:

@@ -41,7 +41,7 @@ def test_tools_prints_the_definitions(run):
     assert json.loads(out) == [
         tool.definition() for tool in (module.shout, module.sleep, module.rows, module.Move)
     ]
-    assert run("tools", "empty") == (0, "empty defines no tools\n", "")
+    assert run("tools", "empty") == (0, "there are no tools in empty: decorate functions with @tool\n", "")
     assert run("tools", "--json", "empty") == (0, "[]\n", "")
 
 

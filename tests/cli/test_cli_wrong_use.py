@@ -156,15 +156,18 @@ def test_traceback_shows_all_of_it(run):
             ["check", "./clipkg/inner.py"],
             "'./clipkg/inner.py' is a path; give MODULE by its name: clipkg.inner",
         ),
-        (["check", "../else/tools.py"], "is a path; give MODULE by its name: tools"),
+        (["check", "../else/tools.py"], "/else, then give MODULE by its name: tools"),
         (
             ["decode", "clitools:Search", "--unknown-fields", "forbid"],
             "'forbid' is not one of 'ignore', 'reject'",
         ),
         (["call", "callable.shout"], "'callable.shout' isn't MODULE:TOOL; did you mean callable:shout?"),
         (["call", "callable"], "'callable' isn't MODULE:TOOL, such as tools:web_search"),
-        (["call", "--timeout", "0", "callable:shout"], "0 is not in the range x>0"),
-        (["call", "--timeout", "soon", "callable:shout"], "'soon' is not a valid float"),
+        (["call", "--timeout", "0", "callable:shout"], "'0' isn't a number of seconds above 0"),
+        (
+            ["call", "--timeout", "soon", "callable:shout"],
+            "'soon' isn't a number of seconds above 0, such as 2.5",
+        ),
         (["schema", "clitools:Search", "--comp"], "No such option"),
     ],
 )
@@ -214,7 +217,6 @@ def test_a_failing_context_shows_its_traceback_on_request(run):
         (("serve", "app.py"), "app"),
         (("serve", "pkg/app.py"), "pkg.app"),
         (("serve", "pkg/app.py:registry"), "pkg.app:registry"),
-        (("serve", "../app.py"), "app.py".removesuffix(".py")),
         (("call", "app.py"), "app:TOOL"),
         (("call", "pkg/app.py:look"), "pkg.app:look"),
         (("schema", "app.py"), "app:TYPE"),
@@ -225,3 +227,81 @@ def test_a_path_gets_the_name_that_was_meant(run, words, meant):
     status, out, err = run(*words)
     assert (status, out) == (2, "")
     assert f"is a path; give MODULE by its name: {meant}\n" in err
+
+
+@pytest.mark.parametrize(
+    ("file", "place", "name"),
+    [
+        ("desk tools/shop.py", "'{}/desk tools'", "shop"),
+        ("plain/shop.py", "{}/plain", "shop"),
+        ("plain/pack/inner/shop.py", "{}/plain", "pack.inner.shop"),
+    ],
+)
+def test_a_file_elsewhere_is_named_with_the_folder_in_which_its_name_works(
+    run, tmp_path, monkeypatch, file, place, name
+):
+    path = tmp_path / file
+    path.parent.mkdir(parents=True)
+    for package in path.parents:
+        if package.name in {"pack", "inner"}:
+            (package / "__init__.py").touch()
+    path.write_text("from operator_schema import tool\n@tool\ndef sell(x: int) -> int: ...\n")
+    place = place.format(tmp_path)
+    assert f"is a path; cd {place}, then give MODULE by its name: {name}\n" in run("tools", str(path))[2]
+    monkeypatch.chdir(place.strip("'"))
+    status, out, _ = run("tools", name)
+    assert (status, "sell" in out) == (0, True)
+    for loaded in (name, *name.split(".")[:1]):
+        sys.modules.pop(loaded, None)
+
+
+IMPORTING = {
+    "desk_own.py": "from operator_schema import tool\n"
+    "@tool\ndef convert(x: int) -> int: ...\n@tool\ndef refund(x: int) -> int: ...\n",
+    "desk_both.py": "from desk_own import convert, refund\n",
+    "desk_one.py": "from desk_own import convert as change\n",
+    "desk_none.py": "from operator_schema import Toolset\nimport desk_own\ntools = Toolset()\n",
+}
+BOTH = "convert and refund are imported from desk_own: name that, or a Toolset of them\n"
+
+
+@pytest.fixture
+def importing(run, tmp_path, monkeypatch):
+    for name, text in IMPORTING.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    yield run
+    for name in IMPORTING:
+        sys.modules.pop(name.removesuffix(".py"), None)
+
+
+@pytest.mark.parametrize("command", ["tools", "lint", "snapshot", "serve", "check"])
+def test_a_module_that_merely_imports_its_tools_says_from_where(importing, command):
+    status, out, err = importing(command, "desk_both")
+    assert (status, (out or err).endswith(BOTH)) == (0 if command == "tools" else 2, True), (out, err)
+
+
+def test_where_imported_tools_come_from_is_said_of_one_tool_and_of_no_toolset(importing):
+    one = "there are no tools in desk_one: change is imported from desk_own: name that, or a Toolset of it\n"
+    assert importing("lint", "desk_one")[2].endswith(one)
+    assert importing("lint", "desk_none:tools")[2].endswith(
+        "desk_none:tools: decorate functions with @tool\n"
+    )
+    found = importing("tools", "desk_both:convert")[2]
+    assert found.endswith(
+        "convert is a Tool, not an Executor, a Registry or a Toolset: name its module, "
+        "desk_own, or a Registry with it\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["nope", "x", "conrevert_all_of_it"])
+def test_a_name_that_is_far_from_all_others_gets_no_guess(importing, name):
+    assert "did you mean" not in importing("schema", f"desk_own:{name}")[2]
+    assert "did you mean" not in importing("tools", name)[2]
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [("convrt", "convert"), ("refnd", "refund"), ("Convert", "convert")]
+)
+def test_a_name_that_is_near_is_the_one_that_was_meant(importing, name, meant):
+    assert f"did you mean {meant}?" in importing("call", f"desk_own:{name}")[2]

@@ -45,3 +45,23 @@ def test_no_hint_where_no_name_of_a_class_is_given(context):
     with pytest.raises(MissingContextError, match=r"by type \(context=\{Db: …\}\)$"):
         store.run({"name": "a"}, context=context)
     assert store.run({"name": "a"}, context={Db: Db()}) == "a"
+
+
+@pytest.mark.parametrize("key", ["dbb", "DB", "d_b"])
+def test_a_name_in_the_context_that_is_nearly_the_parameter(key):
+    @tool(skip=("db",))
+    def count(db) -> int: ...
+
+    with pytest.raises(MissingContextError) as caught:
+        count.run({}, context={Db: Db(), "user": 1, key: Db()})
+    assert str(caught.value).endswith(f'; the context has "{key}": did you mean "db"?')
+
+
+def test_the_name_of_another_parameter_is_not_what_was_meant():
+    @tool(skip=("db", "db1"))
+    def count(db, db1) -> int: ...
+
+    with pytest.raises(MissingContextError, match=r"\}\)$"):
+        count.run({}, context={"db": 1})
+    with pytest.raises(MissingContextError, match=r"\}\)$"):
+        count.run({}, context={"other": 1})

@@ -110,5 +110,20 @@ def test_all_may_name_submodules_that_are_not_imported(folder):
     package.mkdir()
     (package / "__init__.py").write_text("__all__ = ['inner']\n")
     (package / "inner.py").write_text("")
-    assert names(Toolset.from_module("rtools_lazy")) == []
+    with pytest.raises(
+        ValueError, match=r"^the module rtools_lazy has no tools: decorate its functions with @tool$"
+    ):
+        Toolset.from_module("rtools_lazy")
     assert "rtools_lazy.inner" not in sys.modules
+
+
+def test_a_module_without_tools_says_what_it_has_instead(folder):
+    with pytest.raises(ValueError, match=r"the module json has no tools: decorate .* such as dump, dumps, "):
+        Toolset.from_module("json")
+    text = "from operator_schema import tool\n@tool\ndef find(x: int) -> int: ...\n"
+    text += "__all__ = ['other']\nother = 1\n"
+    (folder / "rtools_all.py").write_text(text)
+    with pytest.raises(
+        ValueError, match=r"^the module rtools_all has no tools: its __all__ leaves out find: name them"
+    ):
+        Toolset.from_module("rtools_all")

@@ -112,7 +112,10 @@ def test_from_module_takes_what_the_module_makes_of_things_from_elsewhere(folder
     registry = Toolset.from_module("rtools_o")
     assert names(registry) == ["edit", "partial", "plain", "copied", "describe_tools"]
     assert registry["partial"].home == registry["copied"].home == "rtools_o"
-    assert names(Toolset.from_module("rtools_p")) == []
+    with pytest.raises(
+        ValueError, match=r"^the module rtools_p has no tools: it merely imports .*: give rtools_o, or"
+    ):
+        Toolset.from_module("rtools_p")
 
 
 def test_from_module_takes_what_a_helper_makes_for_it(folder):
@@ -122,4 +125,5 @@ def test_from_module_takes_what_a_helper_makes_for_it(folder):
     )
     (folder / "rtools_i.py").write_text("from rtools_h import make\none = make('one')\n")
     assert names(Toolset.from_module("rtools_i")) == ["one"]
-    assert names(Toolset.from_module("rtools_h")) == []
+    with pytest.raises(ValueError, match=r"no tools: decorate its functions with @tool, such as make$"):
+        Toolset.from_module("rtools_h")

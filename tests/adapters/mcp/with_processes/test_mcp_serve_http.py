@@ -677,7 +677,17 @@ def test_a_port_that_is_taken(capsys, monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         assert operator_schema(["serve", "--http", "--port", port, "mcp_app:registry"]) == 2
-    assert "can't serve: Address already in use" in capsys.readouterr().err
+    message = f"can't serve on 127.0.0.1, port {port}: Address already in use: give another --port"
+    assert message in capsys.readouterr().err
+    assert (
+        operator_schema(
+            ["serve", "--http", "--host", "no.such.host.invalid", "--no-token", "mcp_app:registry"]
+        )
+        == 2
+    )
+    said = capsys.readouterr().err
+    assert "can't serve on no.such.host.invalid, port 8000: " in said
+    assert "--port" not in said
 
 
 def test_a_token_file(tmp_path):
