@@ -200,8 +200,10 @@ def imported_tools(*targets: ObjectName, show_traceback: bool) -> str:
     """
     homes: dict[str, list[str]] = {}
     for target in targets:
-        names = [] if target.path else modules_of(target.module, show_traceback=show_traceback)
-        for module in [load_module(name, show_traceback=show_traceback) for name in names]:
+        if target.path:
+            continue
+        for module_name in modules_of(target.module, show_traceback=show_traceback):
+            module = load_module(module_name, show_traceback=show_traceback)
             for name, value in vars(module).items():
                 if isinstance(value, Tool) and value.home != module.__name__:
                     homes.setdefault(value.home, []).append(escape(name))

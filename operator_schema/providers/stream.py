@@ -545,9 +545,11 @@ _WHOLE = (
 """What is wrong if the loop over the events goes over one response, or if an event is one."""
 
 
-def _is_item(piece: Any) -> bool:
+def _is_item(piece: object) -> bool:
     """Return whether a piece is what iterating over the object of an SDK gives: a name and its value."""
-    return type(piece) is tuple and len(piece) == 2 and type(piece[0]) is str  # noqa: PLR2004  # name and value
+    item: Any = piece
+    is_pair = type(piece) is tuple and len(item) == 2  # noqa: PLR2004  # as said
+    return is_pair and type(item[0]) is str
 
 
 def _shown(event: object) -> str:

@@ -145,10 +145,10 @@ def _lines(script: Any) -> list[Any]:
     Raises:
         TypeError: it is one answer, or no list.
     """
-    if isinstance(script, (str, bytes, dict)) or not isinstance(script, Iterable):
+    if issubclass(type(script), (str, bytes, dict)) or not issubclass(type(script), Iterable):
         message = f"a script is a list of answers, not {received(script)}: write [answer] for a single one"
         raise TypeError(message)
-    return list(script)  # pyright: ignore[reportUnknownArgumentType]  # of anything, until it is checked
+    return list(script)
 
 
 def _check(line: object) -> None:
