@@ -55,14 +55,12 @@ def tools_in(module: ModuleType | str) -> list[Tool[..., Any]]:
     return list({id(tool): tool for tool in tools}.values())
 
 
-def own_tools_of(module: ModuleType | str) -> list[Tool[..., Any]]:
+def own_tools_of(module: ModuleType) -> list[Tool[..., Any]]:
     """List the tools of a module, as `tools_in` does, for a registry that would be empty without them.
 
     Raises:
         ValueError: it is a package without tools and without `__all__`, whose submodules may have some.
     """
-    if isinstance(module, str):
-        module = import_module(module)
     tools = tools_in(module)
     if not tools and hasattr(module, "__path__") and not hasattr(module, "__all__"):
         _refuse_package(module, module.__path__)
