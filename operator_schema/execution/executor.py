@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import copy
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, overload
 
 from ..errors import ToolError
 from ..rounds.registry import Registry
@@ -273,12 +273,12 @@ class Executor:
         context: Context | MakeContext | None = self._context
         return context
 
-    def _made_context(self) -> Context | None:
-        """Return what is injected where no framework has a context of its own."""
-        context: Any = self._context
-        if context is not None and not isinstance(context, Mapping):
-            context = context(None)
-        return cast("Context | None", context)
+    def _context_of(self, given: Context | None) -> Context | None:
+        """Return what is injected into calls: what is given, or the executor's own, made for no framework."""
+        if given is not None or self._context is None:
+            return given
+        context: Context = self._context if isinstance(self._context, Mapping) else self._context(None)
+        return context
 
     @property
     def has_hooks(self) -> bool:
@@ -304,7 +304,7 @@ class Executor:
         Args:
             context: type, or name of a parameter, to value, as for `run`; None for that of the executor.
         """
-        context = self._made_context() if context is None else context
+        context = self._context_of(context)
         found: dict[str, ToolError] = {}
         for tool in self._registry:
             try:
@@ -377,14 +377,14 @@ class Executor:
             check_on_result(on_result)
         if confirm is not None:
             check_confirm(confirm)
-        kind: Any = cast("Any", type(work))
-        if hasattr(kind, "execute_with"):
-            return await self._run_round(work, hooks, context, confirm, on_progress, on_result)
-        deciding = self._call_hooks(hooks)
-        if issubclass(kind, RawCall):
+        if issubclass(type(work), RawCall):
+            deciding = self._call_hooks(hooks)
             return await self._run_call(work, context, confirm, on_progress, on_result, deciding)
+        if hasattr(type(work), "execute_with"):
+            return await self._run_round(work, hooks, context, confirm, on_progress, on_result)
         from .stream import JobGroup
 
+        deciding = self._call_hooks(hooks)
         starts = self._starts(checked_work(work), context, on_progress, confirm, deciding, on_result)
         return results_of(await JobGroup(starts).all(), return_exceptions=return_exceptions)
 
@@ -398,7 +398,7 @@ class Executor:
             call: as the model sent it.
             context: as for `run`.
         """
-        context = self._made_context() if context is None else context
+        context = self._context_of(context)
         deciding = self._call_hooks()
         return await self._outcomes.waits(call, context, None, deciding)
 
@@ -491,7 +491,7 @@ class Executor:
         """Run one call; see `run`."""
         if on_progress is not None:
             check_on_progress(on_progress)
-        context = self._made_context() if context is None else context
+        context = self._context_of(context)
         outcome = await self._outcomes.of(call, context, on_progress, None, confirm, hooks)
         result = outcome if type(outcome) is ToolResult else result_of(outcome)
         if on_result is not None:
@@ -511,7 +511,7 @@ class Executor:
         if on_progress is not None:
             check_on_progress(on_progress)
         deciding = self._call_hooks(hooks, getattr(work, "toolset", None))
-        context = self._made_context() if context is None else context
+        context = self._context_of(context)
         run_all = partial(self._run_decoded, context, on_progress, on_result)
         asking = self._outcomes.confirmation.asking(confirm)
         wording = self._outcomes.failures.wording()
@@ -553,7 +553,7 @@ class Executor:
         if on_progress is not None:
             check_on_progress(on_progress)
         check_confirm(confirm)
-        context = self._made_context() if context is None else context
+        context = self._context_of(context)
         of: Any = self._outcomes.of if on_result is None else partial(self._given, on_result)
         return [
             (partial(of, call, context, on_progress, None, confirm, hooks), call.name)

@@ -414,17 +414,18 @@ def takes_long(arguments: object) -> bool:
     waiting: list[Any] = [arguments]
     while waiting:
         value = waiting.pop()
-        if isinstance(value, str):
-            left -= len(value)
-        elif is_object(value) or is_array(value):
+        is_map = is_object(value)
+        if is_map or is_array(value):
             left -= _VALUE_LENGTH * len(value)
             if left > 0:
-                inside: Any = value.values() if is_object(value) else value
+                inside: Any = value.values() if is_map else value
                 for item in inside:
                     if type(item) is str:
                         left -= len(item)
                     elif type(item) not in _SHORT:
                         waiting.append(item)
+        elif isinstance(value, str):
+            left -= len(value)
         if left < 0:
             return True
     return False
