@@ -378,8 +378,7 @@ class Executor:
         if confirm is not None:
             check_confirm(confirm)
         if issubclass(type(work), RawCall):
-            deciding = self._call_hooks(hooks)
-            return await self._run_call(work, context, confirm, on_progress, on_result, deciding)
+            return await self._run_call(work, hooks, context, confirm, on_progress, on_result)
         if hasattr(type(work), "execute_with"):
             return await self._run_round(work, hooks, context, confirm, on_progress, on_result)
         from .stream import JobGroup
@@ -482,17 +481,17 @@ class Executor:
     async def _run_call(
         self,
         call: RawCall,
+        hooks: Any,
         context: Context | None,
         confirm: Confirm | None,
         on_progress: OnProgress | None,
         on_result: OnResult | None,
-        hooks: CallHooks | None,
     ) -> ToolResult:
         """Run one call; see `run`."""
         if on_progress is not None:
             check_on_progress(on_progress)
-        context = self._context_of(context)
-        outcome = await self._outcomes.of(call, context, on_progress, None, confirm, hooks)
+        deciding, context = self._call_hooks(hooks), self._context_of(context)
+        outcome = await self._outcomes.of(call, context, on_progress, None, confirm, deciding)
         result = outcome if type(outcome) is ToolResult else result_of(outcome)
         if on_result is not None:
             give_result(on_result, call, result)

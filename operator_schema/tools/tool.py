@@ -451,7 +451,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
             MissingContextError: a value to inject is missing; the function does not run.
             ToolError: there is no function, or it is async.
         """
-        if self.is_async:
+        if self._is_async:
             raise ToolError(self.name, "it is async: use await acall or await arun")
         result: R = self._call(given, context, injected)
         return result
