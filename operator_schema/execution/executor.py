@@ -17,7 +17,6 @@ from .checks import (
     check_on_progress,
     check_on_result,
     check_options,
-    checked_context,
     checked_work,
     exception_classes,
     result_classes,
@@ -148,16 +147,7 @@ class Executor:
         **unknown: Never,
     ) -> None:
         check_names(unknown, Executor.__init__.__kwdefaults__ or {})
-        check_options(timeout, max_concurrency, threads, max_threads, grace, show_errors, report, max_content)
-        check_confirm(confirm)
-        self._registry = tools if isinstance(tools, Registry) else Registry(tools)
-        self._hooks = None if hooks is None else _hooks_of(hooks)
-        self._context = checked_context(context)
-        self._store: Any = store
-        self._deciding: tuple[Any, CallHooks | None] = None, None
-        self._slots = Slots(max_concurrency)
-        passed, native = exception_classes(pass_through), result_classes(native_results)
-        self._options: Mapping[str, Any] = {
+        options = {
             "timeout": timeout,
             "max_concurrency": max_concurrency,
             "threads": threads,
@@ -166,15 +156,32 @@ class Executor:
             "show_errors": show_errors,
             "report": report,
             "strict_results": strict_results,
-            "native_results": native.classes,
-            "pass_through": passed.classes,
+            "native_results": native_results,
+            "pass_through": pass_through,
             "confirm": confirm,
             "max_content": max_content,
-            "hooks": self._hooks,
+            "hooks": hooks,
             "context": context,
             "store": store,
         }
-        failures = Failures(show_errors, report, passed)
+        check_options(options)
+        self._fill(tools, options)
+
+    def _fill(self, tools: Member, options: Mapping[str, Any]) -> None:
+        """Make what runs the calls; the other options are right.
+
+        Raises:
+            DuplicateToolError: two tools have the same name.
+            TypeError: something isn't a hook.
+            ValueError: something isn't a class of exceptions, or of results.
+        """
+        self._registry = tools if isinstance(tools, Registry) else Registry(tools)
+        self._hooks = None if options["hooks"] is None else _hooks_of(options["hooks"])
+        self._context, self._store = options["context"], options["store"]
+        self._deciding: tuple[Any, CallHooks | None] = None, None
+        self._slots = Slots(options["max_concurrency"])
+        known, failures, native = _with_classes(options)
+        self._options: Mapping[str, Any] = {**known, "hooks": self._hooks}
         self._outcomes = Outcomes(self._registry, self._slots, failures, native, self._options)
 
     def __getstate__(self) -> tuple[Any, ...]:
@@ -249,8 +256,7 @@ class Executor:
         options = dict(self._options)
         options["native_results"] = (*options["native_results"], *native_results)
         options["pass_through"] = (*options["pass_through"], *pass_through)
-        passed, native = exception_classes(options["pass_through"]), result_classes(options["native_results"])
-        failures = Failures(options["show_errors"], options["report"], passed)
+        options, failures, native = _with_classes(options)
         made = copy(self)
         made._share(self, options, failures, native)  # noqa: SLF001  # its own class
         return made
@@ -600,6 +606,17 @@ class Executor:
         from .sync import wait_for
 
         return wait_for(start, self._slots, needs_loop=needs_loop)
+
+
+def _with_classes(options: Mapping[str, Any]) -> tuple[dict[str, Any], Failures, ClassSet]:
+    """Return options with tuples of classes, what makes the results of failures, and the native classes.
+
+    Raises:
+        ValueError: something isn't such a class.
+    """
+    passed, native = exception_classes(options["pass_through"]), result_classes(options["native_results"])
+    known = {**options, "pass_through": passed.classes, "native_results": native.classes}
+    return known, Failures(options["show_errors"], options["report"], passed), native
 
 
 def _hooks_of(given: Any) -> Hooks:
