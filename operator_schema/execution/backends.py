@@ -318,7 +318,9 @@ class Tasks:
         began = monotonic()
         try:
             await job.wait(seconds)
-            if not job.is_done and seconds is not None:
+            if job.is_done:
+                return job.outcome
+            if seconds is not None:
                 await _wait_longer(job, clock, began + seconds)
         except GeneratorExit:  # nothing can be awaited any more
             with suppress(RuntimeError):  # the event loop is closed
