@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import copy
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast, overload
 
 from ..errors import ToolError
 from ..rounds.registry import Registry
@@ -281,9 +281,10 @@ class Executor:
 
     def _context_of(self, given: Context | None) -> Context | None:
         """Return what is injected into calls: what is given, or the executor's own, made for no framework."""
-        if given is not None or self._context is None:
+        own: Any = self._context
+        if given is not None or own is None:
             return given
-        context: Context = self._context if isinstance(self._context, Mapping) else self._context(None)
+        context: Context = own if isinstance(own, Mapping) else own(None)
         return context
 
     @property
@@ -385,7 +386,7 @@ class Executor:
             check_confirm(confirm)
         if issubclass(type(work), RawCall):
             return await self._run_call(work, hooks, context, confirm, on_progress, on_result)
-        if hasattr(type(work), "execute_with"):
+        if hasattr(cast("Any", type(work)), "execute_with"):
             return await self._run_round(work, hooks, context, confirm, on_progress, on_result)
         from .stream import JobGroup
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ..errors import DecodeError, ToolError, ToolNotFoundError
 from ..message_text import listed, received, show_path
 from ..tools.binding import context_of
-from ..tools.calls import DecodedCall, ToolResult, arguments_to_decode, class_name_of
+from ..tools.calls import DecodedCall, ToolResult, arguments_to_decode, class_name_of, takes_long
 from ..tools.failures import DEBUG, WARNING, Passed
 from ..tools.injection import RawArguments
 from ..tools.metadata import LEAST_CONTENT
@@ -21,7 +21,7 @@ from ..tools.output import items_of
 from ..tools.signature import close_awaitable, is_awaitable
 from .backends import Tasks, current_backend, is_cancellation
 from .concurrency import PLACE, Place
-from .threads import Threads, lent_thread, takes_long
+from .threads import Threads, lent_thread
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence

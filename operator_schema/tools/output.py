@@ -199,7 +199,8 @@ class OutputType:
 def _in_json(codec: Codec[Any], value: object, text: str | None, *, is_lenient: bool) -> WrittenOutput:
     json, notes = codec.encode_leniently(value) if is_lenient else (codec.encode(value), ())
     if text is None:
-        text = json if issubclass(type(json), str) else to_json_text(json)  # a date is text too
+        is_text = issubclass(type(json), str)  # as that of a date
+        text = cast("str", json) if is_text else to_json_text(json)
     return WrittenOutput(text, json, notes)
 
 
