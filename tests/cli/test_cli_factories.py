@@ -261,7 +261,7 @@ def test_check_checks_what_a_function_makes(made, target):
     assert "ok  settings  (tool, " in out
 
 
-@pytest.mark.parametrize("missing", ["tree_sitter", "pathspec"])
+@pytest.mark.parametrize("missing", ["tree_sitter"])
 @pytest.mark.parametrize("words", [["call"], ["serve"], ["tools"], ["lint"]], ids=lambda words: words[0])
 def test_code_tools_without_their_packages_fail_before_the_first_call(made, monkeypatch, words, missing):
     pytest.importorskip("tree_sitter", reason="WebAssembly has no wheel of it")
@@ -289,3 +289,20 @@ def test_the_code_tools_of_a_folder(made, tmp_path):
     assert status == 0, err
     assert [found["name"] for found in json.loads(out)["results"]] == ["price"]
     assert made("call", *words[:2], "missing-folder", words[-1])[0] == 2
+
+
+@pytest.mark.needs_threads
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--kinds", "a"), "['a'] None"),
+        (("--kinds", "a", "--kinds", "b"), "['a', 'b'] None"),
+        (("--kinds", '["a", "b"]'), "['a', 'b'] None"),
+        (("--kinds", '["a"]', "--kinds", '["b"]'), "['[\"a\"]', '[\"b\"]'] None"),
+        (("--sizes", "1", "--sizes", "2"), "[] [1, 2]"),
+        (("--sizes", "[1, 2]"), "[] [1, 2]"),
+    ],
+)
+def test_a_list_is_an_option_several_times_or_json_once(made, words, said):
+    status, out, err = made("call", "made:make_tools.settings", *words)
+    assert (status, out) == (0, f"docs 2 'files' False {said} \n"), err

@@ -38,7 +38,9 @@ def install(project, name, script):
 
 def check(project, code, context="function_body", *, seconds=30.0, language="python"):
     base = CodeBase(project, type_check_seconds=seconds, type_checks=True)
-    return base.check_syntax(code, context, type_check=True, language=language)
+    found = base.check_syntax(code, context, type_check=True, language=language)
+    assert found.pop("checked_as").startswith(language)
+    return found
 
 
 @pytest.mark.slow("starts a type checker")
@@ -81,11 +83,14 @@ def test_what_ty_says(project):
 
 def test_go_vet(project):
     install(project, "go", 'echo "# command-line-arguments"; echo "vet: $2:3:2: undefined: user"; exit 1')
-    assert check(project, "return user", language="go") == {
-        "valid": False,
-        "errors": [{"position": "1:2", "message": "undefined: user"}],
-        "checked_with": "go",
-    }
+    found = check(project, "return user", language="go")
+    assert (found["valid"], found["errors"], found["checked_with"]) == (True, [], "go")
+    assert "doesn't define them: user." in found["note"]
+    assert "Give `inside`" in found["note"]
+    install(project, "go", 'echo "vet: $2:3:2: cannot use user as int"; exit 1')
+    assert check(project, "return user", language="go")["errors"] == [
+        {"position": "1:2", "message": "cannot use user as int"}
+    ]
 
 
 @pytest.mark.parametrize(
@@ -149,7 +154,7 @@ def test_no_checker_runs_unless_the_host_says_so(tmp_path):
     checker.chmod(0o755)
     base = CodeBase(tmp_path)
     found = base.check_syntax("x: int = 'a'\n", type_check=True, language="python")
-    assert found == {"valid": True, "errors": [], "checked_with": "type checks are switched off here"}
+    assert (found["valid"], found["checked_with"]) == (True, "type checks are switched off here")
     assert not marker.exists()
 
 
@@ -159,3 +164,36 @@ def test_the_tool_may_take_longer_than_its_checker(project):
     call = RawCall("1", "check_syntax", {"code": "x = 1", "type_check": True, "language": "python"})
     result = Executor(tools, timeout=0.1).run_sync(call)
     assert result.value["checked_with"] == "mypy took more than 0.2 seconds, and was stopped"
+
+
+FINDS = """
+for file; do :; done
+place=$(grep -n -b -o wrong "$file" | head -n 1)
+line=$(echo "$place" | cut -d: -f1)
+column=$(sed -n "${line}p" "$file" | sed 's/wrong.*//' | wc -c)
+echo "$file:$line:$column: error: in a file of ${file##*.}"
+exit 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("language", "program", "context", "code", "place"),
+    [
+        ("python", "mypy", "file", "x = 1\ny = wrong\n", "2:5"),
+        ("python", "mypy", "statements", "x = 1\ny = wrong", "2:5"),
+        ("python", "mypy", "statements", "\n  x = 1\n  y = wrong\n", "3:7"),
+        ("python", "mypy", "function_body", "return wrong", "1:8"),
+        ("python", "mypy", "expression", "wrong", "1:1"),
+        ("python", "mypy", "expression", "\n  f(1,\n    wrong)  # a comment", "3:5"),
+        ("python", "mypy", "expression", "  wrong + 1\n", "1:3"),
+        ("go", "go", "file", "package p\n\nvar x = wrong\n", "3:9"),
+        ("go", "go", "statements", "x := 1\nf(x, wrong)", "2:6"),
+        ("go", "go", "function_body", "  return wrong", "1:10"),
+        ("go", "go", "expression", "f(1, wrong)", "1:6"),
+    ],
+)
+def test_what_a_checker_finds_is_where_the_snippet_has_it(project, language, program, context, code, place):
+    install(project, program, FINDS)
+    found = check(project, code, context, language=language)
+    message = f"in a file of {'go' if language == 'go' else 'py'}"
+    assert found["errors"] == [{"position": place, "message": message}]
