@@ -284,8 +284,7 @@ class Executor:
         own: Any = self._context
         if given is not None or own is None:
             return given
-        context: Context = own if isinstance(own, Mapping) else own(None)
-        return context
+        return cast("Context", own if isinstance(own, Mapping) else own(None))
 
     @property
     def has_hooks(self) -> bool:
