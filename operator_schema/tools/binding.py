@@ -1,4 +1,4 @@
-"""From an input to the arguments of the function, with the values that your program injects."""
+"""From an input and injected values to the arguments of the function, also as a method."""
 
 from __future__ import annotations
 
