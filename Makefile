@@ -69,6 +69,7 @@ SITE := build/website
 docs: $(VENV)-docs/.docs ## build the site of the documentation into build/website/site; a broken link or reference fails
 	@$(VENV)-docs/bin/python website/prepare.py $(SITE)
 	@cd $(SITE) && ../../$(VENV)-docs/bin/zensical build --clean --strict
+	@echo 'The site begins at $(SITE)/site/index.html'
 
 docs-serve: docs ## show the site on this machine
 	@cd $(SITE) && ../../$(VENV)-docs/bin/zensical serve
