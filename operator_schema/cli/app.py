@@ -13,6 +13,7 @@ from .. import __version__
 from ..errors import SchemaError
 from ..wording import escape, nearest
 from .arguments import NearChoice
+from .inspect_command import inspect_tools
 from .modules import WrongUse
 from .output import Output
 from .serve import serve
@@ -103,7 +104,19 @@ def completion(outputs: tuple[Output, Output], /, shell: str) -> int:
     return 0
 
 
-for _command in (schema, decode, check, lint, tools, call, describe, serve, completion, show_help):
+for _command in (
+    schema,
+    decode,
+    check,
+    lint,
+    tools,
+    call,
+    describe,
+    serve,
+    inspect_tools,
+    completion,
+    show_help,
+):
     app.add_command(_command)
 
 

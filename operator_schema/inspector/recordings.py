@@ -1,0 +1,298 @@
+"""Which calls are in a log or a file of tried calls, and which of them are read in another way now?"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from ..immutable import Value
+from ..json_values import is_array, is_object, nests_deeper
+from ..tools import RawCall
+from ..wording import clip, show_path
+from .readings import LONGEST_TEXT, Reading, read_call
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from ..tools import Tool
+
+    Find = Callable[[str], Tool[..., Any]]
+
+__all__ = ["LARGEST_LOG", "RecordedCall", "TriedCalls", "calls_in", "read_log", "replayed_log"]
+
+LARGEST_LOG = 64 * 2**20
+"""Bytes of a log."""
+
+_MOST_CALLS = 20_000
+_MOST_SHOWN = 300
+_MOST_TRIED = 1_000
+_DEEPEST = 200
+_SHOWN = 300
+
+
+class RecordedCall(Value):
+    """A line of a log, or one call of it.
+
+    Attributes:
+        line: number of the line, the first being 1.
+        name: of the tool; None for a line that can't be read.
+        arguments: as they were recorded; the text of a line that can't be read.
+        result: what was recorded of the result, if anything was.
+    """
+
+    line: int
+    name: str | None
+    arguments: Any
+    result: str | None = None
+
+
+def calls_in(value: Any) -> list[RawCall]:
+    """List the calls in a JSON value, in whichever usual form they were written.
+
+    Args:
+        value: a call of ours (`name`, `arguments`), of Chat Completions (`function`), of Anthropic (`input`),
+            of MCP (`params`), of Gemini (`functionCall`) or of Bedrock (`toolUse`); a turn of ours, a
+            message, or a list of these.
+    """
+    return [] if nests_deeper(value, _DEEPEST) else list(_calls(value))
+
+
+def _calls(value: Any) -> Iterator[RawCall]:
+    if is_array(value):
+        for item in value:
+            yield from _calls(item)
+        return
+    if not is_object(value):
+        return
+    found = _call(value)
+    if found is not None:
+        yield found
+        return
+    for key in ("calls", "tool_calls", "content", "output", "parts", "message", "choices", "candidates"):
+        if is_object(value.get(key)) or is_array(value.get(key)):
+            yield from _calls(value[key])
+
+
+def _call(value: dict[str, Any]) -> RawCall | None:
+    """Return the call that an object is; None if it is something else."""
+    for key in ("function", "params", "functionCall", "toolUse", "call"):
+        inner = value.get(key)
+        if is_object(inner) and isinstance(inner.get("name"), str):
+            return _call({"id": value.get("id"), **inner})
+    name = next((value[key] for key in ("name", "tool") if isinstance(value.get(key), str)), None)
+    for key in ("arguments", "input", "args", "parameters"):
+        if name is not None and key in value:
+            identity = value.get("id") or value.get("call_id") or value.get("toolUseId")
+            return RawCall(identity if isinstance(identity, str) else None, name, value[key])
+    return None
+
+
+def read_log(path: Path) -> list[RecordedCall]:
+    """Read a log: JSON Lines, of which each has a call, a message with calls, or a turn.
+
+    Args:
+        path: of the file. At most 20,000 calls are read.
+
+    Raises:
+        OSError: it can't be read.
+        ValueError: it is too large.
+    """
+    if path.stat().st_size > LARGEST_LOG:
+        message = f"{path.name} is larger than {LARGEST_LOG // 2**20} MiB: give a part of it"
+        raise ValueError(message)
+    found: list[RecordedCall] = []
+    with path.open(encoding="utf-8", errors="replace") as lines:
+        for number, line in enumerate(lines, 1):
+            found += _calls_of_line(number, line)
+            if len(found) >= _MOST_CALLS:
+                break
+    return found[:_MOST_CALLS]
+
+
+def _calls_of_line(number: int, line: str) -> list[RecordedCall]:
+    if not line.strip():
+        return []
+    try:
+        value = json.loads(line) if len(line) <= LONGEST_TEXT else None
+    except (ValueError, RecursionError):
+        value = None
+    calls = calls_in(value)
+    if not calls:
+        return [RecordedCall(number, None, clip(line.strip(), _SHOWN))]
+    result = value.get("result") if is_object(value) and len(calls) == 1 else None
+    return [RecordedCall(number, call.name, call.arguments, _as_text(result)) for call in calls]
+
+
+def _as_text(result: Any) -> str | None:
+    if is_object(result) and isinstance(result.get("content"), str):
+        result = result["content"]
+    return clip(result if isinstance(result, str) else json.dumps(result), _SHOWN) if result else None
+
+
+def replayed_log(calls: Iterable[RecordedCall], find: Find) -> dict[str, Any]:
+    """Read the calls of a log again, and say which don't fit, and why.
+
+    Args:
+        calls: of `read_log`.
+        find: returns a tool by its name, or raises a `LookupError`.
+
+    Returns:
+        `counts` of what fits and what doesn't, `reasons`, the most frequent first, and `failing`, the first
+        300 of the calls that don't fit.
+    """
+    counts = {"calls": 0, "fit": 0, "repaired": 0, "failing": 0, "unreadable": 0}
+    reasons: Counter[tuple[str, str, str]] = Counter()
+    failing: list[dict[str, Any]] = []
+    for call in calls:
+        counts["calls"] += 1
+        found = None if call.name is None else _replayed(call.name, call.arguments, find)
+        if found is not None and found.fits:
+            counts["fit"] += 1
+            counts["repaired"] += any(finding.code != "ignored" for finding in found.findings)
+            continue
+        counts["unreadable" if found is None else "failing"] += 1
+        reasons.update(_reasons_of(found))
+        if len(failing) < _MOST_SHOWN:
+            failing.append(_failing(call, found))
+    listed = [
+        {"tool": tool, "path": path, "code": code, "calls": number}
+        for (tool, path, code), number in reasons.most_common(50)
+    ]
+    return {"counts": counts, "reasons": listed, "failing": failing}
+
+
+def _replayed(name: str, arguments: Any, find: Find) -> Reading:
+    try:
+        return read_call(find(name), arguments)
+    except LookupError as error:
+        return Reading(name, None, None, str(error), "tool_not_found", ())
+
+
+def _reasons_of(found: Reading | None) -> set[tuple[str, str, str]]:
+    if found is None:
+        return {("", "", "not a call")}
+    places = {(found.tool, show_path(finding.path), finding.code) for finding in found.findings}
+    return places or {(found.tool, "", found.code or "")}
+
+
+def _failing(call: RecordedCall, found: Reading | None) -> dict[str, Any]:
+    text = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments, indent=2)
+    about = {"line": call.line, "tool": call.name, "arguments": clip(text, LONGEST_TEXT)}
+    why = "there is no call in this line, or it isn't JSON" if found is None else found.text
+    return {**about, "result": call.result, "text": why, "code": None if found is None else found.code}
+
+
+class TriedCalls:
+    """The calls that somebody tried, each with how it was read, in a file or in memory.
+
+    Args:
+        path: of the file, JSON Lines, which is made if it isn't there and belongs to its owner alone; None
+            to forget the calls at the end.
+
+    Raises:
+        OSError: the file can't be read.
+        ValueError: it isn't such a file.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = path
+        self._calls: list[dict[str, Any]] = []
+        if path is not None and path.exists():
+            with path.open(encoding="utf-8") as lines:
+                self._calls = [_tried(number, line) for number, line in enumerate(lines, 1) if line.strip()]
+
+    def __len__(self) -> int:
+        return len(self._calls)
+
+    def keep(self, tool: Tool[..., Any], arguments: str) -> None:
+        """Keep a call, once.
+
+        Raises:
+            OSError: the file can't be written.
+            ValueError: there are too many calls.
+        """
+        self._calls = [
+            call for call in self._calls if (call["name"], call["arguments"]) != (tool.name, arguments)
+        ]
+        if len(self._calls) >= _MOST_TRIED:
+            message = f"{_MOST_TRIED:,} calls are kept: forget some first"
+            raise ValueError(message)
+        outcome = read_call(tool, arguments).outcome
+        self._calls.append({"name": tool.name, "arguments": arguments, "outcome": outcome})
+        self._write()
+
+    def forget(self, index: int) -> None:
+        """Forget a call by its position; one that isn't there is forgotten already.
+
+        Raises:
+            OSError: the file can't be written.
+        """
+        if 0 <= index < len(self._calls):
+            del self._calls[index]
+            self._write()
+
+    def accept(self, find: Find) -> None:
+        """Take how each call is read now for how it has to be read.
+
+        Raises:
+            OSError: the file can't be written.
+        """
+        self._calls = [
+            {**call, "outcome": _replayed(call["name"], call["arguments"], find).outcome}
+            for call in self._calls
+        ]
+        self._write()
+
+    def replayed(self, find: Find) -> dict[str, Any]:
+        """Read all calls again, and say which are read in another way now.
+
+        Args:
+            find: as for `replayed_log`.
+        """
+        calls: list[dict[str, Any]] = []
+        for index, call in enumerate(self._calls):
+            now = _replayed(call["name"], call["arguments"], find)
+            changed = now.outcome != call["outcome"]
+            about = {"index": index, "tool": call["name"], "arguments": call["arguments"], "fits": now.fits}
+            calls.append({**about, "changed": changed, "before": call["outcome"], "now": now.outcome})
+        number = sum([call["changed"] for call in calls])
+        kept = None if self.path is None else str(self.path)
+        return {"calls": calls, "changed": number, "summary": _summary(number, len(calls)), "file": kept}
+
+    def _write(self) -> None:
+        if self.path is None:
+            return
+        text = "".join([f"{json.dumps(call, ensure_ascii=False)}\n" for call in self._calls])
+        made = self.path.with_name(f"{self.path.name}.new")
+        # Arguments may be private: nobody else may read them.
+        with os.fdopen(
+            os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8"
+        ) as new:
+            new.write(text)
+        made.replace(self.path)
+
+
+def _summary(changed: int, number: int) -> str:
+    if not number:
+        return "no calls are kept yet"
+    return f"{changed} of {number} {'reads' if changed == 1 else 'read'} differently now"
+
+
+def _tried(number: int, line: str) -> dict[str, Any]:
+    try:
+        call = json.loads(line)
+    except (ValueError, RecursionError):
+        call = None
+    if (
+        is_object(call)
+        and isinstance(call.get("name"), str)
+        and isinstance(call.get("arguments"), str)
+        and is_object(call.get("outcome"))
+        and not nests_deeper(call, _DEEPEST)
+    ):
+        return {key: call[key] for key in ("name", "arguments", "outcome")}
+    message = f"line {number} isn't a tried call: an object with name, arguments (a text) and outcome"
+    raise ValueError(message)
