@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import threading
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,25 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 import desk
+from patience import at_most
 
 from operator_schema.inspector import Inspector, subject_of
 
-# They need a browser, which `make test-browser` installs.
-collect_ignore = [] if "INSPECTOR_BROWSER" in os.environ else ["test_in_browser.py"]
+_SERVED = ["test_http.py", "test_inspect_command.py"]
+
+# Some need a browser, which `make test-browser` installs; some need a server, which isn't on every Python.
+collect_ignore = [
+    *([] if "INSPECTOR_BROWSER" in os.environ else ["test_in_browser.py"]),
+    *([] if find_spec("starlette") and find_spec("uvicorn") else _SERVED),
+]
+MOST_SECONDS = 90
+
+
+@pytest.fixture(autouse=True)
+def _ends():
+    """No test waits for ever, whatever a server does not say."""
+    with at_most(MOST_SECONDS):
+        yield
 
 
 @pytest.fixture
@@ -27,7 +42,7 @@ def subject():
     return subject_of("desk:toolset", desk.toolset)
 
 
-class Page:
+class Client:
     """A client of a page that is served: it has the cookie, unless told otherwise."""
 
     def __init__(self, address):
@@ -68,7 +83,7 @@ class Page:
     def run(self, body):
         status, _, text = self.ask("POST", "/api/run", json.dumps(body))
         assert status == 200, text
-        return [json.loads(line) for line in text.splitlines()]
+        return [json.loads(line) for line in text.split("\n") if line]
 
 
 @pytest.fixture
@@ -93,7 +108,7 @@ def serve():
         thread = threading.Thread(target=lambda: asyncio.run(main()))
         thread.start()
         assert ready.wait(20)
-        return Page(address[0])
+        return Client(address[0])
 
     yield start
     for loop, task, thread in ends:

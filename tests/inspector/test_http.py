@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import threading
 import time
@@ -48,9 +49,7 @@ def test_the_page_runs_nothing_but_its_own_files():
     html = folder.joinpath("index.html").read_text(encoding="utf-8")
     assert "<script>" not in html
     assert "style=" not in html
-    assert " on" not in html.replace(" one", "").partition("<body>")[2].replace("name", "").replace(
-        " only", ""
-    )
+    assert re.search(r"\son\w+=", html) is None
     for name in names:
         text = folder.joinpath(name).read_text(encoding="utf-8")
         assert "http://" not in text.replace("http://www.w3.org", "")
