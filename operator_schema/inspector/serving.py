@@ -53,8 +53,14 @@ async def serve_inspector(inspector: Inspector, port: int, announce: Callable[[s
             limit_concurrency=_MOST_CONNECTIONS,
             timeout_graceful_shutdown=_GRACE,
         )
+        server = uvicorn.Server(config)
+        serving = asyncio.ensure_future(server.serve(sockets=[listening]))
         announce(f"http://{_HOST}:{own}/?token={token}")
-        await uvicorn.Server(config).serve(sockets=[listening])
+        try:
+            await asyncio.shield(serving)
+        finally:
+            server.should_exit = True  # where the caller is cancelled, connections are closed first
+            await serving
 
 
 def _listening(port: int) -> socket.socket:

@@ -47,6 +47,12 @@ export function showTry(main, state, tool) {
     const found = await attempt(steps, () => post("stream", { ...wanted(), size: Number(size.value) || 1 }));
     if (found) showSteps(steps, found);
   };
+  let isRunning = false; // the second click of a double click starts nothing
+  const startOnce = async () => {
+    if (isRunning) return;
+    isRunning = true;
+    try { await start(result, tool, editor.value, {}); } finally { isRunning = false; }
+  };
   const keep = async () => {
     const found = await attempt(steps, () => post("tried/keep", wanted()));
     if (found) fill(steps, h("p", {}, `Kept: ${plural(found.calls.length, "call")}${found.file ? ` in ${found.file}` : " until the inspector ends"}. After a change of your code, see Tried calls.`));
@@ -61,7 +67,7 @@ export function showTry(main, state, tool) {
     h("h3", {}, "How it is read"), reading, steps,
     h("h3", {}, "Run it"),
     tool.has_function ? h("p", { class: "buttons" },
-      button(tool.needs_agreement ? "Run…" : "Run", () => start(result, tool, editor.value, {}), { id: "run", class: "main" }),
+      button(tool.needs_agreement ? "Run…" : "Run", startOnce, { id: "run", class: "main" }),
       tool.needs_agreement ? h("span", { class: "dim" }, "It asks once more before it runs.") : null)
       : h("p", {}, "It has no function that could run."),
     result);
