@@ -13,6 +13,7 @@ import click
 
 from ..errors import DuplicateToolError
 from ..immutable import Value
+from ..json_values import is_array
 from ..wording import clip, escape
 from .arguments import NAME, REGISTRY, TargetCommand, given_to_factory, traceback_option
 from .contexts import OpenContexts
@@ -75,8 +76,8 @@ examples:
 )
 @click.option(
     "--calls",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A log of calls: JSON Lines.",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A log of calls, as JSON Lines.",
 )
 @click.option(
     "--tried",
@@ -85,7 +86,7 @@ examples:
 )
 @click.option(
     "--store",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=click.Path(dir_okay=False, path_type=Path),
     help="File of a SqliteStore, whose rounds wait for a person.",
 )
 @click.option("--secret-env", metavar="NAME", help="Variable with the secret of the store.")
@@ -153,6 +154,11 @@ def _kept(options: Mapping[str, Any]) -> dict[str, Any]:
 
     from ..inspector.recordings import TriedCalls
 
+    for name in ("calls", "store"):
+        path: Path | None = options[name]
+        if path is not None and not path.is_file():
+            message = f"--{name}: there is no file {escape(str(path))}"
+            raise WrongUse(message)
     try:
         tried = TriedCalls(options["tried"])
     except (OSError, ValueError) as error:
@@ -238,10 +244,11 @@ async def _server_inspected(given: Any, options: Mapping[str, Any]) -> AsyncGene
 
 def _reason(error: BaseException) -> str:
     """Return why a server can't be used, from within the groups that task groups make."""
-    while isinstance(error, BaseExceptionGroup) and error.exceptions:
-        error = error.exceptions[0]  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]  # of whatever errors
-    text = clip(escape(str(error)), _MESSAGE_LENGTH)
-    return text or ("it doesn't answer" if isinstance(error, TimeoutError) else type(error).__name__)
+    found: Any = error
+    while issubclass(type(found), BaseExceptionGroup):
+        found = found.exceptions[0]
+    text = clip(escape(str(found)), _MESSAGE_LENGTH)
+    return text or ("it doesn't answer" if isinstance(found, TimeoutError) else type(found).__name__)
 
 
 def _subject_of_server(place: str, tools: Any, options: Mapping[str, Any]) -> Subject:
@@ -280,7 +287,7 @@ def _offered(target: ObjectName, options: Mapping[str, Any]) -> tuple[Any, Given
     """
     traceback = options["show_traceback"]
     offered: Any = find_offered(target, options["given"], show_traceback=traceback)
-    if isinstance(offered, list) and not offered:
+    if is_array(offered) and not offered:
         name = escape(":".join(filter(None, target)))
         message = f"there are no tools in {name}: decorate functions with @tool"
         raise WrongUse(message)

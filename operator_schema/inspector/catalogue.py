@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import providers as provider_table
 from ..errors import SchemaError
-from ..json_values import is_object, to_json_text
+from ..json_values import is_array, is_object, to_json_text
 from ..providers import Provider, provider_names
 from ..providers.report import count_tokens, is_estimate
 from ..wording import nearest
@@ -36,11 +36,12 @@ _MOST_LINES = 3_000
 """Lines of two documents that are compared with each other."""
 
 _WORDS = {
-    "described": "told in words, in the description, in place of the keyword",
-    "null": "has to be there, and null means that it is left out",
-    "weakened": "not enforced: the schema that the provider gets takes more",
-    "renamed": "has another name on the wire",
+    "weakened": "the schema that the provider gets takes more; words say what fits",
+    "renamed": "it has another name on the wire",
+    "null": "it has to be there, and null means that it is left out",
+    "described": "words in the description say it, in place of the keyword",
 }
+"""What becomes of a keyword, the worst first."""
 
 
 class UnknownProviderError(LookupError):
@@ -188,7 +189,7 @@ def _sent(tool: Tool[..., Any], provider: Provider, *, strict: bool) -> dict[str
                 "keyword": loss.keyword,
                 "words": _WORDS[loss.kind],
             }
-            for loss in report.losses
+            for loss in sorted(report.losses, key=lambda loss: list(_WORDS).index(loss.kind))
         ],
         "rows": rows,
         "body": body,
@@ -207,12 +208,12 @@ def _strictly(tool: Tool[..., Any]) -> Any:
 
 def _tool_in(body: dict[str, Any]) -> Any:
     """Return what stands for the one tool in a request."""
-    found = body.get("tools", body)
+    found: Any = body.get("tools", body)
     if is_object(found) and "tools" in found:  # Bedrock's toolConfig
         found = found["tools"]
-    while isinstance(found, list) and len(found) == 1:
+    while is_array(found) and len(found) == 1:
         found = found[0]
-        if is_object(found) and isinstance(found.get("functionDeclarations"), list):
+        if is_object(found) and is_array(found.get("functionDeclarations")):
             found = found["functionDeclarations"]
     return found
 

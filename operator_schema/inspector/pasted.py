@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from ..json_values import is_object
+from ..json_values import is_array, is_object
 from ..providers import ResponseError, provider_names
 from .catalogue import provider_named
 from .readings import LONGEST_TEXT, read_call
@@ -85,7 +85,7 @@ def _answer_of(subject: Subject, text: str, name: str) -> Answer:
     if is_object(value):
         return provider.answer(value, subject.toolset)
     stream = provider.stream(subject.toolset)
-    if isinstance(value, list):
+    if is_array(value):
         for event in value:
             stream.feed(event)
     else:

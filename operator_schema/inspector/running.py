@@ -15,6 +15,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from ..errors import DecodeError, MissingContextError, NeedsInput, SchemaError, ToolError
+from ..json_values import is_array, is_object
 from ..rounds import Toolset, answer_codec, answer_schema, call_text
 from ..tools import Audio, File, Image, RawCall, Resource
 from ..wording import clip
@@ -175,7 +176,7 @@ def result_as_dict(result: ToolResult) -> dict[str, Any]:
 
 def _bounded(value: Any) -> Any:
     """Return a JSON value, unless it is larger than a page shows."""
-    if not isinstance(value, (dict, list)):
+    if not (is_array(value) or is_object(value)):
         return None
     return value if len(json.dumps(value)) <= _LONGEST_CONTENT else None
 

@@ -79,7 +79,7 @@ def subject_of(
     context: Mapping[Any, Any] | None = None,
     is_foreign: bool = False,
     notes: tuple[str, ...] = (),
-    **limits: Any,
+    timeout: float | None = 30.0,
 ) -> Subject:
     """Make a subject of tools.
 
@@ -89,7 +89,7 @@ def subject_of(
         context: what is injected into the functions.
         is_foreign: as for `Subject`.
         notes: as for `Subject`.
-        limits: options of the executor that is made where none is given.
+        timeout: seconds that a call may take, where no executor is given.
 
     Raises:
         DuplicateToolError: two tools have the same name.
@@ -100,7 +100,7 @@ def subject_of(
         toolset: Toolset[Any] = Toolset(executor.registry)
     else:
         registry = offered if isinstance(offered, Registry) else Registry(offered)
-        executor = Executor(registry, **{"strict_results": True, "show_errors": "message", **limits})
+        executor = Executor(registry, timeout=timeout, strict_results=True, show_errors="message")
         toolset = cast("Any", offered) if isinstance(offered, Toolset) else Toolset(registry)
     findings = tuple(lint(list(executor.registry)))
     return Subject(name, toolset, executor, findings, context, is_foreign, notes)

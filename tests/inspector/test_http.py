@@ -8,7 +8,7 @@ import socket
 import threading
 import time
 
-import desk
+import help_desk
 import pytest
 
 from operator_schema import Executor, RawCall, tool
@@ -190,7 +190,7 @@ def test_it_listens_on_this_machine_alone(page):
 
 def test_the_state(page):
     found = page.get("state")
-    assert (found["version"], found["problem"], found["name"]) == (1, None, "desk:toolset")
+    assert (found["version"], found["problem"], found["name"]) == (1, None, "help_desk:toolset")
     assert (found["waiting"], found["recorded"], found["tried"]) == (None, None, 0)
 
 
@@ -224,15 +224,15 @@ def test_a_dangerous_call_needs_its_own_agreement(page):
     call = {"tool": "refund", "arguments": '{"order_id": 1, "amount": 2}'}
     asked = page.run(call)[-1]["done"]
     assert asked["question"].startswith("Run refund?")
-    assert desk.PAID == []
+    assert help_desk.PAID == []
     other = {**call, "arguments": '{"order_id": 1, "amount": 2000}', "agreement": asked["agreement"]}
     assert "question" in page.run(other)[-1]["done"]
     assert "question" in page.run({**call, "agreement": "yes"})[-1]["done"]
-    assert desk.PAID == []
+    assert help_desk.PAID == []
     agreed = {**call, "agreement": asked["agreement"]}
     assert page.run(agreed)[-1]["done"]["result"]["content"] == "paid 2 for order 1: goodwill"
     assert "question" in page.run(agreed)[-1]["done"]  # a second click
-    assert len(desk.PAID) == 1
+    assert len(help_desk.PAID) == 1
 
 
 def test_an_agreement_ends_when_the_tools_change(serve, subject):
@@ -353,9 +353,9 @@ def test_an_answer_is_taken_apart(page):
 def test_a_waiting_call_is_approved_and_runs_at_the_second_click(serve, subject, tmp_path, page):
     assert "--store" in page.get("waiting", 404)["problem"]
     store = SqliteStore(tmp_path / "desk.db")
-    executor = Executor(desk.toolset, store=store)
+    executor = Executor(help_desk.toolset, store=store)
     call = RawCall("1", "refund", {"order_id": 1, "amount": 3})
-    work = executor.run_sync(desk.toolset.offer().round([call]))
+    work = executor.run_sync(help_desk.toolset.offer().round([call]))
     served = serve(Inspector(subject, store=store))
     assert served.get("state")["waiting"] == 1
     (shown,) = served.get("waiting")["rounds"]
@@ -365,10 +365,10 @@ def test_a_waiting_call_is_approved_and_runs_at_the_second_click(serve, subject,
     assert served.post("waiting/decide", decision)["pending"] == 1
     asked = served.post("waiting/run", {"round_id": work.id})
     assert asked["question"].startswith("Run refund?")
-    assert desk.PAID == []
+    assert help_desk.PAID == []
     done = served.post("waiting/run", {"round_id": work.id, "agreement": asked["agreement"]})
     assert done["is_complete"]
-    assert len(desk.PAID) == 1
+    assert len(help_desk.PAID) == 1
     served.post("waiting/run", {"round_id": work.id, "agreement": asked["agreement"]}, 409)
     served.post("waiting/decide", {**decision, "action": "eat"}, 400)
     served.post("waiting/decide", {**decision, "round_id": "x"}, 409)

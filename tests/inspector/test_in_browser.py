@@ -11,7 +11,7 @@ import re
 import sys
 from pathlib import Path
 
-import desk
+import help_desk
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
@@ -87,7 +87,7 @@ def inspector(subject, tmp_path):
         RawCall("1", "refund", {"order_id": 1, "amount": "1.50"}),
         RawCall("2", "choose_seat", {"train": "IC 712"}),
     ]
-    Executor(desk.toolset, store=store).run_sync(desk.toolset.offer().round(raw))
+    Executor(help_desk.toolset, store=store).run_sync(help_desk.toolset.offer().round(raw))
     return Inspector(subject, store=store, recorded=log)
 
 
@@ -139,7 +139,7 @@ def test_a_waiting_call_is_approved(view, client):
     page.screenshot(path=SHOTS / "waiting.png")
     page.get_by_role("button", name="Approve refund", exact=True).click()
     expect(page.get_by_text("refund: approved, not run yet")).to_be_visible()
-    assert desk.PAID == []
+    assert help_desk.PAID == []
     page.get_by_label("window").or_(page.get_by_role("combobox").last).select_option("aisle")
     page.get_by_role("button", name="Answer", exact=True).click()
     page.get_by_role("button", name="Run 2 approved calls here…").click()
@@ -148,7 +148,7 @@ def test_a_waiting_call_is_approved(view, client):
     expect(page.get_by_label("The model reads").first).to_have_text("paid 1.50 for order 1: goodwill")
     expect(page.get_by_label("The model reads").last).to_have_text("IC 712: a seat at the aisle")
     expect(page.get_by_text("your program loads the round and commits it")).to_be_visible()
-    assert len(desk.PAID) == 1
+    assert len(help_desk.PAID) == 1
 
 
 def test_a_waiting_call_is_changed_or_rejected(view, client, inspector):
@@ -168,7 +168,7 @@ def test_a_waiting_call_is_changed_or_rejected(view, client, inspector):
     page.get_by_label("Reason for rejecting choose_seat").fill("the train is full")
     page.get_by_role("button", name="Reject choose_seat").click()
     expect(page.get_by_label("The model reads")).to_have_text("This call was rejected: the train is full")
-    assert desk.PAID == []
+    assert help_desk.PAID == []
 
 
 # --- trying a tool ----------------------------------------------------------------------------------
@@ -267,12 +267,12 @@ def test_no_dangerous_call_runs_by_one_click_or_a_double_click(view, client):
     page.keyboard.press("Enter")
     page.keyboard.press("Escape")
     expect(page.get_by_text("Not run.")).to_be_visible()
-    assert desk.PAID == []
+    assert help_desk.PAID == []
     run.click()
     expect(page.get_by_role("button", name="Cancel")).to_be_focused()
     page.get_by_role("button", name="Run it once").click()
     expect(page.get_by_label("The model reads")).to_have_text("paid 5 for order 1: goodwill")
-    assert len(desk.PAID) == 1
+    assert len(help_desk.PAID) == 1
 
 
 def test_kept_calls_show_what_a_change_changes(view, client, inspector):

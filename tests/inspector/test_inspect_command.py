@@ -14,8 +14,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from page_client import Client
 
-from conftest import Client
 from operator_schema import Executor, RawCall
 from operator_schema.cli import main
 from operator_schema.rounds import SqliteStore
@@ -28,7 +28,7 @@ PROGRAM = (sys.executable, "-m", "operator_schema", "inspect")
 
 @pytest.fixture
 def folder(tmp_path):
-    shutil.copy(Path(__file__).with_name("desk.py"), tmp_path)
+    shutil.copy(Path(__file__).with_name("help_desk.py"), tmp_path)
     return tmp_path
 
 
@@ -84,11 +84,11 @@ def wait_for(client, version):
 def test_a_module_with_all_that_can_be_beside_it(start, folder):
     (folder / "calls.jsonl").write_text('{"name": "refund", "arguments": {"order_id": 1, "amount": "ten"}}\n')
     sys.path.insert(0, str(folder))
-    import desk
+    import help_desk
 
     store = SqliteStore(folder / "desk.db", secret=b"sixteen bytes or more")
     call = RawCall("1", "refund", {"order_id": 1, "amount": 3})
-    Executor(desk.toolset, store=store).run_sync(desk.toolset.offer().round([call]))
+    Executor(help_desk.toolset, store=store).run_sync(help_desk.toolset.offer().round([call]))
     words = [
         "--calls",
         "calls.jsonl",
@@ -99,22 +99,22 @@ def test_a_module_with_all_that_can_be_beside_it(start, folder):
         "--secret-env",
         "SECRET",
     ]
-    page = start(*words, "desk:toolset", SECRET="sixteen bytes or more")  # noqa: S106  # a test's own
+    page = start(*words, "help_desk:toolset", SECRET="sixteen bytes or more")  # noqa: S106  # a test's own
     state = page.get("state")
-    assert (state["name"], state["waiting"], state["recorded"]) == ("desk:toolset", 1, "calls.jsonl")
+    assert (state["name"], state["waiting"], state["recorded"]) == ("help_desk:toolset", 1, "calls.jsonl")
     assert "amount: " in page.get("recorded")["failing"][0]["text"]
     (work,) = page.get("waiting")["rounds"]
     assert work["problem"] is None
     page.post("tried/keep", {"tool": "export", "arguments": '{"rows": 1}'})
     assert json.loads((folder / "tried.jsonl").read_text())["name"] == "export"
-    assert page.said[0] == "operator-schema: 5 tools of desk:toolset\n"
+    assert page.said[0] == "operator-schema: 5 tools of help_desk:toolset\n"
 
 
 @pytest.mark.slow("it starts processes")
 def test_a_change_of_the_source_is_shown_and_tried_calls_are_replayed(start, folder):
-    page = start("desk")
+    page = start("help_desk")
     page.post("tried/keep", {"tool": "export", "arguments": '{"rows": "3"}'})
-    file = folder / "desk.py"
+    file = folder / "help_desk.py"
     source = file.read_text()
     file.write_text(source.replace("async def export(rows: int,", "async def export(rows: int | str,"))
     assert wait_for(page, 2)["problem"] is None
@@ -133,7 +133,7 @@ def test_a_change_of_the_source_is_shown_and_tried_calls_are_replayed(start, fol
 @pytest.mark.slow("it starts processes")
 @needs_mcp
 def test_a_server_of_somebody_else(start, folder):
-    page = start("--mcp", f"{sys.executable} -m operator_schema serve desk:toolset")
+    page = start("--mcp", f"{sys.executable} -m operator_schema serve help_desk:toolset")
     found = page.get("catalogue?provider=gemini")
     assert {tool["name"] for tool in found["tools"]} == {
         *("find_articles", "create_order", "refund", "choose_seat", "export"),
@@ -157,7 +157,7 @@ def test_a_server_of_somebody_else(start, folder):
 @needs_mcp
 def test_a_server_by_its_url(start, folder):
     with subprocess.Popen(
-        [sys.executable, "-m", "operator_schema", "serve", "--http", "--port", "0", "desk:toolset"],
+        [sys.executable, "-m", "operator_schema", "serve", "--http", "--port", "0", "help_desk:toolset"],
         cwd=folder,
         stderr=subprocess.PIPE,
         text=True,
@@ -191,19 +191,21 @@ def test_wrong_use_says_what_is_right(refused, folder, monkeypatch):
     (folder / "not.db").write_text("hello " * 1000)
     (folder / "bad.jsonl").write_text("x")
     assert "give one target: MODULE, MODULE:REGISTRY" in refused()
-    assert "give one target" in refused("--mcp", "server", "desk")
+    assert "give one target" in refused("--mcp", "server", "help_desk")
     assert "no tools in empty: decorate functions with @tool" in refused("empty")
     assert "--context is for your own tools" in refused("--context", "a:b", "https://x.example/mcp")
-    assert "--tried bad.jsonl can't be used: line 1" in refused("--tried", "bad.jsonl", "desk")
-    assert "--store not.db can't be used" in refused("--store", "not.db", "desk")
-    assert "--secret-env is for --store" in refused("--secret-env", "X", "desk")
+    assert "--tried bad.jsonl can't be used: line 1" in refused("--tried", "bad.jsonl", "help_desk")
+    assert "--store not.db can't be used" in refused("--store", "not.db", "help_desk")
+    assert "--secret-env is for --store" in refused("--secret-env", "X", "help_desk")
     (folder / "own.db").touch()
     assert "the variable NO with the secret isn't set" in refused(
-        "--store", "own.db", "--secret-env", "NO", "desk"
+        "--store", "own.db", "--secret-env", "NO", "help_desk"
     )
     monkeypatch.setenv("SHORT", "x")
-    assert "can't be used" in refused("--store", "own.db", "--secret-env", "SHORT", "desk")
-    assert "does not exist" in refused("--calls", "none.jsonl", "desk")
+    assert "can't be used" in refused("--store", "own.db", "--secret-env", "SHORT", "help_desk")
+    assert "--calls: there is no file none.jsonl" in refused("--calls", "none.jsonl", "help_desk")
+    assert "--store: there is no file none.db" in refused("--store", "none.db", "help_desk")
+    assert not (folder / "none.db").exists()
     assert "no module nowhere" in refused("nowhere")
 
 
@@ -221,11 +223,11 @@ def test_what_is_not_installed_is_named(refused, monkeypatch, missing):
     monkeypatch.setitem(sys.modules, missing, None)
     for name in [name for name in sys.modules if name.startswith(f"{missing}.")]:
         monkeypatch.setitem(sys.modules, name, None)
-    assert "pip install 'operator-schema[inspector]'" in refused("desk")
+    assert "pip install 'operator-schema[inspector]'" in refused("help_desk")
 
 
 def test_an_address_that_is_taken(refused):
     import socket
 
     with socket.create_server(("127.0.0.1", 0)) as other:
-        assert "can't serve: " in refused("--port", str(other.getsockname()[1]), "desk")
+        assert "can't serve: " in refused("--port", str(other.getsockname()[1]), "help_desk")

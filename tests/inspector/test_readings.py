@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import InitVar, dataclass
 
-import desk
+import help_desk
 import pytest
 
 from operator_schema import RawCall, Toolset, tool, tool_input
@@ -37,7 +37,7 @@ def test_a_call_that_does_not_fit_has_the_text_that_the_model_reads(subject, arg
     assert reading.code == call.code == "invalid_params"
     assert reading.outcome == {"text": call.content}
     assert reading.arguments is None
-    assert desk.PAID == []
+    assert help_desk.PAID == []
 
 
 def test_blank_arguments_are_none():

@@ -7,7 +7,7 @@ import base64
 import logging
 from typing import Annotated
 
-import desk
+import help_desk
 import pytest
 
 from operator_schema import Executor, skip, tool
@@ -51,7 +51,7 @@ def test_a_wrong_call_is_answered_without_asking_anybody(subject):
     done = run(subject, "refund", '{"order_id": "x"}')
     assert done["result"]["code"] == "invalid_params"
     assert "amount" in done["result"]["content"]
-    assert desk.PAID == []
+    assert help_desk.PAID == []
 
 
 def test_an_agreement_is_for_one_call_once(monkeypatch):
@@ -89,7 +89,7 @@ def test_progress_and_a_picture(subject):
     text, picture = done["result"]["parts"]
     assert text["text"] == "The orders:"
     assert picture["media_type"] == "image/png"
-    assert base64.b64decode(picture["data"]) == desk.PIXEL
+    assert base64.b64decode(picture["data"]) == help_desk.PIXEL
 
 
 def test_only_plain_pictures_are_shown():

@@ -6,7 +6,7 @@ import asyncio
 import json
 from decimal import Decimal
 
-import desk
+import help_desk
 import pytest
 
 from operator_schema import Executor, RawCall, Toolset
@@ -27,8 +27,8 @@ def store(tmp_path):
 def wait(store, *calls):
     """Let calls wait, as a program does; return the id of their round."""
     raw = [RawCall(f"c{index}", name, arguments) for index, (name, arguments) in enumerate(calls)]
-    executor = Executor(desk.toolset, store=store)
-    return executor.run_sync(desk.toolset.offer().round(raw)).id
+    executor = Executor(help_desk.toolset, store=store)
+    return executor.run_sync(help_desk.toolset.offer().round(raw)).id
 
 
 REFUND = ("refund", {"order_id": 1, "amount": "1.50"})
@@ -57,8 +57,8 @@ def test_an_approval_is_saved_and_runs_nothing(subject, store):
     round_id = wait(store, REFUND)
     shown = decide(subject, store, Decision(round_id, 0, "approve"))
     assert shown["calls"][0]["state"] == "pending"
-    assert desk.PAID == []
-    assert store.load(round_id, desk.toolset).pending[0].approved  # another process sees it
+    assert help_desk.PAID == []
+    assert store.load(round_id, help_desk.toolset).pending[0].approved  # another process sees it
 
 
 def test_what_is_approved_runs_once_and_the_program_commits_it(subject, store):
@@ -66,12 +66,12 @@ def test_what_is_approved_runs_once_and_the_program_commits_it(subject, store):
     decide(subject, store, Decision(round_id, 0, "approve"))
     done = asyncio.run(run_round(subject, store, round_id))
     assert done["is_complete"]
-    assert [(1, Decimal("1.50"))] == desk.PAID
+    assert [(1, Decimal("1.50"))] == help_desk.PAID
     with pytest.raises(DecisionError, match="no call of this round is to be run"):
         asyncio.run(run_round(subject, store, round_id))
-    turn = store.load(round_id, desk.toolset).commit(store.transcript("order 1"))
+    turn = store.load(round_id, help_desk.toolset).commit(store.transcript("order 1"))
     assert turn.results[0].content == "paid 1.50 for order 1: goodwill"
-    assert len(desk.PAID) == 1
+    assert len(help_desk.PAID) == 1
     with pytest.raises(DecisionError, match="is done"):
         decide(subject, store, Decision(round_id, 0, "reject"))
 
@@ -82,7 +82,7 @@ def test_other_arguments_are_checked(subject, store):
         decide(subject, store, Decision(round_id, 0, "approve", {"order_id": 1, "amount": "many"}))
     decide(subject, store, Decision(round_id, 0, "approve", {"order_id": 1, "amount": "0.50"}))
     asyncio.run(run_round(subject, store, round_id))
-    assert [(1, Decimal("0.50"))] == desk.PAID
+    assert [(1, Decimal("0.50"))] == help_desk.PAID
 
 
 def test_a_rejection_has_its_reason(subject, store):
@@ -118,7 +118,7 @@ def test_what_can_not_be_decided(subject, store, decision):
 
 def test_a_decision_of_somebody_else_comes_first(subject, store):
     round_id = wait(store, REFUND)
-    work = store.load(round_id, desk.toolset)
+    work = store.load(round_id, help_desk.toolset)
     decide(subject, store, Decision(round_id, 0, "reject", "no"))
     with pytest.raises(Exception, match="meanwhile"):
         store.claim(work.approve(0))
@@ -126,7 +126,7 @@ def test_a_decision_of_somebody_else_comes_first(subject, store):
 
 def test_a_round_of_other_tools_or_with_another_secret_says_so(subject, store, tmp_path):
     wait(store, REFUND)
-    others = subject_of("others", Toolset(desk.export))
+    others = subject_of("others", Toolset(help_desk.export))
     (work,) = waiting_rounds(others, store)["rounds"]
     assert "refund" in work["problem"]
     (work,) = waiting_rounds(subject, SqliteStore(tmp_path / "desk.db"))["rounds"]
@@ -136,7 +136,7 @@ def test_a_round_of_other_tools_or_with_another_secret_says_so(subject, store, t
 
 def test_rounds_of_a_process_that_died_are_listed(subject, store):
     round_id = wait(store, REFUND)
-    store.claim(store.load(round_id, desk.toolset))
+    store.claim(store.load(round_id, help_desk.toolset))
     found = waiting_rounds(subject, store)
     assert [one["id"] for one in found["stuck"]] == [round_id]
     assert found["rounds"] == []

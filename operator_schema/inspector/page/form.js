@@ -12,7 +12,8 @@ export function parse(text) {
 }
 
 export class Form {
-  constructor(described, value, changed) {
+  constructor(described, value, changed, name = "arguments") {
+    this.name = name;
     this.described = described;
     this.value = value;
     this.changed = changed;
@@ -26,7 +27,7 @@ export class Form {
   }
 
   draw(focus) {
-    fill(this.element, this.field(this.described.root, this.value, [], "arguments", 0));
+    fill(this.element, this.field(this.described.root, this.value, [], this.name, 0));
     if (focus !== undefined) this.element.querySelector(`[data-path="${CSS.escape(focus)}"]`)?.focus();
   }
 

@@ -52,7 +52,7 @@ function callView(call, decide) {
   if (call.result) showResult(result, { result: call.result });
   return h("section", { class: "call", "aria-label": `${call.tool}, ${call.state}` },
     h("h4", {}, `${call.tool}: ${words(call)}`),
-    call.reason ? h("p", {}, `Why: ${call.reason}`) : null,
+    call.reason && !call.question ? h("p", {}, `Why: ${call.reason}`) : null,
     call.state === "deferred" || call.state === "pending" ? pre(call.text ?? "", "What is to run") : null,
     call.state === "deferred" ? decisions(call, decide) : null, result);
 }

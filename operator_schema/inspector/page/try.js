@@ -162,7 +162,7 @@ export function showResult(place, done, again) {
 }
 
 export function question(text, described, yes, answered) {
-  const form = new Form({ root: { ...described.root, description: text }, definitions: described.definitions }, null, () => {});
+  const form = new Form(described, null, () => {}, "answer");
   form.show(form.blank(described.root, 0));
   return h("fieldset", {}, h("legend", {}, "A question for a person"), h("p", { class: "text" }, text), form.element,
     button(yes, () => answered(form.value), { class: "main" }));
