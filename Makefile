@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 LINTERS := ruff ruff-format mypy pyright imports
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-quick test-near test-browser test-frameworks lock-frameworks grammars coverage matrix campaign campaign-expressions campaign-parsers code-judges damage mutation bench bench-code bench-quick lint $(LINTERS) format clean
+.PHONY: help demo test test-quick test-near test-browser test-frameworks lock-frameworks grammars docs docs-serve coverage matrix campaign campaign-compare campaign-expressions campaign-parsers code-judges damage mutation bench bench-code bench-quick lint $(LINTERS) format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' $(MAKEFILE_LIST) | column -t -s: 2>/dev/null || true
@@ -64,6 +64,14 @@ coverage: $(VENV)/.test ## check how many branches of the engine its own tests c
 	$(PYTEST) $(PARALLEL) --cov --cov-report= -m "not no_cover" $(ARGS)
 	$(BIN)/python -m coverage report --show-missing --skip-covered --fail-under=99
 
+SITE := build/website
+docs: $(VENV)-docs/.docs ## build the site of the documentation into build/website/site; a broken link or reference fails
+	@$(VENV)-docs/bin/python website/prepare.py $(SITE)
+	@cd $(SITE) && ../../$(VENV)-docs/bin/zensical build --clean --strict
+
+docs-serve: docs ## show the site on this machine
+	@cd $(SITE) && ../../$(VENV)-docs/bin/zensical serve
+
 matrix: $(VENV)/bin/python ## run all tests on the newer Pythons that are installed, and on Pyodide
 	@$(BIN)/python tests/matrix/run.py $(ARGS)
 
@@ -79,6 +87,10 @@ campaign-expressions: $(VENV)/.test ## compare the regular expressions of docume
 SIZE ?= 1000000
 campaign-parsers: $(VENV)/.test ## ask the code tools about hostile texts, of which none may take long (SIZE=1000000)
 	$(BIN)/python tests/campaign/parsers.py --size $(SIZE)
+
+COMPARED ?= 100000
+campaign-compare: $(VENV)/.test ## compare random schemas with edits of them, judged by jsonschema (COMPARED=100000 SEED=0)
+	$(BIN)/python tests/campaign/compare.py --pairs $(COMPARED) --seed $(SEED)
 
 BENCH ?= .venv-bench
 bench: $(BENCH)/.bench ## compare with other libraries, write docs/benchmarks/; a part with ARGS='encode --rounds 9'
@@ -119,7 +131,7 @@ format: $(VENV)/.dev ## fix and format with ruff
 	$(BIN)/ruff format .
 
 clean: ## remove environments and caches
-	rm -rf $(VENV) .venv-bench* .venv-matrix $(FRAMEWORKS_VENV) build dist *.egg-info .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(VENV)-docs .venv-bench* .venv-matrix $(FRAMEWORKS_VENV) build dist *.egg-info .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else f"Python 3.11 or newer is needed, this is {sys.version}")'
@@ -142,6 +154,11 @@ $(VENV)/.dev: $(VENV)/bin/python pyproject.toml setup.cfg
 $(VENV)/.browser: $(VENV)/.test
 	$(PIP) install playwright==1.65.2
 	npm install --silent --no-audit --no-fund --prefix $(VENV)/axe axe-core@4.14.1
+	@touch $@
+
+$(VENV)-docs/.docs: pyproject.toml setup.cfg
+	$(PYTHON) -m venv $(VENV)-docs
+	$(VENV)-docs/bin/python -m pip --disable-pip-version-check --quiet install --editable '.[docs,testing]'
 	@touch $@
 
 $(VENV)/.mutation: $(VENV)/.test

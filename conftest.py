@@ -33,6 +33,7 @@ pytest_collect_file = Sybil(
                 "docs/executing.md",
                 "docs/faq.md",
                 "docs/code-tools.md",
+                "docs/coming-from.md",
                 "docs/mcp-gateway.md",
                 "docs/other-libraries.md",
                 "docs/provider-round-trips.md",
@@ -40,6 +41,7 @@ pytest_collect_file = Sybil(
                 "docs/results.md",
                 "docs/rounds.md",
                 "docs/scripts.md",
+                "docs/start.md",
                 "docs/testing.md",
                 "docs/toolsets.md",
             ]

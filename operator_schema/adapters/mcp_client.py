@@ -34,14 +34,14 @@ from ..wording import clip, escape, listed, nearest, quote
 from .foreign_names import NameGiver
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from typing import Unpack
 
     from mcp.client import Client
 
     from ..tools import Part, Registry, Tool, ToolOptions
 
-__all__ = ["ServerTools", "part_of", "tools_from"]
+__all__ = ["ServerTools", "described_tools", "part_of", "tools_from"]
 
 
 _SHOWN = 200
@@ -302,6 +302,25 @@ async def _listed(session: ClientSession | Client) -> list[types.Tool]:
             break
         seen.add(cursor)
     return list(found.values())[:_MAX_TOOLS]
+
+
+async def described_tools(source: str | Sequence[str]) -> list[dict[str, Any]]:
+    """Ask a server which tools it has, and end the connection.
+
+    Args:
+        source: the address of a server, or the words of a command that starts one.
+
+    Returns:
+        The tools as the server describes them: the items of the result of `tools/list`, of all pages.
+    """
+    from mcp import Client, StdioServerParameters
+
+    command = (
+        None if isinstance(source, str) else StdioServerParameters(command=source[0], args=[*source[1:]])
+    )
+    async with Client(str(source) if command is None else command) as client:
+        listed = await _listed(client)
+    return [each.model_dump(mode="json", by_alias=True, exclude_none=True) for each in listed]
 
 
 def _names(only: Collection[str]) -> Collection[str]:

@@ -13,6 +13,7 @@ from .. import __version__
 from ..errors import SchemaError
 from ..wording import escape, nearest
 from .arguments import NearChoice
+from .compare_commands import diff, snapshot
 from .inspect_command import inspect_tools
 from .modules import WrongUse
 from .output import Output
@@ -42,6 +43,7 @@ examples:
   operator-schema lint --provider openai_chat tools
   operator-schema call tools:web_search query=rye
   operator-schema serve tools
+  operator-schema diff tools.json tools
 
 \b
 exit status:
@@ -114,6 +116,8 @@ for _command in (
     describe,
     serve,
     inspect_tools,
+    snapshot,
+    diff,
     completion,
     show_help,
 ):

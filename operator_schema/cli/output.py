@@ -17,13 +17,13 @@ from ..json_values import type_of
 from ..wording import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Generator, Sequence
+    from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 
     from rich.console import Console
 
     from ..tools.tool import Tool
 
-__all__ = ["Output", "count", "json_types", "to_json", "value_of"]
+__all__ = ["Output", "annotation", "count", "json_types", "to_json", "value_of"]
 
 
 _DIM = "dim"
@@ -174,6 +174,27 @@ class Output:
         finally:
             with suppress(OSError):  # the terminal may be gone
                 bar.stop()
+
+
+def annotation(kind: str, about: Mapping[str, str], message: str) -> str:
+    """Write a note as GitHub Actions reads it.
+
+    Args:
+        kind: `error`, `warning` or `notice`.
+        about: such as `title`, `file` and `line`.
+        message: of any number of lines.
+
+    Source: https://docs.github.com/actions/reference/workflow-commands-for-github-actions
+    """
+    marks = ",".join([f"{key}={_escaped(value, ':,')}" for key, value in about.items()])
+    return f"::{kind} {marks}::{_escaped(message)}"
+
+
+def _escaped(text: str, others: str = "") -> str:
+    text = escape(text)
+    for character in f"%\r\n{others}":
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text
 
 
 def _without_commands(text: str) -> str:

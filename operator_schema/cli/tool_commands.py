@@ -24,7 +24,7 @@ from ..wording import escape, show_path
 from .arguments import NAME, REGISTRY, TOOL, NearChoice, TargetCommand, given_to_factory, traceback_option
 from .lookup import find_context, find_tool, find_tools
 from .modules import WrongUse
-from .output import count, json_types, to_json, value_of
+from .output import annotation, count, json_types, to_json, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -163,24 +163,13 @@ def _as_dict(finding: Finding) -> dict[str, Any]:
 
 
 def _annotation(finding: Finding) -> str:
-    """Write a finding as GitHub reads it.
-
-    Source: https://docs.github.com/actions/reference/workflow-commands-for-github-actions
-    """
+    """Write a finding as GitHub reads it."""
     place = ".".join([finding.tool or "", *map(str, finding.path)]) or "tools"
     about = {"title": f"{place}: {finding.code}"}
     if finding.where is not None:
         file, _, line = finding.where.rpartition(":")
         about = {"file": os.path.relpath(file), "line": line, **about}
-    marks = ",".join([f"{key}={_escaped(value, ':,')}" for key, value in about.items()])
-    return f"::{_GITHUB[finding.severity]} {marks}::{_escaped(f'{finding.message}. {finding.remedy}.')}"
-
-
-def _escaped(text: str, others: str = "") -> str:
-    text = escape(text)
-    for character in f"%\r\n{others}":
-        text = text.replace(character, f"%{ord(character):02X}")
-    return text
+    return annotation(_GITHUB[finding.severity], about, f"{finding.message}. {finding.remedy}.")
 
 
 _TITLES = ("tool", "kind", "parameters", "bytes", "summary")

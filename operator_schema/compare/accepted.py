@@ -1,0 +1,136 @@
+"""Changes that somebody accepts, each with a reason and until a day: an allow file.
+
+```toml
+[[accept]]
+tool = "pay"
+code = "required"
+path = "currency"
+reason = "Every caller sends it since March."
+until = 2026-12-31
+```
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..codec.codec import Codec
+from ..errors import DecodeError
+from ..json_values import is_array, is_object
+from ..wording import show_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .changes import Change
+
+__all__ = ["Accepted", "AcceptError", "Sorted", "read_accepted", "sort_changes"]
+
+
+class AcceptError(ValueError):
+    """Raised if an allow file can't be read; its text says which entry, and what is wrong with it."""
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """Some changes that somebody accepts.
+
+    Attributes:
+        tool: whose changes.
+        reason: why they are accepted.
+        until: the last day on which they are.
+        code: what kind of changes; empty for all.
+        path: the place, as a comparison shows it; empty for every place.
+    """
+
+    tool: str
+    reason: str
+    until: date
+    code: str = ""
+    path: str = ""
+
+    def covers(self, change: Change) -> bool:
+        """Return whether a change is one of them."""
+        is_code = not self.code or self.code == change.code
+        is_place = not self.path or self.path == show_path(change.path)
+        return self.tool == change.tool and is_code and is_place
+
+
+@dataclass(frozen=True)
+class AllowFile:
+    """All entries of a file."""
+
+    accept: list[Accepted]
+
+
+class Sorted(NamedTuple):
+    """Changes, by whether they are accepted.
+
+    Attributes:
+        left: those that nobody accepts.
+        accepted: the others, each with the entry.
+        expired: entries whose day is over.
+        unused: entries that cover no change.
+    """
+
+    left: list[Change]
+    accepted: list[tuple[Change, Accepted]]
+    expired: list[Accepted]
+    unused: list[Accepted]
+
+
+def read_accepted(text: str) -> list[Accepted]:
+    """Read an allow file.
+
+    Args:
+        text: TOML, as above.
+
+    Raises:
+        AcceptError: it can't be read, or an entry lacks its tool, its reason or its day.
+    """
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        message = f"it isn't TOML: {error}"
+        raise AcceptError(message) from None
+    try:
+        found = Codec(AllowFile, name="allow file", unknown_fields="reject").decode(_as_json(data))
+    except DecodeError as error:
+        raise AcceptError(str(error)) from None
+    return found.accept
+
+
+def _as_json(value: object) -> Any:
+    """Return values of TOML as those of JSON, which has no days."""
+    if is_object(value):
+        return {key: _as_json(inner) for key, inner in value.items()}
+    if is_array(value):
+        return [_as_json(inner) for inner in value]
+    return value.isoformat() if isinstance(value, date) else value
+
+
+def sort_changes(changes: Iterable[Change], entries: Iterable[Accepted], today: date) -> Sorted:
+    """Tell accepted changes from others.
+
+    Args:
+        changes: of a comparison.
+        entries: of an allow file.
+        today: entries whose last day is before count for nothing.
+    """
+    listed = list(entries)
+    valid = [entry for entry in listed if entry.until >= today]
+    expired = [entry for entry in listed if entry.until < today]
+    found = Sorted([], [], expired, [])
+    used: set[int] = set()
+    for change in changes:
+        covering = [entry for entry in valid if entry.covers(change)]
+        used.update(map(id, covering))
+        if covering:
+            found.accepted.append((change, covering[0]))
+        else:
+            found.left.append(change)
+    found.unused.extend(entry for entry in valid if id(entry) not in used)
+    return found

@@ -1,0 +1,172 @@
+"""The commands snapshot and diff."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+TOOLS = '''
+from operator_schema import tool
+
+@tool(confirm=True)
+def refund(order: int, amount: float) -> str:
+    """Pay back."""
+    return "ok"
+'''
+CHANGED = TOOLS.replace("amount: float", "amount: float, reason: str").replace("(confirm=True)", "")
+
+
+@pytest.fixture
+def desk(tmp_path, monkeypatch, run):
+    """Return how to run the command in a folder with a module of its own, imported anew each time."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    (tmp_path / "compare_desk.py").write_text(TOOLS)
+
+    def command(*words):
+        sys.modules.pop("compare_desk", None)
+        return run(*words)
+
+    yield command
+    sys.modules.pop("compare_desk", None)
+
+
+def change(tmp_path):
+    # Another size, so that no cached module counts for it.
+    (tmp_path / "compare_desk.py").write_text(CHANGED)
+
+
+def test_a_snapshot_is_written_and_compared(desk, tmp_path):
+    assert desk("snapshot", "compare_desk", "-o", "desk.json") == (0, "", "desk.json: 1 tool\n")
+    text = (tmp_path / "desk.json").read_text()
+    assert desk("snapshot", "compare_desk") == (0, text, "")
+    assert desk("diff", "--check", "desk.json", "compare_desk") == (0, "nothing changed\n", "")
+    change(tmp_path)
+    status, out, _ = desk("diff", "desk.json", "compare_desk")
+    assert status == 1
+    assert out.splitlines() == [
+        "breaking: a call that worked is refused, or a result comes that nobody was told of",
+        "  refund: reason: required: not there → required",
+        '    call: {"order":0,"amount":0}',
+        "meaning: every call still works, and does something else",
+        "  refund: confirm: true → not stated",
+        "1 breaking, 1 meaning",
+    ]
+
+
+def test_the_status_follows_the_level(desk, tmp_path):
+    desk("snapshot", "compare_desk", "-o", "desk.json")
+    (tmp_path / "compare_desk.py").write_text(TOOLS.replace("Pay back.", "Pay money back."))
+    statuses = {
+        level: desk("diff", "--fail-on", level, "desk.json", "compare_desk")[0]
+        for level in ("breaking", "meaning", "text", "never")
+    }
+    assert statuses == {"breaking": 0, "meaning": 0, "text": 1, "never": 0}
+    status, _, err = desk("diff", "--check", "desk.json", "compare_desk")
+    assert (status, err) == (
+        1,
+        "desk.json isn't up to date: operator-schema snapshot compare_desk -o FILE\n",
+    )
+
+
+def test_the_forms(desk, tmp_path):
+    desk("snapshot", "compare_desk", "-o", "desk.json")
+    change(tmp_path)
+    listed = json.loads(desk("diff", "--format", "json", "desk.json", "compare_desk")[1])
+    assert listed[0]["witness"] == {"order": 0, "amount": 0}
+    assert desk("diff", "--format", "github", "desk.json", "compare_desk")[1].splitlines() == [
+        (
+            "::error title=refund%3A breaking::"
+            'refund: reason: required: not there → required · {"order":0,"amount":0}'
+        ),
+        "::warning title=refund%3A meaning::refund: confirm: true → not stated",
+    ]
+    page = desk("diff", "--format", "html", "desk.json", "compare_desk")[1]
+    assert page.startswith("<!doctype html>")
+    assert "desk.json → compare_desk" in page
+
+
+def test_accepted_changes_dont_count(desk, tmp_path):
+    desk("snapshot", "compare_desk", "-o", "desk.json")
+    change(tmp_path)
+    entry = '[[accept]]\ntool = "refund"\nreason = "known"\nuntil = {}\n'
+    (tmp_path / "allow.toml").write_text(entry.format("2999-01-01") + entry.format("2020-01-01"))
+    status, out, err = desk("diff", "--allow", "allow.toml", "desk.json", "compare_desk")
+    assert (status, out) == (0, "nothing changed, 2 accepted\n")
+    assert err == "accepted until 2020-01-01, which is over: refund\n"
+    (tmp_path / "allow.toml").write_text("[[accept]]\n")
+    status, _, err = desk("diff", "--allow", "allow.toml", "desk.json", "compare_desk")
+    assert status == 2
+    assert "allow.toml: allow file: 3 problems" in err
+
+
+@pytest.mark.needs_process
+def test_a_revision_of_git_is_compared(desk, tmp_path):
+    def git(*words):
+        settings = ["-c", "user.name=x", "-c", "user.email=x@example.com", "-c", "commit.gpgsign=false"]
+        subprocess.run(["git", *settings, *words], check=True, capture_output=True)  # noqa: S607  # as a user would
+
+    desk("snapshot", "compare_desk", "-o", "desk.json")
+    git("init")
+    git("add", ".")
+    git("commit", "-m", "first")
+    change(tmp_path)
+    status, out, err = desk("diff", "--git", "HEAD", "compare_desk")
+    assert (status, out.splitlines()[-1], err) == (1, "1 breaking, 1 meaning", "")
+    desk("snapshot", "compare_desk", "-o", "desk.json")
+    assert desk("diff", "--git", "HEAD", "desk.json")[1].endswith("1 breaking, 1 meaning\n")
+    for words, said in {
+        ("--git", "nowhere", "compare_desk"): "git: fatal: not a valid object name: nowhere",
+        ("--git", "HEAD", "mcp:x"): "git knows nothing of mcp:x: give a module or a file",
+        ("--git=--all", "compare_desk"): "'--all' isn't a revision of git",
+    }.items():
+        status, _, err = desk("diff", *words)
+        assert (status, said in err) == (2, True), err
+
+
+@pytest.mark.needs_process
+def test_a_server_is_asked(desk):
+    pytest.importorskip("mcp", reason="the extra mcp isn't installed")
+    desk("snapshot", "compare_desk", "-o", "desk.json")
+    program = [sys.executable, "-m", "operator_schema"]
+    server = f"mcp:{sys.executable} -m operator_schema serve compare_desk"
+    # A process of its own: the server writes to the standard error that it gets from there.
+    done = subprocess.run(
+        [*program, "diff", server, "desk.json"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    # The protocol has no word for `confirm`, and describes no results that are texts.
+    assert [line for line in done.stdout.splitlines() if line.startswith("  ")] == [
+        "  refund: confirm: not stated → true",
+        "  refund in results: output: not described → described",
+    ]
+    command = [*program, "snapshot", "mcp:no-such-program-here"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "can't be asked: FileNotFoundError" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["diff", "compare_desk"], "give two targets: OLD and NEW"),
+        (["diff", "--git", "HEAD", "a", "b"], "give one target with --git"),
+        (["diff", "gone.json", "compare_desk"], "gone.json can't be read: No such file or directory"),
+        (["diff", "broken.json", "compare_desk"], "broken.json isn't JSON"),
+        (["diff", "empty.json", "compare_desk"], "empty.json: it has no tools"),
+        (["snapshot", "bytes.json"], "bytes.json can't be read: it isn't UTF-8"),
+        (["snapshot", "json"], "there are no tools in json"),
+        (["snapshot", "mcp:"], 'write the command behind "mcp:"'),
+        (["snapshot", "compare_desk", "-o", "gone/x.json"], "gone/x.json can't be written"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_wrong_use_says_what_to_do(desk, tmp_path, words, said):
+    (tmp_path / "broken.json").write_text("{")
+    (tmp_path / "empty.json").write_text("{}")
+    (tmp_path / "bytes.json").write_bytes(b"\xff")
+    status, _, err = desk(*words)
+    assert (status, said in err) == (2, True), err

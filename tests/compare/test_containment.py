@@ -1,0 +1,194 @@
+"""Which values of one schema another one takes: the proofs and witnesses, judged by `jsonschema`."""
+
+from __future__ import annotations
+
+import random
+import time
+from typing import Any
+
+import pytest
+from schema_edits import Documents, flips, search
+
+from operator_schema.compare.schemas import NO_VALUE, narrowings
+
+
+def arguments(*required: str, closed: bool = False, **properties: Any) -> dict[str, Any]:
+    """Write a document of arguments."""
+    schema = {"type": "object", "properties": properties, "required": list(required)}
+    return {**schema, "additionalProperties": False} if closed else schema
+
+
+TEXT, INTEGER, NUMBER = {"type": "string"}, {"type": "integer"}, {"type": "number"}
+KIND_A = arguments("kind", kind={"const": "a"}, size=INTEGER)
+KIND_B = arguments("kind", kind={"const": "b"}, size=INTEGER)
+
+WITHIN = {
+    "the same, written otherwise": ({"a": {"type": ["string"]}}, {"a": TEXT}),
+    "an integer is a number": ({"a": INTEGER}, {"a": NUMBER}),
+    "above zero is at least one": (
+        {"a": {**INTEGER, "exclusiveMinimum": 0}},
+        {"a": {**INTEGER, "minimum": 1}},
+    ),
+    "multiples of four are even": ({"a": {**INTEGER, "multipleOf": 4}}, {"a": {**INTEGER, "multipleOf": 2}}),
+    "a number of whole steps": ({"a": {**NUMBER, "multipleOf": 2}}, {"a": INTEGER}),
+    "a choice more": ({"a": {"enum": ["x"]}}, {"a": {"enum": ["x", "y"]}}),
+    "a choice of texts is text": ({"a": {"enum": ["x", "y"]}}, {"a": {**TEXT, "maxLength": 1}}),
+    "null more": ({"a": TEXT}, {"a": {"anyOf": [TEXT, {"type": "null"}]}}),
+    "anything": ({"a": TEXT}, {"a": {}}),
+    "a tuple is an array": (
+        {"a": {"type": "array", "prefixItems": [TEXT], "items": False, "minItems": 1, "maxItems": 1}},
+        {"a": {"type": "array", "items": TEXT}},
+    ),
+    "arrays of fewer": (
+        {"a": {"type": "array", "items": TEXT, "maxItems": 2}},
+        {"a": {"type": "array", "items": TEXT, "maxItems": 3}},
+    ),
+    "an object is a map": (
+        {"a": arguments(x=INTEGER, closed=True)},
+        {"a": {"type": "object", "additionalProperties": NUMBER}},
+    ),
+    "a tag with two values is two objects": (
+        {"a": arguments("kind", kind={"enum": ["a", "b"]}, size=INTEGER)},
+        {"a": {"anyOf": [KIND_A, arguments("kind", kind={"const": "b"}, size=NUMBER)]}},
+    ),
+    "one alternative more": ({"a": KIND_A}, {"a": {"anyOf": [KIND_A, KIND_B]}}),
+}
+
+
+@pytest.mark.parametrize("case", WITHIN)
+def test_what_is_within_is_proven(case):
+    old, new = (arguments(**properties) for properties in WITHIN[case])
+    assert narrowings(old, new) == ()
+
+
+BEYOND = {
+    "type": ({"a": INTEGER}, {"a": TEXT}, ("a",), {"a": 0}),
+    "part of a number": ({"a": NUMBER}, {"a": INTEGER}, ("a",), {"a": 0.5}),
+    "minimum": ({"a": INTEGER}, {"a": {**INTEGER, "minimum": 5}}, ("a",), {"a": 0}),
+    "maximum": ({"a": {**INTEGER, "minimum": 7}}, {"a": {**INTEGER, "maximum": 9}}, ("a",), {"a": 10}),
+    "step": ({"a": INTEGER}, {"a": {**INTEGER, "multipleOf": 2}}, ("a",), {"a": 1}),
+    "choice": ({"a": {"enum": ["x", "y"]}}, {"a": {"enum": ["x"]}}, ("a",), {"a": "y"}),
+    "any text": ({"a": TEXT}, {"a": {"enum": ["text", "other"]}}, ("a",), {"a": ""}),
+    "length": ({"a": TEXT}, {"a": {**TEXT, "maxLength": 2}}, ("a",), {"a": "ext"}),
+    "pattern": ({"a": TEXT}, {"a": {**TEXT, "pattern": "^b"}}, ("a",), {"a": "text"}),
+    "null": ({"a": {"type": ["string", "null"]}}, {"a": TEXT}, ("a",), {"a": None}),
+    "item": (
+        {"a": {"type": "array", "items": NUMBER}},
+        {"a": {"type": "array", "items": TEXT}},
+        ("a", 0),
+        {"a": [0]},
+    ),
+    "value of a map": (
+        {"a": {"type": "object", "additionalProperties": INTEGER}},
+        {"a": {"type": "object", "additionalProperties": TEXT}},
+        ("a", "*"),
+        {"a": {"text": 0}},
+    ),
+    "inside": (
+        {"a": KIND_A},
+        {"a": arguments("size", **KIND_A["properties"])},
+        ("a", "size"),
+        {"a": {"kind": "a"}},
+    ),
+    "an alternative less": (
+        {"a": {"anyOf": [KIND_A, KIND_B]}},
+        {"a": KIND_A},
+        ("a", "kind"),
+        {"a": {"kind": "b"}},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BEYOND)
+def test_what_is_beyond_has_a_smallest_witness(case):
+    before, after, path, witness = BEYOND[case]
+    old, new = arguments(**before), arguments(**after)
+    (found,) = narrowings(old, new)
+    assert (found.path, found.verdict, found.witness) == (path, "breaking", witness)
+    assert flips(old, new, witness)
+
+
+def test_a_key_that_is_required_now():
+    (found,) = narrowings(arguments(a=TEXT), arguments("b", a=TEXT, b=INTEGER))
+    assert (found.code, found.path, found.witness) == ("required", ("b",), {})
+
+
+def test_an_object_that_is_closed_now():
+    found = narrowings(arguments(a=TEXT, b=TEXT), arguments(a=TEXT, closed=True))
+    assert [(each.code, each.witness) for each in found] == [
+        ("unknown", {"b": "text"}),
+        ("closed", {"unknown_key": None}),
+    ]
+
+
+def test_an_optional_key_more_breaks_only_who_sent_it_unasked():
+    (found,) = narrowings(arguments(a=TEXT), arguments(a=TEXT, b=INTEGER))
+    assert (found.code, found.path, found.verdict) == ("new_key", ("b",), "unasked")
+    assert flips(arguments(a=TEXT), arguments(a=TEXT, b=INTEGER), found.witness)
+
+
+def test_a_witness_shows_one_thing():
+    old, new = arguments(a=INTEGER, b=TEXT), arguments("c", a={**INTEGER, "minimum": 1}, b=TEXT, c=TEXT)
+    found = {each.path: each.witness for each in narrowings(old, new)}
+    assert found == {("a",): {"a": 0}, ("c",): {}}
+
+
+@pytest.mark.parametrize(
+    "after",
+    [{"not": {"const": "q"}}, {"type": "string", "format": "date"}, {"$ref": "https://example.com/x.json"}],
+    ids=str,
+)
+def test_what_nothing_proves_is_undecided(after):
+    (found,) = narrowings(arguments(a=TEXT), arguments(a=after))
+    assert (found.verdict, found.witness) == ("undecided", NO_VALUE)
+
+
+def test_what_no_graph_holds_is_proven_where_it_stands_unchanged():
+    a = {"type": "array", "items": TEXT, "uniqueItems": True}
+    assert narrowings(arguments(a=a, b=INTEGER), arguments(a=a, b=NUMBER)) == ()
+
+
+def recursive(label: dict[str, Any]) -> dict[str, Any]:
+    node = arguments("label", label=label, below={"type": "array", "items": {"$ref": "#/$defs/Node"}})
+    return {**arguments("root", root={"$ref": "#/$defs/Node"}), "$defs": {"Node": node}}
+
+
+def test_recursive_types_are_compared():
+    assert narrowings(recursive(INTEGER), recursive(NUMBER)) == ()
+    found = narrowings(recursive(NUMBER), recursive(INTEGER))
+    assert found[0].witness == {"root": {"label": 0.5}}
+
+
+def nested(depth: int, leaf: dict[str, Any]) -> dict[str, Any]:
+    """Write alternatives in alternatives, each of which may be any of the others."""
+    definitions = {f"D{depth}": leaf}
+    for level in range(depth):
+        below = {"$ref": f"#/$defs/D{level + 1}"}
+        members = [
+            arguments("k", k=below, **{f"n{which}": each}) for which, each in enumerate((TEXT, NUMBER))
+        ]
+        definitions[f"D{level}"] = {"anyOf": members}
+    return {**arguments(a={"$ref": "#/$defs/D0"}), "$defs": definitions}
+
+
+def test_many_alternatives_end_soon():
+    started = time.process_time()
+    assert narrowings(nested(20, INTEGER), nested(20, TEXT))
+    assert time.process_time() - started < 5  # each pair is looked at once: 2 ** 40 ways lead to the leaf
+
+
+def test_random_edits_against_a_judge():
+    documents = Documents(random.Random(7))  # noqa: S311  # a sample that can be drawn again
+    verdicts = []
+    for _ in range(150):
+        old = documents.arguments()
+        new = documents.edited(old)
+        found = narrowings(old, new)
+        for each in found:
+            assert each.witness is NO_VALUE or flips(old, new, each.witness), (old, new, each)
+        values = list(search(documents, old, new, 60))
+        assert found or not values, (old, new, values)
+        verdicts.append({each.verdict for each in found})
+    assert sum("breaking" in each for each in verdicts) > 60
+    assert sum(each <= {"unasked"} for each in verdicts) > 20
+    assert sum(bool(each) and "breaking" not in each and "undecided" in each for each in verdicts) < 8
