@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import DuplicateToolError
-from ..immutable import Value
+from ..inspector import is_url
 from ..json_values import is_array
 from ..wording import clip, escape
 from .arguments import NAME, REGISTRY, TargetCommand, given_to_factory, traceback_option
@@ -36,30 +36,20 @@ _SECONDS_BETWEEN_LOOKS = 0.3
 _MESSAGE_LENGTH = 300
 
 
-class Server(Value):
-    """An MCP server, in place of a module.
+class _InspectCommand(TargetCommand):
+    """`inspect`, whose target may be a URL: that is `--mcp URL`."""
 
-    Attributes:
-        place: its URL.
-    """
-
-    place: str
-
-
-class _TargetType(click.ParamType["ObjectName | Server"]):
-    """`MODULE[:REGISTRY]`, or the URL of an MCP server."""
-
-    name = REGISTRY.name
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if isinstance(value, str) and value.lower().startswith(("http://", "https://")):
-            return Server(value)
-        return REGISTRY.convert(value, param, ctx)
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the words."""
+        words: list[str] = []
+        for word in args:
+            words += ["--mcp", word] if is_url(word) and words[-1:] != ["--mcp"] else [word]
+        return super().parse_args(ctx, words)
 
 
 @click.command(
     "inspect",
-    cls=TargetCommand,
+    cls=_InspectCommand,
     epilog="""\b
 examples:
   operator-schema inspect app:registry
@@ -69,7 +59,7 @@ examples:
   operator-schema inspect https://tools.example.com/mcp
 """,
 )
-@click.argument("target", type=_TargetType(), required=False, metavar="MODULE[:REGISTRY]|URL")
+@click.argument("target", type=REGISTRY, required=False, metavar="MODULE[:REGISTRY]|URL")
 @click.option("--mcp", "server", metavar="COMMAND", help="The command, or URL, of an MCP server to inspect.")
 @click.option(
     "--context", type=NAME, metavar="MODULE:NAME", help="A mapping to inject, or what makes or opens one."
@@ -101,9 +91,7 @@ examples:
 @click.option("--reload/--no-reload", default=True, help="Whether to follow changes of your modules.")
 @traceback_option
 @click.pass_obj
-def inspect_tools(
-    outputs: tuple[Output, Output], /, target: ObjectName | Server | None, **options: Any
-) -> int:
+def inspect_tools(outputs: tuple[Output, Output], /, target: ObjectName | None, **options: Any) -> int:
     """Show tools on a page in your browser: what models get of them, and what they send.
 
     The page shows each tool as each provider gets it, what is lost on the way, and what it costs; how a call
@@ -115,11 +103,12 @@ def inspect_tools(
 
     It needs the extra inspector: pip install 'operator-schema[inspector]'
     """
-    given = Server(options["server"]) if options["server"] is not None else target
-    if given is None or (options["server"] is not None and target is not None):
+    server: str | None = options["server"]
+    given = server or target
+    if given is None or (server is not None and target is not None):
         message = "give one target: MODULE, MODULE:REGISTRY, the URL of an MCP server, or --mcp COMMAND"
         raise WrongUse(message)
-    if isinstance(given, Server) and options["context"] is not None:
+    if server is not None and options["context"] is not None:
         message = "--context is for your own tools: a server has what it needs"
         raise WrongUse(message)
     _check_installed()
@@ -191,12 +180,12 @@ def _store(options: Mapping[str, Any]) -> SqliteStore | None:
 
 
 async def _serve(
-    given: ObjectName | Server, options: Mapping[str, Any], kept: Mapping[str, Any], err: Output
+    given: ObjectName | str, options: Mapping[str, Any], kept: Mapping[str, Any], err: Output
 ) -> int:
     """Serve until a signal comes."""
     from ..inspector import Inspector, serve_inspector
 
-    opened = _server_inspected if isinstance(given, Server) else _module_inspected
+    opened = _server_inspected if isinstance(given, str) else _module_inspected
     async with opened(given, options) as (subject, follow):
         inspector = Inspector(subject, **kept)
         following = asyncio.create_task(follow(inspector, err))
@@ -215,7 +204,7 @@ async def _serve(
 
 
 @asynccontextmanager
-async def _server_inspected(given: Any, options: Mapping[str, Any]) -> AsyncGenerator[tuple[Subject, Any]]:
+async def _server_inspected(place: Any, options: Mapping[str, Any]) -> AsyncGenerator[tuple[Subject, Any]]:
     """Connect to an MCP server for as long as the page is served.
 
     Raises:
@@ -223,7 +212,6 @@ async def _server_inspected(given: Any, options: Mapping[str, Any]) -> AsyncGene
     """
     from ..inspector import server_tools
 
-    place: str = given.place
     is_open = False
     try:
         async with server_tools(place) as tools:

@@ -6,6 +6,7 @@ import asyncio
 import json
 from dataclasses import dataclass, field
 from importlib.resources import files
+from sqlite3 import Error as SqliteError
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from starlette.applications import Starlette
@@ -169,7 +170,7 @@ def _answered(answer: Answer) -> Answer:
             return _json({"problem": str(error)}, 404)
         except (DecisionError, UnreadableAnswerError) as error:
             return _json({"problem": str(error)}, 409)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, SqliteError) as error:
             return _json({"problem": f"that can't be done: {error}"}, 409)
 
     return answered

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
+from pathlib import Path
+from tempfile import mkstemp
 from typing import TYPE_CHECKING, Any
 
 from ..immutable import Value
@@ -15,7 +17,6 @@ from .readings import LONGEST_TEXT, Reading, read_call
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
 
     from ..tools import Tool
 
@@ -100,9 +101,7 @@ def read_log(path: Path) -> list[RecordedCall]:
         OSError: it can't be read.
         ValueError: it is too large.
     """
-    if path.stat().st_size > LARGEST_LOG:
-        message = f"{path.name} is larger than {LARGEST_LOG // 2**20} MiB: give a part of it"
-        raise ValueError(message)
+    _check_size(path)
     found: list[RecordedCall] = []
     with path.open(encoding="utf-8", errors="replace") as lines:
         for number, line in enumerate(lines, 1):
@@ -110,6 +109,12 @@ def read_log(path: Path) -> list[RecordedCall]:
             if len(found) >= _MOST_CALLS:
                 break
     return found[:_MOST_CALLS]
+
+
+def _check_size(path: Path) -> None:
+    if path.stat().st_size > LARGEST_LOG:
+        message = f"{path.name} is larger than {LARGEST_LOG // 2**20} MiB: give a part of it"
+        raise ValueError(message)
 
 
 def _calls_of_line(number: int, line: str) -> list[RecordedCall]:
@@ -201,6 +206,7 @@ class TriedCalls:
         self.path = path
         self._calls: list[dict[str, Any]] = []
         if path is not None and path.exists():
+            _check_size(path)
             with path.open(encoding="utf-8") as lines:
                 self._calls = [_tried(number, line) for number, line in enumerate(lines, 1) if line.strip()]
 
@@ -265,14 +271,12 @@ class TriedCalls:
     def _write(self) -> None:
         if self.path is None:
             return
-        text = "".join([f"{json.dumps(call, ensure_ascii=False)}\n" for call in self._calls])
-        made = self.path.with_name(f"{self.path.name}.new")
-        # Arguments may be private: nobody else may read them.
-        with os.fdopen(
-            os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8"
-        ) as new:
+        text = "".join([f"{json.dumps(call)}\n" for call in self._calls])
+        # A file of its own is readable for its owner alone: arguments may be private.
+        opened, made = mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
+        with os.fdopen(opened, "w", encoding="utf-8") as new:
             new.write(text)
-        made.replace(self.path)
+        Path(made).replace(self.path)
 
 
 def _summary(changed: int, number: int) -> str:

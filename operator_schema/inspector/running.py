@@ -60,7 +60,7 @@ class Agreements:
 
     def take(self, given: Any, *shown: Any) -> bool:
         """Return whether a person agreed to this call, and use the agreement up."""
-        if not isinstance(given, str) or given in self._used:
+        if not isinstance(given, str) or not given.isascii() or given in self._used:
             return False
         nonce, _, digest = given.rpartition(":")
         until = nonce.partition(":")[0]

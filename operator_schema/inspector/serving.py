@@ -1,14 +1,12 @@
-"""How is the page served on this machine, and how is a server of somebody else reached?"""
+"""How is the page served, on this machine alone?"""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import secrets
-import shlex
 import socket
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import uvicorn
 
@@ -16,16 +14,15 @@ from .app import app_of
 from .guard import Guard
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
+    from collections.abc import Callable
 
     from .subject import Inspector
 
-__all__ = ["is_url", "serve_inspector", "server_tools"]
+__all__ = ["serve_inspector"]
 
 _HOST = "127.0.0.1"
 _MOST_CONNECTIONS = 100
 _GRACE = 2
-_SECONDS_TO_CONNECT = 30.0
 
 
 async def serve_inspector(inspector: Inspector, port: int, announce: Callable[[str], object]) -> None:
@@ -75,41 +72,3 @@ def _listening(port: int) -> socket.socket:
         raise
     listening.settimeout(0)
     return listening
-
-
-@asynccontextmanager
-async def server_tools(server: str) -> AsyncGenerator[Any]:
-    """Connect to an MCP server, and return its tools as ours while the context lasts.
-
-    Args:
-        server: its URL, or the command that starts it.
-
-    Yields:
-        The list of `operator_schema.adapters.mcp_client.tools_from`.
-
-    Raises:
-        ModuleNotFoundError: the package mcp isn't installed.
-        TimeoutError: it doesn't answer within 30 seconds.
-        ValueError: the command can't be taken apart.
-    """
-    from mcp import StdioServerParameters
-    from mcp.client import Client
-
-    from ..adapters.mcp_client import tools_from
-
-    if is_url(server):
-        place: Any = server
-    else:
-        command, *arguments = shlex.split(server)
-        place = StdioServerParameters(command=command, args=arguments)
-    client = Client(place)
-    async with asyncio.timeout(_SECONDS_TO_CONNECT) as limit:
-        async with client:
-            tools = await tools_from(client)
-            limit.reschedule(None)
-            yield tools
-
-
-def is_url(server: str) -> bool:
-    """Return whether a server is named by its URL, rather than by a command."""
-    return server.lower().startswith(("http://", "https://"))

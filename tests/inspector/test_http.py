@@ -374,6 +374,13 @@ def test_a_waiting_call_is_approved_and_runs_at_the_second_click(serve, subject,
     served.post("waiting/decide", {**decision, "round_id": "x"}, 409)
 
 
+def test_a_store_that_is_damaged_meanwhile_is_told(serve, subject, tmp_path):
+    path = tmp_path / "desk.db"
+    served = serve(Inspector(subject, store=SqliteStore(path)))
+    path.write_bytes(b"no database " * 1000)
+    assert "can't be done" in served.get("waiting", 409)["problem"]
+
+
 def test_a_slow_question_keeps_nobody_waiting(serve):
     """A type whose decoding takes long runs in a thread of its own."""
     from dataclasses import dataclass

@@ -192,6 +192,7 @@ def test_wrong_use_says_what_is_right(refused, folder, monkeypatch):
     (folder / "bad.jsonl").write_text("x")
     assert "give one target: MODULE, MODULE:REGISTRY" in refused()
     assert "give one target" in refused("--mcp", "server", "help_desk")
+    assert "give one target" in refused("desk", "http://127.0.0.1:9/mcp")
     assert "no tools in empty: decorate functions with @tool" in refused("empty")
     assert "--context is for your own tools" in refused("--context", "a:b", "https://x.example/mcp")
     assert "--tried bad.jsonl can't be used: line 1" in refused("--tried", "bad.jsonl", "help_desk")

@@ -60,6 +60,7 @@ def test_an_agreement_is_for_one_call_once(monkeypatch):
     assert not agreements.take(given, "refund", '{"a": 1}')
     assert not agreements.take("x", "refund", "{}")
     assert not agreements.take(None, "refund", "{}")
+    assert not agreements.take("é:é", "refund", "{}")
     assert not Agreements().take(given, "refund", "{}")
     assert agreements.take(given, "refund", "{}")
     assert not agreements.take(given, "refund", "{}")
