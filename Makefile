@@ -44,7 +44,7 @@ test-frameworks: $(FRAMEWORKS:%=$(FRAMEWORKS_VENV)/%/.built) ## run the tests wi
 	done; test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
 
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
-test-browser: $(VENV)/.browser ## look at the inspector in Chromium, and check it with axe (Debian: apt-get install chromium npm)
+test-browser: $(VENV)/.browser ## look at the inspector in Chromium, and check it with axe (needs npm; installs Chromium on Debian)
 	@test -n "$(CHROMIUM)" || { echo 'no Chromium: apt-get install chromium, or CHROMIUM=/path/of/it'; exit 2; }
 	INSPECTOR_BROWSER=$(CHROMIUM) $(PYTEST) tests/inspector/test_in_browser.py $(ARGS)
 
@@ -152,6 +152,7 @@ $(VENV)/.dev: $(VENV)/bin/python pyproject.toml setup.cfg
 
 # The browser is that of the system: playwright would download one of its own.
 $(VENV)/.browser: $(VENV)/.test
+	$(if $(CHROMIUM),,apt-get update -qq && apt-get install -qq --no-install-recommends chromium)
 	$(PIP) install playwright==1.65.2
 	npm install --silent --no-audit --no-fund --prefix $(VENV)/axe axe-core@4.14.1
 	@touch $@

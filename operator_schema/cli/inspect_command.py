@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 from contextlib import asynccontextmanager, redirect_stdout
@@ -103,6 +102,8 @@ def inspect_tools(outputs: tuple[Output, Output], /, target: ObjectName | None, 
 
     It needs the extra inspector: pip install 'operator-schema[inspector]'
     """
+    import asyncio
+
     server: str | None = options["server"]
     given = server or target
     if given is None or (server is not None and target is not None):
@@ -183,6 +184,8 @@ async def _serve(
     given: ObjectName | str, options: Mapping[str, Any], kept: Mapping[str, Any], err: Output
 ) -> int:
     """Serve until a signal comes."""
+    import asyncio
+
     from ..inspector import Inspector, serve_inspector
 
     opened = _server_inspected if isinstance(given, str) else _module_inspected
@@ -299,6 +302,8 @@ async def _reload(
     target: ObjectName, options: Mapping[str, Any], contexts: OpenContexts, inspector: Inspector, err: Output
 ) -> None:
     """Import the modules again whenever their files change; if that fails, the tools stay as they are."""
+    import asyncio
+
     files = SourceFiles(target.module)
     while True:
         await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)

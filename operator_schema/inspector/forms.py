@@ -14,6 +14,7 @@ _MOST_FIELDS = 5_000
 
 _LONGEST_TEXT = 2_000
 _KEPT = ("description", "default", "format", "minimum", "maximum", "multipleOf", "maxLength", "title")
+_ABOUT_ALL = ("description", "title", "default")
 _COMBINED = ("anyOf", "oneOf")
 _SIMPLE = {"string": "text", "integer": "integer", "number": "number", "boolean": "boolean", "null": "null"}
 
@@ -69,7 +70,8 @@ class _Forms:
                 return {"kind": "union", "members": [self._field(member) for member in schema[keyword]]}
         kinds = schema.get("type")
         if is_array(kinds):
-            return {"kind": "union", "members": [self._field({**schema, "type": kind}) for kind in kinds]}
+            rest = {key: value for key, value in schema.items() if key not in _ABOUT_ALL}
+            return {"kind": "union", "members": [self._field({**rest, "type": kind}) for kind in kinds]}
         if kinds == "array":
             item = schema.get("items")
             return {"kind": "list", "item": self._field(item)} if is_object(item) else {"kind": "json"}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import shlex
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +28,9 @@ async def server_tools(server: str) -> AsyncGenerator[Any]:
         TimeoutError: it doesn't answer within 30 seconds.
         ValueError: the command can't be taken apart.
     """
+    import asyncio
+    import shlex
+
     from mcp import StdioServerParameters
     from mcp.client import Client
 

@@ -80,6 +80,12 @@ def test_what_is_said_about_a_field_goes_along():
     assert (root["minimum"], root["default"], len(root["description"])) == (1, 4, 2000)
 
 
+def test_what_is_said_about_a_union_of_types_is_said_once():
+    root = form_of({"type": ["string", "null"], "description": "A name.", "maxLength": 3})["root"]
+    assert root["description"] == "A name."
+    assert root["members"] == [{"kind": "text", "maxLength": 3}, {"kind": "null", "maxLength": 3}]
+
+
 def test_other_keys_of_an_object_have_a_field():
     schema = {
         "properties": {"a": {"type": "string"}},

@@ -60,6 +60,11 @@ def view(chromium):
     assert problems == []
 
 
+def shoot(page, name):
+    page.evaluate("scrollTo(0, 0)")
+    page.screenshot(path=SHOTS / f"{name}.png")
+
+
 def said_of(message):
     """List what is wrong; that a question was answered with an error is none of it."""
     is_fault = message.type == "error" and not message.text.startswith("Failed to load resource")
@@ -121,7 +126,8 @@ def test_what_a_provider_is_not_told(view, client):
     expect(page.get_by_role("row", name=re.compile("options"))).not_to_have_count(0)
     page.get_by_role("button", name="Ollama").click()
     expect(page.locator("#provider")).to_have_value("ollama")
-    page.screenshot(path=SHOTS / "provider.png")
+    expect(page.get_by_role("heading", name="What Ollama isn't told")).to_be_visible()
+    shoot(page, "provider")
 
 
 def test_which_tool_costs_most(view, client):
@@ -136,7 +142,7 @@ def test_a_waiting_call_is_approved(view, client):
     page = view(client)
     page.get_by_role("link", name="Waiting (1)").click()
     expect(page.get_by_text("refund: waits for you")).to_be_visible()
-    page.screenshot(path=SHOTS / "waiting.png")
+    shoot(page, "waiting")
     page.get_by_role("button", name="Approve refund", exact=True).click()
     expect(page.get_by_text("refund: approved, not run yet")).to_be_visible()
     assert help_desk.PAID == []
@@ -180,6 +186,9 @@ def test_what_one_types_is_read_at_once(view, client):
     editor.fill('{"orderId": "7", "amount": "12.50"}')
     expect(reading).to_contain_text('repaired: order_id: "orderId" read as "order_id" (key)')
     expect(reading).to_contain_text("amount=Decimal('12.50')")
+    editor.fill(json.dumps({"orderId": "7", "amount": "ten"}, indent=2))
+    expect(reading).to_contain_text('- amount: "ten" is not accepted')
+    shoot(page, "try")
     editor.fill('{"order_id": 7, "amount": "ten"')
     expect(reading).to_contain_text("It doesn't fit (invalid_params).")
     editor.fill('{"order_id": 12345678901234567890, "amount": 1.10}')
@@ -222,7 +231,6 @@ def test_a_form_has_nested_fields_unions_lists_and_maps(view, client):
     editor.fill('{"lines": [], "payment": {"number": "1234", "kind": "card"}, "__proto__": {"x": 1}}')
     expect(page.get_by_label("number *")).to_have_value("1234")
     expect(reading).to_contain_text("lines: 0 items, at least 1 expected")
-    page.screenshot(path=SHOTS / "try.png", full_page=True)
 
 
 def test_a_call_arrives_in_pieces(view, client):
@@ -327,7 +335,7 @@ def test_axe_finds_nothing(view, client, scheme, width):
         found = page.evaluate("axe.run()")["violations"]
         assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found] == [], path
         assert page.evaluate("document.documentElement.scrollWidth") <= width, path
-    page.screenshot(path=SHOTS / f"{scheme}-{width}.png")
+    shoot(page, f"{scheme}-{width}")
 
 
 def test_a_keyboard_is_enough(view, client):

@@ -4,6 +4,10 @@ import { toolAddress } from "./catalogue.js";
 import { button, fill, h, json, plural, pre, table } from "./dom.js";
 import { showReading, tryLater } from "./try.js";
 
+function shown(number) {
+  return number.toLocaleString("en");
+}
+
 function tryIt(tool, text) {
   return button("Try it", () => {
     tryLater(tool, text);
@@ -25,7 +29,7 @@ export async function showRecorded(main) {
   const choice = h("select", { id: "of-tool", onchange: (event) => draw(event.target.value) },
     h("option", { value: "" }, "all tools"), names.map((name) => h("option", { value: name }, name)));
   fill(main, h("h2", {}, `Calls of ${found.file}`),
-    h("p", {}, `${plural(counts.calls, "call")}: ${counts.fit} fit (${counts.repaired} of them after a repair), ${counts.failing} fail, ${counts.unreadable} can't be read.`),
+    h("p", {}, `${plural(counts.calls, "call")}: ${shown(counts.fit)} fit (${shown(counts.repaired)} of them after a repair), ${shown(counts.failing)} fail, ${shown(counts.unreadable)} can't be read.`),
     found.reasons.length ? table("Why calls fail, the most frequent first", ["tool", "parameter", "code", "calls"],
       found.reasons.map((reason) => [reason.tool || "–", reason.path || "–", reason.code, reason.calls])) : h("p", { class: "good" }, "No call fails."),
     found.failing.length ? [h("h3", {}, "What the model reads of each"), h("p", {}, h("label", { for: "of-tool" }, "of "), choice)] : null,

@@ -12,7 +12,7 @@ export function tryLater(name, text) {
 
 export function showTry(main, state, tool) {
   const started = texts.get(tool.name) ?? json(tool.example);
-  const editor = h("textarea", { id: "arguments", rows: 14, spellcheck: "false", autocomplete: "off", value: started });
+  const editor = h("textarea", { id: "arguments", rows: 8, spellcheck: "false", autocomplete: "off", value: started });
   const reading = h("div", { "aria-live": "polite", id: "reading" });
   const steps = h("div", { "aria-live": "polite" });
   const result = h("div", { "aria-live": "polite", id: "result" });
@@ -61,16 +61,16 @@ export function showTry(main, state, tool) {
   fill(main,
     h("div", { class: "halves" },
       h("section", { "aria-label": "Form" }, h("h3", {}, "Form"), form.element),
-      h("section", { "aria-label": "JSON" }, h("h3", {}, h("label", { for: "arguments" }, "Arguments, as a model sends them")), editor,
+      h("section", { "aria-label": "The call" }, h("h3", {}, h("label", { for: "arguments" }, "Arguments, as a model sends them")), editor,
         h("p", { class: "buttons" }, h("label", { for: "repair" }, "repair"), repair,
-          button("Keep this call", keep), button("Stream it", stream), h("label", { for: "size" }, "characters at a time"), size))),
-    h("h3", {}, "How it is read"), reading, steps,
-    h("h3", {}, "Run it"),
-    tool.has_function ? h("p", { class: "buttons" },
-      button(tool.needs_agreement ? "Run…" : "Run", startOnce, { id: "run", class: "main" }),
-      tool.needs_agreement ? h("span", { class: "dim" }, "It asks once more before it runs.") : null)
-      : h("p", {}, "It has no function that could run."),
-    result);
+          button("Keep this call", keep), button("Stream it", stream), h("label", { for: "size" }, "characters at a time"), size),
+        h("h3", {}, "How it is read"), reading, steps,
+        h("h3", {}, "Run it"),
+        tool.has_function ? h("p", { class: "buttons" },
+          button(tool.needs_agreement ? "Run…" : "Run", startOnce, { id: "run", class: "main" }),
+          tool.needs_agreement ? h("span", { class: "dim" }, "It asks once more before it runs.") : null)
+          : h("p", {}, "It has no function that could run."),
+        result)));
   read();
 }
 
