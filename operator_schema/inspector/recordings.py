@@ -30,6 +30,10 @@ LARGEST_LOG = 64 * 2**20
 _MOST_CALLS = 20_000
 _MOST_SHOWN = 300
 _MOST_TRIED = 1_000
+_LONGEST_TRIED = 100_000
+_MOST_CHARACTERS = 5_000_000
+"""Characters of all failing calls of a log that are shown."""
+
 _DEEPEST = 200
 _SHOWN = 300
 
@@ -145,12 +149,13 @@ def replayed_log(calls: Iterable[RecordedCall], find: Find) -> dict[str, Any]:
         find: returns a tool by its name, or raises a `LookupError`.
 
     Returns:
-        `counts` of what fits and what doesn't, `reasons`, the most frequent first, and `failing`, the first
-        300 of the calls that don't fit.
+        `counts` of what fits and what doesn't, `reasons`, the most frequent first, and `failing`: the first 300
+        of the calls that don't fit, and fewer if they are long.
     """
     counts = {"calls": 0, "fit": 0, "repaired": 0, "failing": 0, "unreadable": 0}
     reasons: Counter[tuple[str, str, str]] = Counter()
     failing: list[dict[str, Any]] = []
+    room = _MOST_CHARACTERS
     for call in calls:
         counts["calls"] += 1
         found = None if call.name is None else _replayed(call.name, call.arguments, find)
@@ -160,8 +165,9 @@ def replayed_log(calls: Iterable[RecordedCall], find: Find) -> dict[str, Any]:
             continue
         counts["unreadable" if found is None else "failing"] += 1
         reasons.update(_reasons_of(found))
-        if len(failing) < _MOST_SHOWN:
+        if len(failing) < _MOST_SHOWN and room > 0:
             failing.append(_failing(call, found))
+            room -= len(failing[-1]["arguments"])
     listed = [
         {"tool": tool, "path": path, "code": code, "calls": number}
         for (tool, path, code), number in reasons.most_common(50)
@@ -218,8 +224,11 @@ class TriedCalls:
 
         Raises:
             OSError: the file can't be written.
-            ValueError: there are too many calls.
+            ValueError: there are too many calls, or this one is too long.
         """
+        if len(arguments) > _LONGEST_TRIED:
+            message = f"only calls of at most {_LONGEST_TRIED:,} characters are kept"
+            raise ValueError(message)
         self._calls = [
             call for call in self._calls if (call["name"], call["arguments"]) != (tool.name, arguments)
         ]

@@ -197,6 +197,10 @@ def test_what_one_types_is_read_at_once(view, client):
     expect(editor).to_have_value(
         re.compile(r'"order_id": 12345678901234567890,\s+"amount": 1.10,\s+"reason"')
     )
+    editor.fill('{"reason": "%s"}' % ("x" * 30_000))
+    expect(page.get_by_text("too long for a form")).to_be_visible()
+    expect(page.get_by_label("order_id *")).not_to_be_visible()
+    editor.fill('{"order_id": 1, "amount": 1.10}')
     page.get_by_label("repair").select_option("no")
     page.get_by_label("order_id *").fill("seven")
     expect(editor).to_have_value(re.compile(r'"order_id": "seven"'))
@@ -392,6 +396,8 @@ def test_hostile_addresses_lead_nowhere(view, client):
     page = view(client, f"#/tool/{'%3Cimg%20src=x%20onerror=alert(1)%3E'}/sent")
     page.wait_for_load_state("networkidle")
     expect(page.get_by_text("there is no tool '<img")).to_be_visible()
+    page.evaluate("location.hash = '#/tool/%'")
+    expect(page.get_by_role("heading", name="Catalogue")).to_be_visible()
 
 
 def test_what_would_run_from_elsewhere_is_blocked(view, client):

@@ -82,6 +82,8 @@ def test_a_log_is_bounded(subject, tmp_path, monkeypatch):
     found = replayed_log(calls, subject.tool)
     assert found["counts"]["failing"] == 400
     assert len(found["failing"]) == 300
+    monkeypatch.setattr(recordings, "_MOST_CHARACTERS", 10)
+    assert len(replayed_log(calls, subject.tool)["failing"]) == 5  # two characters each
     monkeypatch.setattr(recordings, "_MOST_CALLS", 10)
     assert len(read_log(path)) == 10
     monkeypatch.setattr(recordings, "LARGEST_LOG", 2**20)
@@ -146,6 +148,8 @@ def test_words_for_none_and_for_one(subject):
 
 
 def test_tried_calls_are_bounded(subject, monkeypatch):
+    with pytest.raises(ValueError, match="at most 100,000 characters"):
+        TriedCalls().keep(subject.tool("export"), " " * 100_001)
     monkeypatch.setattr(recordings, "_MOST_TRIED", 1)
     tried = TriedCalls()
     tried.keep(subject.tool("export"), "{}")

@@ -71,7 +71,8 @@ function drawTools() {
 }
 
 function place() {
-  return location.hash.replace(/^#\//, "").split("/").map(decodeURIComponent);
+  const steps = location.hash.replace(/^#\//, "").split("/");
+  try { return steps.map(decodeURIComponent); } catch { return [""]; } // somebody changed the address
 }
 
 async function show() {

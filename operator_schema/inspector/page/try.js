@@ -4,6 +4,7 @@ import { ask, button, fill, h, json, plural, pre } from "./dom.js";
 import { Form, parse } from "./form.js";
 
 const PAUSE = 250;
+const LONGEST_IN_FORM = 20_000; // characters; a form of more would take long to draw
 const texts = new Map(); // what was typed for each tool, also over a reload
 
 export function tryLater(name, text) {
@@ -20,7 +21,7 @@ export function showTry(main, state, tool) {
   const size = h("input", { type: "number", id: "size", min: 1, max: 1000, value: 5 });
   const wanted = () => ({ tool: tool.name, arguments: editor.value, ...(repair.value ? { repair: repair.value === "yes" } : {}) });
 
-  const form = new Form(tool.form, valueOf(started) ?? {}, (value) => {
+  const form = new Form(tool.form, {}, (value) => {
     editor.value = json(value);
     edited();
   });
@@ -36,9 +37,16 @@ export function showTry(main, state, tool) {
     clearTimeout(timer);
     timer = setTimeout(read, PAUSE);
   };
-  editor.addEventListener("input", () => {
-    const value = valueOf(editor.value);
+  const tooLong = h("p", { class: "dim", hidden: true }, "The arguments are too long for a form.");
+  const drawForm = () => {
+    const isLong = editor.value.length > LONGEST_IN_FORM;
+    form.element.hidden = isLong;
+    tooLong.hidden = !isLong;
+    const value = isLong ? undefined : valueOf(editor.value);
     if (value !== undefined) form.show(value);
+  };
+  editor.addEventListener("input", () => {
+    drawForm();
     edited();
   });
   repair.addEventListener("change", read);
@@ -60,7 +68,7 @@ export function showTry(main, state, tool) {
 
   fill(main,
     h("div", { class: "halves" },
-      h("section", { "aria-label": "Form" }, h("h3", {}, "Form"), form.element),
+      h("section", { "aria-label": "Form" }, h("h3", {}, "Form"), tooLong, form.element),
       h("section", { "aria-label": "The call" }, h("h3", {}, h("label", { for: "arguments" }, "Arguments, as a model sends them")), editor,
         h("p", { class: "buttons" }, h("label", { for: "repair" }, "repair"), repair,
           button("Keep this call", keep), button("Stream it", stream), h("label", { for: "size" }, "characters at a time"), size),
@@ -71,6 +79,7 @@ export function showTry(main, state, tool) {
           tool.needs_agreement ? h("span", { class: "dim" }, "It asks once more before it runs.") : null)
           : h("p", {}, "It has no function that could run."),
         result)));
+  drawForm();
   read();
 }
 
