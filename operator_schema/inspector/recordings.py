@@ -149,8 +149,8 @@ def replayed_log(calls: Iterable[RecordedCall], find: Find) -> dict[str, Any]:
         find: returns a tool by its name, or raises a `LookupError`.
 
     Returns:
-        `counts` of what fits and what doesn't, `reasons`, the most frequent first, and `failing`: the first 300
-        of the calls that don't fit, and fewer if they are long.
+        `counts` of what fits and what doesn't, `reasons`, the most frequent first, and `failing`: the first
+        300 of the calls that don't fit, and fewer if they are long.
     """
     counts = {"calls": 0, "fit": 0, "repaired": 0, "failing": 0, "unreadable": 0}
     reasons: Counter[tuple[str, str, str]] = Counter()

@@ -8,6 +8,7 @@ import logging
 import secrets
 import time
 from collections import ChainMap
+from collections.abc import Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from hashlib import sha256
@@ -23,7 +24,7 @@ from .catalogue import needs_agreement
 from .forms import form_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping
+    from collections.abc import Callable, Generator
 
     from ..tools import ProgressUpdate, Tool, ToolResult
     from .subject import Subject
@@ -107,8 +108,7 @@ async def run_call(
         given = _decoded_answers(tool, answers or {})
     except (DecodeError, SchemaError, ToolError) as error:
         return {"problem": str(error)}
-    known = subject.context if subject.context is not None else subject.executor.context
-    context = ChainMap(given, cast("Any", known or {})) if given or known is not None else None
+    context = _with_answers(subject, given) if given else subject.context
     updates: list[dict[str, Any]] = []
 
     def on_progress(_: RawCall, update: ProgressUpdate) -> None:
@@ -128,6 +128,14 @@ async def run_call(
         return {"question": _question_about(tool, raw) or result.content}
     about = {"seconds": seconds, "progress": updates, "records": records}
     return {"result": result_as_dict(result), **about, **_asked(tool, result)}
+
+
+def _with_answers(subject: Subject, answers: dict[Any, Any]) -> Mapping[Any, Any]:
+    """Return what is injected, with the answers of a person before all else."""
+    known: Any = subject.executor.context if subject.context is None else subject.context
+    if not isinstance(known, Mapping) and known is not None:
+        known = known(None)  # a function of a framework's context, of which there is none
+    return ChainMap(answers, {} if known is None else cast("Any", known))
 
 
 def _question_about(tool: Tool[..., Any], raw: RawCall) -> str | None:

@@ -130,6 +130,15 @@ def test_a_question_of_a_tool_is_answered_here(subject):
     assert "problem" in run(subject, "choose_seat", '{"train": "1"}', answers={"train": "x"})
 
 
+@pytest.mark.parametrize(
+    "context", [None, {"place": "window"}, lambda _own: {"other": 1}], ids=["none", "a mapping", "a function"]
+)
+def test_an_answer_comes_before_the_context(context):
+    executor = Executor(help_desk.toolset, context=context)
+    done = run(subject_of("x", executor), "choose_seat", '{"train": "1"}', answers={"place": "aisle"})
+    assert done["result"]["content"] == "1: a seat at the aisle"
+
+
 def test_what_the_program_has_to_give_is_named_and_given():
     class Database:
         name = "orders"
