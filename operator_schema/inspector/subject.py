@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from .. import Registry
 from ..errors import ToolNotFoundError
 from ..execution import Executor
 from ..immutable import Value
 from ..lint import lint
 from ..rounds import SqliteStore, Toolset
-from ..tools import Registry
 from ..wording import nearest
 from .recordings import TriedCalls
 
@@ -61,7 +61,7 @@ class Subject(Value):
         """
         registry = self.executor.registry
         try:
-            return registry.get(name)
+            return registry[name]
         except ToolNotFoundError:
             near = nearest(name, [tool.name for tool in registry])
             message = f"there is no tool {name!r}" + (f"; did you mean {near}?" if near else "")
