@@ -1,4 +1,4 @@
-"""Content that a tool may return for the model besides JSON values: texts, pictures, audio, files."""
+"""Content that a tool may return for the model besides JSON values: texts, images, audio, files."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .json_values import copy_json
-from .wording import clip, escape, quote, received
+from .message_text import clip, escape, quote, received
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -103,7 +103,7 @@ class _FindingsError(ValueError):
         return []
 
     def __str__(self) -> str:
-        """Write the report: bounded in length, whatever the value was."""
+        """Write the report. Its length is bounded, whatever the value is."""
         total = self._total
         head = f"{clip(escape(self.name), _NAME_LENGTH)}: {_count(total, 'problem')} with {self._with}"
         tail = self._tail()
@@ -153,15 +153,15 @@ class DecodeError(_FindingsError):
     Args:
         name: of the type, or of the tool.
         findings: everything that is wrong.
-        expects: one line that says what the type takes, or what makes that line when it is asked for.
+        expects: one line that describes the type, or a function that makes this line on demand.
         omitted: number of problems past those in `findings`.
-        example: valid arguments, or what makes them when they are asked for.
-        hint: what else may help, such as where the documentation of the tool is to be had.
+        example: valid arguments, or a function that makes them on demand.
+        hint: another text that may help, such as how to get the documentation of the tool.
 
     Attributes:
         name: name of the type, or of the tool.
         findings: everything that is wrong, in the order of the type's fields; at most
-            `operator_schema.codec.size_limits.MAX_PROBLEMS`.
+            `operator_schema.json_values.MAX_PROBLEMS`.
         omitted: number of problems past those in `findings`.
         hint: what else may help, or None.
     """
@@ -190,7 +190,7 @@ class DecodeError(_FindingsError):
 
     @property
     def expects(self) -> str | None:
-        """One line that says what the type takes, or None."""
+        """One line that describes the type, or None."""
         if callable(self._expects):
             self._expects = self._expects()
         return self._expects
@@ -270,7 +270,7 @@ class ToolError(RuntimeError):
 
     Attributes:
         tool: name of the tool.
-        message: what is wrong and what to do about it, on one line.
+        message: the problem and the remedy, on one line.
     """
 
     def __init__(self, tool: str, message: str) -> None:
@@ -289,7 +289,7 @@ class MissingContextError(ToolError):
     Attributes:
         tool: name of the tool.
         parameters: names of the injected parameters without a value.
-        message: what to do about it.
+        message: the remedy.
     """
 
     def __init__(self, tool: str, parameters: Sequence[str], remedy: str) -> None:
@@ -360,7 +360,7 @@ class DuplicateToolError(ValueError):
         self.places: tuple[str, ...] = tuple(places)
 
     def __str__(self) -> str:
-        """Write the name, both places, and what to do about it."""
+        """Write the name, both places and the remedy."""
         message = f"tool {quote(self.tool, _NAME_LENGTH)} already registered"
         if not self.places:
             return message

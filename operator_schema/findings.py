@@ -1,16 +1,29 @@
-"""What is wrong, or was put right: findings, which exceptions, reports and `lint` list."""
+"""Findings: things that are wrong, or were corrected. Exceptions, decoding and `lint` list them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
 
-from .immutable import Value
-from .wording import clip, escape, quote, show_path
+from .immutable import Generic, T, Value
+from .message_text import clip, escape, quote, show_path
 
 if TYPE_CHECKING:
     from typing import Self
 
-__all__ = ["Finding", "Severity", "TypeCode", "UnfitError", "ValueCode", "about_type", "shown_call"]
+__all__ = [
+    "DecodeReport",
+    "Finding",
+    "RepairKind",
+    "Severity",
+    "TypeCode",
+    "UnfitError",
+    "ValueCode",
+    "about_type",
+    "ignored",
+    "repaired",
+    "shown_call",
+]
+
 
 ValueCode = Literal[
     "missing",
@@ -27,7 +40,7 @@ ValueCode = Literal[
     "too_large",
     "invalid_json",
 ]
-"""What can be wrong with a value."""
+"""The kinds of problems of a value."""
 
 TypeCode = Literal[
     "unsupported",
@@ -47,7 +60,7 @@ TypeCode = Literal[
     "too_deep",
     "too_large",
 ]
-"""What can be wrong with a type."""
+"""The kinds of problems of a type."""
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
 
@@ -58,25 +71,27 @@ _MESSAGE_LENGTH = 500
 
 
 class Finding(Value):
-    """One thing that is wrong, or was put right.
+    """One thing that is wrong, or was corrected.
 
-    What is known of few findings alone takes no time and no text from the others: it is at its default.
+    An attribute that doesn't apply has its default.
 
     Attributes:
         path: keys and indexes that lead from the root to a value; for a type, attribute names that lead
             to the annotation, where `*` stands for the items of an array and the values of a map.
         code: what kind of thing it is; a closed vocabulary.
-        message: what it is, on one line, without path and suggestion.
-        expected: what would have been right, such as `integer`.
-        received: what came, as a bounded excerpt; None where nothing came.
+        message: a description on one line, without path and suggestion.
+        expected: a description of a right value, such as `integer`.
+        received: an excerpt of the value, of bounded length; None if there is no value.
         suggestion: the name or value that was probably meant, or None.
-        remedy: what to do about it, on one line.
+        remedy: how to fix it, on one line.
         severity: `error`: it doesn't work · `warning`: a model has to guess · `note`: nothing is wrong.
-        type: name of the class in which it was found, or of the annotation where there is none.
-        where: file and line of the class or function, such as `/app/models.py:12`.
-        tool: name of the tool; empty if it is about several, or about a saved round.
-        call_id: of the call that it is about.
-        provider: name of the provider that it is about; None if it is about any.
+        type: name of the class that contains it, or of the annotation if there is no class.
+        where: file and line of the class or function, such as `/app/models.py:12`; for a JSON Schema document
+            the fragment that leads to the schema, such as `#/properties/city`.
+        tool: name of the tool; empty for several tools, or for a saved round.
+        call_id: id of the call.
+        provider: name of the provider; None for all providers.
+        keyword: the keyword of JSON Schema; empty for a schema as a whole.
     """
 
     path: tuple[str | int, ...]
@@ -92,6 +107,7 @@ class Finding(Value):
     tool: str | None = None
     call_id: str | None = None
     provider: str | None = None
+    keyword: str | None = None
 
     if not TYPE_CHECKING:  # for speed: a failing decode makes it, and leaves the rare slots unset
 
@@ -110,6 +126,7 @@ class Finding(Value):
             tool: str | None,
             call_id: str | None,
             provider: str | None,
+            keyword: str | None,
         ) -> Self:
             """Make a finding."""
             self = cls._draft()
@@ -120,13 +137,14 @@ class Finding(Value):
             self.received = received
             self.suggestion = suggestion
             self.remedy = remedy
-            if not (type is where is tool is call_id is provider is None and severity == "error"):
+            if not (type is where is tool is call_id is provider is keyword is None and severity == "error"):
                 self.severity = severity
                 self.type = type
                 self.where = where
                 self.tool = tool
                 self.call_id = call_id
                 self.provider = provider
+                self.keyword = keyword
             self.__class__ = cls
             return self
 
@@ -140,11 +158,11 @@ class Finding(Value):
     def as_dict(self) -> dict[str, Any]:
         """Return the finding as JSON values, for logs: the path as text, such as `attendees[2].email`.
 
-        What only few findings have, from `remedy` on, is there where it is known.
+        The keys from `remedy` on are left out if they have no value.
         """
         content = {name: getattr(self, name) for name in self.__slots__}
         rare = {name: content[name] for name in self.__slots__[6:] if content[name] is not None}
-        if self.remedy is None:
+        if self.remedy is None and self.keyword is None:
             del rare["severity"]
         often = {name: content[name] for name in self.__slots__[:6]}
         return {**often, "path": clip(self._shown_path(), _PATH_LENGTH), **rare}
@@ -153,6 +171,11 @@ class Finding(Value):
         """Write path, message, suggestion and remedy on one line; for a value or a call, it is bounded."""
         if self.remedy is not None:
             return self._about_type()
+        if self.keyword is not None:
+            place = self._shown_path()
+            if self.where is not None:
+                place = clip(escape(f"{self.where} {self.keyword}".rstrip()), _MESSAGE_LENGTH)
+            return f"{place}: {self.message}" if place else self.message
         if not self.path and self.tool is not None:
             message = clip(escape(self.message), _MESSAGE_LENGTH)
             return message if self.call_id is None else f"{shown_call(self.tool, self.call_id)}: {message}"
@@ -180,6 +203,8 @@ class Finding(Value):
         return f"{place}: {self.message}{stop}{hint} {self.remedy}."
 
     def _shown_path(self) -> str:
+        if self.keyword is not None:
+            return clip(show_path(self.path).replace('["*"]', "[*]"), _PATH_LENGTH)
         if self.remedy is None:
             return show_path(self.path)
         return "".join(["[*]" if step == "*" else f".{step}" for step in self.path]).removeprefix(".")
@@ -207,8 +232,8 @@ class UnfitError(Exception):
     """Something about a type that can't be registered; the walk makes a finding of it.
 
     Attributes:
-        message: what is wrong.
-        remedy: what to do about it.
+        message: a description of the problem.
+        remedy: how to fix it.
     """
 
     def __init__(self, message: str, remedy: str) -> None:
@@ -220,3 +245,54 @@ class UnfitError(Exception):
 def _has_no(finding: Finding, name: str) -> NoReturn:
     message = f"{type(finding).__name__!r} object has no attribute {name!r}"
     raise AttributeError(message, name=name, obj=finding)
+
+
+RepairKind = Literal["json_text", "scalar", "default", "choice", "key", "array", "syntax"]
+"""What was done: a string that contained JSON was parsed · a number, boolean or null was taken out of its
+quotes · the field's default took the place of a null · the choice that was meant was found · a key
+was written as the field's own · one value became an array of it · the text was made JSON."""
+
+
+def repaired(path: tuple[str | int, ...], kind: RepairKind, before: str, after: str) -> Finding:
+    """Return that something was put right, from excerpts of what came and of what was read instead."""
+    return Finding(path, kind, f"{before} read as {after} ({kind})", after, before, severity="note")
+
+
+def ignored(path: tuple[str | int, ...], near: str | None) -> Finding:
+    """Return that a key names no field and was left out; `near` is the nearest key that names one."""
+    suggestion = None if near is None else quote(near)
+    return Finding(path, "ignored", "unknown key, left out", None, None, suggestion, severity="note")
+
+
+class DecodeReport(Value, Generic[T]):
+    """An instance, and what was done to the arguments on the way to it.
+
+    Attributes:
+        instance: what `decode` returns.
+        findings: what was put right, in the order of the fields, then the keys that name no field, at most
+            100 of them. The code of a repair is its kind, `received` what came and `expected` what was read
+            instead; the code of a key is `ignored`.
+    """
+
+    instance: T
+    findings: tuple[Finding, ...]
+
+    if not TYPE_CHECKING:  # for speed alone, as in `introspect/nodes.py`: every call makes one
+
+        def __new__(cls, instance: T, findings: tuple[Finding, ...]) -> DecodeReport[T]:
+            """Make a report."""
+            self = cls._draft()
+            self.instance = instance
+            self.findings = findings
+            self.__class__ = cls
+            return self
+
+    @property
+    def repairs(self) -> tuple[Finding, ...]:
+        """The findings about what was put right; there are none without `repair=True`."""
+        return tuple([finding for finding in self.findings if finding.code != "ignored"])
+
+    @property
+    def ignored(self) -> tuple[Finding, ...]:
+        """The findings about keys that name no field."""
+        return tuple([finding for finding in self.findings if finding.code == "ignored"])

@@ -8,7 +8,7 @@ dataclass costs more import time than this whole package.
 from __future__ import annotations
 
 from functools import cached_property
-from types import FunctionType, MemberDescriptorType
+from types import FunctionType, GenericAlias, MemberDescriptorType
 from typing import TYPE_CHECKING, Any, Final, NoReturn, dataclass_transform
 
 from .json_values import is_object
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from inspect import Signature
     from typing import ClassVar, Self
 
-__all__ = ["Value", "ValueType", "content_of", "instead_of", "is_same_state", "set_once"]
+__all__ = ["Generic", "T", "Value", "ValueType", "content_of", "instead_of", "is_same_state", "set_once"]
 
 
 set_once = object.__setattr__
@@ -71,6 +71,29 @@ class ValueType(type):
         return Signature(
             [Parameter(name, kind, default=default, annotation=text) for name, default, text in given]
         )
+
+
+if TYPE_CHECKING:
+    from typing import Generic, TypeVar
+
+    T = TypeVar("T")
+else:
+    T = Any
+
+    class Generic:
+        """Lets a class be subscribed with one type, as `Codec[int]`, for type checkers.
+
+        The class of this name in `typing` takes 3 % of the way to a first decode, mostly to make the
+        classes that use it.
+        """
+
+        __slots__ = ()
+
+        def __class_getitem__(cls, parameter: Any) -> Any:
+            if isinstance(parameter, tuple) and len(parameter) != 1:
+                message = f"{cls.__name__} takes one type, not {len(parameter)}"
+                raise TypeError(message)
+            return cls if cls is Generic else GenericAlias(cls, parameter)
 
 
 class Value(metaclass=ValueType):
@@ -140,7 +163,7 @@ def content_of(value: Value) -> tuple[Any, ...]:
 
 
 def instead_of(cls: type) -> str | None:
-    """Return what a class of values says (`__instead__`) to do where its values stand in a wrong place."""
+    """Return the remedy of a class (`__instead__`) for values of it in a wrong place."""
     said: str | None = vars(cls).get("__instead__") if type(cls) is ValueType else None
     return said
 
@@ -152,20 +175,25 @@ def _by_name(cls: ValueType, content: tuple[Any, ...], named: Mapping[str, Any])
         TypeError: one is missing, unknown or given twice.
     """
     names: tuple[str, ...] = vars(cls)["__slots__"]
-    given = {**cls.__field_defaults__, **dict(zip(names, content, strict=False)), **named}
+    others = names[len(content) :]
+    given = {**cls.__field_defaults__, **named}
+    if len(content) <= len(names) and named.keys() <= set(others) and given.keys() >= set(others):
+        return (*content, *[given[name] for name in others])
+    message = f"{cls.__name__}() {_fault(names, content, named, given)}"
+    raise TypeError(message)
+
+
+def _fault(
+    names: tuple[str, ...], content: tuple[Any, ...], named: Mapping[str, Any], given: Mapping[str, Any]
+) -> str:
+    if len(content) > len(names):
+        return f"takes {len(names)} arguments, not {len(content)}"
+    if not named.keys() <= set(names):
+        return f"has no argument {', '.join(named.keys() - names)}"
     twice = [name for name in names[: len(content)] if name in named]
-    missing = [name for name in names if name not in given]
-    faults = {
-        f"takes {len(names)} arguments, not {len(content)}": len(content) > len(names),
-        f"has no argument {', '.join(named.keys() - names)}": not named.keys() <= set(names),
-        f"got {', '.join(twice)} twice": twice,
-        f"is missing {', '.join(missing)}": missing,
-    }
-    for fault, is_there in faults.items():
-        if is_there:
-            message = f"{cls.__name__}() {fault}"
-            raise TypeError(message)
-    return tuple([given[name] for name in names])
+    if twice:
+        return f"got {', '.join(twice)} twice"
+    return f"is missing {', '.join([name for name in names[len(content) :] if name not in given])}"
 
 
 _ARRAYS: Final[Any] = (list, tuple)
@@ -222,7 +250,7 @@ def _is_record(value: object) -> bool:
 
 
 def _attributes(value: object) -> dict[str, Any]:
-    """Return all that an instance keeps; what it worked out of that when it was asked isn't among it."""
+    """Return everything that an instance stores, without values that it computed on demand."""
     cls = type(value)
     members = [(name, member) for base in cls.__mro__ for name, member in vars(base).items()]
     slots = [name for name, member in members if type(member) is MemberDescriptorType]

@@ -54,7 +54,7 @@ def names_meant(name: str, names: Iterable[str]) -> list[str]:
     Returns:
         These names, else the most similar one, else none.
     """
-    from .wording import nearest
+    from .message_text import nearest
 
     names = list(names)
     longer = [other for other in names if other.startswith(f"{name}_") or other.endswith(f"_{name}")]
@@ -89,7 +89,7 @@ class _Misnamed:
             return
         meant = names_meant(name, self._names())
         if meant:
-            from .wording import listed
+            from .message_text import listed
 
             message = f"{package} has no {name}; did you mean {listed(meant, separator=' or ')}?"
             # Not a ModuleNotFoundError: `from package import name` would hide the message of that.

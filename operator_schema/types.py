@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from .introspect.leaves import register_leaf as register_leaf
     from .introspect.local_times import LocalDateTime as LocalDateTime
     from .introspect.local_times import LocalTime as LocalTime
+    from .tools.injection import Progress as Progress
+    from .tools.injection import ProgressUpdate as ProgressUpdate
+    from .tools.injection import RawArguments as RawArguments
     from .tools.injection import register_injected as register_injected
-    from .tools.special_parameters import Progress as Progress
-    from .tools.special_parameters import ProgressUpdate as ProgressUpdate
-    from .tools.special_parameters import RawArguments as RawArguments
 
     URL: TypeAlias = SplitResult
 else:
@@ -25,8 +25,7 @@ else:
         {
             "..introspect.leaves": "register_leaf",
             "..introspect.local_times": "LocalDateTime LocalTime",
-            "..tools.injection": "register_injected",
-            "..tools.special_parameters": "Progress ProgressUpdate RawArguments",
+            "..tools.injection": "Progress ProgressUpdate RawArguments register_injected",
             "urllib.parse": "SplitResult:URL",
         },
     )

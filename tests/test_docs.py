@@ -14,20 +14,18 @@ from typing import Any, NamedTuple, get_args
 import pytest
 from judge import validator
 
-from operator_schema import Codec, DecodeError
-from operator_schema.codec import size_limits
+from operator_schema import Codec, DecodeError, json_values
 from operator_schema.codec.problem_texts import EXPECTED_LENGTH, MESSAGE_LENGTH
-from operator_schema.codec.report import RepairKind
 from operator_schema.errors import REPORT_LENGTH, SHOWN_COMPLAINTS, SHOWN_PROBLEMS
-from operator_schema.findings import ValueCode
+from operator_schema.findings import RepairKind, ValueCode
 from operator_schema.introspect.annotations import ORIGINS
 from operator_schema.introspect.graph_checks import MAX_COMPARED_MEMBERS
 from operator_schema.introspect.walk import MAX_ANNOTATIONS
 from operator_schema.json_values import LONGEST_BITS
+from operator_schema.message_text import EXCERPT_LENGTH
 from operator_schema.rounds import hooks
 from operator_schema.rounds.errors import FaultCode
 from operator_schema.rounds.restore import RestoreProblemCode
-from operator_schema.wording import EXCERPT_LENGTH
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "annotations.md").read_text(encoding="utf-8")
@@ -163,13 +161,13 @@ def test_the_limits_of_the_page():
     table = PAGE.split("| limit | value | beyond it |")[1].split("\n\n")[0]
     values = [int(re.match(r"\d+", cells_of(line)[1])[0]) for line in table.strip().split("\n")[1:]]
     assert values == [
-        size_limits.MAX_DEPTH,
-        size_limits.MAX_TEXT_DEPTH,
-        size_limits.MAX_INTEGER_DIGITS,
+        json_values.MAX_DEPTH,
+        json_values.MAX_TEXT_DEPTH,
+        json_values.MAX_INTEGER_DIGITS,
         sys.int_info.str_digits_check_threshold,
-        size_limits.MAX_COLLISIONS,
-        size_limits.MAX_KEY_DIGITS,
-        size_limits.MAX_PROBLEMS,
+        json_values.MAX_COLLISIONS,
+        json_values.MAX_KEY_DIGITS,
+        json_values.MAX_PROBLEMS,
         REPORT_LENGTH,
         SHOWN_PROBLEMS,
         MESSAGE_LENGTH,

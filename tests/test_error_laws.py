@@ -20,8 +20,8 @@ from operator_schema.codec.example import example_of as make_example
 from operator_schema.codec.problem_texts import expected_fields
 from operator_schema.codec.problems import Problems
 from operator_schema.errors import SHOWN_PROBLEMS
+from operator_schema.message_text import EXCERPT_LENGTH
 from operator_schema.testing import arguments
-from operator_schema.wording import EXCERPT_LENGTH
 
 pytestmark = pytest.mark.slow("draws hundreds of types")
 

@@ -17,7 +17,9 @@ OF_CALL = Finding((), "missing", "it has no result", tool="book", call_id="c1")
 OF_ROUND = Finding((), "not_a_round", "a\nb", tool="")
 OF_TOOL = Finding((), "no_description", "it has none", remedy="Write one", severity="warning", tool="book")
 IGNORED = Finding(("tag",), "ignored", "unknown key, left out", suggestion='"tags"', severity="note")
-ALL = [OF_VALUE, OF_TYPE, OF_CALL, OF_ROUND, OF_TOOL, IGNORED]
+OF_CHANGE = Finding(("people", "*", "age"), "removed", "removed default 5", "5", keyword="default")
+OF_DOCUMENT = Finding(("x",), "unchecked", "it can't be read", where="#/properties/x", keyword="pattern")
+ALL = [OF_VALUE, OF_TYPE, OF_CALL, OF_ROUND, OF_TOOL, IGNORED, OF_CHANGE, OF_DOCUMENT]
 
 
 @pytest.mark.parametrize(
@@ -30,6 +32,13 @@ ALL = [OF_VALUE, OF_TYPE, OF_CALL, OF_ROUND, OF_TOOL, IGNORED]
         (OF_TOOL, "book: it has none. Write one."),
         (IGNORED, 'tag (did you mean "tags"?)'),
         (IGNORED.replace(suggestion=None), "tag"),
+        (OF_CHANGE, "people[*].age: removed default 5"),
+        (OF_CHANGE.replace(path=()), "removed default 5"),
+        (OF_CHANGE.replace(path=("a b",)), '["a b"]: removed default 5'),
+        (OF_DOCUMENT, "#/properties/x pattern: it can't be read"),
+        (OF_DOCUMENT.replace(where="#", keyword=""), "#: it can't be read"),
+        (OF_DOCUMENT.replace(where="#/a\nb"), r"#/a\u000ab pattern: it can't be read"),
+        (OF_DOCUMENT.replace(where="#" * 600), f"{'#' * 499}…: it can't be read"),
     ],
 )
 def test_each_kind_has_its_line(finding, line):
@@ -78,4 +87,17 @@ def test_it_prints_and_logs_what_is_known():
         "severity": "error",
         "type": "Trip",
         "where": "models.py:3",
+    }
+
+
+def test_a_finding_about_a_schema_has_its_keyword_and_its_severity_in_a_log():
+    assert OF_CHANGE.replace(severity="note").as_dict() == {
+        "path": "people[*].age",
+        "code": "removed",
+        "message": "removed default 5",
+        "expected": "5",
+        "received": None,
+        "suggestion": None,
+        "severity": "note",
+        "keyword": "default",
     }

@@ -104,10 +104,10 @@ def test_the_core_imports_nobody_outside_the_standard_library():
 
 
 START = """
-codec codec.codec codec.interpret codec.problems codec.size_limits codec.tiers
+codec codec.codec codec.interpret codec.problems codec.tiers
 immutable introspect introspect.annotations introspect.classes introspect.hints introspect.leaves
-introspect.names introspect.node_kinds introspect.nodes introspect.objects introspect.shipped_leaves
-introspect.walk json_values wording
+introspect.nodes introspect.objects introspect.shipped_leaves
+introspect.walk json_values message_text
 """
 """What the first decode of a plain dataclass loads: each module takes 0.1 to 0.2 ms, the whole 7 ms."""
 
@@ -139,7 +139,39 @@ def test_the_first_decode_loads_what_most_types_need_and_no_more():
     assert own_modules(added) == set(START.split())
     assert {name for name in added if name.partition(".")[0] != "operator_schema"} == set()
     more = modules_after(import_it, DECODE_OTHERS) - before
-    assert own_modules(more - added) == {"introspect.unions"}
+    assert own_modules(more - added) == {"introspect.node_kinds"}
+
+
+CALL = """
+@tool
+def search(query: str, limit: int = 3) -> list[str]:
+    'Search.'
+    return [query]
+assert Executor([search]).run_sync(RawCall('1', 'search', {'query': 'x'})).content == '["x"]'
+"""
+REQUEST = """
+@tool
+def search(query: str, plain: Plain | None = None) -> str:
+    'Search.'
+    return query
+openai_chat.request([search])
+"""
+LIMITS = {
+    "a tool and an executor": (50, "from operator_schema import Executor, RawCall, tool", CALL),
+    "a provider": (
+        60,
+        "from operator_schema import tool\nfrom operator_schema.providers import openai_chat",
+        REQUEST,
+    ),
+}
+"""What loads how many modules of this package at most."""
+
+
+@pytest.mark.needs_process
+@pytest.mark.parametrize("what", LIMITS)
+def test_programs_load_few_modules(what):
+    most, import_it, use_it = LIMITS[what]
+    assert len(own_modules(modules_after(import_it, use_it))) <= most
 
 
 @pytest.mark.needs_process

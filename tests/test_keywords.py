@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from operator_schema.providers import openai_chat, openai_compatible
-from operator_schema.schema.changes import SchemaChange, schema_changes
 from operator_schema.schema.dialect import strange_parts
-from operator_schema.schema.document_checks import _CHECKS  # pyright: ignore[reportPrivateUsage]  # they are a table too
+from operator_schema.schema.document_checks import _CHECKS  # they are a table too
+from operator_schema.schema.framework_changes import schema_changes
 from operator_schema.schema.keywords import KEYWORDS, LIMITS, about, limit_of
 from operator_schema.schema.style import Dialect
 from operator_schema.schema.subschemas import as_path, mapped, path_of, rebuilt, subschemas
@@ -179,6 +179,6 @@ def test_changes_are_looked_for_a_hundred_levels_deep():
 def test_booleans_that_are_the_same_are_no_change():
     closed = {"type": "object", "additionalProperties": False, "not": {"type": "null"}}
     assert schema_changes(Described(closed), dict(closed)) == []
-    assert schema_changes(Described(closed), {**closed, "not": False}) == [
-        SchemaChange(("*",), "not", "changed", {"type": "null"}, False)
-    ]
+    (found,) = schema_changes(Described(closed), {**closed, "not": False})
+    assert (found.path, found.code, found.keyword) == (("*",), "changed", "not")
+    assert (found.expected, found.received) == ('{"type": "null"}', "false")

@@ -13,17 +13,17 @@ from patience import PATIENCE
 
 from operator_schema import Codec, DecodeError, Finding, SchemaError, decode, decode_json
 from operator_schema.codec.problem_texts import EXPECTED_LENGTH, MESSAGE_LENGTH
-from operator_schema.codec.size_limits import (
+from operator_schema.errors import REPORT_LENGTH, SHOWN_PROBLEMS
+from operator_schema.introspect import walk
+from operator_schema.json_values import (
     MAX_DEPTH,
     MAX_INTEGER_DIGITS,
     MAX_KEY_DIGITS,
     MAX_PROBLEMS,
     MAX_TEXT_DEPTH,
 )
-from operator_schema.errors import REPORT_LENGTH, SHOWN_PROBLEMS
-from operator_schema.introspect import walk
+from operator_schema.message_text import EXCERPT_LENGTH, LISTED_OPTIONS, excerpt, listed
 from operator_schema.schema.render import MAX_INLINED
-from operator_schema.wording import EXCERPT_LENGTH, LISTED_OPTIONS, excerpt, listed
 
 
 @dataclass

@@ -13,7 +13,7 @@ from judge import validator
 from strategies import OBJECTS, TYPES, values_for
 
 from operator_schema import Codec, Registry, SchemaError, SchemaLeaf, describe_tools, json_schema, tool
-from operator_schema.schema.style import SchemaStyle, style_of
+from operator_schema.schema.style import SchemaStyle, restyled, style_of
 from operator_schema.types import RawArguments
 
 STYLES = st.fixed_dictionaries(
@@ -102,6 +102,14 @@ def test_each_style_takes_the_same_values_and_holds_nothing_forbidden(data, anno
         assert first.is_valid(value) == second.is_valid(value)
 
 
+@pytest.mark.slow("draws hundreds of types")
+@given(TYPES | OBJECTS, STYLES)
+def test_a_schema_written_in_a_style_is_the_schema_read_and_put_into_it(annotation, style):
+    codec: Codec[Any] = Codec(annotation)
+    usual = codec.json_schema(inline=style["inline"])
+    assert codec.json_schema(**style) == restyled(usual, SchemaStyle(**style))
+
+
 # --- each option ---------------------------------------------------------------------------------
 
 
@@ -181,6 +189,10 @@ class Thing:
     pass
 
 
+class Other:
+    pass
+
+
 def leaf_schema(schema: dict[str, Any], **style: bool) -> dict[str, Any]:
     leaf = SchemaLeaf(Thing, schema, lambda _: Thing(), lambda _: {}, Thing())
     codec: Codec[Any] = Codec(list[Thing], leaves=[leaf])
@@ -188,6 +200,28 @@ def leaf_schema(schema: dict[str, Any], **style: bool) -> dict[str, Any]:
     validator(found)
     assert faults(found, {"inline": False, "boolean_schemas": True, "empty_schemas": True, **style}) == []
     return found
+
+
+def test_the_definitions_of_leaves_are_in_the_style_too():
+    schema = {
+        "type": "object",
+        "$ref": "#/$defs/A",
+        "$defs": {"A": {"items": False, "properties": {"b": {}, "c": True}}},
+    }
+    leaf = SchemaLeaf(Thing, schema, lambda _: Thing(), lambda _: {}, Thing())
+    other = SchemaLeaf(
+        Other,
+        {"type": "integer", "$ref": "#/$defs/A", "$defs": {"A": {}}},
+        lambda _: Other(),
+        lambda _: 1,
+        Other(),
+    )
+    codec: Codec[Any] = Codec(tuple[Thing, Other, list[Thing]], leaves=[leaf, other])
+    for inline in (False, True):
+        style = SchemaStyle(inline=inline, boolean_schemas=False, empty_schemas=False)
+        found = codec.json_schema(**style.as_options())
+        assert found == restyled(codec.json_schema(inline=inline), style)
+        assert ("$defs" in found) is not inline
 
 
 ODD: dict[str, Any] = {

@@ -9,11 +9,13 @@ import pickle
 import pkgutil
 import re
 from dataclasses import MISSING
+from typing import Generic, TypeVar, get_args, get_origin
 
 import pytest
 
 import operator_schema
-from operator_schema.codec.report import DecodeReport
+from operator_schema import Codec, SchemaLeaf
+from operator_schema.findings import DecodeReport
 from operator_schema.immutable import Value, content_of
 from operator_schema.introspect.nodes import ANY, AnyNode, ArrayNode, Field, Graph, ScalarNode
 
@@ -136,3 +138,27 @@ def test_a_value_refuses_to_change(value):
         value.__class__ = AnyNode
     with pytest.raises(AttributeError, match="immutable"):
         value.other = 1
+
+
+T = TypeVar("T")
+
+
+def test_classes_that_say_their_type_are_subscribed_with_it():
+    for cls in (Codec, SchemaLeaf, DecodeReport):
+        assert get_origin(cls[int]) is cls
+        assert get_args(cls[int]) == (int,)
+        assert cls[(int,)] == cls[int]  # as `typing.get_type_hints` writes it
+        with pytest.raises(TypeError, match=f"{cls.__name__} takes one type, not 2"):
+            _ = cls[int, str]
+    assert DecodeReport[int](1, ()) == DecodeReport(1, ())
+    assert Codec[int](int).decode(3) == 3
+
+
+def test_so_are_subclasses_of_a_codec():
+    class Mine(Codec[T], Generic[T]):
+        pass
+
+    class Ints(Codec[int]):
+        pass
+
+    assert Mine[int](int).decode(3) == Ints(int).decode(3) == 3

@@ -37,9 +37,9 @@ def run(plan: Plan) -> dict[str, dict[str, Entry]]:
     for kind, make in kinds.items():
         results[f"first, {kind}"] = race(f"first request, {kind}", {OURS: fresh(make, _request, 1)}, plan)
         results[f"later, {kind}"] = race(f"later request, {kind}", _later(make(), plan), plan)
-    strict = Toolset(*small_tools())
-    openai_chat.request(strict, strict=True)
-    entrants = {OURS: hot(lambda offered: openai_chat.request(offered, strict=True), strict, plan.seconds)}
+    strict = Toolset(*small_tools()).offer(strict=True)
+    openai_chat.request(strict)
+    entrants = {OURS: hot(openai_chat.request, strict, plan.seconds)}
     return results | {"later, small, strict": race("strict request", entrants, plan)}
 
 

@@ -12,8 +12,8 @@ from ..codec.codec import Codec
 from ..errors import DecodeError
 from ..execution import Executor, check_confirm
 from ..immutable import Value
+from ..message_text import nearest, quote, received
 from ..tools import RawCall, Registry, Text, Tool, is_awaitable, register_handed_through, register_injected
-from ..wording import nearest, quote, received
 
 if TYPE_CHECKING:
     from collections.abc import Generator

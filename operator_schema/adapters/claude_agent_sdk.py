@@ -9,7 +9,7 @@ from .base import needing, registry_of
 with needing("claude_agent_sdk", "claude-agent-sdk 0.2.187 or newer", "claude-agent-sdk"):
     from claude_agent_sdk import McpSdkServerConfig
 
-from ..wording import received
+from ..message_text import received
 from .mcp.server import server
 
 if TYPE_CHECKING:

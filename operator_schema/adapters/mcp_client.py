@@ -17,6 +17,7 @@ except ModuleNotFoundError as error:
 from ..errors import CallError, SchemaError, ToolError
 from ..execution import current_backend
 from ..json_values import copy_json, to_json_text, without_surrogates
+from ..message_text import clip, escape, listed, nearest, quote
 from ..schema.document import SchemaDocument
 from ..schema.document_codec import DocumentCodec
 from ..tools import (
@@ -30,7 +31,6 @@ from ..tools import (
     skip,
     tool_of_document,
 )
-from ..wording import clip, escape, listed, nearest, quote
 from .foreign_names import NameGiver
 
 if TYPE_CHECKING:

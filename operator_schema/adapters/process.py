@@ -18,6 +18,7 @@ from ..errors import CallError, DecodeError, NeedsInput, SchemaError, ToolError,
 from ..execution import Executor, current_backend
 from ..immutable import Value
 from ..json_values import is_array, is_object, to_json_text
+from ..message_text import as_written, clip, escape, excerpt, received
 from ..rounds import answer_codec, answer_schema
 from ..schema.document import SchemaDocument
 from ..tools import (
@@ -37,7 +38,6 @@ from ..tools import (
     skip,
     tool_of_document,
 )
-from ..wording import as_written, clip, escape, excerpt, received
 from .foreign_names import NameGiver
 
 if TYPE_CHECKING:

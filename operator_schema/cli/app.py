@@ -11,15 +11,11 @@ import click
 
 from .. import __version__
 from ..errors import SchemaError
-from ..wording import escape, nearest
+from ..message_text import escape, nearest
+from . import compare_commands, inspect_command, replay_command, serve, tool_commands, type_commands
 from .arguments import NearChoice
-from .compare_commands import diff, snapshot
-from .inspect_command import inspect_tools
 from .modules import WrongUse
 from .output import Output
-from .serve import serve
-from .tool_commands import call, describe, lint, tools
-from .type_commands import check, decode, schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -106,22 +102,12 @@ def completion(outputs: tuple[Output, Output], /, shell: str) -> int:
     return 0
 
 
-for _command in (
-    schema,
-    decode,
-    check,
-    lint,
-    tools,
-    call,
-    describe,
-    serve,
-    inspect_tools,
-    snapshot,
-    diff,
-    completion,
-    show_help,
-):
-    app.add_command(_command)
+for _module in (type_commands, tool_commands, serve, inspect_command, compare_commands, replay_command):
+    for _command in vars(_module).values():
+        if isinstance(_command, click.Command):
+            app.add_command(_command)
+app.add_command(completion)
+app.add_command(show_help)
 
 
 def run(argv: Sequence[str] | None) -> int:

@@ -10,7 +10,7 @@ import click
 from ..codec.options import UnknownFields
 from ..errors import SchemaError
 from ..lazy import names_meant
-from ..wording import escape
+from ..message_text import escape
 from .lookup import ObjectName, find_factory
 from .modules import WrongUse
 
@@ -72,7 +72,7 @@ class _NameType(click.ParamType[ObjectName]):
     ) -> None:
         if _is_path(module):
             file = os.path.relpath(module.removesuffix(".py"))
-            name = os.path.basename(file) if file.startswith(os.pardir) else file.replace(os.sep, ".")  # noqa: PTH119  # only text
+            name = os.path.basename(file) if file.startswith(os.pardir) else file.replace(os.sep, ".")
             if path or not self._optional:
                 name = f"{name}:{path or self._kind}"
             self.fail(f"{escape(module)!r} is a path; give MODULE by its name: {escape(name)}", param, ctx)
@@ -130,7 +130,7 @@ class TargetCommand(click.Command):
     """A command that takes a target first; its own options, then the options of the target's function."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the words; the function is looked up only if they ask for it."""
+        """Parse the arguments. The function is looked up only if there are options for it."""
         word, others = self._target_in(args)
         known = {opt for one in self.params for opt in (*one.opts, *one.secondary_opts)}
         unknown = any(other.startswith("--") and other.partition("=")[0] not in known for other in others)
@@ -175,16 +175,16 @@ class TargetCommand(click.Command):
             ctx.meta[_FACTORY] = find_factory(target, show_traceback=False)
         except (SchemaError, WrongUse):
             if is_needed:
-                raise  # it can't be said which options there are
+                raise  # without it, the options aren't known
 
 
 def factory_of(ctx: click.Context) -> Factory | None:
-    """Return the function that makes the tools of a command line, if its words ask for it."""
+    """Return the function that makes the tools, if the command line has options for it."""
     found: Factory | None = ctx.meta.get(_FACTORY)
     return found
 
 
 def given_to_factory(ctx: click.Context) -> dict[str, Any]:
-    """Return what the function that makes the tools gets: parameter to JSON value."""
+    """Return the arguments of the function that makes the tools: parameter to JSON value."""
     factory = factory_of(ctx)
     return {} if factory is None else factory.given(ctx)

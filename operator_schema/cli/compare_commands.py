@@ -20,13 +20,14 @@ from ..compare.accepted import Accepted, AcceptError, Sorted, read_accepted, sor
 from ..compare.changes import LEVELS, Change, compare
 from ..compare.reports import MEANINGS, as_html, lines_of, summary_of
 from ..compare.snapshot import Snapshot, SnapshotError, read_snapshot, snapshot_of
-from ..wording import clip, escape
+from ..message_text import clip, escape
+from ..tools import Tool, document_tool
 from .arguments import REGISTRY, NearChoice, traceback_option
 from .lookup import find_tools
 from .modules import WrongUse
 from .output import Output, annotation, count
 
-__all__ = ["diff", "snapshot"]
+__all__ = ["SOURCES", "diff", "snapshot", "tools_of"]
 
 _MCP: Final = "mcp:"
 _PACKAGE: Final = __name__.partition(".")[0]
@@ -40,7 +41,7 @@ _GITHUB: Final = {
     "text": "notice",
     "wider": "notice",
 }
-_SOURCES = """\b
+SOURCES = """\b
 A target is one of these:
   tools, app:registry     a module, or a registry or toolset in it
   tools.json              a snapshot, the result of tools/list, or a request to a provider
@@ -55,7 +56,7 @@ examples:
   operator-schema snapshot tools -o tools.json
   operator-schema snapshot mcp:"uvx mcp-server-time" > time.json
 
-{_SOURCES}"""
+{SOURCES}"""
 )
 @click.argument("target", metavar="TARGET")
 @click.option("--output", "-o", metavar="FILE", help="Write to a file instead of standard output.")
@@ -84,7 +85,7 @@ examples:
   operator-schema diff --check tools.json tools
   operator-schema diff --format html tools.json tools > changes.html
 
-{_SOURCES}
+{SOURCES}
 \b
 levels:
 {chr(10).join(f"  {level:10} {meaning}" for level, meaning in MEANINGS.items())}
@@ -194,15 +195,48 @@ def _snapshot_of(target: str, *, show_traceback: bool) -> Snapshot:
     Raises:
         WrongUse: there are none, or they can't be read.
     """
+    found = _described(target)
+    return snapshot_of(_defined(target, show_traceback=show_traceback)) if found is None else found
+
+
+def tools_of(target: str, *, show_traceback: bool) -> list[Tool[..., Any]]:
+    """Return the tools of a target; those that are only described decode their arguments, and can't be run.
+
+    Args:
+        target: as the commands take it.
+        show_traceback: as for `load_module`.
+
+    Raises:
+        WrongUse: there are none, or they can't be read.
+    """
+    found = _described(target)
+    if found is None:
+        return _defined(target, show_traceback=show_traceback)
+    return [
+        document_tool(_not_run, each.input_schema, name=each.name, description=each.description)
+        for each in found.tools
+    ]
+
+
+def _not_run(**arguments: Any) -> None:
+    """Stand for the function of a tool that is only described."""
+
+
+def _described(target: str) -> Snapshot | None:
+    """Return the tools that a file or a server describes; None if the target is a module."""
     if target.startswith((_MCP, "http://", "https://")):
         return _of_server(target)
     if target == "-" or target.endswith(".json") or Path(target).is_file():
         return _of_json(_text_of(target), target)
+    return None
+
+
+def _defined(target: str, *, show_traceback: bool) -> list[Tool[..., Any]]:
     tools, _ = find_tools(REGISTRY.convert(target, None, None), show_traceback=show_traceback)
     if not tools:
         message = f"there are no tools in {escape(target)}: decorate functions with @tool"
         raise WrongUse(message)
-    return snapshot_of(tools)
+    return tools
 
 
 def _text_of(file: str) -> str:

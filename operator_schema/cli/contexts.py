@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 from inspect import isasyncgen, isawaitable, isgenerator
 from typing import TYPE_CHECKING, Any
 
+from ..message_text import escape
 from ..tools.signature import is_coroutine_function
-from ..wording import escape
 from .modules import WrongUse, kind_of, reason_of
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import click
 from ..errors import DuplicateToolError
 from ..inspector import is_url
 from ..json_values import is_array
-from ..wording import clip, escape
+from ..message_text import clip, escape
 from .arguments import NAME, REGISTRY, TargetCommand, given_to_factory, traceback_option
 from .contexts import OpenContexts
 from .lookup import ObjectName, find_context, find_offered

@@ -1,4 +1,4 @@
-"""Names on the command line, turned into modules, types, tools and registries."""
+"""Finds the modules, types, tools and registries that a command line names."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ..errors import DecodeError, SchemaError, ToolNotFoundError
 from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import ArrayNode, ObjectNode
 from ..json_values import is_array, to_json_text
+from ..message_text import escape, listed, nearest
 from ..rounds.toolset import Toolset
 from ..tools.function import tool
 from ..tools.registry import Registry
 from ..tools.tool import Tool
 from ..tools.tool_sources import tools_in
-from ..wording import escape, listed, nearest
 from .modules import WrongUse, kind_of, load_module, modules_of, own_output_kept, reason_of
 from .output import json_types, value_of
 
@@ -49,11 +49,11 @@ __all__ = [
 
 
 _OFFERED = "__tools__"
-"""What a module calls the tools that it offers: a registry, a toolset, or a function that makes one."""
+"""The name in a module for the tools that it offers: a registry, a toolset, or a function that makes one."""
 
 
 class ObjectName(NamedTuple):
-    """What `MODULE:NAME` names.
+    """A name on the command line: `MODULE:NAME`.
 
     Attributes:
         module: name of the module.
@@ -107,7 +107,7 @@ def codec_of_name(target: ObjectName, unknown_fields: UnknownFields, *, show_tra
 
 
 def _make(factory: Factory) -> Registry | Toolset[Any]:
-    """Make the tools of a function with its defaults."""
+    """Call a function that makes tools with its defaults."""
     return factory.make({}, show_traceback=False)
 
 
@@ -143,11 +143,11 @@ def offered_by(module: ModuleType, *, show_traceback: bool) -> list[Tool[..., An
 def find_offered(
     target: ObjectName, given: Mapping[str, Any] | None = None, *, show_traceback: bool
 ) -> Registry | Toolset[Any] | list[Tool[..., Any]]:
-    """Import the tools of a module, or a registry or toolset, or make one by a function.
+    """Import the tools of a module, a registry or a toolset, or call a function that makes one.
 
     Args:
         target: as for `find_tools`.
-        given: what the function gets, as JSON values by parameter; None for its defaults.
+        given: arguments of the function, as JSON values by parameter; None for its defaults.
         show_traceback: as for `load_module`.
 
     Returns:
@@ -182,7 +182,7 @@ def _not_offered(found: object, target: ObjectName) -> str:
 
 
 def find_factory(target: ObjectName, *, show_traceback: bool) -> Factory | None:
-    """Return the function that makes the tools of a target; None if they are there without one.
+    """Return the function that makes the tools of a target; None if there is no such function.
 
     Args:
         target: as for `find_tools` or `find_tool`.
@@ -210,8 +210,8 @@ def find_tool(
 
     Args:
         target: where it is, by its name in the module, by the name of the tool, or by its name in a
-            registry of the module, or in what a function of the module makes.
-        given: what that function gets, as JSON values by parameter; None for its defaults.
+            registry of the module or of one that a function of the module makes.
+        given: arguments of that function, as JSON values by parameter; None for its defaults.
         show_traceback: as for `load_module`.
 
     Returns:
@@ -238,14 +238,14 @@ def find_tool(
     factory = factory_in(found)
     if factory is not None:
         names = [escape(tool.name) for tool in make(factory)]
-        message = f"{escape(target.path)} makes tools: name one of them behind it, {listed(names)}"
+        message = f"{escape(target.path)} makes tools: add the name of one, with a dot: {listed(names)}"
         raise WrongUse(message)
     registry = _registry_of(found)
     if registry is not None:
         names = [escape(tool.name) for tool in registry]
         sample = f", as in {escape(target.module)}:{escape(target.path)}.{names[0]}" if names else ""
         has = f"{escape(target.path)} has {listed(names) or 'no tools'}"
-        message = f"{has}: name one of them behind it{sample}"
+        message = f"{has}: add the name of one, with a dot{sample}"
         raise WrongUse(message)
     if not isinstance(found, Tool):
         message = f"{escape(target.path)} isn't a tool; decorate it with @tool or @tool_input"
@@ -254,14 +254,14 @@ def find_tool(
 
 
 def find_context(target: ObjectName, *, show_traceback: bool) -> GivenContext:
-    """Import what gives a context.
+    """Import a context, or a function that makes one.
 
     Args:
         target: where it is.
         show_traceback: as for `load_module`.
 
     Raises:
-        WrongUse: there is no such name, or no mapping can come of it.
+        WrongUse: there is no such name, or it can't give a mapping.
     """
     from .contexts import GivenContext
 
@@ -276,16 +276,16 @@ def _find(
     *,
     is_type: bool = False,
 ) -> Any:
-    """Return what a path leads to.
+    """Return the object at a path.
 
     Args:
         module: where it begins.
-        path: names with dots between them; what the module doesn't have is looked up in what it offers.
-        make: makes the tools of a function on the way; None if that is the function itself.
-        is_type: whether a type is wanted, for the message.
+        path: names with dots between them. If the module lacks the first, it is looked up in `__tools__`.
+        make: calls a function on the path that makes tools; None to return the function itself.
+        is_type: whether the path should lead to a type, for the message.
 
     Raises:
-        WrongUse: it leads nowhere.
+        WrongUse: there is no object at the path.
     """
     found: Any = module
     place = f"the module {escape(module.__name__)}"
@@ -309,7 +309,7 @@ def _find(
 
 
 def _registry_of(found: object) -> Registry | None:
-    """Return a registry as it is, a toolset as a registry, and None for anything else."""
+    """Return a registry, or a toolset as a registry; None for anything else."""
     if isinstance(found, Toolset):
         return Registry(found)  # pyright: ignore[reportUnknownArgumentType]  # of whatever inputs
     return found if isinstance(found, Registry) else None
@@ -351,7 +351,7 @@ def factory_in(found: object) -> Factory | None:
     """Return a function that makes tools as a factory; None for anything else.
 
     Args:
-        found: what a module has under a name. A function makes tools if its annotations say that it returns a
+        found: an object of a module. A function makes tools if its annotations say that it returns a
             `Registry` or a `Toolset`; no other function is ever called.
     """
     if not isinstance(found, FunctionType):
@@ -378,11 +378,11 @@ class Factory:
         self._types = json_types(self._tool)
 
     def options(self) -> list[click.Option]:
-        """Make an option of each parameter; `given` reads what they got."""
+        """Make an option for each parameter; `given` reads their values."""
         return [self._option(field) for field in self._fields]
 
     def given(self, ctx: click.Context) -> dict[str, Any]:
-        """Return what the options of a command line say: parameter to JSON value.
+        """Return the values of the options on a command line: parameter to JSON value.
 
         Args:
             ctx: of the command that took them.
@@ -400,7 +400,7 @@ class Factory:
         return found
 
     def _items(self, field: Field, texts: list[str]) -> Any:
-        """Read an option that was given several times, or once with the JSON of all."""
+        """Read an option that was given several times, or once with a JSON array."""
         whole = value_of(texts[0], self._types[field.key])
         if len(texts) == 1 and isinstance(whole, list):
             return whole  # pyright: ignore[reportUnknownVariableType]  # JSON
@@ -437,7 +437,7 @@ class Factory:
         return made  # pyright: ignore[reportUnknownVariableType]  # of whatever inputs
 
     def written(self, given: Mapping[str, Any]) -> list[str]:
-        """Return the words that say the same in another folder: each path is absolute, defaults included.
+        """Return options for another folder: the same values, with absolute paths, defaults included.
 
         Args:
             given: as `given` returns it.
@@ -497,7 +497,7 @@ class Factory:
 
 
 def _without_result(function: FunctionType) -> Any:
-    """Return a copy of a function whose result may be anything: the tools that it makes aren't JSON."""
+    """Return a copy of a function with `Any` as its result: tools have no JSON form."""
     copy = FunctionType(
         function.__code__,
         function.__globals__,
@@ -529,7 +529,7 @@ def _are_paths(value: Any) -> bool:
 
 def _words(option: str, value: Any) -> list[str]:
     if isinstance(value, Path):
-        return [option, os.path.abspath(value)]  # noqa: PTH100  # links stay as they are written
+        return [option, os.path.abspath(value)]  # links stay as they are written
     if isinstance(value, bool):
         return [option if value else f"--no-{option.removeprefix('--')}"]
     return [option, value if isinstance(value, str) else to_json_text(value)]

@@ -1,4 +1,4 @@
-"""Modules on the command line: how they are imported, and imported anew when their files change."""
+"""Imports the modules of the command line, and imports them again when their files change."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..errors import SchemaError
-from ..wording import clip, escape, nearest
+from ..message_text import clip, escape, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -118,7 +118,7 @@ def kind_of(value: object) -> str:
 
 
 def reason_of(error: BaseException, *, show_traceback: bool) -> str:
-    """Return what was raised, where, and how to see more.
+    """Describe an exception: its type and message, where it was raised, and how to see more.
 
     Args:
         error: that code of the user raised.
@@ -151,11 +151,11 @@ def _place(error: BaseException) -> str:
     """Return where the user's own code raised an exception: ` (tools.py, line 3)`, or nothing."""
     if isinstance(error, SyntaxError):
         return ""  # its message says where
-    ours = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120  # only text is compared
+    ours = os.path.dirname(os.path.dirname(__file__))
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         file = frame.filename
         if file != importlib.__file__ and not file.startswith(("<frozen ", ours + os.sep)):
-            here = os.path.join(os.getcwd(), "")  # noqa: PTH109, PTH118  # only text is compared
+            here = os.path.join(os.getcwd(), "")
             return f" ({escape(file.removeprefix(here))}, line {frame.lineno})"
     return ""
 
@@ -175,7 +175,7 @@ class SourceFiles:
 
     def __init__(self, module: str) -> None:
         self._package = module.partition(".")[0]
-        self._folder = os.path.join(os.getcwd(), "")  # noqa: PTH109, PTH118  # only text is compared
+        self._folder = os.path.join(os.getcwd(), "")
         # A cached module counts as new if its source has the same size and second.
         sys.dont_write_bytecode = True
         self._seen = self._times()
@@ -186,7 +186,7 @@ class SourceFiles:
         return before != self._seen
 
     def import_again(self, load: Callable[[], T]) -> T:
-        """Import everything anew; if that fails, all modules are as they were.
+        """Import everything again; if that fails, restore all modules.
 
         Args:
             load: imports the modules, and returns the result.

@@ -1,4 +1,4 @@
-"""What the commands write: the same text everywhere, in colour on a terminal."""
+"""Writes the output of the commands: the same text everywhere, in colour on a terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import ObjectNode
 from ..json_values import type_of
-from ..wording import escape
+from ..message_text import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Mapping, Sequence
@@ -29,7 +29,7 @@ __all__ = ["Output", "annotation", "count", "json_types", "to_json", "value_of"]
 _DIM = "dim"
 _COMMAND = re.compile(r"^(\s*)(:)(?=:)|()(#)(?=#(?:vso|teamcity)?\[)", re.IGNORECASE | re.MULTILINE)
 _CI = ("GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION")
-"""Variables that say that a CI reads what is printed."""
+"""Environment variables of CI systems that read commands in the output."""
 
 
 class Output:
@@ -86,7 +86,7 @@ class Output:
         self.styled((text, style))
 
     def command(self, text: str) -> None:
-        """Write a line that a CI takes for a command; nothing else that is written can be one."""
+        """Write a line that a CI system reads as a command. Other methods escape such lines."""
         self._write(text)
 
     def styled(self, *parts: tuple[str, str]) -> None:
@@ -109,7 +109,7 @@ class Output:
         """Write the text of an error; its further lines are indented if it has a place.
 
         Args:
-            place: where it was found, such as `calls.jsonl:3: `; or empty.
+            place: file and line of the value, such as `calls.jsonl:3: `; or empty.
             report: one line or more.
         """
         head, *rest = [escape(line) for line in report.split("\n")]
@@ -141,15 +141,16 @@ class Output:
             self.line("\t".join([escape(part) for part in line.split("\t")]))
 
     def flush(self) -> None:
-        """Write out what is buffered."""
+        """Flush the buffer of the stream."""
         self._stream.flush()
 
     @contextmanager
-    def progress(self, size: int | None) -> Generator[Callable[[int], None]]:
+    def progress(self, size: int | None, doing: str = "decoding") -> Generator[Callable[[int], None]]:
         """Draw a progress bar while the context lasts, if this is a terminal; it is gone afterwards.
 
         Args:
             size: bytes of the whole, or None if that isn't known.
+            doing: what the bar says.
 
         Yields:
             A function to call with the number of bytes done since the last call.
@@ -160,7 +161,7 @@ class Output:
         from rich import progress
 
         columns = (
-            progress.TextColumn("decoding"),
+            progress.TextColumn(doing),
             progress.BarColumn(),
             progress.DownloadColumn(),
             progress.TimeRemainingColumn(),
@@ -198,7 +199,7 @@ def _escaped(text: str, others: str = "") -> str:
 
 
 def _without_commands(text: str) -> str:
-    """Return a text that no CI takes for a command: the first character of each is escaped as in JSON.
+    """Escape the first character of each command for a CI system, as in JSON.
 
     GitHub Actions, Azure Pipelines and TeamCity read commands in all that a program prints: those with `##`
     anywhere in a line, those with `::` where it begins.
@@ -212,7 +213,7 @@ def _without_commands(text: str) -> str:
 
 
 def to_json(value: Any, indent: int | None = None, *, ascii_only: bool = False) -> str:
-    """Write a JSON value, with everything escaped that a terminal could take for a command.
+    """Write a JSON value. Control characters, which a terminal could obey, are escaped.
 
     Args:
         value: a JSON value.
@@ -237,7 +238,7 @@ def _is_unicode(encoding: str) -> bool:
 
 
 def json_types(tool: Tool[..., Any]) -> dict[str, Collection[str]]:
-    """Return the JSON types that each parameter takes; of a union's parameters nothing is known."""
+    """Return the JSON types of each parameter; empty if the input is a union."""
     graph = tool.codec.graph
     root = graph.resolve_root()
     fields = root.fields if isinstance(root, ObjectNode) else ()
@@ -245,7 +246,7 @@ def json_types(tool: Tool[..., Any]) -> dict[str, Collection[str]]:
 
 
 def value_of(text: str, types: Collection[str]) -> Any:
-    """Read a value as JSON, unless the parameter takes text but nothing of this kind."""
+    """Read a value as JSON, unless the parameter takes text and no value of this JSON type."""
     with suppress(ValueError):
         value = json.loads(text)
         if "string" not in types or type_of(value) in types:

@@ -12,7 +12,7 @@ import click
 
 from ..errors import DuplicateToolError, MissingContextError
 from ..immutable import Value
-from ..wording import escape, listed
+from ..message_text import escape, listed
 from .arguments import (
     NAME,
     REGISTRY,
@@ -104,7 +104,7 @@ def _started(words: Sequence[str]) -> dict[str, Any]:
         "type": "stdio",
         "command": sys.executable,
         "args": ["-m", _PACKAGE, *words],
-        "env": {"PYTHONPATH": os.getcwd()},  # noqa: PTH109  # only text
+        "env": {"PYTHONPATH": os.getcwd()},
     }
 
 

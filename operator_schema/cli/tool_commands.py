@@ -17,10 +17,10 @@ from ..codec.problem_texts import expected_fields
 from ..errors import DecodeError, EncodeError, MissingContextError, NeedsInput, SchemaError, ToolError
 from ..execution.executor import Executor
 from ..introspect.node_kinds import json_types_of
+from ..message_text import escape, show_path
 from ..rounds.questions import answer_codec, call_text
 from ..tools.calls import RawCall
 from ..tools.descriptions import documentation_of
-from ..wording import escape, show_path
 from .arguments import NAME, REGISTRY, TOOL, NearChoice, TargetCommand, given_to_factory, traceback_option
 from .lookup import find_context, find_tool, find_tools
 from .modules import WrongUse

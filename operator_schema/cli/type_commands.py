@@ -16,8 +16,8 @@ from ..codec.json_text import read_json
 from ..errors import DecodeError, EncodeError, SchemaError
 from ..introspect.nodes import ObjectNode
 from ..lint.checks import anything, no_docstring, numbered_choices, undescribed
+from ..message_text import escape, show_path
 from ..tools.tool_sources import tools_in
-from ..wording import escape, show_path
 from .arguments import REGISTRY, TYPE, traceback_option, unknown_fields_option
 from .lookup import codec_of_name, dataclasses_of, find_tools, offered_by
 from .modules import WrongUse, load_module, modules_of
@@ -78,7 +78,7 @@ examples:
 @click.argument("target", type=TYPE, metavar="MODULE:TYPE")
 @click.argument("file", default="-")
 @click.option("--lines", is_flag=True, help="FILE is JSON Lines: one value a line; empty lines are skipped.")
-@click.option("--quiet", is_flag=True, help="Print problems only, not what was decoded.")
+@click.option("--quiet", is_flag=True, help="Print problems only, not the decoded values.")
 @click.option("--json", "as_json", is_flag=True, help="Print each problem report as JSON.")
 @unknown_fields_option
 @traceback_option
@@ -97,7 +97,7 @@ def decode(
     """Decode JSON values as a type.
 
     FILE is one JSON value in UTF-8; without it, or if it is -, standard input is read. Each value that
-    decodes is printed on one line, encoded again: this is what the tool would get. Problems go to
+    decodes is printed on one line, encoded again, as the tool would get it. Problems go to
     standard error, with the file and the number of the line.
     """
     codec = codec_of_name(target, unknown_fields, show_traceback=show_traceback)
@@ -129,7 +129,8 @@ def check(
     """Check every dataclass and tool of a module or package, or the tools of a registry.
 
     Dataclasses and tools that a module merely imports are checked with the module that defines them.
-    Warnings name what leaves a model guessing: no docstring, no descriptions, Any, an Enum of numbers.
+    Warnings name things that leave a model guessing: no docstring, no descriptions, Any, an Enum of
+    numbers.
     """
     found: dict[str, list[Verdict]] = {}
     for target in targets:
@@ -160,12 +161,12 @@ class Verdict:
     """The verdict on one dataclass, one tool, or a module that can't be imported.
 
     Attributes:
-        name: of what was checked.
+        name: of the type, tool or module.
         kind: `type`, `tool` or `module`.
         size: bytes of its schema or definition on one line; None if there are complaints.
         fields: number of its fields or parameters; None if it isn't an object.
-        complaints: everything that is wrong with it, a line each.
-        warnings: what is correct but leaves a model guessing, a line each.
+        complaints: all problems, a line each.
+        warnings: things that are correct but leave a model guessing, a line each.
         place: file and line, if known.
     """
 
@@ -190,7 +191,7 @@ def check_target(target: ObjectName, *, show_traceback: bool) -> dict[str, list[
         show_traceback: as for `load_module`.
 
     Returns:
-        Name of what was checked to its verdicts.
+        Name of each module or registry to its verdicts.
 
     Raises:
         WrongUse: there is nothing to check, no such module or registry, or a module can't be imported.
@@ -216,7 +217,7 @@ def _check_module(name: str, *, is_named: bool, show_traceback: bool) -> list[Ve
 
     Args:
         name: of the module.
-        is_named: whether it was named itself: then what it offers as `__tools__` is checked too.
+        is_named: whether the command line names it; then the tools in its `__tools__` are checked too.
         show_traceback: whether to print a traceback if it can't be imported.
 
     Returns:

@@ -10,7 +10,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar, get_args
 
 from .. import CallError, Registry, tool
-from ..wording import checked_text, nearest_names, quote, received
+from ..message_text import checked_text, nearest_names, quote, received
 from .answers import FUNCTIONS, ChangedError, inspected, match, read_function
 from .index import Index, Pattern
 from .index_cache import IndexCache, check_cache
@@ -80,7 +80,7 @@ class CodeBase:
         if not self.root.is_dir():
             message = f"the root of a code base is a folder: {self.root}"
             raise NotADirectoryError(message)
-        if not isinstance(budget, int):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+        if not isinstance(budget, int):  # what callers promise, some do not
             message = f"the budget is a number of characters, not {received(budget)}"
             raise TypeError(message)
         if budget < SMALLEST:

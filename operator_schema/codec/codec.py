@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from dataclasses import MISSING
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
-from ..immutable import set_once
+from ..immutable import Generic, T, set_once
 from ..introspect.classes import form_of
-from ..introspect.hints import annotation_key
+from ..introspect.hints import annotation_key, name_of
 from ..introspect.leaves import SchemaLeaf, leaf_generation
-from ..introspect.names import name_of
 from ..introspect.nodes import UNKNOWN, AnyNode
 from ..introspect.walk import ResultWalk, Walk
-from ..json_values import copy_json, to_json_text
+from ..json_values import MAX_DEPTH, copy_json, to_json_text
 from .interpret import fits_plainly, interpret
 from .problems import GiveUp, Problems, RefusedTextError, ignored_keys
-from .size_limits import MAX_DEPTH
 from .tiers import Tiers
 
 if TYPE_CHECKING:
@@ -24,18 +22,15 @@ if TYPE_CHECKING:
     from typing import Self, Unpack
 
     from ..errors import DecodeError, SchemaError
-    from ..findings import Finding
+    from ..findings import DecodeReport, Finding
     from ..introspect.annotations import Defaulted
     from ..introspect.nodes import Graph, Node
     from ..schema.render import MakeRenderer
     from ..schema.style import StyleOptions
     from .options import CodecOptions
     from .partial import ArgumentStream, Partial
-    from .report import DecodeReport
 
 __all__ = ["DEFAULTS", "Codec", "ResultCodec", "codec_of"]
-
-T = TypeVar("T")
 
 DEFAULTS: Mapping[str, Any] = {
     "name": None,
@@ -355,7 +350,7 @@ class Codec(Generic[T]):
                 return report
         elif self._tiers.count("report"):
             _warm_up(self._compile_exact)
-        from .report import DecodeReport, ignored
+        from ..findings import DecodeReport, ignored
 
         repaired, more = self._repaired(value)
         instance, problems = interpret(self._graph, repaired, self._options["max_depth"], self._tiers.plans)
@@ -652,7 +647,7 @@ def _no_example() -> Any:
 @cache
 def _report_class() -> type[DecodeReport[Any]]:
     # An import takes longer than a compiled decode, even where the module is loaded.
-    from .report import DecodeReport
+    from ..findings import DecodeReport
 
     return DecodeReport
 
@@ -742,7 +737,7 @@ class ResultCodec(Codec[T]):
         """
         from ..introspect.nodes import Field, ObjectNode
 
-        field = Field(key, key, self._graph.root, True, MISSING, False, False, None, ())  # noqa: FBT003  # by position alone, for speed
+        field = Field(key, key, self._graph.root, True, MISSING, False, False, None, ())
         root = ObjectNode(dict, key, "typed_dict", (field,), closed=False)
         return _renderer()(self._graph.replace(root=root), self._encode_default)
 

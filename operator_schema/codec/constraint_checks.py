@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..message_text import count_of, excerpt
 from ..schema.keywords import LENGTHS, NUMBERS, TEXTS
-from ..wording import count_of, excerpt
 from .problems import INVALID
 
 if TYPE_CHECKING:

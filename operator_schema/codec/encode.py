@@ -30,11 +30,10 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from ..json_values import choice_key, copy_json, fits_types, in_order, is_object
-from ..wording import count_of, key_step
+from ..json_values import MAX_PROBLEMS, choice_key, copy_json, fits_types, in_order, is_object
+from ..message_text import count_of, key_step
 from .interpret import SCALARS, constraint_checks
 from .problems import INVALID, Problems, Trial, Trials
-from .size_limits import MAX_PROBLEMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sized

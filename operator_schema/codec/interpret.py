@@ -26,17 +26,27 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from ..json_values import choice_key, copy_json, fits_types, has_surrogate, is_array, is_object, type_of
-from ..wording import count_of, key_step
+from ..json_values import (
+    MAX_INTEGER_DIGITS,
+    MAX_KEY_DIGITS,
+    HashCounter,
+    choice_key,
+    copy_json,
+    fits_types,
+    has_surrogate,
+    is_array,
+    is_object,
+    type_of,
+)
+from ..message_text import count_of, key_step
 from .problems import INVALID, Problems, Trial
-from .size_limits import MAX_INTEGER_DIGITS, MAX_KEY_DIGITS, HashCounter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sized
     from types import ModuleType
 
+    from ..introspect.node_kinds import UnionPlan
     from ..introspect.nodes import Constraints, Field, Graph, Node, ScalarType, Target
-    from ..introspect.unions import UnionPlan
     from .problems import Path, Trials
 
     Check = Callable[[Problems, ScalarNode, Any, Path], Any]
@@ -250,7 +260,7 @@ class DecodeState:
         """Return how to choose the member of a union."""
         plan = self.plans.get(id(node))
         if plan is None:
-            from ..introspect.unions import make_plan
+            from ..introspect.node_kinds import make_plan
 
             plan = self.plans[id(node)] = make_plan(node, self.definitions)
         return plan
@@ -527,7 +537,7 @@ class DecodeRun:
             return object() if fitting else self.problems.no_match(path, node, value)
         if not fitting and tag is not None and tag.required:
             return self.problems.missing_tag(path, tag.key, tag.choices)
-        from ..introspect.unions import meant_object  # loaded already, by the plan
+        from ..introspect.node_kinds import meant_object  # loaded already, by the plan
 
         chosen = meant_object(fitting, candidates, value, self.shared.definitions)
         return (

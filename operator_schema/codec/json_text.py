@@ -11,12 +11,10 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from ..findings import Finding
-from ..json_values import is_array, is_object
-from ..wording import clip, escape, excerpt, quote
+from ..findings import Finding, repaired
+from ..json_values import MAX_TEXT_DEPTH, is_array, is_object, most_digits
+from ..message_text import clip, escape, excerpt, quote
 from .problems import Problems, RefusedTextError, steps_of
-from .report import repaired
-from .size_limits import MAX_TEXT_DEPTH, most_digits
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -28,13 +28,12 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from ..json_values import has_surrogate, without_surrogates
-from ..wording import count_of, excerpt, key_step
+from ..json_values import MAX_LENIENT_VALUES, has_surrogate, without_surrogates
+from ..message_text import count_of, excerpt, key_step
 from .constraint_checks import check_length
 from .encode import EncodeRun, EncodeState, is_array_of
 from .interpret import SCALARS
 from .problems import INVALID, Problems
-from .size_limits import MAX_LENIENT_VALUES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,9 +7,9 @@ takes as long as registering a type.
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, TypedDict, get_args
 
+from ..introspect.hints import name_of
 from ..introspect.leaves import SchemaLeaf
-from ..introspect.names import name_of
-from ..wording import nearest, received
+from ..message_text import nearest, received
 
 __all__ = ["CodecOptions", "UnknownFields", "checked_options"]
 

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 from ..errors import DecodeError
 from ..immutable import Value, content_of
 from ..introspect.nodes import ObjectNode
-from ..json_values import is_object
+from ..json_values import MAX_PROBLEMS, MAX_TEXT_DEPTH, is_object
 from .interpret import decode_field
 from .json_text import read_json
 from .problems import Problems
-from .size_limits import MAX_PROBLEMS, MAX_TEXT_DEPTH
 from .spellings import NOTHING, sent_keys
 
 if TYPE_CHECKING:
@@ -331,7 +330,7 @@ class Partial(Value):
         receiving: str | None,
         missing: Iterable[str],
         findings: Iterable[Finding],
-        is_complete: bool,  # noqa: FBT001  # `Value.replace` gives every attribute by position
+        is_complete: bool,
     ) -> None:
         own = MappingProxyType(dict(fields))
         super().__init__(own, receiving, tuple(missing), tuple(findings), is_complete)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..findings import Finding
 from ..immutable import instead_of
-from ..introspect.node_kinds import received_types, shape_of, spread_members
+from ..introspect.node_kinds import received_types, shape_of, spread_members, tag_of
 from ..introspect.nodes import (
     AnyNode,
     ArrayNode,
@@ -27,11 +27,9 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from ..introspect.unions import tag_of
-from ..json_values import JSON_TYPES, fits_types, is_array, is_object, type_of
+from ..json_values import JSON_TYPES, MAX_INTEGER_DIGITS, fits_types, is_array, is_object, type_of
+from ..message_text import EXCERPT_LENGTH, clip, escape, excerpt, key_step, kind, nearest, quote, received
 from ..schema.keywords import INTEGER_KEY, SIGNS, LimitError
-from ..wording import EXCERPT_LENGTH, clip, escape, excerpt, key_step, kind, nearest, quote, received
-from .size_limits import MAX_INTEGER_DIGITS
 from .spellings import quoted_scalar, quoted_type
 
 if TYPE_CHECKING:

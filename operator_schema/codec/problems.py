@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from ..wording import key_step, nearest
-from .size_limits import MAX_PROBLEMS
+from ..immutable import T
+from ..json_values import MAX_PROBLEMS
+from ..message_text import key_step, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -258,9 +259,6 @@ def ignored_keys(problems: Problems) -> list[tuple[Steps, str | None]]:
             name = key_step(key)
             found.append(((*steps_of(path), name), nearest(name, keys)))
     return found
-
-
-T = TypeVar("T")
 
 
 class Trials(dict[tuple[int, int, int], tuple["Node", Any, T]]):

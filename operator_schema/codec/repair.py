@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from ..findings import repaired
 from ..introspect.node_kinds import flat_members, json_types_of
 from ..introspect.nodes import (
     AnyNode,
@@ -26,20 +27,18 @@ from ..introspect.nodes import (
     resolve,
 )
 from ..json_values import choice_key, is_array, is_object, type_of
-from ..wording import excerpt
+from ..message_text import excerpt
 from .constraint_checks import check_length
 from .interpret import DecodeRun, DecodeState
 from .json_text import read_json
 from .problems import INVALID, Trial, Trials
-from .report import repaired
 from .spellings import NOTHING, meant_choice, meant_time, quoted_scalar, sent_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from ..findings import Finding
+    from ..findings import Finding, RepairKind
     from ..introspect.nodes import Field, Graph, Node, Target
-    from .report import RepairKind
 
 __all__ = ["Fitting", "repair_field", "repair_value"]
 

@@ -6,9 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from ..introspect.nodes import EnumNode
-from ..json_values import choice_key, type_of
-from ..wording import fold
-from .size_limits import MAX_INTEGER_DIGITS, most_digits
+from ..json_values import MAX_INTEGER_DIGITS, choice_key, most_digits, type_of
+from ..message_text import fold
 
 if TYPE_CHECKING:
     from ..introspect.nodes import LeafNode, LiteralNode, ObjectNode

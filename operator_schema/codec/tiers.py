@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..introspect.node_kinds import UnionPlan
     from ..introspect.nodes import Graph
-    from ..introspect.unions import UnionPlan
     from .compile.writer import Method, Refusal
     from .problems import Problems
 

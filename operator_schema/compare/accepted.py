@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..codec.codec import Codec
 from ..errors import DecodeError
 from ..json_values import is_array, is_object
-from ..wording import show_path
+from .containment import show_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -55,7 +55,7 @@ class Accepted:
     def covers(self, change: Change) -> bool:
         """Return whether a change is one of them."""
         is_code = not self.code or self.code == change.code
-        is_place = not self.path or self.path == show_path(change.path)
+        is_place = not self.path or self.path == show_place(change.path)
         return self.tool == change.tool and is_code and is_place
 
 

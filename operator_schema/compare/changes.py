@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from ..immutable import Value
 from ..json_values import is_object, to_json_text
+from ..message_text import clip, excerpt, quote
 from ..schema.value_check import same_text
-from ..wording import clip, excerpt, quote, show_path
-from .containment import ABSENT
+from .containment import ABSENT, show_place
 from .schemas import NO_VALUE, narrowings
 from .snapshot import Snapshot, ToolSnapshot, snapshot_of
 
@@ -61,7 +61,7 @@ class Change(Value):
 
     def __str__(self) -> str:
         """Write it on one line, without the witness."""
-        place = show_path(self.path) if self.path else ""
+        place = show_place(self.path)
         where = f"{self.tool}{f': {place}' if place else ''}"
         sides = " in results" if self.side == "read" else ""
         return f"{where}{sides}: {self.code.replace('_', ' ')}: {self.before} → {self.after}"

@@ -7,15 +7,13 @@ every value of the first.
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..codec.example import NO_EXAMPLE, example_of
 from ..codec.problem_texts import expected
-from ..codec.repair import Fitting
-from ..introspect.constraints import Bound, bounds_of
+from ..introspect.constraints import bounds_of
 from ..introspect.node_kinds import flat_members, json_types_of
 from ..introspect.nodes import (
     AnyNode,
@@ -31,16 +29,17 @@ from ..introspect.nodes import (
     TupleNode,
 )
 from ..json_values import choice_key
-from ..wording import excerpt, quote
+from ..message_text import excerpt, quote, show_path
+from .scalars import NO_LIMITS, is_inside, is_value, numbers_near, range_of, samples, size_of, step_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from ..introspect.nodes import Field, Node, Target
+    from ..introspect.nodes import Field, Node
 
     Path = tuple[str | int, ...]
 
-__all__ = ["ABSENT", "NEW_KEY", "NO_VALUE", "Escape", "escapes"]
+__all__ = ["ABSENT", "NEW_KEY", "NO_VALUE", "Escape", "escapes", "show_place"]
 
 NEW_KEY: Final = "new_key"
 """The code of an escape by a key that the first graph doesn't name and ignores, and the second one names."""
@@ -54,15 +53,18 @@ ABSENT: Final = "not there"
 UNKNOWN_KEY: Final = "unknown_key"
 """A key that a witness has where unknown keys are refused."""
 
-_NO_LIMITS: Final = Constraints()
 _MOST_SPLIT = 20
 _MOST_ITEMS = 100
 _MOST_PAIRS = 100_000
 _MOST_LENGTHS = 10
 _LONGEST = 10_000
-_MAX_DEPTH = 50
 _OTHER_VALUES: Final[tuple[Any, ...]] = ("text", 0, 0.5, True, None, [], {})
 """One value of each JSON type."""
+
+
+def show_place(path: Path) -> str:
+    """Return a path in which `*` stands for every index and every key of a map; empty for the whole."""
+    return show_path(path).replace('["*"]', "[*]") if path else ""
 
 
 class Escape(NamedTuple):
@@ -126,7 +128,7 @@ class _Comparison:
 
     def fits(self, other: Node, value: Any) -> bool:
         """Return whether a JSON value is one of a node of the second graph."""
-        return value is NO_VALUE or _is_value(other, self.second.definitions, value)
+        return value is NO_VALUE or is_value(other, self.second.definitions, value)
 
     def compare(self, one: Node, other: Node) -> list[Escape]:
         """List where a value of the first node may not be one of the second."""
@@ -173,7 +175,7 @@ class _Comparison:
         scalars = [node for node in (one, *others) if isinstance(node, ScalarNode)]
         if not isinstance(one, ScalarNode):
             return NO_VALUE
-        values = _samples(one, *[node for node in scalars if node.type != "string" != one.type])
+        values = samples(one, *[node for node in scalars if node.type != "string" != one.type])
         return next(
             (each for each in values if not any(self.fits(other, each) for other in others)), NO_VALUE
         )
@@ -200,7 +202,7 @@ class _Comparison:
         """Return an escape for a node of which no value fits, as far as its JSON type says."""
         before, after = _words([one], self.first), _words(others, self.second)
         if isinstance(one, ArrayNode):
-            value = self._array_of(one, (one.constraints or _NO_LIMITS).min_length or 0)
+            value = self._array_of(one, (one.constraints or NO_LIMITS).min_length or 0)
         else:
             value = self._example(one)
         return [Escape((), "type", before, after, value)]
@@ -244,7 +246,7 @@ class _Comparison:
         return [Escape((), "type", "any value", _words([other], self.second), value)]
 
     def _beyond_choices(self, one: Node, other: Node) -> list[Escape]:
-        candidates = [self._example(one), *_samples(one)]
+        candidates = [self._example(one), *samples(one)]
         value = next((each for each in candidates if not self.fits(other, each)), NO_VALUE)
         return [Escape((), "not_one_of", _words([one], self.first), _words([other], self.second), value)]
 
@@ -254,10 +256,10 @@ class _Comparison:
         return self._texts(one, other) if one.type == "string" else self._numbers(one, other)
 
     def _texts(self, one: ScalarNode, other: ScalarNode) -> list[Escape]:
-        mine, theirs = one.constraints or _NO_LIMITS, other.constraints or _NO_LIMITS
+        mine, theirs = one.constraints or NO_LIMITS, other.constraints or NO_LIMITS
         found = self._lengths(mine, theirs, lambda size: self._text_of(one, size))
         if theirs.pattern is not None and theirs.pattern != mine.pattern:
-            candidates = [self._example(one), *_samples(one)]
+            candidates = [self._example(one), *samples(one)]
             value = next((text for text in candidates if not self.fits(other, text)), NO_VALUE)
             before = "any text" if mine.pattern is None else f"pattern {quote(mine.pattern.pattern)}"
             found.append(Escape((), "pattern", before, f"pattern {quote(theirs.pattern.pattern)}", value))
@@ -265,7 +267,7 @@ class _Comparison:
 
     def _text_of(self, one: ScalarNode, size: int) -> Any:
         """Return a text of a length, which whoever asked for it has to check if there is a pattern."""
-        limits = (one.constraints or _NO_LIMITS).replace(min_length=size, max_length=size)
+        limits = (one.constraints or NO_LIMITS).replace(min_length=size, max_length=size)
         return self._example(one.replace(constraints=limits)) if size <= _LONGEST else NO_VALUE
 
     def _lengths(self, mine: Constraints, theirs: Constraints, make: Callable[[int], Any]) -> list[Escape]:
@@ -291,16 +293,16 @@ class _Comparison:
 
     def _numbers(self, one: ScalarNode, other: ScalarNode) -> list[Escape]:
         found: list[Escape] = []
-        step, wanted = _step_of(one), _step_of(other)
+        step, wanted = step_of(one), step_of(other)
         if wanted is not None and (step is None or (step / wanted).denominator != 1):
             code = "type" if other.type == "integer" and one.type == "number" else "multiple_of"
             value = self._number_outside(one, other)
             found.append(Escape((), code, _words([one], self.first), _words([other], self.second), value))
-        low, high = _range_of(one)
-        limits = bounds_of(other.constraints or _NO_LIMITS)
-        if limits.low is not None and (low is None or not _is_inside(low, limits.low, 1)):
+        low, high = range_of(one)
+        limits = bounds_of(other.constraints or NO_LIMITS)
+        if limits.low is not None and (low is None or not is_inside(low, limits.low, 1)):
             found.append(self._beyond_bound("minimum", one, other))
-        if limits.high is not None and (high is None or not _is_inside(high, limits.high, -1)):
+        if limits.high is not None and (high is None or not is_inside(high, limits.high, -1)):
             found.append(self._beyond_bound("maximum", one, other))
         return found
 
@@ -310,14 +312,14 @@ class _Comparison:
 
     def _number_outside(self, one: ScalarNode, other: ScalarNode, beyond: str = "") -> Any:
         """Return a number of the first node that isn't one of the second, near the bounds of both."""
-        candidates = sorted(_numbers_near(one, other), key=_size_of)
-        limits = bounds_of(other.constraints or _NO_LIMITS)
+        candidates = sorted(numbers_near(one, other), key=size_of)
+        limits = bounds_of(other.constraints or NO_LIMITS)
         if beyond == "minimum" and limits.low is not None:
             candidates = [number for number in candidates if number <= limits.low.limit]
         if beyond == "maximum" and limits.high is not None:
             candidates = [number for number in candidates if number >= limits.high.limit]
         mine = self.first.definitions
-        shown = (n for n in candidates if _is_value(one, mine, n) and not self.fits(other, n))
+        shown = (n for n in candidates if is_value(one, mine, n) and not self.fits(other, n))
         return next(shown, NO_VALUE)
 
     def of_leaves(self, one: LeafNode, other: LeafNode) -> list[Escape]:
@@ -333,7 +335,7 @@ class _Comparison:
     # --- arrays ----------------------------------------------------------------------------------
 
     def of_arrays(self, one: ArrayNode, other: ArrayNode) -> list[Escape]:
-        mine, theirs = one.constraints or _NO_LIMITS, other.constraints or _NO_LIMITS
+        mine, theirs = one.constraints or NO_LIMITS, other.constraints or NO_LIMITS
         found = self._lengths(mine, theirs, lambda size: self._array_of(one, size))
         if other.unique and not one.unique:
             item = self._example(one.items)
@@ -354,7 +356,7 @@ class _Comparison:
     def _array_of(self, one: ArrayNode, size: int) -> Any:
         if size > _MOST_ITEMS:
             return NO_VALUE
-        limits = (one.constraints or _NO_LIMITS).replace(min_length=size, max_length=size)
+        limits = (one.constraints or NO_LIMITS).replace(min_length=size, max_length=size)
         # No item twice, if that is possible: what a document says of that isn't in its graph.
         distinct = self._example(one.replace(constraints=limits, container=set))
         return self._example(one.replace(constraints=limits)) if distinct is NO_VALUE else distinct
@@ -369,7 +371,7 @@ class _Comparison:
     def of_tuple_as_array(self, one: TupleNode, other: ArrayNode) -> list[Escape]:
         size = len(one.items)
         limits = Constraints(min_length=size, max_length=size)
-        found = self._lengths(limits, other.constraints or _NO_LIMITS, lambda _size: self._example(one))
+        found = self._lengths(limits, other.constraints or NO_LIMITS, lambda _size: self._example(one))
         if other.unique and size > 1:
             found += self._undecided(one, other, "unique")
         return found + self._positions(one, [other.items] * size)
@@ -388,7 +390,7 @@ class _Comparison:
     def of_array_as_tuple(self, one: ArrayNode, other: TupleNode) -> list[Escape]:
         size = len(other.items)
         limits = Constraints(min_length=size, max_length=size)
-        mine = one.constraints or _NO_LIMITS
+        mine = one.constraints or NO_LIMITS
         found = self._lengths(mine, limits, lambda length: self._array_of(one, length))
         if found:
             return found
@@ -467,11 +469,11 @@ class _Comparison:
         if other is None or self.fits(other.node, mine):
             return mine
         theirs = example_of(Graph(other.node, self.second.definitions), lambda _node, value: value)
-        is_mine = theirs is not NO_EXAMPLE and _is_value(field.node, self.first.definitions, theirs)
+        is_mine = theirs is not NO_EXAMPLE and is_value(field.node, self.first.definitions, theirs)
         return theirs if is_mine else mine
 
     def of_maps(self, one: MapNode, other: MapNode) -> list[Escape]:
-        mine, theirs = one.constraints or _NO_LIMITS, other.constraints or _NO_LIMITS
+        mine, theirs = one.constraints or NO_LIMITS, other.constraints or NO_LIMITS
         found = self._lengths(mine, theirs, lambda size: self._map_of(one, size))
         if mine.max_length == 0:
             return found
@@ -484,18 +486,18 @@ class _Comparison:
     def _map_of(self, one: MapNode, size: int) -> Any:
         if size > _MOST_ITEMS:
             return NO_VALUE
-        limits = (one.constraints or _NO_LIMITS).replace(min_length=size, max_length=size)
+        limits = (one.constraints or NO_LIMITS).replace(min_length=size, max_length=size)
         return self._example(one.replace(constraints=limits))
 
     def _with_key(self, one: MapNode, key: Any) -> Any:
         value = self._example(one.values)
-        more = self._map_of(one, max((one.constraints or _NO_LIMITS).min_length or 0, 1))
+        more = self._map_of(one, max((one.constraints or NO_LIMITS).min_length or 0, 1))
         if key is NO_VALUE or value is NO_VALUE or more is NO_VALUE:
             return NO_VALUE
         return {key: value, **dict(list(more.items())[1:])}
 
     def _with_value(self, one: MapNode, value: Any) -> Any:
-        found = self._map_of(one, max((one.constraints or _NO_LIMITS).min_length or 0, 1))
+        found = self._map_of(one, max((one.constraints or NO_LIMITS).min_length or 0, 1))
         return NO_VALUE if found is NO_VALUE else {**found, next(iter(found)): value}
 
     def _with_field(self, one: ObjectNode, key: str, value: Any) -> Any:
@@ -527,7 +529,7 @@ class _Comparison:
         found: list[Escape] = []
         for field in other.fields:
             if field.required:
-                value = self._map_of(one, (one.constraints or _NO_LIMITS).min_length or 0)
+                value = self._map_of(one, (one.constraints or NO_LIMITS).min_length or 0)
                 found.append(Escape((field.key,), "required", "any keys", "required", value))
             wrap = partial(self._entry, field.key)
             found += [escape.inside(field.key, wrap) for escape in self.compare(one.values, field.node)]
@@ -565,13 +567,6 @@ def _first(make: Callable[[int], Any], sizes: Iterable[int]) -> Any:
 
 
 # --- one node ------------------------------------------------------------------------------------
-
-
-def _is_value(node: Node, definitions: Mapping[Target, Node], value: Any) -> bool:
-    try:
-        return Fitting(definitions, _MAX_DEPTH).fits(node, value, 1)
-    except RecursionError:
-        return False
 
 
 def _values_of(node: Node) -> tuple[Any, ...] | None:
@@ -613,82 +608,6 @@ def _free_key(*known: Mapping[str, Any]) -> str:
     while any(key in names for names in known):
         key += "_"
     return key
-
-
-# --- numbers and texts ---------------------------------------------------------------------------
-
-
-def _step_of(node: ScalarNode) -> Fraction | None:
-    """Return the number of which all values are multiples."""
-    step = (node.constraints or _NO_LIMITS).multiple_of
-    if node.type == "number":
-        return None if step is None else Fraction(repr(step))
-    # A multiple of p/q is an integer where it is one of p.
-    return Fraction(Fraction(repr(step or 1)).numerator)
-
-
-def _range_of(node: ScalarNode) -> tuple[Bound | None, Bound | None]:
-    """Return the least and the greatest value, as far as they are known; tighter than the bounds say."""
-    bounds = bounds_of(node.constraints or _NO_LIMITS)
-    step = _step_of(node)
-    if step is None:
-        return bounds.low, bounds.high
-    least, greatest = bounds.multiples(step)
-    ends = [
-        None if count is None else Bound(_plain(step * count), is_open=False) for count in (least, greatest)
-    ]
-    return ends[0], ends[1]
-
-
-def _is_inside(end: Bound, limit: Bound, sign: int) -> bool:
-    """Return whether an end of a range isn't beyond a limit.
-
-    Args:
-        end: the least value of a range, or what every value is above.
-        limit: the same of another range.
-        sign: 1, or -1 for greatest values.
-    """
-    distance = (Fraction(end.limit) - Fraction(limit.limit)) * sign
-    return distance > 0 or (distance == 0 and (end.is_open or not limit.is_open))
-
-
-def _numbers_near(*nodes: ScalarNode) -> set[float]:
-    """Return numbers at and around the limits of some nodes."""
-    found: set[Fraction] = {Fraction(0), Fraction(1), Fraction(1, 2)}
-    for node in nodes:
-        step = _step_of(node) or Fraction(1, 2)
-        bounds = bounds_of(node.constraints or _NO_LIMITS)
-        ends = [bound.limit for bound in (*bounds, *_range_of(node)) if bound is not None]
-        for end in [*map(Fraction, ends), Fraction(0)]:
-            found.update(
-                end + way * each for way in (-1, 0, 1) for each in (step, Fraction(1), Fraction(1, 2))
-            )
-            found.update((end // each + way) * each for way in (-1, 0, 1) for each in (step,))
-    return set(map(_plain, found))
-
-
-def _plain(number: Fraction) -> float:
-    return int(number) if number.denominator == 1 else float(number)
-
-
-def _size_of(number: float) -> tuple[bool, float, bool]:
-    """Order numbers so that the simplest come first."""
-    return (number != int(number), abs(number), number < 0)
-
-
-def _samples(node: Node, *others: ScalarNode) -> list[Any]:
-    """Return values of a scalar beside its example, also near the limits of others.
-
-    Args:
-        node: a scalar, or a leaf that is a text.
-        others: numbers, if the node is one.
-    """
-    if not isinstance(node, ScalarNode) or node.type == "string":
-        limits = (node.constraints or _NO_LIMITS) if isinstance(node, ScalarNode) else _NO_LIMITS
-        texts = ["", "a", "other", "A1", "x" * max(limits.min_length or 0, 1)]
-        return [text for text in texts if _is_value(node, {}, text)]
-    near = sorted(_numbers_near(node, *others), key=_size_of)
-    return [number for number in near if _is_value(node, {}, number)]
 
 
 # --- words ---------------------------------------------------------------------------------------

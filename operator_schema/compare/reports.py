@@ -5,8 +5,9 @@ from __future__ import annotations
 from html import escape as escape_html
 from typing import TYPE_CHECKING, Final
 
-from ..wording import escape, show_path
+from ..message_text import escape
 from .changes import LEVELS
+from .containment import show_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -95,7 +96,7 @@ def _section(level: Level, changes: list[Change]) -> str:
 
 
 def _row(change: Change) -> str:
-    place = show_path(change.path) if change.path else ""
+    place = show_place(change.path)
     where = f"result {place}".strip() if change.side == "read" else place
     witness = f"<code>{escape_html(change.shown_witness())}</code>" if change.has_witness else ""
     texts = (change.tool, where, change.code.replace("_", " "), change.before, change.after)

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from ..findings import Finding
-    from ..schema.document import Left
     from .containment import Escape
 
 __all__ = ["NO_VALUE", "Narrowing", "Verdict", "narrowings"]
@@ -167,15 +166,16 @@ def _without_one(value: Any) -> Iterator[Any]:
 _PLAIN_STEPS: Final = frozenset({"properties", "items", "prefixItems", "additionalProperties"})
 
 
-def _is_unchanged(left: Left, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+def _is_unchanged(left: Finding, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     """Return whether what no graph holds stands in both documents, at the same place of a value."""
-    steps = left.where.split("/")[1:]
+    place = str(left.where)
+    steps = place.split("/")[1:]
     if not all(step in _PLAIN_STEPS for step in steps[::2]):
         return False
-    before, after = (resolve_pointer(document, f"#{left.where}") for document in (old, new))
+    before, after = (resolve_pointer(document, place) for document in (old, new))
     return before is not None and after is not None and same_text(before[1]) == same_text(after[1])
 
 
-def _unread(left: Left) -> Narrowing:
-    path = tuple(left.where.split("/")[2::2])
-    return Narrowing(path, left.keyword or "schema", "?", left.reason, "undecided", NO_VALUE)
+def _unread(left: Finding) -> Narrowing:
+    path = tuple(str(left.where).split("/")[2::2])
+    return Narrowing(path, left.keyword or "schema", "?", left.message, "undecided", NO_VALUE)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 from ..errors import SchemaError
 from ..immutable import Value
 from ..json_values import copy_json, is_array, is_object
+from ..message_text import quote, received
 from ..schema.document import SchemaDocument
-from ..wording import quote, received
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from _thread import _local  # pyright: ignore[reportPrivateUsage]  # `threading` itself is not needed
+from _thread import _local  # `threading` itself is not needed
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import partial
@@ -10,7 +10,7 @@ from sys import modules
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..tools.log import WARNING, write_log
+from ..tools.failures import WARNING, write_log
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine

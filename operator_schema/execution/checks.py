@@ -5,12 +5,12 @@ from __future__ import annotations
 from types import NoneType
 from typing import TYPE_CHECKING, Any, NoReturn, cast, get_args
 
-from ..introspect.names import name_of
+from ..introspect.hints import name_of
+from ..message_text import as_written, clip, escape, nearest, received
 from ..tools.calls import RawCall, checked_calls, remedy_for
 from ..tools.failures import ClassSet, ShowErrors
 from ..tools.metadata import LEAST_CONTENT, is_content_limit, is_duration
 from ..tools.signature import is_coroutine_function
-from ..wording import as_written, clip, escape, nearest, received
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from ..rounds.hooks import Complete, Defer, Reject, RunNormally
     from ..rounds.tool_call import ToolCall
-    from ..tools.round_protocol import Asking
+    from ..tools.calls import Asking
 
     Answer: TypeAlias = bool | str | RunNormally | Reject | Complete | Defer | None
     Confirm: TypeAlias = Literal["run"] | Callable[[ToolCall[Any]], Answer | Awaitable[Answer]]

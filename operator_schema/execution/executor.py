@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
 
 from ..errors import ToolError
 from ..tools.calls import RawCall, ToolResult, checked_calls
-from ..tools.failures import Failures, ShowErrors, result_of, results_of
+from ..tools.failures import Failures, ShowErrors, give_result, result_of, results_of
 from ..tools.registry import Registry
-from ..tools.round_protocol import Executable, give_result
 from ..tools.tool_sources import check_one_list
 from .checks import (
     check_confirm,
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from typing import Never, Self
 
     from ..errors import DecodeError
-    from ..tools.round_protocol import DecodedCall, OnResult, Settle
+    from ..tools.calls import DecodedCall, Executable, OnResult, Settle
     from ..tools.tool import Tool
     from .backends import Start
     from .confirmation import Confirm

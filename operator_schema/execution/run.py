@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import DecodeError, ToolError, ToolNotFoundError
 from ..json_values import is_array, is_object
-from ..tools.calls import ToolResult, arguments_to_decode, class_name_of
-from ..tools.failures import Passed
-from ..tools.log import DEBUG, WARNING
+from ..message_text import listed, received, show_path
+from ..tools.binding import context_of
+from ..tools.calls import DecodedCall, ToolResult, arguments_to_decode, class_name_of
+from ..tools.failures import DEBUG, WARNING, Passed
+from ..tools.injection import RawArguments
 from ..tools.metadata import LEAST_CONTENT
 from ..tools.output import items_of
-from ..tools.round_protocol import DecodedCall, context_of
 from ..tools.signature import close_awaitable, is_awaitable
-from ..tools.special_parameters import RawArguments
-from ..wording import listed, received, show_path
 from .backends import Tasks, current_backend, is_cancellation
 from .concurrency import PLACE, Place
 from .threads import Threads, lent_thread
@@ -29,10 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from ..findings import Finding
-    from ..tools.calls import RawCall
+    from ..tools.calls import Asking, RawCall
     from ..tools.failures import ClassSet, Failures, Outcome
     from ..tools.registry import Registry
-    from ..tools.round_protocol import Asking
     from ..tools.tool import Tool
     from .concurrency import Slots
     from .confirmation import Confirm, Confirmation
@@ -243,7 +241,7 @@ class Outcomes:
         """Return the tool of a call, or the result that says why it can't be called."""
         registry, name = self._registry, call.name
         try:
-            entries = registry._entries  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # its tools with their switches, at one time
+            entries = registry._entries  # noqa: SLF001  # its tools with their switches, at one time
             found = entries.called(name, context, asked_for=was_offered)
             tool, may_run = found or (registry.shown(name, context=context), False)
             return tool if may_run else self.failures.disabled(call)
@@ -468,7 +466,7 @@ class Run:
             return self._limited(failures.invalid(self.call, error))
         except Exception as error:  # noqa: BLE001  # a class's own code runs in it
             return self._limited(failures.failed(self.call, error))
-        if report.repairs or report.ignored:
+        if report.findings:
             notes = {"repairs": report.repairs, "ignored": report.ignored}
             self.details = {kind: found for kind, found in notes.items() if found}
             failures.note(self.call, DEBUG, "the arguments did not fit exactly", self.details)

@@ -9,10 +9,9 @@ from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, cast
 
 from ..tools.calls import ToolResult
-from ..tools.failures import results_of
-from ..tools.log import ERROR, write_log
+from ..tools.failures import ERROR, results_of, write_log
+from ..tools.injection import Progress, ProgressUpdate, connect
 from ..tools.signature import close_awaitable, is_awaitable
-from ..tools.special_parameters import Progress, ProgressUpdate, connect
 from .backends import current_backend
 
 if TYPE_CHECKING:
@@ -106,7 +105,7 @@ def with_progress(
     call: RawCall, context: Context | None, on_progress: OnProgress | None
 ) -> tuple[Context | None, ProgressReports | None]:
     """Return the context with a `Progress` for a call, and what connects that with `on_progress`."""
-    if context is not None and not isinstance(context, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # the tool says so
+    if context is not None and not isinstance(context, Mapping):  # the tool says so
         return context, None
     if context is None:
         context = {}

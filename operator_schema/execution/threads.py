@@ -10,7 +10,7 @@ from functools import partial
 from sys import modules
 from typing import TYPE_CHECKING, Any
 
-from ..tools.log import WARNING, write_log
+from ..tools.failures import WARNING, write_log
 from ..tools.signature import close_awaitable
 from .backends import current_backend
 from .concurrency import PLACE, Slots

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 from .. import providers as provider_table
 from ..errors import SchemaError
 from ..json_values import is_array, is_object, to_json_text
+from ..message_text import nearest
 from ..providers import Provider, provider_names
 from ..providers.report import count_tokens, is_estimate
-from ..wording import nearest
 from .forms import form_of
 from .readings import finding_as_dict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..findings import Finding
     from ..providers.report import ToolReport
     from ..tools import Tool
     from .subject import Subject
@@ -35,13 +36,8 @@ __all__ = [
 _MOST_LINES = 3_000
 """Lines of two documents that are compared with each other."""
 
-_WORDS = {
-    "weakened": "the schema that the provider gets takes more; words say what fits",
-    "renamed": "it has another name on the wire",
-    "null": "it has to be there, and null means that it is left out",
-    "described": "words in the description say it, in place of the keyword",
-}
-"""What becomes of a keyword, the worst first."""
+_WORST_FIRST = ("weakened", "renamed", "null", "described")
+"""What becomes of a keyword, as the codes of losses say it."""
 
 
 class UnknownProviderError(LookupError):
@@ -182,22 +178,14 @@ def _sent(tool: Tool[..., Any], provider: Provider, *, strict: bool) -> dict[str
         "tokens": report.tokens,
         "bytes": report.size,
         "refused": refused,
-        "losses": [
-            {
-                "path": _shown_path(loss.path),
-                "kind": loss.kind,
-                "keyword": loss.keyword,
-                "words": _WORDS[loss.kind],
-            }
-            for loss in sorted(report.losses, key=lambda loss: list(_WORDS).index(loss.kind))
-        ],
+        "losses": [finding_as_dict(loss) for loss in sorted(report.losses, key=_badness)],
         "rows": rows,
         "body": body,
     }
 
 
-def _shown_path(path: Sequence[str]) -> str:
-    return "".join(["[*]" if step == "*" else f".{step}" for step in path]).removeprefix(".")
+def _badness(loss: Finding) -> int:
+    return _WORST_FIRST.index(loss.code)
 
 
 def _strictly(tool: Tool[..., Any]) -> Any:
@@ -276,7 +264,7 @@ def _summary(tool: Tool[..., Any], name: str, *, strict: bool) -> dict[str, Any]
     """Return what becomes of a tool at one provider, for the table of all."""
     provider = provider_named(name)
     (report,) = provider.report([tool], strict=strict and provider.dialect is not None).tools
-    kinds = [loss.kind for loss in report.losses]
+    kinds = [loss.code for loss in report.losses]
     return {
         "key": name,
         "name": provider.name,

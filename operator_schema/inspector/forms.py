@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..json_values import is_array, is_object
-from ..wording import clip
+from ..message_text import clip
 
 __all__ = ["form_of"]
 

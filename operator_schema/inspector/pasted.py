@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from ..compare.recorded_calls import calls_in
 from ..json_values import is_array, is_object
 from ..providers import ResponseError, provider_names
+from ..tools import RawCall
 from .catalogue import provider_named
 from .readings import LONGEST_TEXT, read_call
-from .recordings import calls_in
 
 if TYPE_CHECKING:
     from ..providers import Answer
-    from ..tools import RawCall
     from .subject import Subject
 
 __all__ = ["UnreadableAnswerError", "take_apart"]
@@ -59,7 +59,7 @@ def take_apart(subject: Subject, text: str, provider: str | None = None) -> dict
         said = {"text": answer.text, "reasoning": answer.reasoning, "refusal": answer.refusal}
         stopped = {"stop": answer.stop, "raw_stop": answer.raw_stop, "is_cut_off": answer.is_cut_off}
         return {"provider": best, "others": others, **said, **stopped, **_calls_of(subject, answer.calls)}
-    calls = calls_in(_json_of(text))
+    calls = [RawCall(None, call.name, call.arguments) for call in calls_in(_json_of(text))]
     if calls:
         nothing = {"text": "", "reasoning": "", "refusal": None, "stop": None, "raw_stop": None}
         found = _calls_of(subject, calls)

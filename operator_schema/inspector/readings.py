@@ -6,9 +6,9 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from ..immutable import Value
+from ..message_text import clip
 from ..rounds import Toolset
 from ..tools import RawCall
-from ..wording import clip
 
 if TYPE_CHECKING:
     from ..codec import Partial

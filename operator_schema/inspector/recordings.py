@@ -1,4 +1,4 @@
-"""Which calls are in a log or a file of tried calls, and which of them are read in another way now?"""
+"""Which calls of a log fail, and which of those that were tried are read in another way now?"""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from pathlib import Path
 from tempfile import mkstemp
 from typing import TYPE_CHECKING, Any
 
+from ..compare.recorded_calls import Unreadable, calls_in, records_in
+from ..compare.replay import fault_key
 from ..immutable import Value
-from ..json_values import is_array, is_object, nests_deeper
-from ..tools import RawCall
-from ..wording import clip, show_path
+from ..json_values import is_object, nests_deeper
+from ..message_text import clip
 from .readings import LONGEST_TEXT, Reading, read_call
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from ..tools import Tool
 
     Find = Callable[[str], Tool[..., Any]]
 
-__all__ = ["LARGEST_LOG", "RecordedCall", "TriedCalls", "calls_in", "read_log", "replayed_log"]
+__all__ = ["LARGEST_LOG", "LoggedCall", "TriedCalls", "read_log", "replayed_log"]
 
 LARGEST_LOG = 64 * 2**20
 """Bytes of a log."""
@@ -35,84 +36,48 @@ _MOST_CHARACTERS = 5_000_000
 """Characters of all failing calls of a log that are shown."""
 
 _DEEPEST = 200
-_SHOWN = 300
 
 
-class RecordedCall(Value):
-    """A line of a log, or one call of it.
+class LoggedCall(Value):
+    """A call of a log, or a record of it that is none.
 
     Attributes:
-        line: number of the line, the first being 1.
-        name: of the tool; None for a line that can't be read.
-        arguments: as they were recorded; the text of a line that can't be read.
-        result: what was recorded of the result, if anything was.
+        record: number of the record, such as of a line, the first being 1.
+        name: of the tool; None for a record that can't be read.
+        arguments: as they were recorded; why there is no call, for a record that can't be read.
     """
 
-    line: int
+    record: int
     name: str | None
     arguments: Any
-    result: str | None = None
 
 
-def calls_in(value: Any) -> list[RawCall]:
-    """List the calls in a JSON value, in whichever usual form they were written.
-
-    Args:
-        value: a call of ours (`name`, `arguments`), of Chat Completions (`function`), of Anthropic (`input`),
-            of MCP (`params`), of Gemini (`functionCall`) or of Bedrock (`toolUse`); a turn of ours, a
-            message, or a list of these.
-    """
-    return [] if nests_deeper(value, _DEEPEST) else list(_calls(value))
-
-
-def _calls(value: Any) -> Iterator[RawCall]:
-    if is_array(value):
-        for item in value:
-            yield from _calls(item)
-        return
-    if not is_object(value):
-        return
-    found = _call(value)
-    if found is not None:
-        yield found
-        return
-    for key in ("calls", "tool_calls", "content", "output", "parts", "message", "choices", "candidates"):
-        if is_object(value.get(key)) or is_array(value.get(key)):
-            yield from _calls(value[key])
-
-
-def _call(value: dict[str, Any]) -> RawCall | None:
-    """Return the call that an object is; None if it is something else."""
-    for key in ("function", "params", "functionCall", "toolUse", "call"):
-        inner = value.get(key)
-        if is_object(inner) and isinstance(inner.get("name"), str):
-            return _call({"id": value.get("id"), **inner})
-    name = next((value[key] for key in ("name", "tool") if isinstance(value.get(key), str)), None)
-    for key in ("arguments", "input", "args", "parameters"):
-        if name is not None and key in value:
-            identity = value.get("id") or value.get("call_id") or value.get("toolUseId")
-            return RawCall(identity if isinstance(identity, str) else None, name, value[key])
-    return None
-
-
-def read_log(path: Path) -> list[RecordedCall]:
-    """Read a log: JSON Lines, of which each has a call, a message with calls, or a turn.
+def read_log(path: Path) -> list[LoggedCall]:
+    """Read the calls of a log, in whatever form they were recorded.
 
     Args:
-        path: of the file. At most 20,000 calls are read.
+        path: of the file: one JSON value in each line, or one value, compressed with gzip or not. At most
+            20,000 calls are read.
 
     Raises:
         OSError: it can't be read.
         ValueError: it is too large.
     """
     _check_size(path)
-    found: list[RecordedCall] = []
-    with path.open(encoding="utf-8", errors="replace") as lines:
-        for number, line in enumerate(lines, 1):
-            found += _calls_of_line(number, line)
+    found: list[LoggedCall] = []
+    with path.open("rb") as stream:
+        for number, record in enumerate(records_in(stream), 1):
+            found += _calls_of(number, record)
             if len(found) >= _MOST_CALLS:
                 break
     return found[:_MOST_CALLS]
+
+
+def _calls_of(number: int, record: Any) -> list[LoggedCall]:
+    if isinstance(record, Unreadable):
+        return [LoggedCall(record.line or number, None, record.reason)]
+    calls = [LoggedCall(number, call.name, call.arguments) for call in calls_in(record)]
+    return calls or [LoggedCall(number, None, "there is no call in it")]
 
 
 def _check_size(path: Path) -> None:
@@ -121,27 +86,7 @@ def _check_size(path: Path) -> None:
         raise ValueError(message)
 
 
-def _calls_of_line(number: int, line: str) -> list[RecordedCall]:
-    if not line.strip():
-        return []
-    try:
-        value = json.loads(line) if len(line) <= LONGEST_TEXT else None
-    except (ValueError, RecursionError):
-        value = None
-    calls = calls_in(value)
-    if not calls:
-        return [RecordedCall(number, None, clip(line.strip(), _SHOWN))]
-    result = value.get("result") if is_object(value) and len(calls) == 1 else None
-    return [RecordedCall(number, call.name, call.arguments, _as_text(result)) for call in calls]
-
-
-def _as_text(result: Any) -> str | None:
-    if is_object(result) and isinstance(result.get("content"), str):
-        result = result["content"]
-    return clip(result if isinstance(result, str) else json.dumps(result), _SHOWN) if result else None
-
-
-def replayed_log(calls: Iterable[RecordedCall], find: Find) -> dict[str, Any]:
+def replayed_log(calls: Iterable[LoggedCall], find: Find) -> dict[str, Any]:
     """Read the calls of a log again, and say which don't fit, and why.
 
     Args:
@@ -185,15 +130,16 @@ def _replayed(name: str, arguments: Any, find: Find) -> Reading:
 def _reasons_of(found: Reading | None) -> set[tuple[str, str, str]]:
     if found is None:
         return {("", "", "not a call")}
-    places = {(found.tool, show_path(finding.path), finding.code) for finding in found.findings}
+    places = {(found.tool, *fault_key(finding)) for finding in found.findings}
     return places or {(found.tool, "", found.code or "")}
 
 
-def _failing(call: RecordedCall, found: Reading | None) -> dict[str, Any]:
-    text = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments, indent=2)
-    about = {"line": call.line, "tool": call.name, "arguments": clip(text, LONGEST_TEXT)}
-    why = "there is no call in this line, or it isn't JSON" if found is None else found.text
-    return {**about, "result": call.result, "text": why, "code": None if found is None else found.code}
+def _failing(call: LoggedCall, found: Reading | None) -> dict[str, Any]:
+    if found is None:
+        return {"record": call.record, "tool": None, "arguments": "", "text": call.arguments, "code": None}
+    sent = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments, indent=2)
+    about = {"record": call.record, "tool": call.name, "arguments": clip(sent, LONGEST_TEXT)}
+    return {**about, "text": found.text, "code": found.code}
 
 
 class TriedCalls:

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from ..errors import DecodeError, MissingContextError, NeedsInput, SchemaError, ToolError
 from ..json_values import is_array, is_object
+from ..message_text import clip
 from ..rounds import Toolset, answer_codec, answer_schema, call_text
 from ..tools import Audio, File, Image, RawCall, Resource
-from ..wording import clip
 from .catalogue import needs_agreement
 from .forms import form_of
 

@@ -9,8 +9,8 @@ from ..errors import ToolNotFoundError
 from ..execution import Executor
 from ..immutable import Value
 from ..lint import lint
+from ..message_text import nearest
 from ..rounds import SqliteStore, Toolset
-from ..wording import nearest
 from .recordings import TriedCalls
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import DecodeError, EncodeError, RestoreError, ToolError
 from ..immutable import Value
+from ..message_text import clip
 from ..rounds import RoundError, call_text
-from ..wording import clip
 from .forms import form_of
 from .readings import finding_as_dict
 from .running import result_as_dict

@@ -27,11 +27,9 @@ from typing import (
 )
 
 from ..json_values import LONGEST_BITS, choice_key, has_surrogate
-from ..wording import clip, escape, excerpt
-from .hints import Place, evaluate_forward
+from ..message_text import clip, escape, excerpt
+from .hints import Place, evaluate_forward, name_of, show_annotation, show_value
 from .leaves import has_attribute
-from .names import name_of, show_annotation, show_value
-from .node_kinds import received_types
 from .nodes import (
     ANY,
     NULL,
@@ -55,7 +53,7 @@ from .nodes import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping
+    from collections.abc import Callable, Hashable, Iterable, Mapping
     from typing import Protocol
 
     from ..findings import TypeCode
@@ -168,12 +166,19 @@ def _differ_at_sight(members: tuple[Node, ...]) -> bool:
             return True
     seen: set[str] = set()
     for member in members:
-        # 3 is an int and 3.0 is a float: as members of a union, the two differ.
-        types = (member.type,) if isinstance(member, ScalarNode) else received_types(member)
+        types = _types_at_sight(member)
         if not seen.isdisjoint(types):
             return False
         seen.update(types)
     return True
+
+
+def _types_at_sight(node: Node) -> Iterable[str]:
+    if isinstance(node, ScalarNode):  # 3 is an int and 3.0 is a float: as members of a union, the two differ
+        return (node.type,)
+    from .node_kinds import received_types  # most types have no such unions
+
+    return received_types(node)
 
 
 _NEVER_NULL = frozenset({ArrayNode, TupleNode, MapNode, ObjectNode})

@@ -8,9 +8,8 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Annotated, Any, ForwardRef, Never, NoReturn, get_args, get_origin
 
 from ..immutable import Value
-from .hints import Scope, Unresolved, evaluate_forward
+from .hints import Scope, Unresolved, evaluate_forward, exact_text
 from .leaves import has_attribute
-from .names import exact_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

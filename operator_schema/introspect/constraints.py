@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..findings import UnfitError
 from ..immutable import Value
 from ..json_values import LONGEST_BITS, has_surrogate
+from ..message_text import clip, escape, excerpt, received
 from ..schema.keywords import LIMITS, NUMBERS, LimitError, is_no_multiple, keywords_of
-from ..wording import clip, escape, excerpt, received
-from .hints import FieldPlace
+from .hints import FieldPlace, is_annotation, is_type, name_of, show_value
 from .leaves import SchemaLeaf, as_leaf, trusted_leaf
-from .names import is_annotation, is_type, name_of, show_value
 from .nodes import UNKNOWN, ArrayNode, Constraints, LeafNode, MapNode, Node, RefNode, ScalarNode, UnionNode
 
 if TYPE_CHECKING:
@@ -415,7 +414,7 @@ def limits_of(leaf: SchemaLeaf[Any]) -> Constraints | None:
     return leaf.decode.limits if isinstance(leaf.decode, Limited) else None
 
 
-def limit_leaf(leaf: SchemaLeaf[Any], limits: Constraints, exact_step: bool) -> SchemaLeaf[Any]:  # noqa: FBT001  # as the caller found it
+def limit_leaf(leaf: SchemaLeaf[Any], limits: Constraints, exact_step: bool) -> SchemaLeaf[Any]:
     """Make a leaf that refuses decimals beyond limits.
 
     Args:

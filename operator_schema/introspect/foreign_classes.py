@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from ..wording import clip, escape, listed
+from ..message_text import clip, escape, listed
 from .hints import Unresolved
 from .nodes import TAG
 

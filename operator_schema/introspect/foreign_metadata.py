@@ -13,8 +13,8 @@ from types import FunctionType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
 from ..findings import UnfitError
-from ..wording import clip, escape, quote
-from .names import show_value
+from ..message_text import clip, escape, quote
+from .hints import show_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

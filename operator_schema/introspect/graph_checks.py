@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..findings import Finding, about_type
 from ..json_values import JSON_TYPES, choice_key
-from ..wording import listed
-from .names import show_value
-from .node_kinds import TRAITS, flat_members, parts_of, received_types, shape_of, visit
+from ..message_text import listed
+from .hints import show_value
+from .node_kinds import TRAITS, choices_of, flat_members, parts_of, received_types, shape_of, visit
 from .nodes import (
     UNKNOWN,
     AnyNode,
@@ -32,7 +32,6 @@ from .nodes import (
     resolve,
 )
 from .shipped_leaves import shipped_leaf
-from .unions import choices_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence

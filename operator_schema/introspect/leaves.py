@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from enum import Enum, EnumType, IntEnum, StrEnum
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
-from ..immutable import Value
+from ..immutable import Generic, T, Value
 from ..json_values import JSON_TYPES, copy_json, fits_types, is_array
-from ..wording import kind, received
+from ..message_text import kind, received
 
 if TYPE_CHECKING:
     import builtins
@@ -28,8 +28,6 @@ __all__ = [
     "schema_type",
     "trusted_leaf",
 ]
-
-T = TypeVar("T")
 
 LAST_RANK: Final = 1000
 """Of a leaf that every other leaf comes before."""

@@ -303,7 +303,7 @@ def _restored(
     name: str,
     key: str,
     node: Node,
-    required: bool,  # noqa: FBT001  # a keyword costs more than the rest of the call
+    required: bool,
     given: tuple[Any, ...],
     *others: Any,
 ) -> Field:

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from ..json_values import has_surrogate, is_array, is_object
-from ..wording import escape, excerpt, listed, nearest, quote, received
+from ..message_text import escape, excerpt, listed, nearest, quote, received
 from .annotations import Defaulted
 from .classes import (
     annotations_of,
@@ -24,9 +24,7 @@ from .classes import (
     parameter_source,
     with_computed_fields,
 )
-from .hints import FieldPlace, Place
-from .names import exact_text
-from .node_kinds import takes_null
+from .hints import FieldPlace, Place, exact_text
 from .nodes import NULL, Field, ObjectNode, RefNode, ScalarNode, UnionNode, field_draft, new_object
 
 if TYPE_CHECKING:
@@ -222,9 +220,13 @@ def _without_null(source: Declared, node: Node) -> tuple[Node, bool]:
         if len(rest) < len(node.members):
             bare: Node = rest[0] if len(rest) == 1 else UnionNode(tuple(rest))
             return (bare if node.description is None else bare.replace(description=node.description)), True
+    if not none_by_default:
+        return node, False
+    from .node_kinds import takes_null
+
     # `x: int = None` is read as `int | None = None`; where the type takes null by itself, nothing
     # needs to be added.
-    return node, none_by_default and not takes_null(node)
+    return node, not takes_null(node)
 
 
 def _examples(metadata: Mapping[Any, Any], name: str, report: Callable[..., None]) -> tuple[Any, ...]:
@@ -371,7 +373,7 @@ def describe_fields(
     given: Mapping[str, str] | None,
     names: Mapping[str, Declared],
     report: Report,
-    attribute_docs: bool,  # noqa: FBT001  # a keyword costs more than the rest of the call
+    attribute_docs: bool,
 ) -> tuple[str | None, Mapping[str, str], Mapping[str, str]]:
     """Gather the descriptions that a class brings, along its MRO, the nearest class first.
 

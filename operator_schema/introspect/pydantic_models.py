@@ -19,8 +19,8 @@ from ..errors import DecodeError
 from ..findings import Finding
 from ..immutable import Value, is_same_state
 from ..json_values import JSON_TYPES, choice_key, copy_json, is_array, is_object
+from ..message_text import clip, escape, excerpt, quote
 from ..schema.references import describe_reference_fault, resolve
-from ..wording import clip, escape, excerpt, quote
 from .leaves import CheckedEncoder, SchemaLeaf, trusted_leaf
 from .nodes import ANY, ArrayNode, Field, LiteralNode, ObjectNode, ScalarNode, ShapedDecoder, UnionNode
 from .shipped_leaves import shipped_leaf

@@ -12,8 +12,8 @@ from typing import Any, Final, get_origin
 from ..immutable import ValueType, instead_of
 from .classes import annotations_of
 from .foreign_metadata import is_foreign
+from .hints import is_annotation, is_type, name_of, show_annotation, types_in
 from .leaves import as_leaf, has_attribute
-from .names import is_annotation, is_type, name_of, show_annotation, types_in
 
 __all__ = ["remedy_for"]
 

@@ -15,7 +15,7 @@ from functools import cache, partial
 from types import BuiltinMethodType
 from typing import TYPE_CHECKING, Any, Final
 
-from ..wording import quote
+from ..message_text import quote
 from .leaves import trusted_leaf
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import textwrap
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from ..wording import clip, escape
-from .names import class_name
+from ..message_text import clip, escape
+from .hints import class_name
 from .node_kinds import visit
 from .nodes import ObjectNode
 

@@ -10,13 +10,25 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, get_args, get_origin
 
-from ..wording import quote, received
+from ..message_text import quote, received
 from .annotations import CLASSES, NAMED, ORIGINS, SIMPLE
 from .classes import form_of
-from .hints import NO_BINDINGS, Place, Scope, Unresolved, bindings_key, evaluate_forward
+from .hints import (
+    NO_BINDINGS,
+    NOT_SUPPORTED,
+    Place,
+    Scope,
+    Unresolved,
+    bindings_key,
+    class_name,
+    evaluate_forward,
+    is_annotation,
+    name_of,
+    show_annotation,
+    show_error,
+    take_apart,
+)
 from .leaves import SchemaLeaf, as_leaf, index_leaves, own_leaf, registered_leaf, schema_type
-from .names import NOT_SUPPORTED, class_name, is_annotation, name_of, show_annotation, show_error, take_apart
-from .node_kinds import Distinct
 from .nodes import UNKNOWN, Graph, LeafNode, ObjectNode, RefNode, Target, UnionNode, new_leaf
 from .objects import make_object
 from .shipped_leaves import shipped_leaf
@@ -27,6 +39,7 @@ if TYPE_CHECKING:
     from ..findings import Finding, TypeCode
     from .annotations import Defaulted, Reader
     from .hints import Bindings, Path
+    from .node_kinds import Distinct
     from .nodes import Field, Node, ObjectForm
 
 __all__ = ["MAX_ANNOTATIONS", "ResultWalk", "Walk"]
@@ -68,10 +81,10 @@ class Walk:
     def __init__(
         self,
         leaves: Iterable[SchemaLeaf[Any]],
-        closed: bool,  # noqa: FBT001  # keywords cost as much as half of this
+        closed: bool,
         namespace: Mapping[str, Any],
         max_depth: int,
-        attribute_docs: bool,  # noqa: FBT001  # as above
+        attribute_docs: bool,
     ) -> None:
         self.leaves = index_leaves(leaves) if leaves else {}
         self.simple = _without(SIMPLE, self.leaves) if leaves else SIMPLE
@@ -95,6 +108,8 @@ class Walk:
     def distinct(self) -> Distinct:
         """What finds equal nodes, made when it is first needed: most types never need it."""
         if self._distinct is None:
+            from .node_kinds import Distinct
+
             self._distinct = Distinct()
         return self._distinct
 

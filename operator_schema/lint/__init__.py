@@ -1,4 +1,4 @@
-"""What is wrong with tools for a model, and for the providers that get them."""
+"""Checks of tools: problems for a model, and for providers."""
 
 from __future__ import annotations
 

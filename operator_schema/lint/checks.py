@@ -1,4 +1,4 @@
-"""What leaves a model guessing, whichever provider it is from, and what providers refuse."""
+"""Checks of tools: things that leave a model guessing, and things that providers refuse."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from ..findings import Finding
 from ..introspect.nodes import AnyNode, EnumNode, LiteralNode, ObjectNode, ScalarNode, UnionNode
 from ..introspect.parameter_places import places_of
 from ..json_values import to_json_text
+from ..message_text import listed, quote, received
 from ..providers.provider import Provider
 from ..rounds.toolset import Toolset
+from ..schema.dialect import GIVE_TOOLS
 from ..tools.registry import Registry
 from ..tools.tool_sources import tools_of
-from ..wording import listed, quote, received
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -68,7 +69,7 @@ def warning_at(place: Place, code: str, message: str, remedy: str) -> Finding:
 
 
 def choices_in_words(codec: Codec[Any]) -> Iterator[Finding]:
-    """Yield the texts whose description lists what they may be."""
+    """Find texts whose description lists their choices."""
     for place in _texts(codec):
         choices = _choices_in(_description_of(place))
         if choices:
@@ -258,7 +259,7 @@ MEASURED = _set(
     "cooldown delay distance duration height interval lifetime radius speed temperature timeout ttl "
     "weight width"
 )
-"""What a number of this name has a unit for."""
+"""Names of numbers that have a unit."""
 
 UNIT = re.compile(
     r"[%°]|\b(?:ms|millis(?:econds)?|m?secs?|s|seconds?|mins?|minutes?|hours?|h|days?|weeks?|months?|years?"
@@ -274,7 +275,7 @@ DATES = _set("birthday date datetime deadline time timestamp")
 STAMPED = _set(
     "created deleted due ended ends expires finished modified published scheduled sent started starts updated"
 )
-"""What is before `at` or `on` in the name of a date or a time."""
+"""Words before `at` or `on` in the name of a date or a time."""
 
 DELETING = _set("clear delete destroy drop erase kill purge remove revoke terminate truncate uninstall wipe")
 """The first word in the name of a tool that takes something away."""
@@ -330,7 +331,7 @@ def words_of(name: str) -> tuple[str, ...]:
 
 
 def content_words(text: str) -> frozenset[str]:
-    """Return what a text speaks of: its words without plurals and without joining words."""
+    """Return the topics of a text: its words without plurals and joining words."""
     words = frozenset([_singular(word) for word in re.findall(r"[^\W_]+", text.casefold())])
     return words - _FILLERS or words
 
@@ -355,7 +356,7 @@ MOST_CHARACTERS = 1_024
 
 
 def no_docstring(tool: Tool[..., Any]) -> Iterator[Finding]:
-    """Yield that a tool has no description of its own."""
+    """Find a tool without a description of its own."""
     if not tool.summary or tool.summary.endswith("Auto generated."):
         message = "it has no docstring, so a model knows only its name"
         yield warning("no_description", (), message, "Write one: what it does, and when to use it")
@@ -462,7 +463,7 @@ def many_tools(tools: Sequence[Tool[..., Any]]) -> Iterator[tuple[str, Finding]]
     """Yield that there are more tools than a model chooses well from."""
     if len(tools) > MOST_TOOLS:
         message = f"there are {len(tools)} tools; models choose worse among many"
-        remedy = "Offer those that a turn needs: toolset.offer(…), or switches of the registry"
+        remedy = "Offer only the tools that a turn needs: toolset.offer(…), or switches of the registry"
         yield "", warning("many_tools", (), message, remedy)
 
 
@@ -481,7 +482,7 @@ CODEC_CHECKS: tuple[Callable[[Codec[Any]], Iterator[Finding]], ...] = (
     json_in_text,
     repeated_parameter_names,
 )
-"""What may be wrong with an input."""
+"""The checks of an input."""
 
 TOOL_CHECKS: tuple[Callable[[Tool[..., Any]], Iterator[Finding]], ...] = (
     no_docstring,
@@ -491,14 +492,14 @@ TOOL_CHECKS: tuple[Callable[[Tool[..., Any]], Iterator[Finding]], ...] = (
     unmarked_deletion,
     unlimited_result,
 )
-"""What may be wrong with a tool besides its input."""
+"""The checks of a tool, besides those of its input."""
 
 SET_CHECKS: tuple[Callable[[Sequence[Tool[..., Any]]], Iterator[tuple[str, Finding]]], ...] = (
     same_first_sentence,
     same_in_other_words,
     many_tools,
 )
-"""What may be wrong with tools together; the name of the tool comes first, empty for all."""
+"""The checks of several tools. Each finding comes after the name of its tool, which is empty for all."""
 
 
 def _words(text: str) -> str:
@@ -511,7 +512,7 @@ _ORDER = ("error", "warning", "note")
 def lint(
     tools: Iterable[Tool[..., Any]], providers: Sequence[Provider] = (), *, strict: Strict = False
 ) -> list[Finding]:
-    """List what is wrong with tools for a model, and what providers refuse or get in another way.
+    """List the problems of tools: for a model, and with providers.
 
     Args:
         tools: a list, a registry or a toolset.
@@ -586,26 +587,9 @@ def _of_provider(provider: Provider, tools: Sequence[Tool[..., Any]], *, strict:
             yield _provided(provider, tool.name, "not_strict", "note", reason.path, message, remedy)
         if tool.wire_name != tool.name:
             message = f"{provider.name} doesn't take its name, and gets {tool.wire_name} in its place"
-            remedy = f"{_GIVE_TOOLS}, or rename it: tool.with_(name=…)"
+            remedy = f"{GIVE_TOOLS}, or rename it: tool.with_(name=…)"
             yield _provided(provider, tool.name, "renamed", "warning", (), message, remedy)
-        for loss in tool.losses:
-            code, message = _LOSSES[loss.kind]
-            text = message.format(provider=provider.name, keyword=loss.keyword)
-            severity: Severity = "warning" if loss.kind == "weakened" else "note"
-            remedy = _GIVE_TOOLS if loss.kind == "renamed" else "Decoding still checks it"
-            yield _provided(provider, tool.name, code, severity, loss.path, text, remedy)
-
-
-_GIVE_TOOLS = "Give the tools to answers and results too"
-_LOSSES = {
-    "described": ("described", "{provider} doesn't take {keyword}, which moves to the description"),
-    "null": ("null", "{provider} requires it, so null stands for leaving it out"),
-    "renamed": (
-        "renamed",
-        "{provider} doesn't take the name of this property, and gets {keyword} in its place",
-    ),
-    "weakened": ("weakened", "{provider} can't say all of its type, so its schema takes more"),
-}
+        yield from tool.losses
 
 
 def _refused(tool: str, complaint: Finding, provider: Provider) -> Finding:

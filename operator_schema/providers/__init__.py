@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from .generate_content import gemini as gemini
     from .generate_content import gemini_parameters as gemini_parameters
     from .messages import anthropic as anthropic
-    from .names import NameRule as NameRule
-    from .names import Rules as Rules
     from .ollama_chat import ollama as ollama
     from .partial_response import StreamedCall as StreamedCall
     from .provider import Provider as Provider
@@ -32,16 +30,18 @@ if TYPE_CHECKING:
     from .responses import xai as xai
     from .stream import Delta as Delta
     from .stream import Stream as Stream
+    from .tool_names import NameRule as NameRule
+    from .tool_names import Rules as Rules
 
 _HOMES = {
     "Answer": ".answer",
     "AnswerError": ".answer",
     "Delta": ".stream",
     "Dialect": "..schema.style",
-    "NameRule": ".names",
+    "NameRule": ".tool_names",
     "Provider": ".provider",
     "ResponseError": ".answer",
-    "Rules": ".names",
+    "Rules": ".tool_names",
     "Stream": ".stream",
     "StreamedCall": ".partial_response",
     "ToolChoice": "..rounds",

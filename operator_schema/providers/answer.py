@@ -1,13 +1,12 @@
-"""What a model answered, and how a response is read, whatever it came as."""
+"""The answer of a model, and how a response becomes one, in whatever form it arrives."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
-from ..codec.size_limits import MAX_TEXT_DEPTH
 from ..immutable import Value
-from ..json_values import copy_json, is_finite, is_object, nests_deeper
-from ..wording import clip, escape, excerpt, quote, received
+from ..json_values import MAX_TEXT_DEPTH, copy_json, is_finite, is_object, nests_deeper
+from ..message_text import clip, escape, excerpt, quote, received
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,14 +45,14 @@ the middle of a call."""
 
 
 class Usage(Value):
-    """What an answer cost, in tokens, as the provider counts them.
+    """The tokens that an answer cost, as the provider counts them.
 
     Attributes:
         input_tokens: of the request, or None if the provider doesn't say. Providers differ in whether those
             that were read from a cache count; `raw` says more.
         output_tokens: of the answer, with those of its reasoning where the provider tells them apart; None if
             the provider doesn't say.
-        raw: what the provider says; a copy at each reading.
+        raw: the provider's own data; each reading makes a copy.
     """
 
     input_tokens: int | None
@@ -62,7 +61,7 @@ class Usage(Value):
 
     @property
     def raw(self) -> dict[str, Any]:
-        """What the provider says of the cost."""
+        """The provider's own data about the cost."""
         copied: dict[str, Any] = copy_json(dict(self._raw))
         return copied
 
@@ -132,7 +131,7 @@ class Answer(Value):
             message = "a number in it isn't finite"
             raise ValueError(message)
         said = (self.text, self.refusal, self.raw_stop, self.reasoning, self.stop_message)
-        if all(text is None or isinstance(text, str) for text in said):  # pyright: ignore[reportUnnecessaryIsInstance]  # they came from outside
+        if all(text is None or isinstance(text, str) for text in said):  # they came from outside
             return self
         message = "expected text"
         raise TypeError(message)
@@ -210,7 +209,7 @@ class ResponseError(ValueError):
 
     Attributes:
         provider: its name.
-        message: what is wrong.
+        message: a description of the problem.
     """
 
     def __init__(self, provider: str, message: str) -> None:
@@ -262,7 +261,7 @@ def parsed(text: str | bytes | bytearray) -> Any:
 
 
 def what_came(value: object) -> str:
-    """Describe what isn't a JSON object, whatever it is, and what was probably meant."""
+    """Describe a value that isn't a JSON object, and suggest the right one."""
     try:
         return received(value) + _meant(value)
     except Exception:  # noqa: BLE001  # code of its own
@@ -283,7 +282,7 @@ def _meant(value: Any) -> str:
 
 
 def message_of(error: Any) -> Any:
-    """Return what an error says: its message, and what the model wrote that the provider can't read."""
+    """Return the message of an error, and the text of the model that the provider couldn't read."""
     if not is_object(error):
         return error
     message, written = error.get("message", error), error.get("failed_generation")

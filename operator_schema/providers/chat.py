@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..json_values import copy_json, is_array, is_object, to_json_text
+from ..message_text import checked_text
 from ..schema.style import Dialect
 from ..tools import RawCall
-from ..wording import checked_text
 from .answer import Answer
-from .names import NameRule, Rules
 from .partial_response import CustomInput, GrowingBlock, GrowingInput, GrowingList, GrowingObject
 from .provider import Provider
+from .tool_names import NameRule, Rules
 from .wire import (
     COMMON_FORMATS,
     CUSTOM,
@@ -74,7 +74,7 @@ LENGTH = frozenset({"length", "model_length", "max_output_tokens", "max_tokens",
 
 
 class ChatLikeWire(Wire):
-    """What Chat Completions and what comes close to it have in common."""
+    """The shared parts of Chat Completions and similar wire forms."""
 
     def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
         """Return a tool as it is in the list of tools."""
@@ -197,7 +197,7 @@ def _answered(result: ToolResult) -> dict[str, Any]:
 
 
 def _shown(result: ToolResult) -> list[dict[str, Any]]:
-    """List what a user would send of a result that isn't text, after a line that says whose it is."""
+    """List images and files of a result as a user would send them, after a line that names the call."""
     shown = [_content(part) for part in parts_of(result, {*IMAGES, PDF}) if not isinstance(part, str)]
     words = f"What the tool {result.name} returned (call {result.call_id.removeprefix(CUSTOM)}):"
     return [{"type": "text", "text": words}, *shown] if shown else []
@@ -258,7 +258,7 @@ def _part_text(part: Any) -> str:
 
 
 def reasoning_of(message: Mapping[str, Any]) -> str:
-    """Return what the model thought: some servers say the same under two keys, and some in parts."""
+    """Return the reasoning of the model. Some servers repeat it under two keys; some send it in parts."""
     for key in _REASONING_KEYS:
         if isinstance(message.get(key), str) and message[key]:
             return str(message[key])
@@ -295,7 +295,7 @@ _GROWING_DETAILS = frozenset({"text", "summary", "data"})
 
 
 class ChatMerger(ChoicesMerger):
-    """Chunks, each with what is new in one of the choices."""
+    """Merges chunks, each of which has new content of one choice."""
 
     def take(self, event: Mapping[str, Any]) -> None:
         """Take a chunk; Mistral's SDK has it in `data`, and the helper of OpenAI's SDK in `chunk`."""
@@ -314,7 +314,7 @@ class ChatMerger(ChoicesMerger):
             self._take_choice(object_of(choice))
 
     def _take_about(self, chunk: Mapping[str, Any]) -> None:
-        """Keep what a chunk says of the whole response; each says most of it again."""
+        """Keep the data of a chunk about the whole response; each chunk repeats most of it."""
         self._response.put(chunk, {"choices"})
         own = chunk.get("x_groq")  # where Groq says what a streamed answer cost
         if is_object(own):
@@ -486,7 +486,7 @@ def openai_compatible(
         dialect: what its strict mode takes; None if it has none.
         sent_keys: what a message of the assistant may hold in a request; None for all that answers hold.
         takes_images: whether images and PDFs in results are sent, in a message of the user after the results.
-        rules: what it checks in any mode.
+        rules: the provider's checks in any mode.
 
     Raises:
         TypeError: the name isn't a string.

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from ..schema.style import Dialect
 from .answer import Answer
 from .chat import ChatLikeWire, calls_of, reasoning_of, text_of, tools_alone
-from .names import NameRule
 from .partial_response import GrowingBlock, GrowingInput, GrowingList, GrowingObject
 from .provider import Provider
+from .tool_names import NameRule
 from .wire import DATES, Merger, object_of, text_or_none, usage_of
 
 if TYPE_CHECKING:

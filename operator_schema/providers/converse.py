@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from ..json_values import copy_json, is_array
 from ..tools import RawCall
 from .answer import Answer
-from .names import NameRule
 from .partial_response import GrowingBlock, GrowingInput, GrowingList, GrowingObject, NumberedList
 from .provider import Provider
+from .tool_names import NameRule
 from .wire import (
     ANTHROPIC_RULES,
     ANTHROPIC_STRICT,
@@ -142,13 +142,13 @@ def _is_own_call(block: Mapping[str, Any]) -> bool:
 
 
 def _texts(block: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """List what may have text in a block: itself, or the parts of a text with citations."""
+    """List the objects in a block that may have text: the block, or the parts of a text with citations."""
     cited = block.get("citationsContent")
     return [block] if cited is None else [object_of(part) for part in object_of(cited).get("content") or ()]
 
 
 def _thoughts(block: Mapping[str, Any]) -> list[str]:
-    """List what a block says of the model's thinking; some of it may be encrypted."""
+    """List the reasoning in a block; some of it may be encrypted."""
     thought = object_of(object_of(block.get("reasoningContent") or {}).get("reasoningText") or {})
     return [thought["text"]] if thought.get("text") else []
 

@@ -13,9 +13,9 @@ from ..json_values import copy_json, is_array, is_object, to_json_text
 from ..schema.style import Dialect
 from ..tools import RawCall
 from .answer import Answer, marked_if_cut
-from .names import NameRule, Rules
 from .partial_response import GrowingBlock, GrowingInput, GrowingList, GrowingObject, joined
 from .provider import Provider
+from .tool_names import NameRule, Rules
 from .wire import (
     BOUNDS,
     DATES,
@@ -70,7 +70,7 @@ class GenerateContentWire(BlockWire):
     """generateContent: calls and results are parts; a call may have no id.
 
     Attributes:
-        schema_key: where the schema of a tool stands.
+        schema_key: the key of a tool's schema.
     """
 
     HISTORY = "contents"
@@ -308,7 +308,7 @@ class _PartialCall:
         return self._streamed.wire_name
 
     def take(self, part: Mapping[str, Any], call: Mapping[str, Any]) -> None:
-        """Take the next part, which may also say what no part before has said, such as a signature."""
+        """Take the next part, which may add data, such as a signature."""
         self._part.put(part, {"functionCall"})
         self._call.put(call, _OF_PARTS)
         self._streamed.id = self._call.content.get("id")

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from ..json_values import copy_json, is_object
 from ..tools import RawCall
 from .answer import Answer
-from .names import NameRule
 from .partial_response import GrowingBlock, GrowingInput, GrowingList, GrowingObject, NumberedList
 from .provider import Provider
+from .tool_names import NameRule
 from .wire import (
     ANTHROPIC_RULES,
     ANTHROPIC_STRICT,
@@ -182,7 +182,7 @@ class MessagesMerger(Merger):
             self._known.think(more["thinking"], index)
 
     def _end(self, event: Mapping[str, Any]) -> None:
-        """Take what is known at the end: why the model stopped, and what the answer cost."""
+        """Take the data of the end: why the model stopped, and the cost of the answer."""
         message = self._response.content
         for key, value in {**event, **object_of(event["delta"])}.items():
             before = message.get(key)

@@ -11,9 +11,9 @@ from ..json_values import copy_json, is_array, to_json_text
 from ..schema.style import Dialect
 from .answer import Answer
 from .chat import LENGTH, ChatLikeWire, calls_of, reasoning_of, text_of, tools_alone
-from .names import NameRule
 from .partial_response import GrowingList, GrowingObject
 from .provider import Provider
+from .tool_names import NameRule
 from .wire import UNNAMED, Merger, arguments_object, object_of, usage_of
 
 if TYPE_CHECKING:

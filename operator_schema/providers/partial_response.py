@@ -42,7 +42,7 @@ class _Growing:
     """A part of a response, which grows.
 
     Args:
-        first: what it begins with.
+        first: its first value.
     """
 
     __slots__ = ()
@@ -62,10 +62,10 @@ class GrowingObject(_Growing):
     """A JSON object that grows.
 
     Args:
-        first: what it begins with; it is copied.
+        first: its first content; it is copied.
 
     Attributes:
-        content: what stands in it, without the parts of it that grow.
+        content: its content, without the parts that grow.
     """
 
     __slots__ = ("content", "_growing")
@@ -106,8 +106,8 @@ class GrowingObject(_Growing):
     def take(self, more: Mapping[str, Any], but: Collection[str] = ()) -> None:
         """Take more of the object by its form: texts and lists get longer, and so do the objects in it.
 
-        Numbers, booleans and texts that say the same again, such as ids, stand for what was there before; a
-        null stands for nothing.
+        Numbers, booleans and texts that repeat something, such as ids, replace the value before; a
+        null is ignored.
 
         Args:
             more: of the object.
@@ -128,7 +128,7 @@ class GrowingObject(_Growing):
                 self.content[key] = value
 
     def put(self, more: Mapping[str, Any], but: Collection[str] = ()) -> None:
-        """Let more of the object stand for what was there before; a null stands for nothing.
+        """Let more of the object stand for what was there before; a null is ignored.
 
         Args:
             more: of the object.
@@ -233,10 +233,10 @@ class GrowingBlock(GrowingObject):
     """A part, block or item of an answer, which may be a call.
 
     Args:
-        first: what it begins with.
+        first: its first value.
 
     Attributes:
-        input: what the call takes; None for what isn't a call.
+        input: the input of a call; None if the block isn't a call.
     """
 
     __slots__ = ("input",)
@@ -246,7 +246,7 @@ class GrowingBlock(GrowingObject):
         self.input: GrowingInput | None = None
 
     def hold_input(self, value: GrowingInput, *place: str) -> GrowingInput:
-        """Put what a call takes at its place in the block, and return it."""
+        """Put the growing input of a call at its place in the block, and return it."""
         *objects, key = place
         holder: GrowingObject = self
         for step in objects:
@@ -256,11 +256,11 @@ class GrowingBlock(GrowingObject):
 
 
 class GrowingInput(_Growing):
-    """What a call takes, while it arrives.
+    """The input of a call while it arrives.
 
     Args:
         call: that shows it; None for a call that the provider runs itself.
-        first: what stands in the response until more comes.
+        first: the value in the response until more arrives.
         as_value: whether the response has the value that the text says, instead of the text.
     """
 
@@ -284,7 +284,7 @@ class GrowingInput(_Growing):
             self.call.grow(text)
 
     def give(self, value: Any) -> None:
-        """Take all of it, as the value that stands in the response."""
+        """Take the whole value, as it is in the response."""
         self._given = copy_json(value)
 
     def end(self) -> None:
@@ -296,7 +296,7 @@ class GrowingInput(_Growing):
         return any(self._pieces)
 
     def whole(self) -> Any:
-        """Return what stands in the response so far."""
+        """Return the value in the response so far."""
         if self._given is not None:
             return self._given
         text = joined(self._pieces)
@@ -367,10 +367,10 @@ def joined(texts: list[str]) -> str:
 
 
 class GrowingText:
-    """A text that arrives in pieces; each reading costs what is new.
+    """A text that arrives in pieces; a reading takes time for new pieces only.
 
     Args:
-        between: stands between the pieces of two parts.
+        between: text between the pieces of two parts.
 
     Attributes:
         new: the pieces since this was last emptied; half a character is left out until it is whole.
@@ -436,7 +436,7 @@ class GrowingText:
 
 
 class StreamedCall:
-    """One call while it arrives; it shows what has come whenever it is read.
+    """One call while it arrives. Each reading shows the content so far.
 
     Attributes:
         id: that the provider gave; None if it gives none.
@@ -554,7 +554,7 @@ class StreamedCalls:
         return call
 
     def of_another_answer(self) -> StreamedCalls:
-        """Return what takes the calls of another answer of the same response; nobody asks for them."""
+        """Return a receiver for the calls of another answer of the same response, which are ignored."""
         return StreamedCalls({}, {}, {})
 
     def all(self) -> list[StreamedCall]:
@@ -562,7 +562,7 @@ class StreamedCalls:
         return list(self._calls)
 
     def think(self, text: Any, part: Any = None, rank: int = 0) -> None:
-        """Take more of what the model thinks, as `Answer.reasoning` has it.
+        """Take more of the reasoning, as in `Answer.reasoning`.
 
         Args:
             text: of it.
@@ -576,10 +576,10 @@ class StreamedCalls:
 
     @property
     def reasoning(self) -> str:
-        """What the model thinks, so far."""
+        """The reasoning so far."""
         return next((found.text for _, found in sorted(self._thoughts.items()) if len(found)), "")
 
     def go_on(self) -> None:
-        """Begin to count what is new."""
+        """Begin to count new content."""
         self.grown.clear()
         self.said.new.clear()

@@ -11,10 +11,9 @@ from urllib.parse import unquote
 from ..codec.encode import encode_node
 from ..codec.interpret import interpret
 from ..codec.problems import INVALID
-from ..codec.size_limits import MAX_DEPTH
 from ..introspect.node_kinds import flat_members, json_types_of, parts_of, received_types
 from ..introspect.nodes import ObjectNode, UnionNode
-from ..json_values import is_array, is_object, type_of
+from ..json_values import MAX_DEPTH, is_array, is_object, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -176,7 +175,7 @@ class KeysInText:
         return None if end == at else (end, text[at:end])
 
     def _up_to_value(self, text: str, at: int) -> tuple[int, str] | None:
-        """Return where the next string begins, or the key that stands here ends; None if it isn't certain."""
+        """Return where the next string begins, or where this key ends; None if it isn't certain."""
         if text[at] != '"':
             end = _past(_NO_STRING, text, at)
             return end, text[at:end]
@@ -241,7 +240,7 @@ class _Cleaner:
         self._done: dict[tuple[int, int, int], Any] = {}
 
     def cleaned(self, node: Node, value: Any, depth: int) -> Any:
-        """Return a value of a node without what was left out."""
+        """Return a value without the nulls that mean that something was left out."""
         if depth == 0 or not (is_object(value) or is_array(value)):
             return value  # decoding says that it nests too deep
         resolved = self._graph.resolve(node)

@@ -1,4 +1,4 @@
-"""A model provider: what it gets of tools and results, and what is read from its answers."""
+"""A model provider: writes its requests, and reads its answers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..immutable import Value
 from ..json_values import is_array, is_object
-from ..wording import received
+from ..message_text import received
 from .answer import (
     Answer,
     ResponseError,
@@ -18,7 +18,6 @@ from .answer import (
     what_came,
     what_is_wrong,
 )
-from .names import Rules
 from .tool_forms import (
     Offered,
     check,
@@ -32,6 +31,7 @@ from .tool_forms import (
     too_long,
     too_many,
 )
+from .tool_names import Rules
 from .wire import Wanted, form_of, text_in
 
 if TYPE_CHECKING:
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
     from ..rounds import Offer, Toolset, Turn
     from ..schema.style import Dialect
     from ..tools import RawCall, Registry, Tool, ToolResult
-    from .names import NameRule
     from .report import Report
     from .stream import Stream
     from .tool_forms import Strict
+    from .tool_names import NameRule
     from .wire import Wire
 
     Tools: TypeAlias = (
@@ -63,8 +63,8 @@ class Provider(Value):
         names: which names of tools it takes.
         takes_unions: whether the arguments of a tool may be a union.
         dialect: what its strict mode takes of JSON Schema; None where it has none, or it isn't known.
-        always: what it takes in any mode; None for all of JSON Schema, in the style.
-        rules: what it checks beside the schemas, in any mode.
+        always: its dialect in any mode; None for all of JSON Schema, in the style.
+        rules: its further checks, in any mode.
     """
 
     name: str
@@ -76,7 +76,7 @@ class Provider(Value):
     rules: Rules = Rules()  # it is immutable
 
     def request(self, offer: Tools, /, history: Iterable[Any] | None = None) -> dict[str, Any]:
-        """Return what a request's body says of tools and, with a history, the messages.
+        """Return the part of a request's body about tools and, with a history, the messages.
 
         Args:
             offer: what `toolset.offer` returns, or what is offered by default of a tool, a toolset, a
@@ -261,7 +261,7 @@ class Provider(Value):
         return self.wire.results(sent)
 
     def turn(self, turn: Turn, /, offer: Tools = ()) -> list[dict[str, Any]]:
-        """Return the messages or items of a committed turn: what the model said, then the results.
+        """Return the messages or items of a committed turn: the model's own, then the results.
 
         Args:
             turn: what `commit` returned. If its round was made of this provider's answer, that answer's
@@ -274,7 +274,7 @@ class Provider(Value):
         """
         from ..rounds import Turn
 
-        if not isinstance(turn, Turn):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may give a plan
+        if not isinstance(turn, Turn):  # callers may give a plan
             message = f"turn takes what round.commit(…) returns, a Turn, not {received(turn)}"
             raise TypeError(message)
         return self._turn(turn, offered_now(offer))
@@ -283,7 +283,7 @@ class Provider(Value):
         return [*self._said(turn.assistant, turn.calls, offered), *self._results(turn.results, offered)]
 
     def _said(self, said: Any, calls: Sequence[RawCall], offered: Offered) -> list[dict[str, Any]]:
-        """Return what the model said: its own messages, or what another provider's say in this form."""
+        """Return the model's messages; the messages of another provider are translated."""
         if self._says(said, len(calls)):
             return [*said]
         if not calls:
@@ -318,7 +318,7 @@ _NOTHING = Offered((), Wanted("none"))
 
 
 def offered_now(offer: Any) -> Offered:
-    """Return what is offered now, which stays the same while a request is made."""
+    """Return the current offer, which doesn't change during a request."""
     if isinstance(offer, Offered):
         return offer
     if type(offer) in {list, tuple} and not offer:
@@ -373,7 +373,7 @@ def _checked_results(results: Any) -> list[ToolResult]:
 
 
 def _way_from(given: object) -> str:
-    """Return what to write for something of a round that stands where its results are expected."""
+    """Return the remedy for something of a round that was given in place of its results."""
     from ..rounds import Round, ToolCall, Turn
 
     if isinstance(given, Round):

@@ -1,42 +1,42 @@
-"""What a provider gets of tools: what is kept, described, weakened, refused or renamed, and its size."""
+"""Reports how a provider gets tools: what is kept, described, weakened, refused or renamed, and the size."""
 
 from __future__ import annotations
 
 import re
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from ..errors import SchemaError
 from ..immutable import Value
 from ..introspect.parameter_places import places_of
 from ..json_values import to_json_text
-from ..wording import show_path
+from ..message_text import show_path
 from .tool_forms import check_size, dialect_in, fits_of, made_forms, too_long, too_many, wire_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ..findings import Finding
-    from ..schema.dialect import Loss
+    from ..schema.dialect import LossCode
     from ..schema.request_sizes import Size
     from ..tools import Tool
     from .tool_forms import Fit, Offered, Strict, TakesTools
 
 __all__ = ["Report", "ToolReport", "count_tokens", "is_estimate", "report_of"]
 
-Fate = Literal["kept", "described", "null", "weakened", "renamed", "refused"]
+Fate: TypeAlias = "Literal['kept', 'refused'] | LossCode"
 
 
 class ToolReport(Value):
-    """What a provider gets of one tool.
+    """How a provider gets one tool.
 
     Attributes:
         name: its own.
         wire_name: on the wire.
         paths: of all parameters and their parts, in order; `*` stands for the items of an array.
-        losses: what the schema says in another way.
-        refused: what can't be said, with the remedy; then a request raises a `SchemaError`.
+        losses: differences from the usual schema, each with a code as `fate_of` returns it.
+        refused: types that the provider can't express, with the remedy; a request raises a `SchemaError`.
         size: bytes of the tool in a request, as JSON on one line; None if it is refused.
         tokens: that it takes, by `tiktoken` or an estimate; None if it is refused.
         strict: whether the provider holds the model to its schema.
@@ -46,7 +46,7 @@ class ToolReport(Value):
     name: str
     wire_name: str
     paths: tuple[tuple[str, ...], ...]
-    losses: tuple[Loss, ...]
+    losses: tuple[Finding, ...]
     refused: tuple[Finding, ...]
     size: int | None
     tokens: int | None
@@ -54,21 +54,21 @@ class ToolReport(Value):
     not_strict: tuple[Finding, ...] = ()
 
     def fate_of(self, path: tuple[str, ...]) -> tuple[Fate, ...]:
-        """Return what becomes of a parameter, or of a part of one."""
-        found: list[Fate] = [loss.kind for loss in self.losses if loss.path == path]
+        """Return how the provider gets a parameter, or a part of one."""
+        found: list[Fate] = [cast("Fate", loss.code) for loss in self.losses if loss.path == path]
         if any(complaint.path == path for complaint in self.refused):
             found.append("refused")
         return tuple(dict.fromkeys(found)) or ("kept",)
 
 
 class Report(Value):
-    """What a provider gets of the tools of one request.
+    """How a provider gets the tools of one request.
 
     Attributes:
         provider: its name.
         strict: as it was given.
         tools: in their order.
-        refused: what is wrong with the request as a whole: it is too large, or two tools have the same name.
+        refused: problems of the request as a whole: it is too large, or two tools have the same name.
         is_estimate: whether the numbers of tokens are estimates; with `tiktoken` installed, they aren't.
     """
 
@@ -117,7 +117,8 @@ class Report(Value):
             size = "refused" if tool.size is None else f"{tool.size:,} bytes, {tool.tokens:,} tokens"
             lines.append(f"  {tool.name}{renamed}: {size}")
             lines += [
-                f"    {show_path(loss.path)}: {_WORDS[loss.kind]} ({loss.keyword})" for loss in tool.losses
+                f"    {show_path(loss.path)}: {_WORDS[loss.code]} ({loss.received or loss.keyword})"
+                for loss in tool.losses
             ]
             lines += [f"    refused: {complaint}" for complaint in tool.refused]
             lines += [f"    not strict: {complaint}" for complaint in tool.not_strict]
@@ -141,7 +142,8 @@ def _tool_as_dict(tool: ToolReport) -> dict[str, Any]:
         "tokens": tool.tokens,
         "paths": [{"path": list(path), "fate": list(tool.fate_of(path))} for path in tool.paths],
         "losses": [
-            {"path": list(loss.path), "kind": loss.kind, "keyword": loss.keyword} for loss in tool.losses
+            {"path": list(loss.path), "code": loss.code, "keyword": loss.keyword, "message": loss.message}
+            for loss in tool.losses
         ],
         "refused": _complaints_as_dicts(tool.refused),
         "strict": tool.strict,
@@ -154,7 +156,7 @@ def _complaints_as_dicts(complaints: tuple[Finding, ...]) -> list[dict[str, Any]
 
 
 def report_of(provider: TakesTools, offered: Offered, strict: Strict) -> Report:
-    """Report what a provider gets of the tools of a request; see `Provider.report`."""
+    """Report how a provider gets the tools of a request; see `Provider.report`."""
     tools = offered.tools
     refused = too_many(provider, tools)
     try:
@@ -175,7 +177,7 @@ def report_of(provider: TakesTools, offered: Offered, strict: Strict) -> Report:
 def _reported(
     provider: TakesTools, tool: Tool[..., Any], description: str | None, fit: Fit
 ) -> tuple[ToolReport, Size | None]:
-    """Return what a provider gets of a tool, and what that counts against the limits of the strict mode."""
+    """Return the report of a tool, and its size for the limits of the strict mode."""
     places = dict.fromkeys([place.path for place in places_of(tool.codec.graph) if place.path])
     losses = _losses(provider, tool, strict=fit.strict)
     name = provider.names.wire_name(tool.name)
@@ -195,20 +197,26 @@ def _reported(
     return reported((), len(text.encode(errors="replace")), count_tokens(text)), form.size
 
 
-def _losses(provider: TakesTools, tool: Tool[..., Any], *, strict: bool) -> tuple[Loss, ...]:
-    from ..schema.dialect import Loss, dialect_schema
+def _losses(provider: TakesTools, tool: Tool[..., Any], *, strict: bool) -> tuple[Finding, ...]:
+    from ..schema.dialect import dialect_schema, lost
 
     dialect = dialect_in(provider, strict=strict)
-    lost = () if dialect is None else dialect_schema(tool.codec, dialect, tool.name, provider.name).losses
+    losses = () if dialect is None else dialect_schema(tool.codec, dialect, tool.name, provider.name).losses
     names = wire_keys(provider, tool)
     if not names:
-        return lost
+        return losses
     renamed_places = {
         place.path: names[place.field.key]
         for place in places_of(tool.codec.graph)
         if place.field is not None and place.field.key in names
     }
-    return (*lost, *[Loss(path, "renamed", wire) for path, wire in renamed_places.items()])
+    return (
+        *losses,
+        *[
+            lost(path, "renamed", None, tool.name, provider.name, wire)
+            for path, wire in renamed_places.items()
+        ],
+    )
 
 
 _PIECE = re.compile(r" ?[^\W\d_]+|\d{1,3}| ?[^\s\w]+|\s+|_")
@@ -225,8 +233,8 @@ _ENCODING = "o200k_base"
 def count_tokens(text: str) -> int:
     """Return how many tokens a text takes.
 
-    With `tiktoken` installed, those of OpenAI's newer models; otherwise an estimate. Other providers count in
-    other ways.
+    With `tiktoken` installed, these are tokens of OpenAI's newer models; otherwise, an estimate. Other
+    providers count differently.
     """
     encode = _encoder()
     if encode is not None:

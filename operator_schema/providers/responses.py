@@ -12,9 +12,9 @@ from ..json_values import is_array
 from ..schema.style import Dialect
 from ..tools import RawCall
 from .answer import Answer, marked_if_cut
-from .names import NameRule
 from .partial_response import CustomInput, GrowingBlock, GrowingInput, GrowingObject, NumberedList
 from .provider import Provider
+from .tool_names import NameRule
 from .wire import (
     CUSTOM,
     DATES,
@@ -149,7 +149,7 @@ def _call(item: Mapping[str, Any]) -> RawCall:
 
 
 def _thoughts(item: Mapping[str, Any]) -> list[str]:
-    """List the parts of what the model thought: their summaries, and where they are shown, themselves."""
+    """List the parts of the model's reasoning: summaries, and texts if the provider shows them."""
     if item.get("type") != "reasoning":
         return []
     parts = [*(item.get("summary") or ()), *(item.get("content") or ())]
@@ -249,7 +249,7 @@ class ResponsesMerger(Merger):
         return begun
 
     def _grow(self, event: Mapping[str, Any], place: str, kind: str, key: str) -> None:
-        """Take more of a part of an item's content, or of the summary of what the model thinks."""
+        """Take more of a part of an item's content, or of the summary of the reasoning."""
         index, number, text = event["output_index"], event[f"{place}_index"], event["delta"]
         parts = self._items[index].numbered(place)
         if number not in parts:

@@ -10,7 +10,7 @@ from ..codec.json_text import check_depth
 from ..codec.problems import RefusedTextError
 from ..immutable import Value
 from ..json_values import copy_json, is_object
-from ..wording import excerpt
+from ..message_text import excerpt
 from .answer import Answer, ResponseError, json_of, message_of, parsed, what_came
 from .wire import failed_calls
 
@@ -187,7 +187,7 @@ class _ObjectsText:
         """Take the next piece, and return the text of each object that it completes.
 
         Raises:
-            ValueError: something else stands between the objects, or after a list.
+            ValueError: there is something else between the objects, or after a list.
         """
         if not text:
             return
@@ -309,7 +309,7 @@ _END = "[DONE]"
 
 
 class Delta(Value):
-    """What one piece of a stream added to the first answer.
+    """The addition of one piece of a stream to the first answer.
 
     Attributes:
         text: that the model said beside its calls: print it as it is. A character whose second half hasn't
@@ -353,12 +353,12 @@ class Stream:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the model's answer has ended; what still comes tells the tokens that it cost."""
+        """Whether the model's answer has ended; later events only report its tokens."""
         return self._merger.is_complete
 
     @property
     def text(self) -> str:
-        """What the model has said so far beside its calls, as `Answer.text` has it at the end."""
+        """The text of the answer so far; at the end it is `Answer.text`."""
         return self._calls.said.text
 
     @property
@@ -371,7 +371,7 @@ class Stream:
 
     @property
     def reasoning(self) -> str:
-        """What the model has thought so far, as far as the provider shows it; see `Answer.reasoning`."""
+        """The reasoning of the model so far, as far as the provider shows it; see `Answer.reasoning`."""
         return self._calls.reasoning
 
     @property

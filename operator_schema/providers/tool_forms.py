@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 from ..errors import SchemaError
 from ..findings import Finding, about_type
 from ..immutable import Value
+from ..json_values import Original
+from ..message_text import quote, received
 from ..schema.style import SchemaStyle
-from ..wording import quote, received
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..json_values import Original
     from ..schema.dialect import DialectSchema
     from ..schema.request_sizes import Size
     from ..schema.style import Dialect
     from ..tools import Tool
-    from .names import NameRule, Rules
+    from .tool_names import NameRule, Rules
     from .wire import Wanted, Wire
 
     Tools: TypeAlias = Sequence[Tool[..., Any]]
@@ -53,7 +53,7 @@ _UNIONS = frozenset({"anyOf", "oneOf", "allOf"})
 
 
 class TakesTools(Protocol):
-    """What a provider says of the tools that it takes; see `Provider`."""
+    """The requirements of a provider for tools; see `Provider`."""
 
     @property
     def name(self) -> str:
@@ -82,21 +82,21 @@ class TakesTools(Protocol):
 
     @property
     def always(self) -> Dialect | None:
-        """What it takes in any mode."""
+        """Its dialect in any mode."""
         ...
 
     @property
     def rules(self) -> Rules:
-        """What it checks beside the schemas."""
+        """Its further checks."""
         ...
 
 
 class Offered(Value):
-    """What one request offers, in whichever form its tools were given.
+    """The tools that one request offers, in whatever form they were given.
 
     Attributes:
         tools: as the model sees them.
-        choice: what the model has to do with them.
+        choice: whether the model may or must call them.
         descriptions: for this request alone, by the name of the tool.
         strict: whether the provider has to hold the model to the schemas.
     """
@@ -179,8 +179,6 @@ def made_forms(
         modes: as for `forms_of`.
         description: in place of the tools' own.
     """
-    from ..json_values import Original
-
     made: list[ToolForm] = []
     for tool, strict, written in zip(tools, modes, _schemas(provider, tools, modes), strict=True):
         definition = tool.new_definition(STYLE)
@@ -258,7 +256,7 @@ def check_size(provider: TakesTools, sizes: Sequence[Size]) -> None:
 
 
 def too_many(provider: TakesTools, tools: Tools) -> list[Finding]:
-    """Return what is wrong with the number of tools."""
+    """Check the number of tools."""
     most = provider.rules.most_tools
     if most is None or len(tools) <= most:
         return []

@@ -1,4 +1,4 @@
-"""What the wire forms have in common: each family of providers has one, in a module of its own."""
+"""Shared parts of the wire forms. Each family of providers has a wire form, in its own module."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ..json_values import is_array, is_object, to_json_text
 from ..schema.style import Dialect
 from ..tools import RawCall
 from .answer import Usage, parsed_arguments
-from .names import NameRule, Rules
 from .partial_response import GrowingObject
+from .tool_names import NameRule, Rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -71,10 +71,10 @@ CUSTOM = f"{UNNAMED}custom_"
 
 
 class Wanted(Value):
-    """What a request asks of the model.
+    """Whether a request lets or makes the model call tools.
 
     Attributes:
-        mode: as that of a `ToolChoice`.
+        mode: like the mode of a `ToolChoice`.
         name: on the wire, of the tool that it has to call; None in every other mode.
         strict: whether the provider has to hold the model to the schemas.
     """
@@ -104,7 +104,7 @@ class Wire(Value):
         raise NotImplementedError
 
     def choice(self, wanted: Wanted) -> Any:
-        """Return what says what the model has to do with the tools, as it is in a request."""
+        """Return the part of a request that says whether the model may or must call tools."""
         raise NotImplementedError
 
     def request(self, tools: Sequence[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:
@@ -112,7 +112,7 @@ class Wire(Value):
 
         Args:
             tools: as `tool` returns them.
-            wanted: what the model has to do with them.
+            wanted: whether the model may or must call them.
         """
         return {"tools": tools, "tool_choice": self.choice(wanted)}
 
@@ -148,7 +148,7 @@ class Wire(Value):
         """Count the calls in a message or an item of this form; one of another form has none.
 
         Raises:
-            TypeError, AttributeError: the message has a form that nobody knows.
+            TypeError, AttributeError: the message has an unknown form.
         """
         raise NotImplementedError
 
@@ -252,16 +252,16 @@ class GrowingChoice(Protocol):
         ...
 
     def take(self, choice: Mapping[str, Any], /) -> None:
-        """Take what is new in it."""
+        """Take its new content."""
         ...
 
 
 class ChoicesMerger(Merger):
-    """A merger of events that say what is new in one or more of several answers.
+    """A merger of events, each of which has new content of one or more answers.
 
     Args:
         calls: as for any merger.
-        key: where the list of answers stands in the response.
+        key: the key of the list of answers in the response.
         begin: makes an answer that grows; it gets what its calls are added to.
     """
 
@@ -333,7 +333,7 @@ def described(definition: ToolDefinition, schema_key: str, *, strict: bool) -> d
 
     Args:
         definition: of the tool.
-        schema_key: where the schema stands.
+        schema_key: the key of the schema.
         strict: whether a mark says that it is strict.
     """
     found = {
@@ -375,7 +375,7 @@ def custom_call(call_id: str, name: str, text: Any) -> RawCall:
 
 
 def is_custom(call: RawCall | ToolResult) -> bool:
-    """Return whether a call, or the one of a result, is that of a custom tool."""
+    """Return whether a call, or the call of a result, belongs to a custom tool."""
     return (call.id if isinstance(call, RawCall) else call.call_id).startswith(CUSTOM)
 
 
@@ -397,11 +397,11 @@ def object_of(value: Any) -> Mapping[str, Any]:
 
 
 def usage_of(found: Any, inputs: Sequence[str], outputs: Sequence[str]) -> Usage | None:
-    """Return what an answer cost.
+    """Return the tokens that an answer cost.
 
     Args:
-        found: what the provider says of it.
-        inputs: keys of numbers of tokens whose sum is that of the request.
+        found: the provider's own data.
+        inputs: keys of the numbers of tokens that add up to the tokens of the request.
         outputs: the same for the answer.
 
     Returns:

@@ -6,8 +6,8 @@ from os import urandom
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..findings import Finding, shown_call
+from ..message_text import checked_text, listed, quote, received
 from ..tools.calls import ToolResult
-from ..wording import checked_text, listed, quote, received
 from .errors import CommitError, RoundError
 from .input_copies import is_edited
 from .tool_call import ToolCall
@@ -149,7 +149,7 @@ def _is_decided(given: Any) -> bool:
 
 def _own_index(result: Given) -> int | None:
     """Return the position of the call that a result knows; None if it has only an id."""
-    return result._index if isinstance(result, ToolResult) else result.index  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # made in this room
+    return result._index if isinstance(result, ToolResult) else result.index  # noqa: SLF001  # made in this room
 
 
 def _id_of(result: Given) -> str:

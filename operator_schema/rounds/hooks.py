@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from ..immutable import Value
 from ..json_values import to_json_text
+from ..message_text import clip, escape, received, writable_text
 from ..tools.calls import ToolResult, exception_text
-from ..tools.log import DEBUG, ERROR, INFO, is_logged, write_log
+from ..tools.failures import DEBUG, ERROR, INFO, is_logged, write_log
 from ..tools.signature import is_awaitable
 from ..tools.tool import Tool
-from ..wording import clip, escape, received, writable_text
 from .input_copies import is_edited, own_copy
 from .named_tools import NamedTools
 
@@ -256,7 +256,7 @@ class Hooks(Value):
     hooks: tuple[Hook, ...]
 
     def __init__(self, *sources: Any, toolset: NamedTools | None = None) -> None:
-        if not (toolset is None or isinstance(toolset, NamedTools)):  # pyright: ignore[reportUnnecessaryIsInstance]  # as above
+        if not (toolset is None or isinstance(toolset, NamedTools)):
             message = f"toolset is a Toolset, not {received(toolset)}"
             raise TypeError(message)
         found = tuple([found for source in sources for found in _hooks_of(source, toolset)])
@@ -266,7 +266,7 @@ class Hooks(Value):
 
     def __or__(self, other: Hooks) -> Hooks:
         """Return the hooks of both, these first."""
-        if not isinstance(other, Hooks):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+        if not isinstance(other, Hooks):  # what callers promise, some do not
             return NotImplemented
         return Hooks(self, other)
 

@@ -8,13 +8,12 @@ from itertools import islice
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
-from ..codec.size_limits import MAX_DEPTH, MAX_PROBLEMS, most_digits
 from ..errors import DecodeError, EncodeError, ToolError
 from ..findings import Finding
 from ..immutable import is_same_state
-from ..json_values import LONGEST_BITS, is_array, is_object
+from ..json_values import LONGEST_BITS, MAX_DEPTH, MAX_PROBLEMS, is_array, is_object, most_digits
+from ..message_text import clip, escape, excerpt, received
 from ..tools.calls import class_name_of
-from ..wording import clip, escape, excerpt, received
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -71,7 +70,7 @@ def digest_with(secret: bytes | None) -> Digest:
 
     if secret is None:
         return lambda saved: sha256(text_of(saved)).hexdigest()
-    if not isinstance(secret, (bytes, bytearray)):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+    if not isinstance(secret, (bytes, bytearray)):  # what callers promise, some do not
         message = f"the secret is bytes, such as secrets.token_bytes(32), not {class_name_of(secret)}"
         raise TypeError(message)
     if not secret:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from ..errors import DuplicateToolError, ToolNotFoundError
 from ..immutable import Value
+from ..message_text import nearest_names, quote, received
 from ..tools.metadata import HiddenSwitch
 from ..tools.registry import Registry
 from ..tools.snapshot import snapshot_of
 from ..tools.tool import Tool
 from ..tools.tool_sources import places_of, tools_of
-from ..wording import nearest_names, quote, received
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

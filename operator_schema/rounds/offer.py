@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, cast
 
 from ..errors import DecodeError, ToolNotFoundError
 from ..immutable import Value
+from ..message_text import as_written, listed, nearest_names, quote, received, writable_text
 from ..tools.calls import RawCall, ToolResult, arguments_to_decode, checked_calls
 from ..tools.tool import Tool
-from ..wording import as_written, listed, nearest_names, quote, received, writable_text
 from .commit import Settlement
 from .errors import OfferError, RoundError
 from .input_copies import MESSAGE_DEPTH, NotJSONError, own_json, shown_arguments
@@ -91,7 +91,7 @@ class Offer(Value, Generic[Input]):
         strict: Strict,
         descriptions: tuple[tuple[str, str], ...],
     ) -> None:
-        snapshot = toolset._entries  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # the same tools, with their switches
+        snapshot = toolset._entries  # noqa: SLF001  # the same tools, with their switches
         describer = snapshot.describer if snapshot.describer in names else None
         shown = {name: snapshot.shown(name, describer) for name in names}
         super().__init__(toolset, names, choice, strict, descriptions, snapshot, shown)
@@ -238,7 +238,7 @@ def make_offer(
     context: Context | None = None,
 ) -> Offer[Any]:
     """Make an offer; see `Toolset.offer`."""
-    snapshot = toolset._entries  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # the same tools, with their switches
+    snapshot = toolset._entries  # noqa: SLF001  # the same tools, with their switches
     wanted = _wanted(toolset, only, also)
     candidates = [name for name in toolset.names if name in wanted]
     names = tuple([name for name in candidates if snapshot.is_offered(name, context, asked_for=True)])
@@ -289,7 +289,7 @@ def _why_not(toolset: NamedTools, name: str, names: tuple[str, ...], wanted: fro
 
 
 def _checked(toolset: NamedTools, descriptions: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    if not isinstance(descriptions, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+    if not isinstance(descriptions, Mapping):  # what callers promise, some do not
         message = f"descriptions maps names of tools to texts, not {received(descriptions)}"
         raise TypeError(message)
     found: list[tuple[str, str]] = []

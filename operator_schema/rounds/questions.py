@@ -10,10 +10,9 @@ from ..codec.codec import codec_of
 from ..errors import DecodeError, NeedsInput, SchemaError, ToolError
 from ..findings import Finding
 from ..json_values import is_array, is_object
-from ..tools.calls import arguments_to_decode
+from ..message_text import escape, listed, received, show_path, writable_text
+from ..tools.calls import DecodedCall, arguments_to_decode
 from ..tools.injection import is_union
-from ..tools.round_protocol import DecodedCall
-from ..wording import escape, listed, received, show_path, writable_text
 from .hooks import CONFIRM, Complete, Defer, Reject, RunNormally, decided, with_own_input
 from .input_copies import check_written, own_json
 from .tool_call import FAILURES, Question, ToolCall, call_with_input
@@ -21,8 +20,7 @@ from .tool_call import FAILURES, Question, ToolCall, call_with_input
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ..tools.calls import RawCall, ToolResult
-    from ..tools.round_protocol import Asking
+    from ..tools.calls import Asking, RawCall, ToolResult
     from ..tools.tool import Tool
 
 __all__ = [
@@ -95,8 +93,8 @@ def answered(call: ToolCall[Any], question: Question, answer: object) -> ToolCal
         DecodeError: the answer doesn't fit.
     """
     codecs = [answer_codec(call.tool, question.parameter)]
-    if question._answer_type is not None:  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # a value of this room
-        codecs.append(codec_of(question._answer_type))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as above
+    if question._answer_type is not None:  # noqa: SLF001  # a value of this room
+        codecs.append(codec_of(question._answer_type))  # noqa: SLF001  # as above
     about = f"the answer for {call.name}"
     try:
         own = own_json(answer)
@@ -109,7 +107,7 @@ def answered(call: ToolCall[Any], question: Question, answer: object) -> ToolCal
         raise DecodeError(
             about, [Finding((), "invalid_json", f"the answer has to be JSON: {error}")]
         ) from None
-    kept = [(name, value) for name, value in call._answers if name != question.parameter]  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as above
+    kept = [(name, value) for name, value in call._answers if name != question.parameter]  # noqa: SLF001  # as above
     answers = (*kept, (question.parameter, own))
     return call.as_pending().replace(approved=True, _answers=answers)
 

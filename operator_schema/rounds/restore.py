@@ -9,8 +9,8 @@ from ..codec.codec import Codec
 from ..errors import DecodeError, ToolError, ToolNotFoundError
 from ..findings import Finding
 from ..json_values import is_object
+from ..message_text import nearest_names, received
 from ..tools.calls import RawCall, ToolResult, arguments_to_decode, exception_text
-from ..wording import nearest_names, received
 from .commit import Settlement
 from .errors import fault_list
 from .input_copies import check_same, digest_with, is_same_digest, own_json, schema_digest, what_is_signed

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from ..findings import shown_call
 from ..immutable import Value
 from ..json_values import copy_json
+from ..message_text import clip, escape, quote, received
 from ..tools.calls import ToolResult, class_name_of, exception_text
-from ..wording import clip, escape, quote, received
 from .commit import INTERRUPTED, find_call, matched, refuse, settled
 from .errors import RoundError
 from .hooks import CONFIRM, FailedHookError, Hooks, after_hooks, decide, unless_confirmed
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import Self, TypeAlias
 
-    from ..tools.round_protocol import Asking, Limited, RunAll, Wording
+    from ..tools.calls import Asking, Limited, RunAll, Wording
     from .commit import Given, Settlement, WhichCall
     from .named_tools import NamedTools
     from .tool_call import CallState
@@ -326,7 +326,7 @@ class Round(Value, Generic[Input]):
 
         self._check_open()
         found = find_call(self.calls, call, "handled")
-        if not isinstance(result, ToolResult):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+        if not isinstance(result, ToolResult):  # what callers promise, some do not
             message = f"a call is revised with a ToolResult, such as call.complete(…), not {received(result)}"
             raise TypeError(message)
         if (result.call_id, result.name) != (found.id, found.name):

@@ -285,7 +285,7 @@ def _saved_question(call: ToolCall[Any]) -> dict[str, Any] | None:
 
 def _decided(call: ToolCall[Any]) -> dict[str, Any]:
     if not call.has_input:
-        kept = call._saved  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # a call of this room
+        kept = call._saved  # noqa: SLF001  # a call of this room
         return {**({"issue": True} if kept is None else kept), "by": call.by}
     try:
         given = _saved_input(call)

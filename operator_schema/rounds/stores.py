@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..codec.codec import Codec
 from ..immutable import Value
+from ..message_text import clip, escape, received
 from ..tools.calls import RawCall, ToolResult
-from ..wording import clip, escape, received
 from .errors import RoundError, StoreError
 from .input_copies import digest_with
 from .round import HookError
@@ -88,7 +88,7 @@ class SqliteStore:
         Args:
             name: of the conversation, such as the id of a customer.
         """
-        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+        if not isinstance(name, str):  # what callers promise, some do not
             message = f"a transcript has a string as its name, not {received(name)}"
             raise TypeError(message)
         return StoredTranscript(self, name)
@@ -187,7 +187,7 @@ class SqliteStore:
             EncodeError: it can't be written as JSON.
             StoreError: it is done, runs now, or somebody decided something else meanwhile.
         """
-        revision = work._revision  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # a value of this room
+        revision = work._revision  # noqa: SLF001  # a value of this room
         text = json.dumps(work.as_dict(secret=self._secret))
         with self._transaction() as db:
             row = _row(db, work.id)
@@ -212,7 +212,7 @@ class SqliteStore:
         Raises:
             StoreError: somebody took it back meanwhile.
         """
-        revision: Any = claimed._revision  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as above
+        revision: Any = claimed._revision  # noqa: SLF001  # as above
         kept = after.replace(_revision=revision + 1)
         with self._transaction() as db:
             self._write(db, kept, revision)
@@ -224,7 +224,7 @@ class SqliteStore:
         Raises:
             StoreError: somebody took it back meanwhile.
         """
-        revision: Any = claimed._revision  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as above
+        revision: Any = claimed._revision  # noqa: SLF001  # as above
         with self._transaction() as db:
             row = _row(db, claimed.id)
             if row is None or row[0] != revision:
@@ -288,7 +288,7 @@ class StoredTranscript:
             self.commit_turn(item, None)
             return
         text = json.dumps(item, allow_nan=False)
-        with self._store._transaction() as db:  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # one thought with it
+        with self._store._transaction() as db:  # noqa: SLF001  # one thought with it
             db.execute("INSERT INTO items (transcript, item) VALUES (?, ?)", (self._name, text))
 
     def commit_turn(self, turn: Turn, revision: int | None, /) -> None:
@@ -299,7 +299,7 @@ class StoredTranscript:
             StoreError: the round runs now, or somebody decided something else meanwhile.
         """
         text = json.dumps({"turn": turn.as_dict()})
-        with self._store._transaction() as db:  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as above
+        with self._store._transaction() as db:  # noqa: SLF001  # as above
             if db.execute("SELECT 1 FROM items WHERE turn = ?", (turn.id,)).fetchone():
                 message = "this turn is in a transcript already: it was committed before"
                 raise RoundError(message)
@@ -312,7 +312,7 @@ class StoredTranscript:
             db.execute("DELETE FROM rounds WHERE id = ?", (turn.id,))
 
     def _items(self) -> list[Any]:
-        with self._store._transaction() as db:  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as above
+        with self._store._transaction() as db:  # noqa: SLF001  # as above
             query = "SELECT turn, item FROM items WHERE transcript = ? ORDER BY position"
             rows = db.execute(query, (self._name,)).fetchall()
         return [json.loads(text) if turn is None else _turn(json.loads(text)["turn"]) for turn, text in rows]

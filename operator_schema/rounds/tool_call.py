@@ -9,9 +9,9 @@ from ..errors import DecodeError
 from ..findings import shown_call
 from ..immutable import Value
 from ..json_values import copy_json
+from ..message_text import checked_text, clip, escape, excerpt, listed, writable_text
 from ..tools.calls import RawCall, ToolResult
 from ..tools.failures import ClassSet, Failures
-from ..wording import checked_text, clip, escape, excerpt, listed, writable_text
 from .errors import RoundError
 from .input_copies import checked_input, own_arguments
 
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ..findings import Finding
-    from ..tools.calls import ResultCode
-    from ..tools.round_protocol import Limited
+    from ..tools.calls import Limited, ResultCode
     from ..tools.tool import Tool
 
 __all__ = [

@@ -169,7 +169,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
         Raises:
             DuplicateToolError: two different tools have the same name.
         """
-        if not isinstance(other, Toolset):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+        if not isinstance(other, Toolset):  # what callers promise, some do not
             return NotImplemented
         both = [*self._derived(), *other._derived()]  # its own class
         return self._made(merged(both, same_is_one=True).values())
@@ -269,4 +269,4 @@ class Toolset(NamedTools, Value, Generic[Input]):
 
 def _restored(entries: tuple[Entry, ...]) -> Toolset[Any]:
     """Return a toolset from its pickle."""
-    return Toolset._made(entries)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # its own class
+    return Toolset._made(entries)  # noqa: SLF001  # its own class

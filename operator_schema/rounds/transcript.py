@@ -6,8 +6,8 @@ from _thread import RLock  # `threading` itself is not needed
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from ..immutable import Value
+from ..message_text import clip, escape, quote, received
 from ..tools.signature import close_awaitable, is_awaitable
-from ..wording import clip, escape, quote, received
 from .errors import RoundError
 
 if TYPE_CHECKING:

@@ -22,12 +22,13 @@ from ..introspect.nodes import (
     UnionNode,
 )
 from ..json_values import copy_json, is_array, is_object
-from ..wording import quote
+from ..message_text import quote
 from .dialect_writing import (
     WORDS,
     CannotSay,
     has_words,
     leaf_schema,
+    openapi_schema,
     or_null,
     said_of,
     says_null,
@@ -37,7 +38,7 @@ from .dialect_writing import (
     written_out,
 )
 from .render import Renderer
-from .subschemas import as_path, path_of, subschemas, unescaped
+from .subschemas import as_path, subschemas, unescaped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
@@ -46,23 +47,55 @@ if TYPE_CHECKING:
     from ..introspect.nodes import Field, Graph, Node, Target
     from .style import Dialect
 
-__all__ = ["DialectSchema", "Loss", "dialect_schema", "strange_parts"]
+__all__ = ["GIVE_TOOLS", "DialectSchema", "LossCode", "dialect_schema", "lost", "strange_parts"]
 
 
-class Loss(Value):
-    """One thing that a schema in a dialect says in another way than the usual one.
+LossCode = Literal["described", "null", "weakened", "renamed"]
+_LOSSES: dict[LossCode, str] = {
+    "described": "{provider} doesn't take {keyword}, which moves to the description",
+    "null": "{provider} requires it, so null stands for leaving it out",
+    "weakened": "{provider} can't say all of its type, so its schema takes more",
+    "renamed": "{provider} doesn't take the name of this property, and gets {new_name} in its place",
+}
 
-    Attributes:
+
+def lost(
+    path: tuple[str | int, ...],
+    code: LossCode,
+    keyword: str | None,
+    tool: str,
+    provider: str,
+    new_name: str | None = None,
+) -> Finding:
+    """Make a finding about something that a provider gets in another way than the usual one.
+
+    Args:
         path: attribute names that lead to it; `*` stands for the items of an array.
-        kind: `described`: a keyword became words in the description · `null`: a property that may be left out
+        code: `described`: a keyword became words in the description · `null`: a property that may be left out
             has to be there, and takes null instead · `weakened`: the schema takes more than the type, which
             words say · `renamed`: the provider doesn't take the name of a property.
-        keyword: that it is about; `required` for a property, and for one that is renamed its other name.
+        keyword: of JSON Schema; None if the property has another name.
+        tool: name of the tool.
+        provider: name of the provider.
+        new_name: name of the property on the wire, which is then the finding's `received`.
     """
+    message = _LOSSES[code].format(provider=provider, keyword=keyword, new_name=new_name)
+    remedy = "Decoding still checks it" if new_name is None else GIVE_TOOLS
+    return Finding(
+        path,
+        code,
+        message,
+        received=new_name,
+        remedy=remedy,
+        severity="warning" if code == "weakened" else "note",
+        tool=tool,
+        provider=provider,
+        keyword=keyword,
+    )
 
-    path: tuple[str, ...]
-    kind: Literal["described", "null", "weakened", "renamed"]
-    keyword: str
+
+GIVE_TOOLS = "Give the tools to answers and results too"
+"""What to do where names on the wire are other ones."""
 
 
 class DialectSchema(Value):
@@ -70,12 +103,12 @@ class DialectSchema(Value):
 
     Attributes:
         schema: a document of the caller's own.
-        losses: what it says in another way than the usual one, in order.
+        losses: what it says in another way than the usual one, in order; see `lost`.
         complaints: what the dialect can't say at all; then the schema can't be used.
     """
 
     schema: dict[str, Any]
-    losses: tuple[Loss, ...]
+    losses: tuple[Finding, ...]
     complaints: tuple[Finding, ...]
 
     __hash__ = None  # type: ignore[assignment]  # a dict is in it
@@ -104,32 +137,15 @@ def dialect_schema(codec: Codec[Any], dialect: Dialect, name: str, provider: str
         return DialectSchema({}, tuple(found.losses), tuple(found.complaints))
     if found.renderer is not None and not (dialect.takes_references and dialect.takes_recursion):
         _drop_definitions(document, [found.renderer.names[target] for target in codec.graph.definitions])
-    if beyond := getattr(codec, "beyond", ()):
-        whole = codec.json_schema()
-        inner = [part.where for part in beyond]
-        for part in beyond:
-            # What is inside is described by itself.
-            if not any(where.startswith(f"{part.where}/{part.keyword}/") for where in inner):
-                _describe(document, whole, part.where, part.keyword)
+    _describe_beyond(document, codec)
     document = written_out(document)
-    strange = strange_parts(document, dialect)
-    if strange:
-        remedy = "Write this part as a dataclass"
-        return DialectSchema(
-            {},
-            tuple(found.losses),
-            tuple(
-                [
-                    about_type(path, "unsupported", name, f"{what}, which {provider} doesn't take", remedy)
-                    for path, what in strange
-                ]
-            ),
-        )
+    for path, what in strange_parts(document, dialect):
+        found.complain(path, f"{what}, which {provider} doesn't take", "Write this part as a dataclass")
+    if found.complaints:
+        return DialectSchema({}, tuple(found.losses), tuple(found.complaints))
     if dialect.openapi:
-        from .dialect_writing import openapi_schema
-
         document = openapi_schema(document)
-    return DialectSchema(document, (*found.losses, *_losses_of_document(codec)), ())
+    return DialectSchema(document, (*found.losses, *_losses_of_document(codec, name, provider)), ())
 
 
 class _Findings:
@@ -145,9 +161,13 @@ class _Findings:
         self.tool = tool
         self.provider = provider
         self.graph = graph
-        self.losses: list[Loss] = []
+        self.losses: list[Finding] = []
         self.complaints: list[Finding] = []
         self.renderer: DialectRenderer | None = None
+
+    def lose(self, path: Sequence[str], code: LossCode, keyword: str) -> None:
+        """Note what is said in another way."""
+        self.losses.append(lost(tuple(path), code, keyword, self.tool, self.provider))
 
     def complain(self, path: Sequence[str], message: str, remedy: str) -> None:
         """Note what can't be said."""
@@ -238,7 +258,7 @@ class DialectRenderer(Renderer):
         if self._dialect.takes_anything:
             return super().any(node)
         if self._dialect.lenient:
-            self._found.losses.append(Loss(tuple(self._path), "weakened", "type"))
+            self._found.lose(self._path, "weakened", "type")
             return with_words(self._any_type(), "any JSON value")
         remedy = "Name the type; for JSON of any form take a string, and parse it"
         return self._unsaid("it takes a value of any type", remedy, {"type": "string"}, "any JSON value")
@@ -307,7 +327,7 @@ class DialectRenderer(Renderer):
         document = self._fitted({"type": "array", "items": items, "minItems": length, "maxItems": length})
         if not different:
             return document
-        self._found.losses.append(Loss(tuple(self._path), "weakened", "prefixItems"))
+        self._found.lose(self._path, "weakened", "prefixItems")
         return with_words(document, "each place has its own type") if node.items else document
 
     def map(self, node: MapNode) -> dict[str, Any]:
@@ -388,7 +408,7 @@ class DialectRenderer(Renderer):
         """Return a schema that takes null in place of what is left out."""
         if says_null(document):
             return document
-        self._found.losses.append(Loss(tuple(self._path), "null", "required"))
+        self._found.lose(self._path, "null", "required")
         return or_null(document, as_list=self._dialect.takes_type_lists)
 
     def _fitted(self, document: dict[str, Any]) -> dict[str, Any]:
@@ -402,7 +422,7 @@ class DialectRenderer(Renderer):
                 kept[keyword] = value
                 continue
             moved[keyword] = value
-            self._found.losses.append(Loss(tuple(self._path), "described", keyword))
+            self._found.lose(self._path, "described", keyword)
         words = [*document.get(WORDS, ()), *said_of(moved)]
         return {**kept, WORDS: words} if words else kept
 
@@ -415,7 +435,7 @@ class DialectRenderer(Renderer):
         rest = {key: value for key, value in document.items() if key not in {"type", "enum"}}
         if self._dialect.text_choices and by_type.keys() - {"string", "null"}:
             words = f"one of {short_json(values)}"
-            self._found.losses.append(Loss(tuple(self._path), "described", "enum"))
+            self._found.lose(self._path, "described", "enum")
             kinds: list[dict[str, Any]] = [{"type": kind} for kind in by_type]
             found = kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
             return with_words({**found, **rest}, words)
@@ -429,7 +449,7 @@ class DialectRenderer(Renderer):
         """Refuse what the dialect can't say, or say less."""
         if self._dialect.lenient:
             keyword = next(iter(weak))
-            self._found.losses.append(Loss(tuple(self._path), "weakened", keyword))
+            self._found.lose(self._path, "weakened", keyword)
             return with_words(weak, words) if words else weak
         return self._refused(what, remedy, self._path)
 
@@ -442,9 +462,22 @@ class DialectRenderer(Renderer):
 _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
 
 
-def _losses_of_document(codec: Codec[Any]) -> list[Loss]:
+def _losses_of_document(codec: Codec[Any], tool: str, provider: str) -> list[Finding]:
     """List what the graph of a document of others doesn't say: it is checked when arguments are decoded."""
-    return [Loss(path_of(one.where), "weakened", one.keyword) for one in getattr(codec, "beyond", ())]
+    return [lost(one.path, "weakened", one.keyword, tool, provider) for one in getattr(codec, "beyond", ())]
+
+
+def _describe_beyond(document: dict[str, Any], codec: Codec[Any]) -> None:
+    """Say in words what the graph of a document of others doesn't say."""
+    beyond: Sequence[Finding] = getattr(codec, "beyond", ())
+    if not beyond:
+        return
+    whole = codec.json_schema()
+    places = [str(part.where) for part in beyond]
+    for place, part in zip(places, beyond, strict=True):
+        # What is inside is described by itself.
+        if not any(other.startswith(f"{place}/{part.keyword}/") for other in places):
+            _describe(document, whole, place.removeprefix("#"), part.keyword or "")
 
 
 def _describe(document: dict[str, Any], whole: Any, where: str, keyword: str) -> None:

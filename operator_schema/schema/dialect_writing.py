@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ..json_values import JSON_TYPES, fits_types, is_array, is_object, to_json_text
-from ..wording import clip, quote
+from ..message_text import clip, quote
 from .keywords import KEYWORDS, UNITS
 from .subschemas import mapped, rebuilt
 

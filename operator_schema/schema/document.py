@@ -1,4 +1,4 @@
-"""A JSON Schema document of somebody else, copied and bounded."""
+"""A JSON Schema document that you didn't write, copied and bounded."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SchemaError
-from ..findings import about_type
+from ..findings import Finding, about_type
 from ..immutable import Value
 from ..json_values import copy_json, has_surrogate, is_array, is_object
-from ..wording import received
+from ..message_text import received
+from .subschemas import path_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["MAX_DOCUMENT", "Left", "SchemaDocument"]
+__all__ = ["MAX_DOCUMENT", "SchemaDocument", "unchecked"]
 
 MAX_DOCUMENT = 1_000_000
 """Characters and values of a document, a value counting for ten."""
@@ -41,7 +42,7 @@ class SchemaDocument(Value):
     schema: dict[str, Any]
     is_arguments: bool
 
-    def __init__(self, name: str, schema: Mapping[str, Any], is_arguments: bool = True) -> None:  # noqa: FBT001, FBT002  # `Value.replace` gives every attribute by position
+    def __init__(self, name: str, schema: Mapping[str, Any], is_arguments: bool = True) -> None:
         fault = _fault(schema)
         if fault is None and is_arguments and schema.get("type", "object") != "object":
             fault = f'"type" is {received(schema["type"])}, and arguments are an object'
@@ -72,7 +73,7 @@ class SchemaDocument(Value):
 
 
 def _fault(schema: object) -> str | None:
-    """Return what is wrong with a document, None if nothing is."""
+    """Return the problem of a document, None if there is none."""
     if not is_object(schema):
         return f"it is {received(schema)}, not an object"
     left = MAX_DOCUMENT
@@ -90,7 +91,7 @@ def _fault(schema: object) -> str | None:
 
 
 def _level_fault(level: list[Any], inside: list[Any]) -> str | None:
-    """Return what is wrong with some values, None if nothing is; add what is in them to `inside`."""
+    """Return the first problem of some values, None if there is none; add their items to `inside`."""
     for value in level:
         if isinstance(value, str):
             if has_surrogate(value):
@@ -115,19 +116,12 @@ def _scalar_fault(value: object) -> str | None:
     return None if value is None or isinstance(value, int) else f"{received(value)} isn't a value of JSON"
 
 
-class Left(Value):
-    """Something that a document says and isn't checked.
+def unchecked(where: str, keyword: str, reason: str) -> Finding:
+    """Make a finding about a keyword of a document that isn't checked.
 
-    Attributes:
-        where: JSON pointer (RFC 6901) to the schema that says it.
-        keyword: that says it; empty if it is the schema as a whole.
+    Args:
+        where: JSON pointer (RFC 6901) to its schema.
+        keyword: name of the keyword; empty for the schema as a whole.
         reason: why it isn't checked.
     """
-
-    where: str
-    keyword: str
-    reason: str
-
-    def __str__(self) -> str:
-        """Write place, keyword and reason on one line."""
-        return f"#{self.where} {self.keyword}".rstrip() + f": {self.reason}"
+    return Finding(path_of(where), "unchecked", reason, severity="note", where=f"#{where}", keyword=keyword)

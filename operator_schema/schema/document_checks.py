@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 from ..codec.problems import steps_of
 from ..findings import Finding
 from ..json_values import JSON_TYPES, fits_types, is_array, is_object
-from ..wording import count_of, excerpt, listed, quote, received
-from .document import Left
+from ..message_text import count_of, excerpt, listed, quote, received
+from .document import unchecked
 from .keywords import DEFINITIONS, KEYWORDS, LIMITS, UNITS, limit_of
 from .patterns import UNREAD_PATTERN
 from .references import References, is_old
@@ -470,7 +470,7 @@ class Judge:
         patterns: its regular expressions.
 
     Attributes:
-        left: what the document says and isn't checked, in the order in which it was met; 100 at most.
+        left: the keywords that aren't checked, in the order of the document; 100 at most.
     """
 
     __slots__ = (
@@ -491,12 +491,12 @@ class Judge:
         self._is_old = is_old(document)
         self._is_tracking = False
         self._rules: dict[int, Rules] = {}
-        self._notes: dict[tuple[str, str], Left] = {}
+        self._notes: dict[tuple[str, str], Finding] = {}
         self._read_all()
         self.left = tuple(self._notes.values())
 
     def problems(self, value: object) -> list[Finding]:
-        """Return what is wrong with a value; nothing where that isn't known."""
+        """Return the problems of a value; none where that isn't known."""
         run = Run(self._rules, is_tracking=self._is_tracking)
         try:
             run.check(self._document, value, None, None)
@@ -523,10 +523,10 @@ class Judge:
 
     def _note(self, where: str, keyword: str, reason: str) -> None:
         if len(self._notes) < _MAX_NOTES:
-            self._notes.setdefault((where, keyword), Left(where, keyword, reason))
+            self._notes.setdefault((where, keyword), unchecked(where, keyword, reason))
 
     def _read(self, schema: dict[str, Any], where: str) -> tuple[Rules, list[tuple[str, Any]]]:
-        """Return what a schema says, and the schemas that it leads to."""
+        """Return the rules of a schema, and the schemas inside it or behind its references."""
         rules: list[Rule] = []
         inside: list[tuple[str, Any]] = []
         is_whole = True

@@ -7,25 +7,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..codec.codec import DEFAULTS, ResultCodec
 from ..codec.options import checked_options
 from ..codec.problems import Problems
-from ..codec.report import DecodeReport
 from ..errors import EncodeError, SchemaError
-from ..findings import Finding, about_type
+from ..findings import DecodeReport, Finding, about_type
 from ..immutable import set_once
 from ..json_values import copy_json
-from ..wording import nearest, quote
+from ..message_text import nearest, quote
 from .document_checks import Judge
 from .patterns import Patterns
 from .read import read_document
-from .style import style_of
+from .style import restyled, style_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Self, Unpack
 
     from ..codec.options import CodecOptions
-    from ..findings import Finding
     from ..introspect.nodes import Graph
-    from .document import Left, SchemaDocument
+    from .document import SchemaDocument
     from .style import StyleOptions
 
 __all__ = ["DocumentCodec"]
@@ -52,20 +50,20 @@ class _Whole(NamedTuple):
         asked: document, other descriptions, and whether keys without a name are refused.
         shown: the schema, with other descriptions.
         graph: takes every value that the document takes.
-        beyond: what the document says beyond that.
-        judge: checks what is beyond, if anything is.
-        complaints: about descriptions of properties that there aren't.
+        beyond: the keywords that the graph doesn't express.
+        judge: checks these keywords; None if there are none.
+        complaints: about descriptions of unknown properties.
     """
 
     asked: tuple[SchemaDocument, Mapping[str, str], bool]
     shown: dict[str, Any]
     graph: Graph
-    beyond: tuple[Left, ...]
+    beyond: tuple[Finding, ...]
     judge: Judge | None
     complaints: list[Finding]
 
 
-def _read_whole(document: SchemaDocument, descriptions: Mapping[str, str], is_closed: bool) -> _Whole:  # noqa: FBT001  # as the attribute
+def _read_whole(document: SchemaDocument, descriptions: Mapping[str, str], is_closed: bool) -> _Whole:
     shown = document.with_descriptions(descriptions) if descriptions else document
     patterns = Patterns()
     reading = read_document(
@@ -103,11 +101,10 @@ def _whole_of(
 
 
 class DocumentCodec(ResultCodec[Any]):
-    """Check values against a JSON Schema document of somebody else.
+    """Check values against a JSON Schema document that you didn't write.
 
-    A value that fits comes out as it went in, or as it was repaired: a copy, with the keys that the
-    document doesn't name. What the graph of the document leaves out is checked by a judge of the whole
-    document.
+    Decoding returns a copy of a value that fits, with its repairs, and with keys that the document doesn't
+    name. `Judge` checks the keywords that the graph of the document doesn't express.
 
     Args:
         document: whose `schema` is also what `json_schema` returns.
@@ -127,22 +124,22 @@ class DocumentCodec(ResultCodec[Any]):
         set_once(self, "_whole", whole)
 
     def again(self, annotation: Any, /, **options: Unpack[CodecOptions]) -> Self:
-        """Return a codec of the same kind, which shares what was read if nothing of that is another."""
+        """Return a codec with other options, which shares the document that was read if possible."""
         checked, whole = _whole_of(annotation, options, self._whole)
         made = self.from_graph(whole.graph, annotation, annotation.name, checked)
         set_once(made, "_whole", whole)
         return made
 
     @property
-    def left(self) -> tuple[Left, ...]:
-        """What the document says and isn't checked, in the order in which it was met; 100 at most."""
+    def left(self) -> tuple[Finding, ...]:
+        """The keywords that aren't checked, in the order of the document; 100 at most."""
         return () if self._whole.judge is None else self._whole.judge.left
 
     @property
-    def beyond(self) -> tuple[Left, ...]:
-        """What the document says and its graph doesn't, in the order in which it was met; 100 at most.
+    def beyond(self) -> tuple[Finding, ...]:
+        """The keywords that the graph doesn't express, in the order of the document; 100 at most.
 
-        It is checked when values are decoded, apart from what `left` lists.
+        They are checked when values are decoded, except those that `left` lists.
         """
         return self._whole.beyond
 
@@ -162,8 +159,6 @@ class DocumentCodec(ResultCodec[Any]):
         document: dict[str, Any] = copy_json(self._whole.shown)
         if style is None:
             return document
-        from .style import restyled
-
         styled: dict[str, Any] = restyled(document, style)
         return styled
 

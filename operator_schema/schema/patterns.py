@@ -218,7 +218,7 @@ class _State(dict[str, "_State"]):
 
     __slots__ = ("before", "places", "verdict")
 
-    def __init__(self, places: int, before: int, verdict: bool | None) -> None:  # noqa: FBT001  # by position alone
+    def __init__(self, places: int, before: int, verdict: bool | None) -> None:
         super().__init__()
         self.places = places
         self.before = before

@@ -37,7 +37,7 @@ from ..introspect.nodes import (
     resolve,
 )
 from ..json_values import JSON_TYPES, choice_key, copy_json, fits_types, is_array, is_object
-from .document import Left
+from .document import unchecked
 from .keywords import KEYWORDS, about, limit_of
 from .patterns import UNREAD_PATTERN, Patterns
 from .subschemas import resolve_pointer, step
@@ -45,6 +45,7 @@ from .subschemas import resolve_pointer, step
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from ..findings import Finding
     from ..introspect.nodes import Node, ScalarType
 
 __all__ = ["MAX_SCHEMAS", "Reading", "are_alternatives", "are_disjoint", "count_containers", "read_document"]
@@ -144,7 +145,7 @@ class Reading(Value):
     """
 
     graph: Graph
-    left: tuple[Left, ...]
+    left: tuple[Finding, ...]
 
 
 def read_document(
@@ -172,11 +173,11 @@ def read_document(
         if not reader.find_unclear(graph):
             return Reading(graph, tuple(reader.left.values()))
     root = _open_object(name) if is_arguments else ANY
-    return Reading(Graph(root, {}), (Left("", "", "its alternatives can't be told apart"),))
+    return Reading(Graph(root, {}), (unchecked("", "", "its alternatives can't be told apart"),))
 
 
 def _open_object(name: str) -> ObjectNode:
-    return ObjectNode(dict, name, "typed_dict", (), False, None, None)  # noqa: FBT003  # by position alone
+    return ObjectNode(dict, name, "typed_dict", (), False, None, None)
 
 
 class _Reader:
@@ -191,7 +192,7 @@ class _Reader:
         self.patterns = patterns
         self.is_closed = is_closed
         self.banned = banned
-        self.left: dict[tuple[str, str], Left] = {}
+        self.left: dict[tuple[str, str], Finding] = {}
         self.definitions: dict[Target, Node] = {}
         self.unions: list[tuple[str, str, UnionNode]] = []
         self.done: dict[Target, Node] = {}
@@ -209,7 +210,7 @@ class _Reader:
 
     def note(self, where: str, keyword: str, reason: str) -> None:
         if len(self.left) < _MAX_NOTES:
-            self.left.setdefault((where, keyword), Left(where, keyword, reason))
+            self.left.setdefault((where, keyword), unchecked(where, keyword, reason))
 
     def find_unclear(self, graph: Graph) -> bool:
         """Ban the unions that a decoder couldn't decide; note those in which more than one may fit."""
@@ -535,7 +536,7 @@ class _Reader:
         ]
         return tuple(fields)
 
-    def _field(self, key: str, schema: Any, is_required: bool, where: str) -> Field:  # noqa: FBT001  # as the attribute
+    def _field(self, key: str, schema: Any, is_required: bool, where: str) -> Field:
         self.levels += 1
         node, description = self._described(schema, step(where, "properties", key), _title(schema) or key)
         self.levels -= 1
@@ -551,8 +552,8 @@ class _Reader:
             node,
             is_required,
             copy_json(default) if default is not MISSING and _fits(node, default) else MISSING,
-            False,  # noqa: FBT003  # by position alone
-            False,  # noqa: FBT003  # as above
+            False,
+            False,
             description,
             tuple([copy_json(each) for each in examples[:_MAX_EXAMPLES] if _fits(node, each)])
             if is_array(examples)

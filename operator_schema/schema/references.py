@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urldefrag, urljoin
 
 from ..json_values import is_object
-from ..wording import excerpt
+from ..message_text import excerpt
 from .keywords import DEFINITIONS, KEYWORDS
 from .subschemas import MAX_REFERENCE, rebuilt, resolve_pointer, steps_of, subschemas
 

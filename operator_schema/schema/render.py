@@ -8,7 +8,6 @@ from dataclasses import MISSING
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..introspect.node_kinds import visit_places
 from ..introspect.nodes import (
     AnyNode,
     ArrayNode,
@@ -250,13 +249,14 @@ class Renderer:
     def map(self, node: MapNode) -> dict[str, Any]:
         """Render an object with free keys."""
         document: dict[str, Any] = {"type": "object"}
-        keys = self._keys(node.keys)
+        keys = self.key_schema(node.keys)
         if keys:
             document["propertyNames"] = keys
         document["additionalProperties"] = self.schema(node.values)
         return {**document, **_limits()(node.constraints, "object")} if node.constraints else document
 
-    def _keys(self, node: Node) -> dict[str, Any]:
+    def key_schema(self, node: Node) -> dict[str, Any]:
+        """Render what the keys of a map are, beside strings; empty if they are any."""
         if isinstance(node, ScalarNode) and node.type == "integer":
             from .keywords import INTEGER_KEY
 
@@ -357,6 +357,8 @@ def _definition_names(definitions: Iterable[Target]) -> dict[Target, str]:
 
 def _shared_nodes(graph: Graph) -> dict[Target, Node]:
     """Return the nodes that are used more than once and have others inside."""
+    from ..introspect.node_kinds import visit_places  # few documents are so large
+
     uses: dict[Target, int] = {}
     shared: dict[Target, Node] = {}
     aliases = {id(node): target for target, node in reversed(tuple(graph.aliases.items()))}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict
 
 from ..immutable import Value
 from ..json_values import copy_json
-from ..wording import as_written, nearest
+from ..message_text import as_written, nearest
 from .keywords import KEYWORDS
 from .render import MAX_WITHOUT_REFERENCES, Renderer, render, write
 from .subschemas import mapped
@@ -15,7 +15,7 @@ from .subschemas import mapped
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ..introspect.nodes import Graph, LeafNode, Node
+    from ..introspect.nodes import AnyNode, Graph, LeafNode, Node, TupleNode
 
 __all__ = ["Dialect", "SchemaStyle", "StyleOptions", "render_in_style", "restyled", "style_of"]
 
@@ -67,6 +67,11 @@ def style_of(options: Mapping[str, Any]) -> SchemaStyle | None:
         if not isinstance(value, bool):
             message = f"{name} is {as_written(value)}, not True or False"
             raise TypeError(message)
+    return _style(**options)
+
+
+@cache  # of options that are True or False alone
+def _style(**options: bool) -> SchemaStyle | None:
     style = SchemaStyle(**options)
     return None if style == SchemaStyle() else style
 
@@ -152,39 +157,84 @@ def render_in_style(
     Raises:
         SchemaError: without `$defs` it would hold more than `MAX_WITHOUT_REFERENCES` schemas.
     """
-    document = _inline(graph, encode_value, name) if style.inline else render(graph, encode_value)
-    styled: dict[str, Any] = restyled(document, style)
-    return styled
-
-
-def _inline(graph: Graph, encode_value: Callable[[Node, Any], Any], name: str) -> dict[str, Any]:
-    most = MAX_WITHOUT_REFERENCES
-    document, renderer = write(graph, graph.definitions, {}, encode_value, most, _InlineRenderer)
+    make = partial(_StyledRenderer, style)
+    if not style.inline:
+        return render(graph, encode_value, make)
+    document, renderer = write(graph, graph.definitions, {}, encode_value, MAX_WITHOUT_REFERENCES, make)
     if renderer.left < 0:
         from ..errors import SchemaError
         from ..findings import about_type
 
-        message = f"written without references, its schema holds more than {most:,} schemas"
+        message = f"written without references, its schema holds more than {MAX_WITHOUT_REFERENCES:,} schemas"
         remedy = "Leave inline out, or use fewer types inside each other"
         raise SchemaError(name, [about_type((), "unsupported", name, message, remedy)])
     return document
 
 
-class _InlineRenderer(Renderer):
-    """Renders without references, but for recursive types."""
+class _StyledRenderer(Renderer):
+    """Renders in a style: what is written as `true`, `false` or `{}` elsewhere has a method here.
 
-    __slots__ = ()
+    Args:
+        style: what the schema may hold.
+        content: what `Renderer` takes.
+    """
+
+    __slots__ = ("_style",)
+
+    def __init__(self, style: SchemaStyle, *content: Any) -> None:
+        super().__init__(*content)
+        self._style = style
+
+    def any(self, _node: AnyNode) -> dict[str, Any]:
+        """Render a node that takes every value."""
+        return {} if self._style.empty_schemas else _every_type()
+
+    def tuple(self, node: TupleNode) -> dict[str, Any]:
+        """Render an array of fixed length."""
+        document = super().tuple(node)
+        return document if self._style.boolean_schemas else _without_boolean_items(document)
+
+    def key_schema(self, node: Node) -> dict[str, Any]:
+        """Render what keys are, beside strings."""
+        document = super().key_schema(node)
+        return _with_type(document) if document and not self._style.empty_schemas else document
 
     def leaf(self, node: LeafNode) -> dict[str, Any]:
         """Render a leaf, whose schema anybody may have written."""
-        from .references import with_references_inlined
+        if not node.leaf.json_schema.keys() <= _PLAIN:
+            return super().leaf(node)
+        if self._style.inline:
+            self.left -= 1  # as `with_references_inlined` counts it
+        document = copy_json(node.leaf.json_schema)
+        return document if self._style.empty_schemas else _with_type(document)
 
-        return self.hoist(with_references_inlined(copy_json(node.leaf.json_schema), self._may_write))
+    def hoist(self, document: dict[str, Any]) -> dict[str, Any]:
+        """Return the schema of a leaf without its definitions, all in the style."""
+        if self._style.inline:
+            from .references import with_references_inlined
+
+            document = with_references_inlined(document, self._may_write)
+        known = set(self.hoisted.found) if self.hoisted is not None else set[str]()
+        document = super().hoist(document)
+        if self.hoisted is not None:
+            found = self.hoisted.found
+            found.update({name: restyled(found[name], self._style) for name in found.keys() - known})
+        styled: dict[str, Any] = restyled(document, self._style)
+        return styled
 
     def _may_write(self) -> bool:
         self.left -= 1
         return self.left >= 0
 
+
+_PLAIN: Final = frozenset(
+    [
+        name
+        for name, row in KEYWORDS.items()
+        if row.holds == "value" and row.says != "beside" and name[0] != "$"
+    ]
+)
+"""Keywords that hold no schema and lead to none: whatever the style, their values stay."""
 
 _OPEN: Final = frozenset({"additionalProperties", "unevaluatedProperties", "unevaluatedItems"})
 """Schemas for hosts that take no booleans as schemas."""
@@ -205,9 +255,12 @@ def restyled(schema: Any, style: SchemaStyle) -> Any:
     for keyword in found.keys() & _OPEN:
         if isinstance(found[keyword], bool):
             document[keyword] = found[keyword]
-    if not style.empty_schemas and document.keys() <= _ABOUT_NO_VALUE:
-        return {**_every_type(), **document}
-    return document
+    return document if style.empty_schemas else _with_type(document)
+
+
+def _with_type(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema that says what type a value has, if only by listing all."""
+    return {**_every_type(), **document} if document.keys() <= _ABOUT_NO_VALUE else document
 
 
 def _without_boolean_items(document: dict[str, Any]) -> dict[str, Any]:

@@ -96,17 +96,22 @@ def as_path(steps: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def path_of(pointer: str) -> tuple[str, ...]:
-    """Return the path in a value that the JSON pointer to a schema means; a definition has its name."""
+    """Return the path in a value that the JSON pointer to a schema means.
+
+    A definition has its name there, and so has a keyword of somebody else, to which only references lead.
+    """
     steps = [unescaped(written) for written in pointer.split("/")[1:]]
     path: list[str] = []
     while steps:
-        holds = KEYWORDS[steps[0]].holds
-        size = (
-            2
-            if holds in {"named", "schemas"} or (holds == "either" and steps[1:] and steps[1].isdecimal())
-            else 1
-        )
-        path += as_path(tuple(steps[:size]))
+        row = KEYWORDS.get(steps[0])
+        size = 1
+        if row is None:
+            path.append(steps[0])
+        else:
+            has_place = steps[1:] and steps[1].isdecimal()
+            if row.holds in {"named", "schemas"} or (row.holds == "either" and has_place):
+                size = 2
+            path += as_path(tuple(steps[:size]))
         steps = steps[size:]
     return tuple(path)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from ..codec.problems import steps_of
 from ..findings import Finding
 from ..json_values import fits_types, is_array, is_object
-from ..wording import clip, received
+from ..message_text import clip, received
 from .patterns import count_nothing
 
 if TYPE_CHECKING:

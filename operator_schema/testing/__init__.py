@@ -12,7 +12,7 @@ from ..lazy import lazy_names
 
 if TYPE_CHECKING:
     from ..codec.options import CodecOptions as CodecOptions
-    from .scripted import ScriptedModel as ScriptedModel
+    from .scripted_model import ScriptedModel as ScriptedModel
     from .strategies import arguments as arguments
     from .strategies import instances as instances
     from .strategies import near_misses as near_misses
@@ -21,7 +21,7 @@ else:
         __name__,
         {
             "..codec.options": "CodecOptions",
-            ".scripted": "ScriptedModel",
+            ".scripted_model": "ScriptedModel",
             ".strategies": "arguments instances near_misses",
         },
     )

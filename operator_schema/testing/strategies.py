@@ -18,7 +18,6 @@ except ModuleNotFoundError as error:
 from ..codec.codec import Codec
 from ..codec.example import NO_EXAMPLE, example_of
 from ..codec.interpret import interpret
-from ..codec.size_limits import MAX_DEPTH
 from ..errors import DecodeError
 from ..introspect.node_kinds import json_types_of, visit
 from ..introspect.nodes import (
@@ -36,10 +35,10 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from ..json_values import JSON_TYPES, choice_key, is_array, is_object
+from ..json_values import JSON_TYPES, MAX_DEPTH, choice_key, is_array, is_object
 from ..schema.document import SchemaDocument
 from ..schema.document_codec import DocumentCodec
-from ..tools.special_parameters import RawArguments
+from ..tools.injection import RawArguments
 from ..tools.tool import Tool
 from .scalar_values import (
     JSON_SCALARS,

@@ -27,14 +27,17 @@ if TYPE_CHECKING:
     from .document_tools import DocumentOutput as DocumentOutput
     from .document_tools import document_tool as document_tool
     from .document_tools import tool_of_document as tool_of_document
+    from .failures import ERROR as ERROR
+    from .failures import WARNING as WARNING
+    from .failures import write_log as write_log
     from .function import InputTool as InputTool
     from .function import tool_input as tool_input
+    from .injection import Progress as Progress
+    from .injection import ProgressUpdate as ProgressUpdate
+    from .injection import RawArguments as RawArguments
     from .injection import register_handed_through as register_handed_through
     from .injection import register_injected as register_injected
     from .injection import skip as skip
-    from .log import ERROR as ERROR
-    from .log import WARNING as WARNING
-    from .log import write_log as write_log
     from .metadata import STATEMENTS as STATEMENTS
     from .metadata import ToolAnnotations as ToolAnnotations
     from .metadata import is_duration as is_duration
@@ -46,9 +49,6 @@ if TYPE_CHECKING:
     from .registry import Registry as Registry
     from .registry import RegistryChange as RegistryChange
     from .signature import is_awaitable as is_awaitable
-    from .special_parameters import Progress as Progress
-    from .special_parameters import ProgressUpdate as ProgressUpdate
-    from .special_parameters import RawArguments as RawArguments
     from .tool import Tool as Tool
     from .tool import ToolDefinition as ToolDefinition
     from .tool_sources import tools_of as tools_of
@@ -60,14 +60,14 @@ else:
             ".content": "Audio File Image Part Resource Text",
             ".descriptions": "describe_tools parameters_of schema_of_parameters schema_response",
             ".document_tools": "DocumentOutput document_tool tool_of_document",
+            ".failures": "ERROR WARNING write_log",
             ".function": "InputTool tool_input",
-            ".injection": "register_handed_through register_injected skip",
-            ".log": "ERROR WARNING write_log",
+            ".injection": "Progress ProgressUpdate RawArguments register_handed_through register_injected"
+            " skip",
             ".metadata": "STATEMENTS ToolAnnotations is_duration",
             ".output": "NO_OUTPUT StructuredOutput WrittenOutput items_of",
             ".registry": "Registry RegistryChange",
             ".signature": "is_awaitable",
-            ".special_parameters": "Progress ProgressUpdate RawArguments",
             ".tool": "Tool ToolDefinition",
             ".tool_sources": "tools_of",
         },

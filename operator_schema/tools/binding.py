@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Mapping
 from dataclasses import MISSING
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import MissingContextError, SchemaError, ToolError
 from ..findings import about_type
-from ..introspect.names import name_of
-from ..wording import clip, escape, listed, nearest, quote
-from .context import near_miss, value_for
+from ..introspect.hints import name_of
+from ..message_text import clip, escape, listed, nearest, quote
+from .context import near_miss, plain_type, value_for
+from .metadata import snake_case
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import MutableMapping, Sequence
 
+    from .calls import DecodedCall
     from .signature import Callee, Parameter
 
     Context = Mapping[Any, Any]
@@ -22,12 +25,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CallPlan",
+    "about_instance",
     "bound",
     "call_arguments",
     "check_first_parameter",
+    "context_of",
     "injected_type",
     "injected_values",
     "is_unbound",
+    "unbound_message",
 ]
 
 
@@ -59,7 +65,7 @@ class CallPlan:
 
     def without_progress(self) -> Sequence[Injected]:
         """Return the parameters that your program injects but for a `Progress`."""
-        from .special_parameters import Progress
+        from .injection import Progress
 
         return [each for each in self.injected if all(kind is not Progress for kind in each[1])]
 
@@ -86,7 +92,7 @@ def injected_values(
         ToolError: a name isn't one of the injected parameters, two types of the context fit one
             parameter, one nearly fits a parameter that has a default, or the context isn't a mapping.
     """
-    if context is not None and not isinstance(context, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+    if context is not None and not isinstance(context, Mapping):  # what callers promise, some do not
         what = name_of(type(context))
         message = f"a context maps types and names to values, as in {{Db: db}}, not {what}"
         raise ToolError(tool, message)
@@ -125,8 +131,6 @@ def injected_type(tool: str, plan: CallPlan | None, name: str) -> Any:
     Raises:
         ToolError: it isn't one of the injected parameters.
     """
-    from .context import plain_type
-
     injected = () if plan is None else plan.injected
     for parameter, kinds, hint in injected:
         if parameter.name == name:
@@ -258,3 +262,45 @@ def check_first_parameter(tool: str, plan: CallPlan | None, owner: type[Any]) ->
 def is_unbound(plan: CallPlan | None) -> bool:
     """Return whether the function is a method without its instance, as `Service.find` is."""
     return plan is not None and plan.callee.binds == "instance" and plan.callee.receiver is not None
+
+
+def about_instance(
+    error: MissingContextError, tool: str, qualname: str, plan: CallPlan
+) -> MissingContextError:
+    """Return an error that says how to bind a method, where the missing value is its instance.
+
+    Args:
+        error: that was raised.
+        tool: name of the tool.
+        qualname: of its function.
+        plan: how the function is called.
+    """
+    receiver = plan.callee.receiver
+    if receiver is None or receiver.name not in error.parameters or not is_unbound(plan):
+        return error
+    return MissingContextError(tool, error.parameters, unbound_message(qualname))
+
+
+def unbound_message(qualname: str) -> str:
+    """Return how to use a method as a tool.
+
+    Args:
+        qualname: of the method.
+    """
+    owner, _, name = qualname.rpartition(".")
+    owner = owner.rpartition(".")[2]
+    instance = snake_case(owner) or "instance"
+    message = f"{owner}.{name} is a method without its instance; give {instance}.{name}"
+    return f"{message}, where {instance} is an instance of {owner}"
+
+
+def context_of(decoded: DecodedCall, context: Mapping[Any, Any] | None) -> Mapping[Any, Any] | None:
+    """Return the context of one call: the common context, and the answers for this call."""
+    if not decoded.answers:
+        return context
+    if context is None:
+        return decoded.answers
+    if not isinstance(context, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # the tool says so
+        return context
+    # Not a copy: a mapping may make its values when it is asked for them.
+    return ChainMap({**decoded.answers}, cast("MutableMapping[Any, Any]", context))

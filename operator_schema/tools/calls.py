@@ -1,19 +1,31 @@
-"""One call as a model sent it, and its result."""
+"""The call of a model, its result, and what an executor runs of a round."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
-from ..immutable import Value
-from ..wording import checked_text, clip, escape, received
+from ..immutable import Value, set_once
+from ..message_text import checked_text, clip, escape, received
 
 if TYPE_CHECKING:
-    from typing import Self
+    from collections.abc import Awaitable, Callable, Sequence
+    from typing import Protocol, Self, TypeAlias, TypeVar
 
     from .content import Part
 
+    Asking: TypeAlias = "Callable[[Any], Awaitable[Any]]"
+    Settle: TypeAlias = "Callable[[int, ToolResult], Awaitable[ToolResult | None]]"
+    OnResult: TypeAlias = "Callable[[RawCall, ToolResult], object]"
+    Wording: TypeAlias = "Callable[[RawCall, Exception], str]"
+    Limited: TypeAlias = "Callable[[Any, RawCall, ToolResult], ToolResult]"
+    RunAll: TypeAlias = (
+        "Callable[[Sequence[DecodedCall], Settle], Awaitable[list[ToolResult | BaseException]]]"
+    )
+
 __all__ = [
+    "DecodedCall",
     "RawCall",
     "ResultCode",
     "ToolResult",
@@ -26,6 +38,7 @@ __all__ = [
     "own_parts",
     "remedy_for",
 ]
+
 
 ResultCode = Literal[
     "tool_not_found",
@@ -81,7 +94,7 @@ class RawCall(Value):
         id: str | None,
         name: str,
         arguments: Any = None,
-        is_cut_off: bool = False,  # noqa: FBT001, FBT002  # as below
+        is_cut_off: bool = False,
     ) -> None: ...
     @overload
     def __init__(self, *, name: str, arguments: Any = None, is_cut_off: bool = False) -> None: ...
@@ -90,22 +103,28 @@ class RawCall(Value):
         id: str | None = None,  # noqa: A002  # the attribute's name
         name: Any = None,
         arguments: Any = None,
-        is_cut_off: bool = False,  # noqa: FBT001, FBT002  # by position too, as pickles and copies give it
+        is_cut_off: bool = False,
     ) -> None:
         if name is None:
             message = "a call needs the name of a tool: RawCall(id, name, arguments), or RawCall(name=…)"
             raise TypeError(message)
-        if type(name) is not str and issubclass(type(name), Mapping):
-            message = (
-                "the id comes first: RawCall(id, name, arguments), or without an id "
-                "RawCall(name=…, arguments=…)"
-            )
-            raise TypeError(message)
+        if type(name) is not str:
+            if issubclass(type(name), Mapping):
+                message = (
+                    "the id comes first: RawCall(id, name, arguments), or without an id "
+                    "RawCall(name=…, arguments=…)"
+                )
+                raise TypeError(message)
+            name = checked_text(_NAME, name)
         if is_cut_off is not True and is_cut_off is not False:
             message = f"is_cut_off is True or False, not {received(is_cut_off)}"
             raise TypeError(message)
-        known = _new_id() if id is None else checked_text(_ID, id)
-        super().__init__(known, checked_text(_NAME, name), arguments, is_cut_off)
+        if type(id) is not str:
+            id = _new_id() if id is None else checked_text(_ID, id)  # noqa: A001  # the attribute's name
+        set_once(self, "id", id)
+        set_once(self, "name", name)
+        set_once(self, "arguments", arguments)
+        set_once(self, "is_cut_off", is_cut_off)
 
     def __repr__(self) -> str:
         cut = ", is_cut_off=True" if self.is_cut_off else ""
@@ -113,7 +132,7 @@ class RawCall(Value):
 
 
 def arguments_to_decode(call: RawCall) -> Any:
-    """Return the arguments of a call as they are decoded: None and blank text count as `{}`."""
+    """Return the arguments to decode: `{}` for None and blank text."""
     arguments = call.arguments
     is_blank = isinstance(arguments, (str, bytes, bytearray)) and not arguments.strip()
     return {} if arguments is None or is_blank else arguments
@@ -174,7 +193,7 @@ class ToolResult(Value):
             call_id: str,
             name: str,
             content: str,
-            is_error: bool,  # noqa: FBT001  # as the attribute
+            is_error: bool,
             code: ResultCode | None,
             details: Mapping[str, Any] | None,
             parts: tuple[Part, ...],
@@ -264,7 +283,7 @@ _TOLD = ("call_id", "name", "content", "is_error", "code", "details")
 
 
 def _told(result: ToolResult) -> dict[str, Any]:
-    """Return what the model and the log get."""
+    """Return the attributes that the model and the log get."""
     return {name: getattr(result, name) for name in _TOLD}
 
 
@@ -322,7 +341,7 @@ _READERS = {
     "function_call": "openai_responses.answer(response, offer).calls",
     "tool_use": "anthropic.answer(response, offer).calls",
 }
-"""What reads the calls of a provider's response, by the `type` of a call there."""
+"""The functions that read calls from responses, by the `type` of a call in the response."""
 
 
 def checked_call(call: object) -> RawCall:
@@ -338,7 +357,7 @@ def checked_call(call: object) -> RawCall:
 
 
 def remedy_for(given: Any) -> str:
-    """Return what to write in place of something that isn't a call; empty where that isn't known."""
+    """Return the remedy for something that isn't a call; empty if none is known."""
     kind: Any = cast("Any", type(given))
     if hasattr(kind, "execute_with"):
         return ": executor.run(…) runs it"
@@ -368,3 +387,54 @@ def checked_calls(calls: Any) -> list[RawCall]:
         message = f"expected a list of calls, not {received(calls)}{remedy}"
         raise TypeError(message)
     return [checked_call(call) for call in calls]
+
+
+class DecodedCall(Value):
+    """One call that is to be run, with its input.
+
+    Attributes:
+        call: as the model sent it.
+        given: the input, maybe edited.
+        answers: name of an injected parameter to its value; wins over the context.
+        approved: whether a person has agreed to it, or need not be asked.
+        tool: the `Tool` to which a person has agreed; None for whatever has the name.
+        details: what decoding said of the arguments: repairs, and keys that it ignored.
+    """
+
+    call: RawCall
+    given: Any
+    answers: Mapping[str, Any]
+    approved: bool = False
+    tool: Any = None
+    details: Mapping[str, Any] = MappingProxyType({})
+
+
+if TYPE_CHECKING:
+    Hooks_contra = TypeVar("Hooks_contra", contravariant=True)
+    Plan_co = TypeVar("Plan_co", covariant=True)
+
+    class Executable(Protocol[Hooks_contra, Plan_co]):
+        """What `Executor.run` takes as a round."""
+
+        async def execute_with(
+            self,
+            run_all: RunAll,
+            hooks: Hooks_contra | None,
+            asking: Asking | None,
+            wording: Wording | None,
+            limited: Limited | None,
+            /,
+        ) -> Plan_co:
+            """Run the pending calls, and return the round with their results.
+
+            Args:
+                run_all: runs calls side by side; gives each result with the position of its call to an async
+                    function as it comes, also if it is cancelled later, which returns the result that
+                    counts, or None to run the call again; returns, in their order, a result for each or the
+                    exception of `pass_through` that it raised.
+                hooks: decide about the calls; None for no hooks.
+                asking: asks about calls of tools with `confirm=True`; None to defer them.
+                wording: writes what the model reads of arguments that could not be decoded; None to leave it.
+                limited: cuts results that a hook or a person gave; None to leave them.
+            """
+            ...

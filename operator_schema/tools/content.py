@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ..immutable import Value
-from ..wording import checked_text, clip, escape, excerpt, received
+from ..immutable import Value, set_once
+from ..message_text import checked_text, clip, escape, excerpt, received
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -60,22 +60,23 @@ class Text(Value):
     __instead__ = INSTEAD
 
     def __init__(self, text: str) -> None:
-        super().__init__(checked_text("the text of this Text", text))
+        known = text if type(text) is str else checked_text("the text of this Text", text)
+        set_once(self, "text", known)
 
     def __repr__(self) -> str:
         return f"Text({excerpt(self.text)})"
 
     def as_text(self) -> str:
-        """Return what a model reads that gets text alone: the text."""
+        """Return the text for a model that takes only text: the text itself."""
         return self.text
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what it is as JSON values, for logs."""
+        """Return a description as JSON values, for logs."""
         return {"type": "text", "characters": len(self.text)}
 
 
 class _Data:
-    """What images, recordings and files share."""
+    """Shared behaviour of images, recordings and files."""
 
     __slots__ = ()
 
@@ -87,17 +88,69 @@ class _Data:
 
     @property
     def base64(self) -> str:
-        """The data in base64 (RFC 4648 section 4), made anew each time."""
+        """The data in base64 (RFC 4648 section 4), encoded each time."""
         return _base64(self.data)
 
     def __repr__(self) -> str:
         return _repr(self)
 
 
-class Image(_Data, Value):
+class _Recorded(_Data):
+    """Shared constructors and descriptions of images and recordings."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        def __init__(self, data: ReadableBuffer, media_type: str) -> None: ...
+
+    @classmethod
+    def from_bytes(cls, data: ReadableBuffer, media_type: str | None = None) -> Self:
+        """Make a part from the bytes of its file.
+
+        Args:
+            data: of a PNG, JPEG, GIF, WebP, BMP, TIFF, ICO, SVG, AVIF or HEIC file for an `Image`, of a WAV,
+                MP3, Ogg, FLAC, M4A, AAC, AIFF or WebM file for an `Audio`, or of any other kind whose type is
+                given.
+            media_type: None to find it from the first bytes.
+
+        Raises:
+            TypeError: the data aren't bytes.
+            ValueError: they are empty or of another type, or the type isn't known.
+        """
+        return cls(*from_bytes(cls._kind(), data, media_type))
+
+    @classmethod
+    def from_path(cls, path: str | PathLike[str], media_type: str | None = None) -> Self:
+        """Read a whole file now, and make a part from it.
+
+        Args:
+            path: of the file.
+            media_type: None to find it from the name and the first bytes, which have to agree.
+
+        Raises:
+            OSError: the file can't be read.
+            ValueError: it isn't a regular file, is empty, or is of another type than its name says.
+        """
+        return cls(*from_path(cls._kind(), path, media_type)[:2])
+
+    @classmethod
+    def _kind(cls) -> str:
+        return "Image" if issubclass(cls, Image) else "Audio"
+
+    def as_text(self) -> str:
+        """Return the text for a model that takes only text: type and size."""
+        return f"[{self._kind().lower()} {_sized(self.media_type, self.data)}]"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return a description as JSON values, without the data."""
+        return {"type": self._kind().lower(), "media_type": self.media_type, "bytes": len(self.data)}
+
+
+class Image(_Recorded, Value):
     """An image for the model.
 
-    Its size has no limit here: what providers take differs, and so does what they do with more.
+    Its size has no limit here. Providers have different limits, and treat larger images differently.
 
     Attributes:
         data: the bytes of the file, kept once and never copied.
@@ -115,47 +168,10 @@ class Image(_Data, Value):
     __instead__ = INSTEAD
 
     def __init__(self, data: ReadableBuffer, media_type: str) -> None:
-        super().__init__(*checked_data("Image", data, media_type))
-
-    @classmethod
-    def from_bytes(cls, data: ReadableBuffer, media_type: str | None = None) -> Self:
-        """Make an image of the bytes of its file.
-
-        Args:
-            data: of a PNG, JPEG, GIF, WebP, BMP, TIFF, ICO, SVG, AVIF or HEIC file, or of any other
-                kind whose type is given.
-            media_type: None to find it from the first bytes.
-
-        Raises:
-            TypeError: the data aren't bytes.
-            ValueError: they are empty or of another type, or the type isn't known.
-        """
-        return cls(*from_bytes("Image", data, media_type))
-
-    @classmethod
-    def from_path(cls, path: str | PathLike[str], media_type: str | None = None) -> Self:
-        """Read an image from a file, all of it, here and now.
-
-        Args:
-            path: of the file.
-            media_type: None to find it from the name and the first bytes, which have to agree.
-
-        Raises:
-            OSError: the file can't be read.
-            ValueError: it isn't a regular file, is empty, or is of another type than its name says.
-        """
-        return cls(*from_path("Image", path, media_type)[:2])
-
-    def as_text(self) -> str:
-        """Return what a model reads that gets text alone: type and size."""
-        return f"[image {_sized(self.media_type, self.data)}]"
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return what it is as JSON values, without the data."""
-        return {"type": "image", "media_type": self.media_type, "bytes": len(self.data)}
+        Value.__init__(self, *checked_data("Image", data, media_type))
 
 
-class Audio(_Data, Value):
+class Audio(_Recorded, Value):
     """A recording for the model.
 
     Attributes:
@@ -174,44 +190,7 @@ class Audio(_Data, Value):
     __instead__ = INSTEAD
 
     def __init__(self, data: ReadableBuffer, media_type: str) -> None:
-        super().__init__(*checked_data("Audio", data, media_type))
-
-    @classmethod
-    def from_bytes(cls, data: ReadableBuffer, media_type: str | None = None) -> Self:
-        """Make a recording of the bytes of its file.
-
-        Args:
-            data: of a WAV, MP3, Ogg, FLAC, M4A, AAC, AIFF or WebM file, or of any other kind whose type
-                is given.
-            media_type: None to find it from the first bytes.
-
-        Raises:
-            TypeError: the data aren't bytes.
-            ValueError: they are empty or of another type, or the type isn't known.
-        """
-        return cls(*from_bytes("Audio", data, media_type))
-
-    @classmethod
-    def from_path(cls, path: str | PathLike[str], media_type: str | None = None) -> Self:
-        """Read a recording from a file, all of it, here and now.
-
-        Args:
-            path: of the file.
-            media_type: None to find it from the name and the first bytes, which have to agree.
-
-        Raises:
-            OSError: the file can't be read.
-            ValueError: it isn't a regular file, is empty, or is of another type than its name says.
-        """
-        return cls(*from_path("Audio", path, media_type)[:2])
-
-    def as_text(self) -> str:
-        """Return what a model reads that gets text alone: type and size."""
-        return f"[audio {_sized(self.media_type, self.data)}]"
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return what it is as JSON values, without the data."""
-        return {"type": "audio", "media_type": self.media_type, "bytes": len(self.data)}
+        Value.__init__(self, *checked_data("Audio", data, media_type))
 
 
 class File(_Data, Value):
@@ -239,7 +218,7 @@ class File(_Data, Value):
 
     @classmethod
     def from_bytes(cls, data: ReadableBuffer, media_type: str | None = None, name: str | None = None) -> Self:
-        """Make a file of its bytes.
+        """Make a file from its bytes.
 
         Args:
             data: of any kind.
@@ -257,7 +236,7 @@ class File(_Data, Value):
     def from_path(
         cls, path: str | PathLike[str], media_type: str | None = None, name: str | None = None
     ) -> Self:
-        """Read a file, all of it, here and now.
+        """Read a whole file now.
 
         Args:
             path: of the file.
@@ -273,23 +252,23 @@ class File(_Data, Value):
         return cls(data, kind, found if name is None else name)
 
     def as_text(self) -> str:
-        """Return what a model reads that gets text alone: name, type and size."""
+        """Return the text for a model that takes only text: name, type and size."""
         name = "" if self.name is None else f"{shown_name(self.name)} "
         return f"[file {name}{_sized(self.media_type, self.data)}]"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what it is as JSON values, without the data."""
+        """Return a description as JSON values, without the data."""
         name = {} if self.name is None else {"name": shown_name(self.name)}
         return {"type": "file", **name, "media_type": self.media_type, "bytes": len(self.data)}
 
 
 class Resource(Value):
-    """Something that has an address: with its text or its data, or as a link alone.
+    """A resource with an address: with its text or data, or only as a link.
 
     Attributes:
         uri: its address (RFC 3986), absolute.
-        text: what it holds, or None.
-        data: what it holds if that isn't text, or None.
+        text: its content, or None.
+        data: its content if it isn't text, or None.
         media_type: None gives `text/plain` for a text, and for data what their first bytes say,
             `application/octet-stream` if they don't. A link has one only if it is given.
 
@@ -333,14 +312,14 @@ class Resource(Value):
 
     @property
     def base64(self) -> str | None:
-        """The data in base64 (RFC 4648 section 4), made anew each time; None if there are none."""
+        """The data in base64 (RFC 4648 section 4), encoded each time; None if there are none."""
         return None if self.data is None else _base64(self.data)
 
     def __repr__(self) -> str:
         return _repr(self)
 
     def as_text(self) -> str:
-        """Return what a model reads that gets text alone: address, type, size; then the text."""
+        """Return the text for a model that takes only text: address, type, size, and the text itself."""
         words = [shown_name(self.uri)]
         if self.data is not None and self.media_type is not None:
             words.append(_sized(self.media_type, self.data))
@@ -350,7 +329,7 @@ class Resource(Value):
         return line if self.text is None else f"{line}\n{self.text}"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what it is as JSON values, without text and data."""
+        """Return a description as JSON values, without text and data."""
         found: dict[str, Any] = {"type": "resource", "uri": shown_name(self.uri)}
         if self.media_type is not None:
             found["media_type"] = self.media_type
@@ -560,7 +539,7 @@ _SIGNATURES: dict[bytes, tuple[str, ...]] = {
         *("image/svg+xml", "application/xml", "text/xml", "text/html", "text/plain"),
     ),
 }
-"""The first bytes of data (a dot is any byte) to the types it may be, the most usual type first."""
+"""Patterns of the first bytes, and the possible types of such data, the most usual first."""
 
 _BY_BRAND = {
     **dict.fromkeys([b"avif", b"avis"], ("image/avif", "image/heif")),
@@ -569,7 +548,7 @@ _BY_BRAND = {
     **dict.fromkeys([b"M4A ", b"M4B ", b"M4P "], ("audio/mp4", "video/mp4")),
     b"qt  ": ("video/quicktime",),
 }
-"""What files of boxes hold, by their brand; the most particular brand first."""
+"""Types of files in ISO's box format, by brand; the most specific brand first."""
 
 _OTHER_BRAND = ("video/mp4", "audio/mp4", "video/quicktime", "video/3gpp", "audio/3gpp")
 
@@ -585,11 +564,11 @@ _CERTAIN = {kind for kind in _KNOWN if not kind.startswith("text/")} - {
 """Types whose data always begin with a signature."""
 
 _LOOKED_AT = 4096
-"""Bytes in which a signature has to end."""
+"""Bytes of the data that are searched for a signature."""
 
 
 def types_in(data: bytes) -> tuple[str, ...]:
-    """Return which types the first bytes of some data allow, the most usual first; none where unknown."""
+    """Return the possible types of data by their first bytes, the most usual first; empty if unknown."""
     start = data[:_LOOKED_AT]
     if start[4:8] == b"ftyp":
         return _types_of_boxes(start)
@@ -607,7 +586,7 @@ def _types_of_boxes(start: bytes) -> tuple[str, ...]:
 
 
 def is_refuted(kind: str, data: bytes) -> bool:
-    """Return whether the first bytes of some data say that it is of another type.
+    """Return whether the first bytes show that data has another type.
 
     Args:
         kind: the essence of a media type.

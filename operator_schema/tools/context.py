@@ -7,9 +7,8 @@ from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, ForwardRef, Literal, TypeVar, Union, get_args, get_origin
 
 from ..errors import ToolError
-from ..introspect.hints import Unresolved
-from ..introspect.names import class_name, name_of
-from ..wording import clip, escape, listed, quote
+from ..introspect.hints import Unresolved, class_name, name_of
+from ..message_text import clip, escape, listed, quote
 from .injection import AnnotatedAlias, is_union, skip
 
 if TYPE_CHECKING:

@@ -7,22 +7,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ..codec.codec import Codec, codec_of
 from ..codec.encode import encode_node
-from ..codec.size_limits import MAX_DEPTH
 from ..errors import SchemaError
 from ..findings import about_type
 from ..introspect.docstrings import split_summary
-from ..introspect.names import name_of
+from ..introspect.hints import name_of
 from ..introspect.node_kinds import flat_members
 from ..introspect.nodes import NULL, LeafNode, ObjectNode, RefNode, UnionNode
-from ..json_values import copy_json, is_object, to_json_text
+from ..json_values import MAX_DEPTH, copy_json, is_object, to_json_text
+from ..message_text import clip, escape, listed, nearest
 from ..schema.references import with_references_resolved
 from ..schema.render import Renderer
 from ..schema.subschemas import rebuilt
-from ..wording import clip, escape, listed, nearest
 from .context import WholeContext  # noqa: TC001  # the tool evaluates its annotations
 from .function import tool
-from .injection import skip
-from .special_parameters import RawArguments
+from .injection import RawArguments, skip
 from .tool import Tool
 from .tool_sources import tools_of
 
@@ -78,7 +76,7 @@ def parameters_of(annotation: Any, /) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _described(graph: Graph) -> Graph:
-    """Return the graph of what raw arguments are described by; any other graph as it is."""
+    """Return the graph of the schema that describes raw arguments; any other graph unchanged."""
     root = graph.root
     if not isinstance(root, LeafNode) or root.leaf.type is not RawArguments:
         return graph
@@ -319,7 +317,7 @@ def documentation_of(tool: Tool[..., Any], *, with_summaries: bool = False) -> s
 
     Args:
         tool: any tool.
-        with_summaries: whether to list what a model has already: parameters that have a summary alone, and
+        with_summaries: whether to include what the definition has: parameters with only a summary, and
             the fields inside of parameters.
     """
     parts = [f"## {tool.name}", tool.summary, tool.details or ""]

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 from ..errors import SchemaError
 from ..findings import Finding, about_type
 from ..introspect.classes import form_of
-from ..introspect.hints import Unresolved
-from ..introspect.names import name_of
+from ..introspect.hints import Unresolved, name_of
+from ..message_text import listed, quote
 from ..schema.document import SchemaDocument
 from ..schema.document_codec import DocumentCodec
-from ..wording import listed, quote
+from .injection import RawArguments
 from .options import register_input
 from .parameters import class_of
-from .special_parameters import RawArguments
 
 if TYPE_CHECKING:
     from ..codec.codec import Codec

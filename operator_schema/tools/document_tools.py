@@ -100,7 +100,7 @@ def document_tool(
     if output_schema is not None:
         name = options.get("name") or name_of_callee(function) or "tool"
         output = DocumentOutput(SchemaDocument(f"result of {name}", output_schema, is_arguments=False))
-    frame = sys._getframe(1)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # names that text may use
+    frame = sys._getframe(1)  # names that text may use
     made: Any = make_tool(function, dict(options), frame, schema=schema, output=output)
     found: Tool[P, R] = made
     return found
@@ -120,5 +120,5 @@ def tool_of_document(
         output: writes its results.
         options: as there.
     """
-    frame = sys._getframe(1)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # whose tool it is
+    frame = sys._getframe(1)  # whose tool it is
     return make_tool(function, dict(options), frame, schema=schema, output=output)

@@ -7,30 +7,146 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..errors import CallError, DecodeError, EncodeError, NeedsInput, ToolError
 from ..json_values import has_surrogate
-from ..wording import clip, escape, listed, quote, show_path
+from ..message_text import clip, escape, listed, quote, show_path
 from .calls import ToolResult, class_name_of, exception_text, message_of, own_parts
-from .log import ERROR, INFO, WARNING, has_plain_traceback, write_log
+from .signature import close_awaitable, is_awaitable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import TypeAlias
 
     from ..errors import ToolNotFoundError
-    from .calls import RawCall, ResultCode
+    from .calls import OnResult, RawCall, ResultCode
     from .content import Part
 
     Outcome: TypeAlias = "ToolResult | Passed | BaseException"
+    from logging import Logger
 
-__all__ = ["ClassSet", "Failures", "Passed", "ShowErrors", "result_of", "results_of"]
+__all__ = [
+    "ClassSet",
+    "DEBUG",
+    "ERROR",
+    "Failures",
+    "INFO",
+    "Passed",
+    "ShowErrors",
+    "WARNING",
+    "error_hint",
+    "give_result",
+    "is_logged",
+    "result_of",
+    "results_of",
+    "write_log",
+]
+
+
+DEBUG, INFO, WARNING, ERROR = 10, 20, 30, 40
+"""The levels of `logging`, which is loaded only when there is something to log."""
+
+_MOST_EXCEPTIONS = 200
+_DEEPEST_GROUP = 20
+
+
+def write_log(level: int, message: str, *arguments: object, error: BaseException | None = None) -> None:
+    """Log one message, with the traceback of an exception if there is one.
+
+    What logging itself raises (a handler of your program, an exception that can't be printed) is dropped:
+    a call must not lose its result by it.
+
+    Args:
+        level: as in `logging`.
+        message: with a `%s` for each argument.
+        arguments: what to put into it.
+        error: the exception whose traceback is logged.
+    """
+    logger = _logger()
+    if not logger.isEnabledFor(level):
+        return
+    if error is not None and not has_plain_traceback(error):
+        message, arguments, error = f"{message}: %s", (*arguments, exception_text(error)), None
+    with suppress(Exception):
+        logger.log(level, message, *arguments, exc_info=error)
+
+
+def is_logged(level: int) -> bool:
+    """Return whether a message of this level goes anywhere, where it would be costly to write."""
+    return _logger().isEnabledFor(level)
+
+
+def _logger() -> Logger:
+    from logging import getLogger
+
+    return getLogger("operator_schema")
+
+
+def has_plain_traceback(error: BaseException) -> bool:
+    """Return whether `traceback` can write an exception with all that it was raised from.
+
+    It can't where an attribute raises something, or where groups nest too deep; and hundreds of causes
+    would take too long.
+    """
+    waiting: list[tuple[BaseException, int]] = [(error, 0)]
+    seen: set[int] = set()
+    try:
+        while waiting:
+            current, depth = waiting.pop()
+            if id(current) in seen:
+                continue
+            seen.add(id(current))
+            if len(seen) > _MOST_EXCEPTIONS or depth > _DEEPEST_GROUP:
+                return False
+            earlier = (current.__cause__, current.__context__)
+            waiting += [(related, depth) for related in earlier if related is not None]
+            getattr(current, "__notes__", None)
+            inside: Sequence[BaseException] = getattr(current, "exceptions", ())
+            if isinstance(current, BaseExceptionGroup):
+                waiting += [(inner, depth + 1) for inner in inside]
+    except Exception:  # noqa: BLE001  # the exception's own code
+        return False
+    return True
+
 
 ShowErrors = Literal["type", "message", "traceback"]
 """How much the model sees of an exception that isn't a `CallError`."""
 
 _SHOWN_LEAVES = 5
 _SHOWN_PROBLEMS = 5
+_SHOWN_KEYS = 5
+_MOST_KEYS = 1000
 _NAME_LENGTH = 100
 _TRACEBACK_LENGTH = 10_000
 _QUESTION_LENGTH = 1000
+
+
+def error_hint(error: DecodeError | None, tool: str, describer: str | None) -> str | None:
+    """Return what else may help a model whose arguments were wrong.
+
+    Args:
+        error: that the decoder raised; None if something else refused the arguments.
+        tool: name of the tool.
+        describer: name of the tool that has more to say about it, or None.
+
+    Returns:
+        The ignored arguments, and the call that gets the documentation; None if there is nothing to add.
+    """
+    lines: list[str] = []
+    unknown = [] if error is None else _ignored_arguments(error)
+    if unknown:
+        shown = listed([quote(key) for key in unknown[:_MOST_KEYS]], _SHOWN_KEYS)
+        lines.append(f"unknown, and ignored: {shown}")
+    if describer is not None:
+        lines.append(f'For more about it call {describer} with {{"tools": ["{tool}"]}}')
+    return "\n".join(lines) or None
+
+
+def _ignored_arguments(error: DecodeError) -> list[str]:
+    """Return the arguments that name no parameter, which the decoder ignored."""
+    found: list[str] = []
+    for path, node, value in error.run.ignored if error.run else ():
+        if path is None:
+            keys = {field.key for field in node.fields}
+            found += [key for key in value if isinstance(key, str) and key not in keys]
+    return found
 
 
 class ClassSet:
@@ -418,3 +534,17 @@ def _cut_part(part: Part, left: int) -> Part:
 
 def _length(part: Part) -> int:
     return sum([len(getattr(part, name, None) or "") for name in _READ])
+
+
+def give_result(on_result: OnResult | None, call: RawCall, result: ToolResult) -> None:
+    """Give a result to your program as it comes; what its function raises is logged."""
+    if on_result is None:
+        return
+    try:
+        returned: Any = on_result(call, result)
+    except Exception as error:  # noqa: BLE001  # your program's own code
+        write_log(ERROR, "%s: the function given as on_result failed", call.name, error=error)
+        return
+    if is_awaitable(returned):
+        close_awaitable(returned)
+        write_log(ERROR, "%s: on_result is a plain function, but returned something to await", call.name)

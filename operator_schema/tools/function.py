@@ -19,13 +19,12 @@ from ..errors import SchemaError
 from ..findings import Finding, UnfitError, about_type
 from ..introspect.classes import ParameterSource, form_of
 from ..introspect.docstrings import parse_docstring
-from ..introspect.hints import Scope
-from ..introspect.names import name_of
+from ..introspect.hints import Scope, name_of
 from ..introspect.nodes import ObjectNode, UnionNode
 from ..json_values import without_surrogates
-from ..wording import clip, escape, quote
+from ..message_text import clip, escape, quote
 from .binding import CallPlan
-from .injection import framework_fields, is_union
+from .injection import framework_fields, is_union, schema_of_raw
 from .input_types import install, make_input_type
 from .metadata import pascal_case, snake_case
 from .options import check_option_names, check_options, codec_options, doc_of, make_metadata, register_input
@@ -38,7 +37,6 @@ from .signature import (
     name_of_callee,
     read_callee,
 )
-from .special_parameters import schema_of_raw
 from .tool import Tool
 
 if TYPE_CHECKING:
@@ -265,11 +263,11 @@ def tool(function: Any = None, /, **options: Any) -> Any:  # noqa: D417  # the o
             options["description"] = function
 
         def decorate(function: Any, /) -> Any:
-            frame = sys._getframe(1)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # names that text may use
+            frame = sys._getframe(1)  # names that text may use
             return make_tool(function, options, frame, by_position=by_position)
 
         return decorate
-    return make_tool(function, options, sys._getframe(1))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # names that text may use
+    return make_tool(function, options, sys._getframe(1))  # names that text may use
 
 
 @overload
@@ -305,7 +303,7 @@ def tool_input(annotation: Any = MISSING, /, **options: Any) -> Any:  # noqa: D4
     Raises:
         SchemaError: with everything that is wrong with the type and the options.
     """
-    home = caller_module(sys._getframe(1))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # whose tool it is
+    home = caller_module(sys._getframe(1))  # whose tool it is
     if annotation is MISSING:
 
         def decorate(annotation: Any, /) -> InputTool[..., Any]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from ..immutable import Value
 from ..introspect.docstrings import split_summary
 from ..json_values import copy_json, without_surrogates
-from ..wording import received
+from ..message_text import received
 from .signature import (
     close_awaitable,
     is_awaitable,
@@ -101,11 +101,11 @@ class ToolAnnotations(Value):
     def __init__(
         self,
         title: str | None = None,
-        read_only: bool | None = None,  # noqa: FBT001  # a value is made by position when it is unpickled
-        destructive: bool | None = None,  # noqa: FBT001  # as above
-        idempotent: bool | None = None,  # noqa: FBT001  # as above
-        open_world: bool | None = None,  # noqa: FBT001  # as above
-        confirm: bool | None = None,  # noqa: FBT001  # as above
+        read_only: bool | None = None,
+        destructive: bool | None = None,
+        idempotent: bool | None = None,
+        open_world: bool | None = None,
+        confirm: bool | None = None,
         meta: Mapping[str, Any] | None = None,
     ) -> None:
         """Keep what is given as it is, with a copy of `meta`; `tool` checks its options."""

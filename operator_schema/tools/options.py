@@ -10,10 +10,11 @@ from ..codec.codec import DEFAULTS, Codec
 from ..codec.options import checked_options
 from ..errors import DecodeError, EncodeError, SchemaError
 from ..findings import Finding, about_type
-from ..introspect.names import NOT_SUPPORTED, name_of
+from ..introspect.hints import NOT_SUPPORTED, name_of
 from ..introspect.nodes import ObjectNode, UnionNode
 from ..json_values import copy_json, has_surrogate, is_object
-from ..wording import as_written, clip, escape, nearest, quote
+from ..message_text import as_written, clip, escape, nearest, quote
+from .injection import RawArguments
 from .metadata import (
     FLAGS,
     LEAST_CONTENT,
@@ -30,7 +31,6 @@ from .metadata import (
     read_documentation,
 )
 from .parameters import class_of
-from .special_parameters import RawArguments
 
 if TYPE_CHECKING:
     from ..codec.options import CodecOptions
@@ -72,6 +72,7 @@ if TYPE_CHECKING:
 
 
 __all__ = [
+    "changed_input",
     "changed_metadata",
     "check_option_names",
     "check_options",
@@ -341,6 +342,34 @@ def make_metadata(name: str, options: Mapping[str, Any], doc: str | None, codec:
         annotations=stated(options),
         max_content=options.get("max_content"),
     )
+
+
+def changed_input(
+    codec: Codec[Any], options: Mapping[str, Any], given: Mapping[str, Any], metadata: Metadata
+) -> tuple[Codec[Any], Mapping[str, Any]]:
+    """Return the codec of an input, and its options, with checked changes.
+
+    Args:
+        codec: before.
+        options: before.
+        given: option to value, with a name.
+        metadata: of the tool, before.
+
+    Raises:
+        SchemaError: the input doesn't take the changes, or an example doesn't fit it.
+    """
+    name, changed = given["name"], codec_options(given)
+    if not changed and name == metadata.name and "examples" not in given:
+        return codec, options
+    if "param_descriptions" in changed:
+        before: Mapping[str, str] = options.get("param_descriptions") or {}
+        changed["param_descriptions"] = {**before, **changed["param_descriptions"]}
+    options = {**options, **changed}
+    complaints: list[Finding] = []
+    made = register_input(codec.type, name, {**given, **options}, complaints, codec.again)
+    if made is None:
+        raise SchemaError(name, complaints, "tool")
+    return made, options
 
 
 _AS_GIVEN = ("name", "enabled", "timeout", "described_by", "threads", "max_content")

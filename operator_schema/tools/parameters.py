@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ForwardRef, Literal, Unpack, g
 
 from ..findings import Finding, about_type
 from ..introspect.classes import Declared, declared_fields, form_of
-from ..introspect.hints import Scope, Unresolved, evaluate_forward
+from ..introspect.hints import Scope, Unresolved, evaluate_forward, is_type, name_of, show_error
 from ..introspect.leaves import SchemaLeaf, own_leaf, registered_leaf, schema_type
-from ..introspect.names import is_type, name_of, show_error
 from ..introspect.shipped_leaves import shipped_leaf
-from ..wording import clip, escape, listed, nearest, quote, received
+from ..message_text import clip, escape, listed, nearest, quote, received
 from .injection import (
     AnnotatedAlias,
+    RawArguments,
     alternatives_of,
     framework_of,
     has_registered,
@@ -29,7 +29,6 @@ from .injection import (
 )
 from .injection import skip as skip_mark
 from .input_types import copy_of_default
-from .special_parameters import RawArguments
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from ..errors import DuplicateToolError, SchemaError, ToolNotFoundError
 from ..immutable import Value
-from ..wording import as_written, nearest, nearest_names, received
-from .log import ERROR, write_log
+from ..message_text import as_written, nearest, nearest_names, received
+from .failures import ERROR, write_log
 from .metadata import FLAGS, check_switch
 from .signature import close_awaitable, is_awaitable, is_coroutine_function, is_generator_function
 from .snapshot import Snapshot, snapshot_of

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..findings import UnfitError
 from ..immutable import Value
 from ..introspect.classes import annotations_of
-from ..wording import clip, escape
+from ..message_text import clip, escape
 from .injection import is_union
 
 if TYPE_CHECKING:

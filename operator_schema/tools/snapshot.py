@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .log import WARNING, write_log
+from .failures import WARNING, write_log
 from .metadata import NO_CONTEXT, HiddenSwitch, question_of
 
 if TYPE_CHECKING:

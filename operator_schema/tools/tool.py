@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import MISSING
+from functools import cache
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypedDict, TypeVar, cast, overload
 
@@ -12,9 +13,10 @@ from ..immutable import is_same_state
 from ..introspect.docstrings import split_summary
 from ..introspect.node_kinds import visit
 from ..introspect.nodes import ObjectNode, UnionNode
-from ..json_values import copy_json
-from ..wording import listed, quote, received
+from ..json_values import Original, copy_json
+from ..message_text import received
 from .binding import (
+    about_instance,
     bound,
     call_arguments,
     check_first_parameter,
@@ -22,8 +24,9 @@ from .binding import (
     injected_values,
     is_unbound,
 )
-from .metadata import pascal_case, snake_case
-from .options import changed_metadata, check_option_names, check_options, codec_options, register_input
+from .injection import RawArguments
+from .metadata import pascal_case
+from .options import changed_input, changed_metadata, check_option_names, check_options
 from .signature import (
     caller_module,
     close_awaitable,
@@ -33,18 +36,15 @@ from .signature import (
     is_coroutine_function,
     not_a_function,
 )
-from .special_parameters import RawArguments
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping
+    from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping, Sequence
     from inspect import Signature
     from typing import Concatenate, Unpack
 
     from ..codec.codec import Codec
-    from ..codec.report import DecodeReport
-    from ..findings import Finding
+    from ..findings import DecodeReport
     from ..introspect.nodes import Graph
-    from ..json_values import Original
     from ..schema.style import SchemaStyle, StyleOptions
     from .binding import CallPlan
     from .metadata import Enabled, Metadata, ToolAnnotations
@@ -53,16 +53,13 @@ if TYPE_CHECKING:
 
     Context = Mapping[Any, Any]
 
-__all__ = ["Tool", "ToolDefinition", "unbound_message"]
+__all__ = ["Tool", "ToolDefinition"]
 
 _MOST_FORMS = 16
 """Forms that a tool keeps; a program needs one or two."""
 
 _TAKEN = "class of its inputs"
 """The key of a form."""
-
-_SHOWN_UNKNOWN = 5
-_LISTED = 1000
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
@@ -82,10 +79,9 @@ class ToolDefinition(TypedDict):
 
 
 class Tool(Generic[P, R]):
-    """What a model can call; made by `tool` or `tool_input`.
+    """A function, or an input type, that a model can call; made by `tool` or `tool_input`.
 
-    In Python it is called like the function that it was made of, and it binds as a method like one.
-    It is immutable.
+    In Python, you call it like its function, and it binds like a method. It is immutable.
     """
 
     _metadata: Metadata
@@ -113,7 +109,7 @@ class Tool(Generic[P, R]):
         plan: CallPlan | None,
         home: str,
     ) -> Any:
-        """Make a tool of what `tool` or `tool_input` found out, for the module that called it."""
+        """Make a tool from its parts, for the module that called `tool` or `tool_input`."""
         content: dict[str, Any] = {
             **copy_attributes(function, home, metadata.documentation.description),
             "_metadata": metadata,
@@ -188,7 +184,7 @@ class Tool(Generic[P, R]):
 
     @property
     def annotations(self) -> ToolAnnotations:
-        """What it says about itself to the program that offers it; the model does not see it."""
+        """Statements for the program that offers it, such as `read_only`; the model doesn't see them."""
         return self._metadata.annotations
 
     @property
@@ -199,7 +195,7 @@ class Tool(Generic[P, R]):
 
     @property
     def enabled(self) -> Enabled:
-        """Whether the model may call it, or a function that says so; None leaves it to the registry."""
+        """Whether the model may call it, or a function that decides this; None leaves it to the registry."""
         return self._metadata.enabled
 
     @property
@@ -209,7 +205,7 @@ class Tool(Generic[P, R]):
 
     @property
     def describes_tools(self) -> bool:
-        """Whether it gives the documentation of other tools, as one of `describe_tools` does."""
+        """Whether it returns the documentation of other tools, like a tool made by `describe_tools`."""
         return self._metadata.describes_tools
 
     @property
@@ -258,10 +254,10 @@ class Tool(Generic[P, R]):
 
     @property
     def signature(self) -> Signature:
-        """The signature of the function without what your program injects, with evaluated annotations.
+        """The signature of the function without injected parameters, with evaluated annotations.
 
-        `inspect.signature(tool)` is the signature of the whole function. For a tool without a function it is
-        the signature that makes an input.
+        `inspect.signature(tool)` is the signature of the whole function. For a tool without a function,
+        it is the signature of the input type.
         """
         from .visible_signature import visible_signature  # `inspect` takes longer to load than this package
 
@@ -342,25 +338,23 @@ class Tool(Generic[P, R]):
         return self.definition_in(style_of(options))
 
     def definition_in(self, style: SchemaStyle | None) -> ToolDefinition:
-        """Return what `definition` returns, in a style; None means full JSON Schema."""
+        """Return the definition in a style; None means full JSON Schema."""
         key = None if style is None else (style.inline, style.boolean_schemas, style.empty_schemas)
         original: Original | None = self._forms.get(key)
         if original is None:
-            from ..json_values import Original
-
             original = self.keep_form(key, Original(self.new_definition(style)))
         copied: ToolDefinition = original.copy()
         return copied
 
     def kept_form(self, key: Hashable) -> Any:
-        """Return what `keep_form` has kept under a key, or None."""
+        """Return the form that `keep_form` stored under a key, or None."""
         return self._forms.get(key)
 
     def keep_form(self, key: Hashable, form: Form) -> Form:
-        """Keep what was made of this tool, such as the form in which a provider gets it.
+        """Store something that was made from this tool, such as its form for a provider.
 
-        The tool never changes, so it stays right as long as the tool is there. If two threads make the
-        same form, the last of two equals stays. Methods of several instances share their forms.
+        The tool never changes, so the form never becomes wrong. If two threads make the same form, the
+        last one stays. Methods of several instances share their forms.
 
         Returns:
             The form.
@@ -371,7 +365,7 @@ class Tool(Generic[P, R]):
         return form
 
     def new_definition(self, style: SchemaStyle | None) -> ToolDefinition:
-        """Make what `definition_in` returns; nothing of it is kept."""
+        """Make a definition in a style, without storing it."""
         options: StyleOptions = {} if style is None else style.as_options()
         description, schema = self.description, self.input_schema(**options)
         if self.described_by is not None:
@@ -399,7 +393,7 @@ class Tool(Generic[P, R]):
         return self._completed(self._decoded(arguments, codec.decode, codec.decode_json))
 
     def decode_report(self, arguments: object) -> DecodeReport[Any]:
-        """Turn a model's arguments into an input, and return what was done on the way.
+        """Turn a model's arguments into an input, and report repairs and ignored keys.
 
         Args:
             arguments: a dict of JSON values, or JSON text.
@@ -419,8 +413,8 @@ class Tool(Generic[P, R]):
     def encode_input(self, given: Any, /) -> dict[str, Any]:
         """Turn an input back into arguments: for hooks, approvals and logs.
 
-        In contrast to what the model sent, repairs are made, defaults are filled in, and keys that
-        were ignored are left out. So is what is None because the model left it out.
+        The result differs from the model's text: repairs are made, defaults are filled in, and ignored
+        keys are left out. So are fields that are None because the model left them out.
 
         Args:
             given: of `input_type`, such as what `decode` returned.
@@ -429,8 +423,8 @@ class Tool(Generic[P, R]):
             A fresh dict of JSON values, which `decode` turns back into an equal input.
 
         Raises:
-            EncodeError: with every value that does not fit its field; so for a dataclass with an
-                `InitVar` that has no default, as the instance does not keep it.
+            EncodeError: with every value that doesn't fit its field. A dataclass with an `InitVar` without
+                a default always fails, because the instance doesn't keep the value.
             ToolError: it isn't an input of this tool, or an `InitVar` that is left out changed it.
         """
         graph = self._codec.graph
@@ -452,15 +446,18 @@ class Tool(Generic[P, R]):
             is_text = isinstance(arguments, (str, bytes, bytearray))
             return decode_json(arguments) if is_text else decode(arguments)
         except DecodeError as error:
-            hint = error_hint(self, unknown_keys(error))
-            raise error.with_hint(hint) from None
+            raise error.with_hint(self._error_hint(error)) from None
+
+    def _error_hint(self, error: DecodeError | None) -> str | None:
+        describer = self.described_by if self.described_by is not None and self.has_more else None
+        return _hints()(error, self.name, describer)
 
     def _completed(self, decoded: Any) -> Any:
-        """Return an input; raw arguments with what their own errors need."""
+        """Return an input; raw arguments get the data that their own errors need."""
         if not isinstance(decoded, RawArguments):
             return decoded
-        hint = error_hint(self, [])
-        return decoded.replace(tool=self.name, hint=hint, repair=bool(self._options.get("repair")))
+        repair = bool(self._options.get("repair"))
+        return decoded.replace(tool=self.name, hint=self._error_hint(None), repair=repair)
 
     def _check_input(self, given: Any, caller: str) -> None:
         taken = self._forms.get(_TAKEN)
@@ -517,7 +514,7 @@ class Tool(Generic[P, R]):
             injected: parameter name to value; wins over the context.
 
         Returns:
-            What the function returns.
+            The result of the function.
 
         Raises:
             MissingContextError: a value to inject is missing; the function does not run.
@@ -544,9 +541,9 @@ class Tool(Generic[P, R]):
     @overload
     async def acall(self, given: Any, /, *, context: Context | None = None, **injected: Any) -> R: ...
     async def acall(self, given: Any, /, *, context: Context | None = None, **injected: Any) -> Any:
-        """Call the function with an input, and await what it returns if that can be awaited.
+        """Call the function with an input, and await the result if it is awaitable.
 
-        A function that is not async runs here and now, in this thread.
+        A function that isn't async runs in this thread.
 
         Args:
             given: of `input_type`.
@@ -554,7 +551,7 @@ class Tool(Generic[P, R]):
             injected: parameter name to value; wins over the context.
 
         Returns:
-            What the function returns.
+            The result of the function.
 
         Raises:
             MissingContextError: a value to inject is missing; the function does not run.
@@ -575,8 +572,8 @@ class Tool(Generic[P, R]):
             The result: a string as it is, anything else as compact JSON.
 
         Raises:
-            DecodeError: the arguments do not fit.
-            EncodeError: the result does not.
+            DecodeError: the arguments don't fit.
+            EncodeError: the result doesn't fit.
             MissingContextError: a value to inject is missing; the function does not run.
             ToolError: there is no function, or it is async.
         """
@@ -587,12 +584,12 @@ class Tool(Generic[P, R]):
         return self.encode_output(result)
 
     async def arun(self, arguments: object, /, *, context: Context | None = None, **injected: Any) -> str:
-        """Do what `run` does, and await what the function returns if that can be awaited."""
+        """Run the tool as `run` does, and await the result if it is awaitable."""
         result: Any = await self.acall(self.decode(arguments), context=context, **injected)
         return self.encode_output(result)
 
     def encode_output(self, result: object) -> str:
-        """Write a result as the text that goes to the model.
+        """Write a result as text for the model.
 
         Args:
             result: of `output_type`, where one is declared.
@@ -601,34 +598,19 @@ class Tool(Generic[P, R]):
             A string as it is, anything else as compact JSON.
 
         Raises:
-            EncodeError: it does not fit the declared type, or has no JSON form.
+            EncodeError: it doesn't fit the declared type, or has no JSON form.
         """
         return self._output.write(result, self.name, is_lenient=False).text
 
-    def encode_output_leniently(self, result: object) -> tuple[str, tuple[Finding, ...]]:
-        """Write a result as the text that goes to the model, even where it does not fit its type.
-
-        Args:
-            result: anything.
-
-        Returns:
-            The text, and a note for each part that does not fit `output_type`.
-
-        Raises:
-            EncodeError: some part of it has no JSON form.
-        """
-        written = self.write_output(result, is_lenient=True)
-        return written.text, written.notes
-
     def write_output(self, result: object, *, is_lenient: bool = False) -> WrittenOutput:
-        """Write a result in all forms: the text that goes to the model, the JSON value, the parts.
+        """Write a result in all forms: the text for the model, the JSON value and the parts.
 
         Args:
             result: of `output_type`, where one is declared.
-            is_lenient: whether a result that does not fit its type is written as well as it can be.
+            is_lenient: whether to write a result that doesn't fit its type as well as possible.
 
         Raises:
-            EncodeError: some part of it has no JSON form; without `is_lenient`, does not fit its type.
+            EncodeError: a part has no JSON form, or, without `is_lenient`, doesn't fit its type.
         """
         return self._output.write(result, self.name, is_lenient=is_lenient)
 
@@ -638,59 +620,52 @@ class Tool(Generic[P, R]):
         `param_descriptions` are added to the existing ones.
 
         Raises:
-            SchemaError: with everything that is wrong.
+            SchemaError: with all problems.
         """
         given: dict[str, Any] = {key: value for key, value in changes.items() if value is not None}
         check_option_names(self.name, given, "with_")
         metadata = self._metadata
-        name: str = given.setdefault("name", metadata.name)
+        given.setdefault("name", metadata.name)
         complaints = list(check_options(given, before=metadata.annotations).values())
         if complaints:
             raise SchemaError(metadata.name, complaints, "tool")
-        content: dict[str, Any] = {}
-        changed = codec_options(given)
-        if changed or name != metadata.name or "examples" in given:
-            if "param_descriptions" in changed:
-                before: Mapping[str, str] = self._options.get("param_descriptions") or {}
-                changed["param_descriptions"] = {**before, **changed["param_descriptions"]}
-            options = {**self._options, **changed}
-            again = self._codec.again
-            codec = register_input(self._codec.type, name, {**given, **options}, complaints, again)
-            if codec is None:
-                raise SchemaError(name, complaints, "tool")
-            content = {"_codec": codec, "_options": options}
-        if "leaves" in changed:
-            content["_output"] = self._output.with_leaves(changed["leaves"])
-        content["_metadata"] = changed_metadata(metadata, given, content.get("_codec", self._codec))
+        codec, options = changed_input(self._codec, self._options, given, metadata)
+        output = self._output
+        if "leaves" in given:
+            output = output.with_leaves(given["leaves"])
         # A copy belongs to the module that makes it, unless that is one of this package.
-        home = caller_module(sys._getframe(1))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # whose copy it is
+        home = caller_module(sys._getframe(1))  # whose copy it is
         if home.partition(".")[0] == __name__.partition(".")[0]:
             home = self._home
-        made: Tool[P, R] = self._copy(**content, _home=home, __changed__=True)
+        made: Tool[P, R] = self._copy(
+            _metadata=changed_metadata(metadata, given, codec),
+            _codec=codec,
+            _options=options,
+            _output=output,
+            _home=home,
+            __changed__=True,
+        )
         return made
 
     def as_describer(self) -> Tool[P, R]:
-        """Return a copy that a registry takes for its `describe_tools`: it documents the other tools."""
+        """Return a copy that documents the other tools of a registry, as `describe_tools` does."""
         made: Tool[P, R] = self._copy(_metadata=self._metadata.replace(describes_tools=True))
         return made
 
     def check_context(self, context: Context | None = None) -> None:
-        """Check that a context has all that your program injects, without a call.
+        """Check that a context has a value for each injected parameter, without a call.
 
         Args:
-            context: type, or name of a parameter, to value. Whoever runs a call adds a `Progress` to it.
+            context: type, or name of a parameter, to value; without `Progress`, which an executor adds.
 
         Raises:
             MissingContextError: a value is missing, and has no default.
-            ToolError: as a call would raise it: two types of the context fit one parameter, or one nearly.
+            ToolError: two types of the context fit one parameter, or one nearly fits, as in a call.
         """
         plan = self._plan
         if plan is None or not plan.injected:
             return
-        try:
-            injected_values(self.name, plan.without_progress(), {}, context)
-        except MissingContextError as error:
-            raise _about_instance(self, plan, error) from None
+        self._injected_values(plan, plan.without_progress(), {}, context)
 
     def _call(self, given: Any, context: Context | None, injected: Mapping[str, Any]) -> Any:
         plan = self._plan
@@ -699,12 +674,18 @@ class Tool(Generic[P, R]):
         self._check_input(given, "call")
         values: Mapping[str, Any] = {}
         if plan.injected or injected:
-            try:
-                values = injected_values(self.name, plan.injected, injected, context)
-            except MissingContextError as error:
-                raise _about_instance(self, plan, error) from None
+            values = self._injected_values(plan, plan.injected, injected, context)
         positional, named, extra = call_arguments(plan.callee.parameters, values, plan.input_parameter, given)
         return self._function(*positional, **named, **extra)
+
+    def _injected_values(
+        self, plan: CallPlan, wanted: Sequence[Any], given: Mapping[str, Any], context: Context | None
+    ) -> Mapping[str, Any]:
+        try:
+            return injected_values(self.name, wanted, given, context)
+        except MissingContextError as error:
+            place: str = getattr(self, "__qualname__", self.name)
+            raise about_instance(error, self.name, place, plan) from None
 
     # --- whether it is a coroutine function -----------------------------------------------------
 
@@ -779,13 +760,20 @@ class Tool(Generic[P, R]):
         return getattr(self, "__qualname__", self.name)
 
 
+@cache  # an import takes longer than the hint, even where the module is there already
+def _hints() -> Callable[[DecodeError | None, str, str | None], str | None]:
+    from .failures import error_hint
+
+    return error_hint
+
+
 def _refuse_pydantic(*_: object) -> NoReturn:
     message = not_a_function("pydantic can't read it")
     raise TypeError(message)
 
 
 def _class_of_inputs(codec: Codec[Any]) -> type[Any]:
-    """Return the class whose instances a codec decodes."""
+    """Return the class of the instances that a codec makes."""
     node = codec.graph.resolve_root()
     if isinstance(node, UnionNode):  # of plain dicts: unions of classes have no function
         node = codec.graph.resolve(node.members[0])
@@ -799,52 +787,3 @@ def _keeps_not_all(graph: Graph) -> bool:
     """Return whether there is an `InitVar` in the type, which an instance doesn't keep."""
     nodes = visit([graph.root, *graph.definitions.values()])
     return any(field.init_only for node in nodes if isinstance(node, ObjectNode) for field in node.fields)
-
-
-def unknown_keys(error: DecodeError) -> list[str]:
-    """Return the arguments that name no parameter and were ignored by the decoder that raised an error."""
-    found: list[str] = []
-    for path, node, value in error.run.ignored if error.run else ():
-        if path is None:
-            keys = {field.key for field in node.fields}
-            found += [key for key in value if isinstance(key, str) and key not in keys]
-    return found
-
-
-def error_hint(tool: Tool[..., Any], unknown: list[str]) -> str | None:
-    """Return what else may help a model whose arguments were wrong.
-
-    Args:
-        tool: that was called.
-        unknown: the arguments that were ignored.
-
-    Returns:
-        The ignored arguments, and the call that gets the documentation; None if there is nothing to add.
-    """
-    lines: list[str] = []
-    if unknown:
-        shown = listed([quote(key) for key in unknown[:_LISTED]], _SHOWN_UNKNOWN)
-        lines.append(f"unknown, and ignored: {shown}")
-    if tool.described_by is not None and tool.has_more:
-        lines.append(f'For more about it call {tool.described_by} with {{"tools": ["{tool.name}"]}}')
-    return "\n".join(lines) or None
-
-
-def _about_instance(
-    method: Tool[..., Any], plan: CallPlan, error: MissingContextError
-) -> MissingContextError:
-    """Return an error that says how to bind a method, where the missing value is its instance."""
-    receiver = plan.callee.receiver
-    if receiver is None or receiver.name not in error.parameters or not is_unbound(plan):
-        return error
-    return MissingContextError(method.name, error.parameters, unbound_message(method))
-
-
-def unbound_message(method: Tool[..., Any]) -> str:
-    """Return how to use a method as a tool."""
-    place: str = getattr(method, "__qualname__", method.name)
-    owner, _, name = place.rpartition(".")
-    owner = owner.rpartition(".")[2]
-    instance = snake_case(owner) or "instance"
-    message = f"{owner}.{name} is a method without its instance; give {instance}.{name}"
-    return f"{message}, where {instance} is an instance of {owner}"

@@ -9,8 +9,9 @@ from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 from ..json_values import is_object
-from ..wording import as_written, clip, escape, listed, quote, received
-from .tool import Tool, unbound_message
+from ..message_text import as_written, clip, escape, listed, quote, received
+from .binding import unbound_message
+from .tool import Tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -226,9 +227,9 @@ def tools_of(tools: Any) -> list[Tool[..., Any]]:
             tool = item.__func__.__get__(item.__self__, item.__self__)
         if not isinstance(tool, Tool):
             raise TypeError(_not_a_tool(item))
-        if tool.is_unbound:
-            raise TypeError(unbound_message(cast("Tool[..., Any]", tool)))
         made = cast("Tool[..., Any]", tool)
+        if made.is_unbound:
+            raise TypeError(unbound_message(getattr(made, "__qualname__", made.name)))
         found.append(_named(made, key) if is_mapping else made)
     return found
 

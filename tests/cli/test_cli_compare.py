@@ -170,3 +170,64 @@ def test_wrong_use_says_what_to_do(desk, tmp_path, words, said):
     (tmp_path / "bytes.json").write_bytes(b"\xff")
     status, _, err = desk(*words)
     assert (status, said in err) == (2, True), err
+
+
+CALLS = [
+    {"name": "refund", "arguments": {"order": 1, "amount": 2}},
+    {"name": "refund", "arguments": '{"order": "7", "amount": 2}'},
+    {"name": "refund", "arguments": {"order": 1}},
+    {"name": "gone", "arguments": {}},
+]
+
+
+@pytest.fixture
+def logs(desk, tmp_path):
+    (tmp_path / "calls.jsonl").write_text("".join(json.dumps(call) + "\n" for call in CALLS))
+    return desk
+
+
+def test_recorded_calls_are_replayed(logs):
+    status, out, err = logs("replay", "calls.jsonl", "--against", "compare_desk")
+    assert (status, err) == (1, "")
+    lines = out.splitlines()
+    assert [line.split() for line in lines[:2]] == [
+        ["tool", "calls", "fit", "repaired", "fail"],
+        ["refund", "3", "1", "1", "1"],
+    ]
+    assert "refund: amount: missing in 1 call, such as" in lines
+    assert "unknown tool gone: 1 call" in lines
+    assert lines[-1] == "4 calls: 1 fit, 1 if repaired, 2 fail"
+    assert logs("replay", "calls.jsonl", "--against", "compare_desk", "--fail-on", "never")[0] == 0
+    report = json.loads(logs("replay", "calls.jsonl", "--against", "compare_desk", "--json")[1])
+    assert report["tools"]["refund"]["repaired"] == 1
+
+
+def test_calls_that_a_change_breaks_are_counted(logs, tmp_path):
+    logs("snapshot", "compare_desk", "-o", "desk.json")
+    change(tmp_path)
+    status, out, _ = logs("replay", "calls.jsonl", "--old", "desk.json", "--against", "compare_desk")
+    assert (status, out.splitlines()[-1]) == (1, "1 call: 0 fit, 0 if repaired, 1 fail")
+    assert "refund: reason: missing in 1 call, such as" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["gone.jsonl", "--against", "compare_desk"], "gone.jsonl can't be read: No such file"),
+        (["calls.jsonl", "--against", "gone.json"], "gone.json can't be read: No such file"),
+        (["empty.jsonl", "--against", "compare_desk"], "there are no calls in empty.jsonl"),
+        (["calls.jsonl"], "Missing option '--against'"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_replay_without_calls_or_tools_is_wrong_use(logs, tmp_path, words, said):
+    (tmp_path / "empty.jsonl").write_text("")
+    status, _, err = logs("replay", *words)
+    assert (status, said in err) == (2, True), err
+
+
+def test_lines_that_cant_be_read_are_told(logs, tmp_path):
+    (tmp_path / "cut.jsonl").write_text(json.dumps(CALLS[0]) + "\n{\n")
+    status, out, _ = logs("replay", "cut.jsonl", "--against", "compare_desk")
+    assert status == 1
+    assert "unreadable: cut.jsonl:2: it isn't JSON" in out

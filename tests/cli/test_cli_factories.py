@@ -159,7 +159,7 @@ def test_a_required_parameter_is_a_required_option(made):
         (["made:plain.get", "--root", "x"], "No such option '--root'"),
         (["made:setings"], "did you mean settings?"),
         (["made:make_tols"], "the module made has no make_tols; did you mean make_tools?"),
-        (["made:make_tools"], "make_tools makes tools: name one of them behind it, settings"),
+        (["made:make_tools"], "make_tools makes tools: add the name of one, with a dot: settings"),
         (["made:alone", "--deep"], "No such option '--deep'"),
         (["maid:settings", "--deep"], "no module maid in this folder"),
         (["--rot", "made:settings"], "No such option '--rot'"),

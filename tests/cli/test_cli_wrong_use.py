@@ -65,7 +65,7 @@ MORE = "; --traceback shows all of it"
         (["call", "callable:plain"], "plain isn't a tool; decorate it with @tool or @tool_input"),
         (
             ["call", "host:registry", "db_count", "table=a"],
-            "registry has db_count, db_drop: name one of them behind it, as in host:registry.db_count",
+            "registry has db_count, db_drop: add the name of one, with a dot, as in host:registry.db_count",
         ),
         (
             ["call", "host:count_named", "--table", "a"],

@@ -19,7 +19,7 @@ from operator_schema import (
     decode_json,
     encode,
 )
-from operator_schema.codec.size_limits import MAX_PROBLEMS
+from operator_schema.json_values import MAX_PROBLEMS
 
 
 @dataclass

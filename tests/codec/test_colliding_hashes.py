@@ -13,7 +13,7 @@ import pytest
 from patience import PATIENCE
 
 from operator_schema import Codec, DecodeError, decode, decode_json
-from operator_schema.codec.size_limits import MAX_COLLISIONS
+from operator_schema.json_values import MAX_COLLISIONS
 
 # Of the hashes of numbers: 2**61 - 1 on every 64-bit Python.
 MODULUS = sys.hash_info.modulus

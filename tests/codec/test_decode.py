@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pytest
 
 from operator_schema import Codec, DecodeError, decode, decode_json
-from operator_schema.codec.size_limits import MAX_INTEGER_DIGITS, MAX_PROBLEMS
+from operator_schema.json_values import MAX_INTEGER_DIGITS, MAX_PROBLEMS
 
 
 class Level(enum.IntEnum):

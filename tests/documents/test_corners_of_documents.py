@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from operator_schema.providers import xai
 from operator_schema.schema import read
+from operator_schema.schema.dialect import dialect_schema
 from operator_schema.schema.document import SchemaDocument
 from operator_schema.schema.document_codec import DocumentCodec
 from operator_schema.schema.patterns import linear_pattern
@@ -85,3 +87,16 @@ def test_a_word_doesnt_both_end_and_go_on():
     assert pattern is not None
     found = {text: pattern.search(text, lambda _steps: None) for text in ("ac", "ad", "bc", "bd")}
     assert found == {"ac": False, "ad": False, "bc": True, "bd": True}
+
+
+def test_what_is_beside_the_keywords_is_noted_with_its_place():
+    """A reference may lead into keywords of somebody else, where no path of a value leads."""
+    inner = {"type": "string", "pattern": "(?<=x)y"}
+    properties = {"a": {"$ref": "#/custom/inner"}, "b": {"items": [inner]}}
+    found = codec_of({"properties": properties, "custom": {"inner": inner}}, is_arguments=True)
+    assert [(one.path, one.where) for one in found.left] == [
+        (("custom", "inner"), "#/custom/inner"),
+        (("b", "*"), "#/properties/b/items/0"),
+    ]
+    told = dialect_schema(found, xai.always, "tool", "xAI")
+    assert ("custom", "inner") in [one.path for one in told.losses]

@@ -620,7 +620,7 @@ def test_a_union_that_no_decoder_can_decide_is_left() -> None:
     for i in range(8):
         schema = {"anyOf": [{"type": "object"}, {"type": "object", "properties": {f"k{i}": schema}}]}
     reading = read_document(of(schema), "tool")
-    assert [each.where for each in reading.left] == ["/properties/a"]
+    assert [each.where for each in reading.left] == ["#/properties/a"]
 
 
 @pytest.mark.parametrize(

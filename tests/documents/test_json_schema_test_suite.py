@@ -71,7 +71,7 @@ def test_a_value_is_checked_rightly_or_what_isnt_checked_is_named(
         elif case["valid"]:
             if not any(name in said for name in REFUSED_THOUGH_VALID):
                 wrong.append(f"{said}: refused")
-        elif not any(NOT_CHECKED.get(left.keyword) == left.reason for left in codec.left):
+        elif not any(NOT_CHECKED.get(left.keyword) == left.message for left in codec.left):
             wrong.append(f"{said}: taken, and {codec.left} doesn't say why")
     assert wrong == []
     assert right >= least_right * len(tried)

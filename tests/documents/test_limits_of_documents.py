@@ -36,7 +36,7 @@ def test_what_leads_elsewhere_is_not_read_from_here(reference: str) -> None:
     assert resolve_pointer(schema, reference) is None
     codec = codec_of({**schema, "properties": {"x": {"$ref": reference}}})
     assert takes(codec, {"x": 3})
-    assert [(each.where, each.keyword) for each in codec.left] == [("/properties/x", "$ref")]
+    assert [(each.where, each.keyword) for each in codec.left] == [("#/properties/x", "$ref")]
 
 
 @pytest.mark.parametrize("reference", [None, 3, ["#"], {"#": 1}])
@@ -135,7 +135,7 @@ def test_so_many_notes_are_kept(beyond: int, number: int) -> None:
     codec = codec_of({"properties": properties})
     assert len(codec.left) == len(properties) - number
     assert len(codec.beyond) == len(properties) - number
-    assert [each.where for each in codec.left[:2]] == ["/properties/p0", "/properties/p1"]
+    assert [each.where for each in codec.left[:2]] == ["#/properties/p0", "#/properties/p1"]
 
 
 @pytest.mark.parametrize(("beyond", "is_read"), [(0, True), (1, False)])

@@ -37,7 +37,7 @@ def test_what_is_no_address_leads_nowhere(base, said):
 def test_a_pattern_that_takes_many_steps_is_checked_where_they_are_counted():
     text = {"type": "string", "pattern": "^(a|b)*a(a|b){450}c$"}
     codec = DocumentCodec(SchemaDocument("tool", {"type": "object", "properties": {"x": text}}))
-    assert [part.reason for part in codec.beyond] == ["it is checked where steps are counted"]
+    assert [part.message for part in codec.beyond] == ["it is checked where steps are counted"]
     with pytest.raises(DecodeError, match="does not match the pattern"):
         codec.decode({"x": "b"})
 

@@ -13,8 +13,8 @@ from executor_samples import SOON, Db, add, greet, ping, raising, say
 
 from operator_schema import Executor, NeedsInput, RawCall, Registry, ToolError, ToolResult, skip, tool
 from operator_schema.errors import ToolNotFoundError
+from operator_schema.tools.calls import DecodedCall
 from operator_schema.tools.context import WholeContext
-from operator_schema.tools.round_protocol import DecodedCall
 from operator_schema.types import Progress, RawArguments
 
 pytestmark = pytest.mark.needs_threads

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from operator_schema import CallError, DecodeError, EncodeError, Executor, RawCall, ToolError, tool
-from operator_schema.tools.log import has_plain_traceback
+from operator_schema.tools.failures import has_plain_traceback
 
 pytestmark = pytest.mark.needs_threads
 

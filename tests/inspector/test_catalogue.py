@@ -67,7 +67,7 @@ def test_what_a_provider_is_not_told_is_listed_with_its_place(subject):
         for loss in gemini_parameters.report(subject.tool("create_order")).tools[0].losses
     }
     assert losses
-    assert all(loss["words"] for loss in sent["losses"])
+    assert all(loss["message"] for loss in sent["losses"])
     assert any(row["same"] is False for row in sent["rows"])
     assert next(row["theirs"] for row in sent["rows"] if row["theirs"] is not None) == "{"
 
@@ -77,7 +77,7 @@ def test_a_strict_mode_changes_what_is_sent(subject):
     strict = shown(subject, "refund", openai_chat, strict=True)["sent"]
     assert (plain["strict"], strict["strict"]) == (False, True)
     assert strict["body"] == openai_chat.request(subject.toolset.only("refund").offer(strict=True))
-    assert {"reason"} <= {loss["path"] for loss in strict["losses"] if loss["kind"] == "null"}
+    assert {"reason"} <= {loss["path"] for loss in strict["losses"] if loss["code"] == "null"}
 
 
 def test_a_provider_without_a_strict_mode_is_asked_without(subject):

@@ -30,7 +30,7 @@ from annotation_samples import (
 from judge import validator
 
 from operator_schema import Codec, DecodeError
-from operator_schema.introspect import unions
+from operator_schema.introspect import node_kinds
 
 
 def test_a_tag_tells_objects_apart():
@@ -268,13 +268,13 @@ def test_values_are_compared_for_those_members_alone_whose_keys_fit_best(monkeyp
     members = [make_dataclass(f"K{i}", [(f"key{i}", int)]) for i in range(200)]
     codec = Codec(Union[tuple(members)] | WithFirst | WithSecond)  # type: ignore[operator]
     compared: list[Any] = []
-    mistakes = unions._mistakes
+    mistakes = node_kinds._mistakes
 
     def note(node: Any, *rest: Any) -> int:
         compared.append(node)
         return mistakes(node, *rest)
 
-    monkeypatch.setattr(unions, "_mistakes", note)
+    monkeypatch.setattr(node_kinds, "_mistakes", note)
     assert [problem.path for problem in codec.report({"key7": "x"})] == [("key7",)]
     assert not compared
     (problem,) = codec.report({"inner": {"kind": "second", "amount": "x"}})

@@ -77,8 +77,8 @@ ROOMS = {
         ),
     ),
     "errors": Room(
-        ("errors.py", "findings.py", "wording.py"),
-        ("test_errors.py", "test_error_laws.py", "test_wording.py"),
+        ("errors.py", "findings.py", "message_text.py"),
+        ("test_errors.py", "test_error_laws.py", "test_message_text.py"),
     ),
     "values": Room(
         ("immutable.py", "json_values.py", "lazy.py"),

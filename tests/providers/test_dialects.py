@@ -28,7 +28,7 @@ from operator_schema.providers import (
     openai_chat,
     xai,
 )
-from operator_schema.schema.dialect import DialectRenderer, Loss, dialect_schema
+from operator_schema.schema.dialect import DialectRenderer, dialect_schema, lost
 from operator_schema.schema.request_sizes import over_limits, size_of
 from operator_schema.tools import document_tool
 
@@ -154,9 +154,9 @@ def test_null_is_nullable_in_openapis_form():
 def test_a_lenient_dialect_says_less_and_lists_it():
     losses = dialect_schema(ORDER.codec, xai.always, "order", "xAI").losses
     assert losses == (
-        Loss(("extra",), "weakened", "type"),
-        Loss(("tree", "below", "*"), "weakened", "type"),
-        Loss(("count",), "described", "default"),
+        lost(("extra",), "weakened", "type", "order", "xAI"),
+        lost(("tree", "below", "*"), "weakened", "type", "order", "xAI"),
+        lost(("count",), "described", "default", "order", "xAI"),
     )
     assert properties_for(xai)["place"] == {
         "type": "array",

@@ -181,7 +181,7 @@ def test_what_a_provider_took_is_sent_whole(provider, tools):
     offered = [document_tool(run, schema, name=own) for own, schema in tools]
     report = provider.report(offered, strict=True)
     assert report.is_accepted, str(report)
-    losses = {(loss.kind, loss.keyword) for tool in report.tools for loss in tool.losses}
+    losses = {(loss.code, loss.keyword) for tool in report.tools for loss in tool.losses}
     assert losses <= BEYOND
     assert len(provider.request(offer_of(offered, strict=True))["tools"]) in {len(tools), 1}
 
@@ -202,7 +202,7 @@ def test_what_a_provider_refused_is_never_sent(provider, tools):
         return  # it isn't even a tool
     report = provider.report(offered, strict=True)
     if report.is_accepted:  # a reference that leads nowhere: another schema is sent, which says less
-        assert "weakened" in {loss.kind for tool in report.tools for loss in tool.losses}
+        assert "weakened" in {loss.code for tool in report.tools for loss in tool.losses}
         (sent,) = provider.request(offer_of(offered, strict=True))["tools"]
         assert sent["input_schema"]["type"] == "object"
         assert "$ref" not in sent["input_schema"]

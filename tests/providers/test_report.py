@@ -11,7 +11,7 @@ from operator_schema import Toolset, tool, tool_input
 from operator_schema.providers import anthropic, gemini, openai_chat, openai_compatible
 from operator_schema.providers import report as token_counts
 from operator_schema.providers.report import count_tokens
-from operator_schema.schema.dialect import Loss
+from operator_schema.schema.dialect import lost
 
 
 @pytest.fixture(autouse=True)
@@ -53,7 +53,7 @@ def test_each_place_has_its_fate():
     }
     openai = openai_chat.report([book], strict=True).tools[0]
     assert openai.fate_of(("guests", "*", "age")) == ("described", "null")
-    assert Loss(("nights",), "null", "required") in openai.losses
+    assert lost(("nights",), "null", "required", "3d_book", openai_chat.name) in openai.losses
 
 
 def test_the_size_is_that_of_the_request():
@@ -114,6 +114,12 @@ def test_a_report_reads_as_text_and_as_json():
     renamed = gemini.report([book])
     assert f"  3d_book, renamed to {gemini.names.wire_name('3d_book')}: " in str(renamed)
     document = json.loads(json.dumps(report.as_dict()))
+    assert {
+        "path": ["nights"],
+        "code": "described",
+        "keyword": "default",
+        "message": "OpenAI Chat Completions doesn't take default, which moves to the description",
+    } in document["tools"][0]["losses"]
     assert document["accepted"] is False
     assert {"path": ["labels"], "fate": ["refused"]} in document["tools"][1]["paths"]
 

@@ -26,7 +26,7 @@ from operator_schema.providers import (
     openai_responses,
     xai,
 )
-from operator_schema.providers.names import NameRule
+from operator_schema.providers.tool_names import NameRule
 
 PROVIDERS = [
     anthropic, bedrock, cohere, deepseek, gemini, groq, mistral, ollama, openai_chat, openai_responses, xai,

@@ -29,7 +29,7 @@ from operator_schema.providers import (
     xai,
 )
 from operator_schema.providers.property_names import without_nulls
-from operator_schema.schema.dialect import Loss, dialect_schema
+from operator_schema.schema.dialect import dialect_schema, lost
 from operator_schema.schema.request_sizes import over_limits, size_of
 from operator_schema.testing import arguments
 
@@ -480,9 +480,9 @@ def test_what_is_told_in_words_is_listed():
 
     (report,) = openai_chat.report([note], strict=True).tools
     assert report.losses == (
-        Loss(("text",), "described", "minLength"),
-        Loss(("pages",), "described", "uniqueItems"),
-        Loss(("mark",), "described", "default"),
+        lost(("text",), "described", "minLength", "note", openai_chat.name),
+        lost(("pages",), "described", "uniqueItems", "note", openai_chat.name),
+        lost(("mark",), "described", "default", "note", openai_chat.name),
     )
     properties = openai_chat.request(offer_of([note], strict=True))["tools"][0]["function"]["parameters"][
         "properties"
@@ -505,9 +505,10 @@ def test_what_is_told_in_words_is_listed():
         },
     }
     losses = anthropic.report(Toolset(note, invite).hide(invite), strict=True).tools[0].losses
-    assert Loss(("pages",), "described", "minItems") in losses
-    assert not any(loss.kind == "null" for loss in losses)
-    assert Loss(("seats",), "null", "required") in openai_chat.report([invite], strict=True).tools[0].losses
+    assert lost(("pages",), "described", "minItems", "note", anthropic.name) in losses
+    assert not any(loss.code == "null" for loss in losses)
+    seats = lost(("seats",), "null", "required", "invite", openai_chat.name)
+    assert seats in openai_chat.report([invite], strict=True).tools[0].losses
 
 
 def test_a_reference_stands_alone():

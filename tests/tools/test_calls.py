@@ -388,6 +388,19 @@ def test_unknown_arguments_are_named_whatever_form_they_come_in(repair):
     assert 'unknown, and ignored: "zzz"' in told.pop()
 
 
+def test_only_arguments_are_named_that_are_no_parameter():
+    """Not the ignored keys inside an argument."""
+
+    @tool
+    def typed(at: Left, line: int) -> None:
+        del at, line
+
+    with pytest.raises(DecodeError) as caught:
+        typed.decode({"at": {"kind": "hit", "inner": 1}, "line": "x", "zzz": 1})
+    assert 'unknown, and ignored: "zzz"' in str(caught.value)
+    assert "inner" not in str(caught.value)
+
+
 def test_nothing_is_ignored_in_text_that_is_no_json():
     @tool
     def typed(path: str) -> None:

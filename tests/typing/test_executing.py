@@ -14,7 +14,7 @@ from operator_schema.errors import DuplicateToolError, ToolNotFoundError
 from operator_schema.tools import ToolDefinition
 
 if TYPE_CHECKING:
-    from operator_schema.tools.round_protocol import RunAll
+    from operator_schema.tools.calls import RunAll
 
 
 @tool

@@ -23,7 +23,7 @@ MAX_STOP_HOURS = 12
 
 @dataclass
 class PaymentMethod:
-    """A way to pay; `amount` is what is left on it, None for a credit card."""
+    """A way to pay; `amount` is the balance, None for a credit card."""
 
     source: Literal["credit_card", "gift_card", "certificate"]
     amount: float | None = None
@@ -31,7 +31,7 @@ class PaymentMethod:
 
 @dataclass
 class User:
-    """Somebody who may book."""
+    """A customer."""
 
     user_id: str
     first_name: str
@@ -44,7 +44,7 @@ class User:
 
 @dataclass
 class Flight:
-    """A flight that leaves every day; `seats` is what is left, by date and cabin."""
+    """A daily flight; `seats` are the free seats, by date and cabin."""
 
     flight_number: str
     origin: str
@@ -57,7 +57,7 @@ class Flight:
 
 @dataclass
 class Offer:
-    """A flight on one date, as a search shows it."""
+    """A flight on one date, as in the results of a search."""
 
     flight_number: str
     origin: str
@@ -71,7 +71,7 @@ class Offer:
 
 @dataclass
 class BookedFlight:
-    """A flight of a reservation, at the price at which it was booked."""
+    """A flight of a reservation, with the price at booking."""
 
     flight_number: str
     date: str
@@ -80,7 +80,7 @@ class BookedFlight:
 
 @dataclass
 class Reservation:
-    """What was booked, and how it was paid; what is paid back is negative."""
+    """A booking and its payments; refunds are negative."""
 
     reservation_id: str
     user_id: str
@@ -98,7 +98,7 @@ class Reservation:
 
 
 class Airline:
-    """The airline itself.
+    """The airline.
 
     Every operation checks everything first, and changes something only when all is well.
 
@@ -203,7 +203,7 @@ class Airline:
         return made
 
     def cancel(self, reservation_id: str) -> Reservation:
-        """Cancel a reservation, and pay everything back."""
+        """Cancel a reservation, and refund everything."""
         reservation = self.open_reservation(reservation_id)
         user = self.user(reservation.user_id)
         refunds = [Payment(payment.payment_id, -payment.amount) for payment in reservation.payment_history]
@@ -217,10 +217,10 @@ class Airline:
     def change_flights(
         self, reservation_id: str, cabin: Cabin, legs: Sequence[FlightLeg], payment_id: str
     ) -> Reservation:
-        """Give a reservation other flights, and settle the difference."""
+        """Change the flights of a reservation, and settle the difference."""
         reservation = self.open_reservation(reservation_id)
         people = len(reservation.passengers)
-        self._count_seats(reservation, 1)  # what it has may be what it wants
+        self._count_seats(reservation, 1)  # the new flights may be the old ones
         try:
             flights = self._take_seats(legs, cabin, people, reservation)
             difference = _price(flights, people) - _price(reservation.flights, people)
@@ -231,10 +231,10 @@ class Airline:
         return reservation
 
     def change_baggages(self, reservation_id: str, total: int, nonfree: int, payment_id: str) -> Reservation:
-        """Change the number of bags, and have the added ones paid."""
+        """Change the number of bags, and charge the added ones."""
         reservation = self.open_reservation(reservation_id)
         if not 0 <= nonfree <= total:
-            message = "The number of bags that are paid for is between 0 and that of all."
+            message = "The number of paid bags must be between 0 and the number of all bags."
             raise CallError(message)
         added = max(0, nonfree - reservation.nonfree_baggages)
         self._settle(reservation, payment_id, BAG_PRICE * added)
@@ -242,7 +242,7 @@ class Airline:
         return reservation
 
     def change_passengers(self, reservation_id: str, passengers: list[Passenger]) -> Reservation:
-        """Change who flies; not how many."""
+        """Change the passengers, but not their number."""
         reservation = self.open_reservation(reservation_id)
         if len(passengers) != len(reservation.passengers):
             message = f"The number of passengers can't change: it is {len(reservation.passengers)}."
@@ -361,7 +361,7 @@ _FLIGHTS = [
 
 
 def sample_airline() -> Airline:
-    """Make an airline of seven flights and two users, anew at every call."""
+    """Make a new airline with seven flights and two users."""
     users = [
         User(
             "mia_li_3668",

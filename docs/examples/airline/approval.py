@@ -40,7 +40,7 @@ _INDENT = " " * 4
 
 @dataclass
 class Answer:
-    """One turn of the model: what it says, and its calls."""
+    """One turn of the model: its text and its calls."""
 
     text: str
     calls: list[RawCall]
@@ -70,7 +70,7 @@ SCRIPT = [
 
 
 def ask_model(number_of_turns: int) -> Answer:
-    """Return what the model says after so many turns; a real one would get the conversation."""
+    """Return the model's answer after this many turns; a real model would get the conversation."""
     return SCRIPT[number_of_turns]
 
 
@@ -133,7 +133,7 @@ def finish(desk: Desk, work: Round[Any]) -> bool:
 
 
 async def decide(desk: Desk, call_id: str, *, approved: bool, changes: dict[str, Any]) -> None:
-    """Take the decision of a person about one call, and go on with the conversation if it was the last."""
+    """Take a person's decision about one call, and go on with the conversation if it was the last one."""
     waiting = desk.claim()
     if waiting is None:
         print("no call waits: somebody has decided already")

@@ -31,7 +31,7 @@ _TABLES = """
 
 @dataclass
 class SavedAirline:
-    """What of an airline changes, and so has to be saved."""
+    """The parts of an airline that change, and so have to be saved."""
 
     users: dict[str, User]
     flights: dict[str, Flight]
@@ -42,7 +42,7 @@ _AIRLINES = Codec(SavedAirline)
 
 
 class Desk:
-    """A conversation, and the airline that it is about.
+    """A conversation, and its airline.
 
     Each method that writes does so in one transaction.
 
@@ -67,14 +67,14 @@ class Desk:
         self._db.close()
 
     def save(self, work: Round[Any]) -> None:
-        """Save a round that waits."""
+        """Save a waiting round."""
         text = json.dumps(work.as_dict(secret=SECRET))
         with self._db:
             self._db.execute("INSERT OR REPLACE INTO rounds VALUES (?, 'waiting', ?)", (work.id, text))
             self._write_airline()
 
     def claim(self) -> Round[Any] | None:
-        """Take the round that waits; None if there is none, or another process has just taken it."""
+        """Take the waiting round; None if there is none, or if another process has just taken it."""
         query = "UPDATE rounds SET state = 'claimed' WHERE state = 'waiting' RETURNING round"
         with self._db:
             rows = self._db.execute(query).fetchall()
@@ -83,7 +83,7 @@ class Desk:
         return TOOLSET.restore_round(json.loads(rows[0][0]), secret=SECRET) if rows else None
 
     def append(self, turn: Turn) -> None:
-        """Add a turn to the conversation, and forget the round that it was."""
+        """Add a turn to the conversation, and delete its round."""
         with self._db:
             self._db.execute("INSERT INTO turns VALUES (?, ?)", (turn.id, json.dumps(turn.as_dict())))
             self._db.execute("DELETE FROM rounds WHERE id = ?", (turn.id,))

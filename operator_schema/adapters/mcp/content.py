@@ -12,8 +12,8 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from ...introspect.node_kinds import json_types_of
 from ...json_values import without_surrogates
+from ...message_text import as_written, listed
 from ...tools import ERROR, NO_OUTPUT, Audio, File, Image, Text, items_of, write_log
-from ...wording import as_written, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

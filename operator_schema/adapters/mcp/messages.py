@@ -21,8 +21,8 @@ from mcp.shared.exceptions import MCPError
 
 from ...execution import current_backend, person_answers
 from ...json_values import without_surrogates
+from ...message_text import received
 from ...rounds import call_text
-from ...wording import received
 from .content import is_modern
 
 if TYPE_CHECKING:
@@ -247,7 +247,7 @@ class ClientLog:
     __slots__ = ("_levels", "_logger")
 
     def __init__(self, logger: str) -> None:
-        if not isinstance(logger, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+        if not isinstance(logger, str):  # what callers promise, some do not
             message = f"logger is the name of a logger, such as 'acme.tools', not {received(logger)}"
             raise TypeError(message)
         if not logger:

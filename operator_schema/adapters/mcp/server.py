@@ -22,8 +22,8 @@ from mcp.shared.exceptions import MCPError
 from ...errors import ToolNotFoundError
 from ...execution import current_backend
 from ...json_values import without_surrogates
+from ...message_text import kind, received
 from ...tools import ERROR, Registry, ToolResult, class_name_of, write_log
-from ...wording import kind, received
 from ..base import Adapter, Runner
 from .content import (
     checked_structured,
@@ -277,7 +277,7 @@ def _called(make: Callable[[Ctx], Mapping[Any, Any]], ctx: Ctx) -> Mapping[Any, 
     """
     try:
         made = make(ctx)
-        if isinstance(made, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+        if isinstance(made, Mapping):  # what callers promise, some do not
             return made
         write_log(ERROR, "the function given as context returned %s, not a mapping", kind(made))
     except MCPError:

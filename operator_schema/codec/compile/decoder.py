@@ -14,6 +14,7 @@ from dataclasses import MISSING
 from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from ...introspect.node_kinds import distance, make_plan
 from ...introspect.nodes import (
     AnyNode,
     ArrayNode,
@@ -27,19 +28,17 @@ from ...introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from ...introspect.unions import distance, make_plan
-from ...json_values import copy_json
+from ...json_values import MAX_COLLISIONS, MAX_KEY_DIGITS, copy_json
 from ...schema.keywords import INTEGER_KEY
 from ..interpret import constructor_of, interpret
 from ..problems import GiveUp
-from ..size_limits import MAX_COLLISIONS, MAX_KEY_DIGITS
 from .writer import MAX_PLACES, Writer, hint_of, nodes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from ...introspect.node_kinds import UnionPlan
     from ...introspect.nodes import Field, Node
-    from ...introspect.unions import UnionPlan
     from .writer import Method, Refusal
 
     Part = Callable[[Any, int], Any]

@@ -19,8 +19,8 @@ from .writer import PARTED
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ...introspect.node_kinds import UnionPlan
     from ...introspect.nodes import Graph, Node
-    from ...introspect.unions import UnionPlan
     from ..problems import Path
     from .decoder import Fill
 

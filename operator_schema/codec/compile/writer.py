@@ -26,10 +26,9 @@ from ...introspect.nodes import (
     UnionNode,
     resolve,
 )
-from ...json_values import has_surrogate
+from ...json_values import MAX_INTEGER_DIGITS, has_surrogate
 from ...schema.keywords import LENGTHS, NUMBERS, TEXTS
 from ..problems import GiveUp
-from ..size_limits import MAX_INTEGER_DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -20,9 +20,8 @@ export async function showRecorded(main) {
   const counts = found.counts;
   const list = h("div", {});
   const draw = (wanted) => fill(list, found.failing.filter((call) => !wanted || call.tool === wanted).map((call) =>
-    h("article", {}, h("h4", {}, `Line ${call.line}: ${call.tool ?? "not a call"}`), pre(call.text, "Why it fails"),
-      h("details", {}, h("summary", {}, "what was sent"), pre(call.arguments, "What was sent")),
-      call.result ? h("p", { class: "dim" }, `recorded result: ${call.result}`) : null,
+    h("article", {}, h("h4", {}, `Record ${call.record}: ${call.tool ?? "not a call"}`), pre(call.text, "Why it fails"),
+      call.tool ? h("details", {}, h("summary", {}, "what was sent"), pre(call.arguments, "What was sent")) : null,
       call.tool ? tryIt(call.tool, call.arguments) : null)));
   draw("");
   const names = [...new Set(found.failing.map((call) => call.tool).filter(Boolean))];

@@ -43,8 +43,8 @@ function showSent(main, state, tool) {
     sent.tokens === null ? null : h("p", {}, `${sent.provider}, ${mode}, gets ${plural(sent.tokens, "token")}, ${plural(sent.bytes, "byte")}`,
       sent.wire_name === tool.name ? "." : `, under the name ${sent.wire_name}.`),
     sent.losses.length
-      ? table(`${sent.losses.length === 1 ? "One thing is" : `${sent.losses.length} things are`} said in another way`, ["parameter", "keyword", "what becomes of it"],
-        sent.losses.map((loss) => [loss.path || "(all)", loss.keyword, `${loss.kind}: ${loss.words}`]))
+      ? table(`${sent.losses.length === 1 ? "One thing is" : `${sent.losses.length} things are`} said in another way`, ["parameter", "what", "keyword", "in words"],
+        sent.losses.map((loss) => [loss.path || "(all)", loss.code, loss.keyword ?? "", loss.message]))
       : sent.refused.length ? null : h("p", {}, state.strict ? "Nothing is lost." : "Nothing is lost without the strict mode; tick strict above to see what that changes."),
     sent.rows.length ? [h("h3", {}, "Ours beside theirs"),
       h("p", {}, onlyChanges, h("label", { for: "only-changes" }, " only what differs")), lines] : null,

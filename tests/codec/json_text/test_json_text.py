@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from operator_schema import Codec, DecodeError, decode_json
-from operator_schema.codec.size_limits import MAX_INTEGER_DIGITS, MAX_PROBLEMS
+from operator_schema.json_values import MAX_INTEGER_DIGITS, MAX_PROBLEMS
 
 
 @dataclass

@@ -9,7 +9,7 @@ from partial_samples import WRITE, Nest, Write, found, outcome
 
 from operator_schema import Codec, DecodeError
 from operator_schema.codec import Partial
-from operator_schema.codec.size_limits import MAX_PROBLEMS
+from operator_schema.json_values import MAX_PROBLEMS
 
 
 def test_a_text_that_comes_in_chunks():

@@ -6,7 +6,7 @@ import pytest
 from partial_samples import WRITE, fed, found, outcome
 
 from operator_schema import DecodeError
-from operator_schema.codec.size_limits import MAX_TEXT_DEPTH
+from operator_schema.json_values import MAX_TEXT_DEPTH
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from repair_samples import Leg, One, Trip, refused
 
 from operator_schema import Codec, DecodeError
 from operator_schema.codec.nearly_json import as_json_text
-from operator_schema.codec.size_limits import MAX_PROBLEMS
+from operator_schema.json_values import MAX_PROBLEMS
 
 
 @pytest.mark.parametrize(

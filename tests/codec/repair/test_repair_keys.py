@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 from repair_samples import Leg, Square, kept, refused, repaired, report
 
-from operator_schema.codec.report import ignored
+from operator_schema.findings import ignored
 
 
 @dataclass

@@ -23,8 +23,8 @@ from typing_extensions import TypeAliasType
 from operator_schema import Codec, DecodeError, EncodeError
 from operator_schema.codec.nearly_json import as_json_text
 from operator_schema.codec.repair import repair_value
-from operator_schema.codec.size_limits import MAX_DEPTH
 from operator_schema.errors import SchemaError
+from operator_schema.json_values import MAX_DEPTH
 from operator_schema.testing import arguments
 
 pytestmark = pytest.mark.slow("draws hundreds of types, and measures how time grows")

@@ -12,7 +12,7 @@ import pytest
 from repair_samples import Level, Limits, Trip, refused, repaired
 
 from operator_schema import Codec
-from operator_schema.codec.size_limits import MAX_INTEGER_DIGITS
+from operator_schema.json_values import MAX_INTEGER_DIGITS
 
 
 @pytest.mark.parametrize(

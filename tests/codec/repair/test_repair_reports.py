@@ -9,7 +9,7 @@ import pytest
 from repair_samples import Leg, One, Tree, Trip, Two, refused, report
 
 from operator_schema import Codec, DecodeError
-from operator_schema.codec.report import DecodeReport, repaired
+from operator_schema.findings import DecodeReport, repaired
 
 
 def test_repair_is_off_by_default():

@@ -107,7 +107,7 @@ def _strict(wire: str, rng: random.Random) -> Subject:
     sent = json.loads(json.dumps(provider.request(offer)))["tools"][0]
     schema = sent["input_schema"] if "input_schema" in sent else sent["function"]["parameters"]
     described = frozenset(
-        loss.keyword for loss in provider.report(offer).tools[0].losses if loss.kind == "described"
+        loss.keyword for loss in provider.report(offer).tools[0].losses if loss.code == "described"
     )
     whole = tool.input_schema()
     names = _wire_keys(provider, tool)

@@ -21,7 +21,7 @@ from turns import CALLS, CONTEXT, OURS, TOOLS, Call, add, book, count, look
 from operator_schema import Executor, Registry, tool
 from operator_schema.adapters import llama_index_core as adapter
 from operator_schema.adapters.llama_index_core import RegistryRetriever, to_tool, to_tools
-from operator_schema.schema.changes import schema_changes
+from operator_schema.schema.framework_changes import schema_changes
 
 TURNS = {
     "good": OURS,

@@ -1,4 +1,4 @@
-"""Names of tools as providers take them, and back; what is checked in every request."""
+"""Turns names of tools into names that providers take, and back; the checks of every request."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..errors import SchemaError
 from ..findings import about_type
 from ..immutable import Value
-from ..wording import quote
+from ..message_text import quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,7 +24,7 @@ class NameRule(Value):
 
     Attributes:
         longest: characters that it may have.
-        others: what may stand in a name besides letters, digits and `_`.
+        others: further characters of a name, besides letters, digits and `_`.
         starts_with_letter: whether it has to begin with a letter or `_`.
     """
 
@@ -84,7 +84,7 @@ def _refuse_equal(name: str, other: str, wire: str, provider: str) -> SchemaErro
 
 
 class Rules(Value):
-    """What a provider checks in every request, strict or not; one tool that breaks a rule fails all.
+    """Checks of a provider in every request, strict or not. One tool that breaks a rule fails the request.
 
     Attributes:
         keys: which names of properties it takes; None for any. The others are renamed on the wire.

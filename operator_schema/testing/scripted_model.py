@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..json_values import copy_json, to_json_text
+from ..message_text import received
 from ..providers.answer import ResponseError
 from ..tools.calls import RawCall
-from ..wording import received
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -58,7 +58,7 @@ class ScriptedModel:
 
     @property
     def left(self) -> int:
-        """Number of answers that nobody has asked for yet."""
+        """Number of answers that weren't asked for yet."""
         return len(self._lines) - len(self.requests)
 
     def __call__(self, *, stream: bool = False, **body: Any) -> Any:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import JSON_VALUES
 
-from operator_schema.wording import (
+from operator_schema.message_text import (
     EXCERPT_LENGTH,
     clip,
     escape,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from operator_schema import tool
-from operator_schema.schema.changes import SchemaChange, schema_changes
+from operator_schema.schema.framework_changes import schema_changes
 
 
 @dataclass
@@ -40,7 +40,7 @@ def test_each_change_has_its_place():
     sent["properties"]["more"] = {"type": "string"}
     sent["additionalProperties"] = False
     found = schema_changes(invite, sent)
-    assert [(one.path, one.keyword, one.kind) for one in found] == [
+    assert [(one.path, one.keyword, one.code) for one in found] == [
         (("people", "*", "age"), "default", "changed"),
         (("people",), "description", "removed"),
         (("host", "name"), "properties", "removed"),
@@ -48,32 +48,32 @@ def test_each_change_has_its_place():
         (("more",), "properties", "added"),
         ((), "additionalProperties", "added"),
     ]
-    assert str(found[0]) == "people.*.age: changed default 5 → 6"
+    assert str(found[0]) == "people[*].age: changed default 5 → 6"
     assert str(found[1]) == 'people: removed description "Who comes."'
-    assert str(found[-1]) == "the arguments: added additionalProperties false"
+    assert str(found[-1]) == "added additionalProperties false"
 
 
 def test_what_is_written_otherwise_is_one_change():
     sent = copy.deepcopy(invite.input_schema(inline=True))
     sent["properties"]["place"] = {"type": ["string", "integer"], "default": "here"}
     assert [str(one) for one in schema_changes(invite, sent)] == [
-        'place: removed anyOf [{"type":"string"},{"type":"integer"}]',
-        'place: added type ["string","integer"]',
+        'place: removed anyOf [{"type": "string"}, {"type": "integer"}]',
+        'place: added type ["string", "integer"]',
     ]
     sent["properties"]["people"]["items"] = True
-    assert schema_changes(invite, sent)[0].theirs is True
+    assert schema_changes(invite, sent)[0].received == "true"
 
 
 def test_booleans_are_not_numbers():
     (change,) = schema_changes(invite, {**invite.input_schema(), "required": [1]})
-    assert (change.keyword, change.theirs) == ("required", [1])
+    assert (change.keyword, change.received) == ("required", "[1]")
 
     @tool
     def count(number: int = 1) -> None: ...
 
     sent = count.input_schema()
     sent["properties"]["number"]["default"] = True
-    assert [one.kind for one in schema_changes(count, sent)] == ["changed"]
+    assert [one.code for one in schema_changes(count, sent)] == ["changed"]
 
 
 def test_what_comes_is_bounded():
@@ -83,7 +83,11 @@ def test_what_comes_is_bounded():
     for _ in range(5000):
         deep = {"items": deep}
     found = schema_changes(invite, {**invite.input_schema(), "items": deep})
-    assert [one.kind for one in found] == ["added"]
+    assert [one.code for one in found] == ["added"]
+    for _ in range(5000):
+        deep = [deep]
+    found = schema_changes(invite, {**invite.input_schema(), "required": deep})
+    assert [(one.keyword, one.code) for one in found] == [("required", "changed")]
 
 
 @pytest.mark.parametrize("sent", [None, [], "x", 5])
@@ -92,7 +96,3 @@ def test_wrong_use_is_told(sent):
         schema_changes(invite, sent)
     with pytest.raises(TypeError, match="takes a tool made by"):
         schema_changes(len, {})
-
-
-def test_a_change_is_a_value():
-    assert SchemaChange((), "a", "added", None, 1) == SchemaChange((), "a", "added", None, 1)

@@ -6,14 +6,15 @@ message. Nothing in this module takes time that grows with the size of the value
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from .json_values import is_array, is_object, type_of, without_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from typing import TypeVar
 
-T = TypeVar("T")
+    T = TypeVar("T")
 
 EXCERPT_LENGTH = 60
 """Characters of a received value that a message shows at most."""

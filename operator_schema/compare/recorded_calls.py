@@ -1,0 +1,188 @@
+"""Find the calls of tools in what somebody recorded, whatever form it has.
+
+A record is one JSON value: a call of ours, a message or a whole answer of a provider, a request of the Model
+Context Protocol, or a span of OpenTelemetry. Everything that looks like a call in it is one.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from ..json_values import is_array, is_object
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from io import BufferedReader
+
+__all__ = ["MAX_LINE", "RecordedCall", "Unreadable", "calls_in", "records_in"]
+
+MAX_LINE: Final = 20_000_000
+"""Bytes of one line; a longer one can't be read."""
+
+_MAX_DEPTH = 60
+_GZIP = b"\x1f\x8b"
+
+
+class RecordedCall(NamedTuple):
+    """A call that somebody recorded.
+
+    Attributes:
+        name: of the tool.
+        arguments: JSON values, or JSON text.
+    """
+
+    name: str
+    arguments: Any
+
+
+class Unreadable(NamedTuple):
+    """A part of a file that can't be read.
+
+    Attributes:
+        line: its number, from 1; 0 for the file as a whole.
+        reason: why.
+    """
+
+    line: int
+    reason: str
+
+
+# --- calls in a record ---------------------------------------------------------------------------
+
+
+def _named(name: str, arguments: str) -> Callable[[dict[str, Any]], RecordedCall | None]:
+    """Return what reads a call whose name and arguments are under two keys."""
+
+    def read(value: dict[str, Any]) -> RecordedCall | None:
+        found = value.get(name)
+        return (
+            RecordedCall(found, value[arguments]) if isinstance(found, str) and arguments in value else None
+        )
+
+    return read
+
+
+def _inside(
+    key: str, read: Callable[[dict[str, Any]], RecordedCall | None]
+) -> Callable[[dict[str, Any]], Any]:
+    """Return what reads a call from the object under a key."""
+
+    def read_inside(value: dict[str, Any]) -> RecordedCall | None:
+        inner = value.get(key)
+        return read(inner) if is_object(inner) else None
+
+    return read_inside
+
+
+def _tool_use(value: dict[str, Any]) -> RecordedCall | None:
+    return _named("name", "input")(value) if value.get("type") in _TOOL_USES else None
+
+
+_TOOL_USES = ("tool_use", "server_tool_use", "mcp_tool_use")
+_SPAN_NAME, _SPAN_ARGUMENTS = "gen_ai.tool.name", "gen_ai.tool.call.arguments"
+
+
+def _span(value: dict[str, Any]) -> RecordedCall | None:
+    """Read the attributes of a span, as an object or as the list of OTLP.
+
+    Source: https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/
+    """
+    attributes = value.get("attributes")
+    if is_array(attributes):
+        pairs = [each for each in attributes if is_object(each) and is_object(each.get("value"))]
+        attributes = {str(each.get("key")): each["value"].get("stringValue") for each in pairs}
+    if not is_object(attributes) or attributes.get(_SPAN_ARGUMENTS) is None:
+        return None
+    return _named(_SPAN_NAME, _SPAN_ARGUMENTS)(attributes)
+
+
+_FORMS: Final[tuple[Callable[[dict[str, Any]], RecordedCall | None], ...]] = (
+    _inside("function", _named("name", "arguments")),  # Chat Completions, Cohere, Ollama
+    _tool_use,  # Anthropic Messages
+    _inside("toolUse", _named("name", "input")),  # Bedrock Converse
+    _inside("functionCall", _named("name", "args")),  # Gemini
+    _span,
+    _named("name", "arguments"),  # ours, Responses, and the parameters of tools/call
+    _named("tool", "arguments"),
+    _named("tool_name", "arguments"),
+)
+"""The forms of a call, those first that say the most about themselves."""
+
+
+def calls_in(record: Any) -> Iterator[RecordedCall]:
+    """Yield the calls in a record, in their order.
+
+    Args:
+        record: JSON values.
+    """
+    pending: list[tuple[Any, int]] = [(record, 0)]
+    while pending:
+        value, depth = pending.pop()
+        if is_object(value):
+            found = next((call for form in _FORMS if (call := form(value)) is not None), None)
+            if found is not None:
+                yield found
+                continue
+            inside = list(value.values())
+        elif is_array(value):
+            inside = value
+        else:
+            continue
+        if depth < _MAX_DEPTH:
+            pending += [(inner, depth + 1) for inner in reversed(inside)]
+
+
+# --- records in a file ---------------------------------------------------------------------------
+
+
+def records_in(stream: BufferedReader) -> Iterator[Any]:
+    """Yield the records of a file: one JSON value in each line, or one value in the whole file.
+
+    Args:
+        stream: of bytes that can be peeked at, compressed with gzip or not.
+
+    Yields:
+        JSON values, and an `Unreadable` for each line that is none.
+    """
+    is_gzip = stream.peek(2)[:2] == _GZIP
+    lines: Any = gzip.GzipFile(fileobj=stream) if is_gzip else stream
+    number = 0
+    try:
+        while line := lines.readline(MAX_LINE + 1):
+            number += 1
+            if len(line) > MAX_LINE:
+                yield Unreadable(number, f"it is longer than {MAX_LINE:,} bytes")
+                return
+            if number == 1 and _begins_value(line):
+                yield from _whole(line, lines)
+                return
+            if not line.isspace():
+                yield _record(line, number)
+    except (EOFError, OSError, zlib.error) as error:
+        yield Unreadable(number + 1, f"the file ends, or is broken, here: {error}")
+
+
+def _record(line: bytes, number: int) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return Unreadable(number, f"it isn't JSON: {error}")
+
+
+def _begins_value(line: bytes) -> bool:
+    """Return whether a first line is only the beginning of a value."""
+    text = line.strip()
+    return text in {b"[", b"{"}
+
+
+def _whole(first: bytes, lines: Any) -> Iterator[Any]:
+    """Yield the items of the array, or the object, that a file is."""
+    rest = lines.read(MAX_LINE + 1)
+    if len(rest) > MAX_LINE:
+        yield Unreadable(0, f"it is one value of more than {MAX_LINE:,} bytes: write one value in each line")
+        return
+    found = _record(first + rest, 0)
+    yield from found if is_array(found) else [found]

@@ -1,0 +1,128 @@
+"""Compares the schema that a framework sends for a tool with the schema of the tool."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ..findings import Finding
+from ..json_values import is_array, is_object, to_json_text
+from ..message_text import clip, escape, excerpt, received
+from .keywords import KEYWORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    class _Tool(Protocol):
+        """A tool: it has a schema of its arguments."""
+
+        def input_schema(self, *, inline: bool = ...) -> dict[str, Any]: ...
+
+
+__all__ = ["schema_changes"]
+
+_SHOWN = 60
+_MOST = 200
+_MOST_LEVELS = 100
+
+
+def schema_changes(tool: _Tool, sent: Mapping[str, Any], /) -> list[Finding]:
+    """Compare the schema that a framework sends for a tool with the schema of the tool.
+
+    Read `sent` from the framework's own tool, or from a request that you recorded.
+
+    Args:
+        tool: made by `tool` or `tool_input`.
+        sent: the schema of its arguments, as JSON values. Inlined references don't count as a change.
+
+    Returns:
+        The changes in the order of our schema, at most 200; none if the model reads what we wrote. Their
+        codes are `removed`, `added` and `changed`; `expected` shows what our schema says, `received` what
+        theirs does. In a path, `*` stands for the items of an array, and a number for a member of a union.
+
+    Raises:
+        TypeError: an argument is of another kind.
+    """
+    if not callable(getattr(tool, "input_schema", None)):
+        message = f"schema_changes takes a tool made by @tool or @tool_input, not {received(tool)}"
+        raise TypeError(message)
+    if not is_object(sent):
+        message = f"sent is a JSON Schema as a dict, not {received(sent)}"
+        raise TypeError(message)
+    ours = tool.input_schema(inline="$defs" not in sent)
+    found: list[Finding] = []
+    for change in _changes((), ours, sent, 0):
+        found.append(change)
+        if len(found) == _MOST:
+            break
+    return found
+
+
+def _changes(
+    path: tuple[str, ...], ours: Mapping[str, Any], theirs: Mapping[str, Any], level: int
+) -> Iterator[Finding]:
+    if level > _MOST_LEVELS:
+        return
+    for keyword, value in ours.items():
+        if keyword not in theirs:
+            yield _change(path, keyword, "removed", ours=value)
+            continue
+        other: Any = theirs[keyword]
+        holds = KEYWORDS[keyword].holds if keyword in KEYWORDS else "value"
+        if holds == "named" and is_object(value) and is_object(other):
+            yield from _named(path, keyword, value, other, level)
+        elif (
+            holds in {"schemas", "either"}
+            and is_array(value)
+            and is_array(other)
+            and len(other) == len(value)
+        ):
+            for place, (one, another) in enumerate(zip(value, other, strict=True)):
+                yield from _inner((*path, str(place)), keyword, one, another, level)
+        elif holds in {"schema", "either"}:
+            yield from _inner((*path, "*"), keyword, value, other, level)
+        elif _differ(value, other):
+            yield _change(path, keyword, "changed", ours=value, theirs=other)
+    for keyword in theirs:
+        if keyword not in ours:
+            yield _change(path, keyword, "added", theirs=theirs[keyword])
+
+
+def _named(
+    path: tuple[str, ...], keyword: str, ours: Mapping[str, Any], theirs: Mapping[str, Any], level: int
+) -> Iterator[Finding]:
+    for name, schema in ours.items():
+        if name in theirs:
+            yield from _inner((*path, name), keyword, schema, theirs[name], level)
+        else:
+            yield _change((*path, name), keyword, "removed", ours=schema)
+    for name in theirs:
+        if name not in ours:
+            yield _change((*path, name), keyword, "added", theirs=theirs[name])
+
+
+def _inner(path: tuple[str, ...], keyword: str, ours: Any, theirs: Any, level: int) -> Iterator[Finding]:
+    if is_object(ours) and is_object(theirs):
+        yield from _changes(path, ours, theirs, level + 1)
+    elif _differ(ours, theirs):
+        yield _change(path, keyword, "changed", ours=ours, theirs=theirs)
+
+
+_ABSENT: Any = object()
+
+
+def _change(
+    path: tuple[str, ...], keyword: str, code: str, *, ours: Any = _ABSENT, theirs: Any = _ABSENT
+) -> Finding:
+    """Make a finding about one difference; what isn't there on one side is left out."""
+    before = None if ours is _ABSENT else excerpt(ours)
+    after = None if theirs is _ABSENT else excerpt(theirs)
+    what = " → ".join([text for text in (before, after) if text is not None])
+    message = f"{code} {clip(escape(keyword), _SHOWN)} {what}"
+    return Finding(path, code, message, before, after, severity="note", keyword=keyword)
+
+
+def _differ(ours: Any, theirs: Any) -> bool:
+    try:
+        return to_json_text(ours) != to_json_text(theirs)
+    except RecursionError:
+        return True  # ours is never that deep

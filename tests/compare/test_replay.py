@@ -1,0 +1,209 @@
+"""Recorded calls: how they are found in logs, and what is counted of them."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from provider_traffic import provider_of, unstreamed
+
+from operator_schema import Toolset, tool
+from operator_schema.compare.recorded_calls import MAX_LINE, RecordedCall, Unreadable, calls_in, records_in
+from operator_schema.compare.replay import Replay
+
+ARGUMENTS = {"order_id": 7}
+TEXT = json.dumps(ARGUMENTS)
+FORMS = {
+    "ours": {"id": "1", "name": "refund", "arguments": TEXT},
+    "by the name of the tool": {"tool": "refund", "arguments": ARGUMENTS},
+    "Chat Completions": {
+        "choices": [{"message": {"tool_calls": [{"function": {"name": "refund", "arguments": TEXT}}]}}]
+    },
+    "Responses": {"output": [{"type": "function_call", "call_id": "1", "name": "refund", "arguments": TEXT}]},
+    "Anthropic": {
+        "content": [{"type": "text", "text": "I"}, {"type": "tool_use", "name": "refund", "input": ARGUMENTS}]
+    },
+    "Gemini": {
+        "candidates": [{"content": {"parts": [{"functionCall": {"name": "refund", "args": ARGUMENTS}}]}}]
+    },
+    "Bedrock": {"output": {"message": {"content": [{"toolUse": {"name": "refund", "input": ARGUMENTS}}]}}},
+    "MCP": {"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "refund", "arguments": ARGUMENTS}},
+    "a span": {
+        "name": "execute_tool",
+        "attributes": {"gen_ai.tool.name": "refund", "gen_ai.tool.call.arguments": TEXT},
+    },
+    "a span of OTLP": {
+        "attributes": [
+            {"key": "gen_ai.tool.name", "value": {"stringValue": "refund"}},
+            {"key": "gen_ai.tool.call.arguments", "value": {"stringValue": TEXT}},
+        ]
+    },
+}
+
+
+def refund(order_id: int, amount: float = 1.0, note: str = "") -> str:
+    """Pay back."""
+    return f"{order_id} {amount} {note}"
+
+
+def read(*records, compress=False, cut=0):
+    text = "".join(f"{record if isinstance(record, str) else json.dumps(record)}\n" for record in records)
+    data = gzip.compress(text.encode()) if compress else text.encode()
+    return list(records_in(io.BufferedReader(io.BytesIO(data[: len(data) - cut]))))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_call_is_found_in_every_form(form):
+    (found,) = calls_in(FORMS[form])
+    assert (found.name, found.arguments) in [("refund", ARGUMENTS), ("refund", TEXT)]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        None,
+        3,
+        "text",
+        [],
+        {"tools": [{"type": "function", "function": {"name": "refund", "parameters": {"type": "object"}}}]},
+        {"name": "refund", "input_schema": {"type": "object"}},
+        {"name": 3, "arguments": {}},
+        {"attributes": {"gen_ai.tool.name": "refund"}},
+    ],
+    ids=str,
+)
+def test_what_is_no_call_is_passed_over(record):
+    assert list(calls_in(record)) == []
+
+
+def test_the_calls_of_recorded_answers_are_those_that_their_providers_read():
+    number = 0
+    for exchange in unstreamed():
+        answer = provider_of(exchange).answers(exchange["response"], [])[0]
+        body = exchange["response"]
+        found = [call.name for call in calls_in(json.loads(body) if isinstance(body, str) else body)]
+        wanted = [call.name for call in answer.calls]
+        assert [name for name in found if name in wanted] == wanted, exchange["path"]
+        number += len(wanted)
+    assert number > 50
+
+
+NAMES = """name arguments function type input toolUse functionCall args attributes key value stringValue
+gen_ai.tool.name gen_ai.tool.call.arguments tool tool_name"""
+KEYS = st.sampled_from(NAMES.split())
+SCALARS = st.sampled_from([None, True, 0, "", "tool_use", "gen_ai.tool.name", "gen_ai.tool.call.arguments"])
+RECORDS = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(RECORDS)
+def test_no_record_is_an_error(record):
+    for call in calls_in(record):
+        assert isinstance(call.name, str)
+
+
+def test_deep_records_end():
+    record = []
+    for _ in range(10_000):
+        record = [record]
+    assert list(calls_in(record)) == []
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("compress", [False, True])
+def test_lines_are_read_one_by_one(compress):
+    assert read({"a": 1}, "", {"b": 2}, compress=compress) == [{"a": 1}, {"b": 2}]
+
+
+def test_a_whole_value_is_read():
+    assert read(json.dumps([{"a": 1}, {"b": 2}], indent=1)) == [{"a": 1}, {"b": 2}]
+    assert read(json.dumps({"a": 1}, indent=1)) == [{"a": 1}]
+
+
+def test_what_cant_be_read_is_told_and_the_rest_goes_on():
+    first, broken, last = read({"a": 1}, "{broken", {"b": 2})
+    assert (first, last) == ({"a": 1}, {"b": 2})
+    assert isinstance(broken, Unreadable)
+    assert broken.line == 2
+    assert "it isn't JSON" in broken.reason
+
+
+def test_a_file_that_is_cut_is_told():
+    *_, last = read({"a": 1}, {"b": 2}, compress=True, cut=4)
+    assert isinstance(last, Unreadable)
+    assert "the file ends, or is broken" in last.reason
+
+
+def test_a_line_without_end_is_refused():
+    (found,) = records_in(io.BufferedReader(io.BytesIO(b" " * (MAX_LINE + 2))))
+    assert isinstance(found, Unreadable)
+    assert "longer than" in found.reason
+
+
+# --- counts --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def replay():
+    found = Replay(Toolset(tool(refund)))
+    for arguments in (
+        {"order_id": 1},
+        {"order_id": 2, "zzz": 1},
+        '{"order_id": "7"}',
+        {"orderId": 7},
+        {"order_id": [1], "amount": "x"},
+        "{",
+    ):
+        found.add(RecordedCall("refund", arguments))
+    found.add(RecordedCall("gone", {}))
+    return found
+
+
+def test_calls_are_counted_by_what_fits(replay):
+    counts = replay.tools["refund"]
+    assert (counts.calls, counts.fits, counts.repaired, counts.fails) == (6, 2, 2, 2)
+    assert replay.unknown == {"gone": 1}
+    assert (replay.calls, replay.fails) == (7, 3)
+    assert counts.ignored == {"zzz": 1}
+    assert counts.repairs == {"scalar": 1, "key": 1}
+
+
+def test_faults_are_counted_with_an_example(replay):
+    counts = replay.tools["refund"]
+    assert {(*fault,): number for fault, number in counts.faults.items()} == {
+        ("order_id", "wrong_type"): 2,
+        ("order_id", "missing"): 1,
+        ("amount", "wrong_type"): 1,
+        ("", "invalid_json"): 1,
+    }
+    example = next(each for fault, each in counts.examples.items() if fault.code == "missing")
+    assert example.arguments == '{"orderId":7}'
+    assert 'missing (integer, required); you sent "orderId" instead' in example.text
+
+
+def test_indexes_are_counted_together():
+    @tool
+    def count(items: list[int]) -> int:
+        """Count."""
+        return len(items)
+
+    found = Replay([count])
+    found.add(RecordedCall("count", {"items": ["a", "b"]}))
+    found.add(RecordedCall("count", {"items": [1, "c"]}))
+    assert {fault.path: number for fault, number in found.tools["count"].faults.items()} == {"items[*]": 2}
+
+
+def test_a_report_is_json(replay):
+    replay.add_unreadable("calls.jsonl:3", "it isn't JSON")
+    data = json.loads(json.dumps(replay.as_dict()))
+    assert data["tools"]["refund"]["faults"][0]["calls"] == 2
+    assert data["unreadable"] == {"count": 1, "first": ["calls.jsonl:3: it isn't JSON"]}
