@@ -174,6 +174,7 @@ def _sent(tool: Tool[..., Any], provider: Provider, *, strict: bool) -> dict[str
     return {
         "provider": provider.name,
         "strict": report.strict,
+        "has_strict": provider.dialect is not None,
         "wire_name": report.wire_name,
         "tokens": report.tokens,
         "bytes": report.size,

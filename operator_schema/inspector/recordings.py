@@ -130,7 +130,8 @@ def _replayed(name: str, arguments: Any, find: Find) -> Reading:
 def _reasons_of(found: Reading | None) -> set[tuple[str, str, str]]:
     if found is None:
         return {("", "", "not a call")}
-    places = {(found.tool, *fault_key(finding)) for finding in found.findings}
+    faults = [fault_key(finding) for finding in found.findings]
+    places = {(found.tool, fault.path, fault.code) for fault in faults}
     return places or {(found.tool, "", found.code or "")}
 
 

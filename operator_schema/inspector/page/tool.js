@@ -31,7 +31,7 @@ export async function showTool(main, state, name, tab) {
 
 function showSent(main, state, tool) {
   const sent = tool.sent;
-  const mode = sent.strict ? "strict" : "not strict";
+  const mode = sent.strict ? "strict" : sent.has_strict ? "not strict" : "which has no strict mode";
   const onlyChanges = h("input", { type: "checkbox", checked: true, id: "only-changes" });
   const lines = h("div", {});
   const draw = () => fill(lines, comparison(sent, onlyChanges.checked));
