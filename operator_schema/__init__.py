@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .rounds.errors import RoundError
     from .rounds.hooks import Complete, Defer, Reject, RunAgain, RunNormally, hook
     from .rounds.offer import Offer
+    from .rounds.registry import Registry
     from .rounds.round import Round
     from .rounds.tool_call import ToolCall
     from .rounds.toolset import Toolset
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from .tools.descriptions import describe_tools
     from .tools.function import tool, tool_input
     from .tools.injection import skip
-    from .tools.registry import Registry
     from .tools.tool import Tool
 
 __version__ = "0.1.0"
@@ -88,7 +88,7 @@ _HOMES = {
     "NeedsInput": ".errors",
     "Offer": ".rounds.offer",
     "RawCall": ".tools.calls",
-    "Registry": ".tools.registry",
+    "Registry": ".rounds.registry",
     "Reject": ".rounds.hooks",
     "Round": ".rounds.round",
     "RoundError": ".rounds.errors",

@@ -18,12 +18,17 @@ sys.path.insert(0, str(Path(__file__).parent))
 # Making a random type is slow beside checking it, and CI machines are slow beside each other.
 settings.register_profile(
     "default",
+    max_examples=50,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     print_blob=True,
 )
 # A gate says the same of the same commit each time; everybody's `make test` looks for new examples.
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True, database=None)
+# `make laws` draws as many as nobody wants to wait for each time.
+settings.register_profile(
+    "thorough", settings.get_profile("default"), max_examples=int(os.environ.get("EXAMPLES", "1000"))
+)
 # What differs between versions of Python shows in a few examples: on one of them the laws get more.
 settings.register_profile(
     "matrix",
@@ -40,7 +45,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 ENGINE = (
     *("introspect", "codec", "schema", "tools", "rounds", "execution", "foreign", "pitfalls"),
-    *("test_arms", "test_limits", "test_lint", "test_lint_meanings", "test_docs", "test_first_examples"),
+    *("test_limits", "test_lint", "test_lint_meanings", "test_docs", "test_first_examples"),
     *("test_schema", "test_schema_styles", "test_errors", "test_value"),
     *("documents", "test_keywords", "test_renderer", "adapters/test_framework_changes"),
     *("providers/test_dialects", "providers/test_families", "providers/test_leaf_schemas"),
@@ -59,7 +64,9 @@ LACKING = {
 def covers_engine(item: pytest.Item) -> bool:
     path = item.path.relative_to(item.config.rootpath)
     folder, *inner = path.with_suffix("").parts
-    if "hostile" in inner[-1]:  # they have limits of time, which tracing would break
+    is_drawn = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+    # They take most of the time, and tracing would break the limits of time that some of them have.
+    if item.get_closest_marker("slow") or is_drawn:
         return False
     return folder == "tests" and bool({inner[0], "/".join(inner)} & set(ENGINE))
 
@@ -72,7 +79,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.pluginmanager.hasplugin("_cov"):
         for item in items:
-            if not covers_engine(item) or item.get_closest_marker("slow"):
+            if not covers_engine(item):
                 item.add_marker("no_cover")
     if hasattr(config, "workerinput"):
         slow = {item.path for item in items if item.get_closest_marker("slow")}

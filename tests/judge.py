@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+from functools import lru_cache
 from typing import Any
 
 from jsonschema import Draft202012Validator
@@ -13,8 +15,14 @@ FORMATS = Draft202012Validator.FORMAT_CHECKER
 
 def validator(schema: dict[str, Any]) -> Draft202012Validator:
     """Check a schema against the 2020-12 meta-schema and return its validator."""
-    Draft202012Validator.check_schema(schema)
+    _check(json.dumps(schema))
     return Draft202012Validator(schema, format_checker=FORMATS)
+
+
+@lru_cache(maxsize=1000)
+def _check(schema: str) -> None:
+    """Check a schema, which takes longer than most values: once for each, as tests ask again and again."""
+    Draft202012Validator.check_schema(json.loads(schema))
 
 
 def same_json(one: Any, other: Any) -> bool:

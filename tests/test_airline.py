@@ -188,7 +188,7 @@ def test_what_is_nested_is_of_its_class_too(example):
 def test_the_definition_equals_the_published_one(example, name):
     registry = example.functions.registry()
     assert [tool.name for tool in registry] == list(DEFINITIONS)
-    definition = registry.get(name).definition()
+    definition = registry[name].definition()
     published = DEFINITIONS[name]
     assert {"required": [], **definition["input_schema"]} == {"required": [], **published["parameters"]}
     assert " ".join(definition["description"].split()) == published["description"]

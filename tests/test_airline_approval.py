@@ -184,7 +184,7 @@ def test_a_turn_goes_into_the_conversation_once(folder, modules):
 
 def test_the_policy_names_tools_that_are_there(modules):
     policy = modules["policy"]
-    assert {name for _, names in policy.POLICY.for_calls(policy.TOOLSET) for name in names or ()} == {
+    assert {name for _, names in policy.POLICY.for_calls(policy.TOOLSET).before for name in names or ()} == {
         "get_reservation_details",
         "send_certificate",
     }

@@ -67,8 +67,8 @@ def at(value: Any, path: tuple[str | int, ...]) -> Any:
     return value
 
 
-# Types vary more than the values of one type: four times as many examples as the profile says.
-many = settings(max_examples=4 * settings().max_examples)
+# Types vary more than the values of one type: twice as many examples as the profile says.
+many = settings(max_examples=2 * settings().max_examples)
 
 
 @st.composite

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
+import pytest
 from hypothesis import given, settings
 from judge import validator
 from strategies import OBJECTS, TYPES
@@ -20,6 +21,7 @@ SCHEMA_WORDS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow("draws many types")
 @given(TYPES | OBJECTS)
 @settings(max_examples=2 * settings().max_examples)
 def test_only_the_words_that_carry_meaning(annotation):

@@ -361,7 +361,7 @@ def test_recursive_and_plain_models_of_pydantic():
 )
 def test_options_that_are_refused(options, message):
     registry = Registry([tool(describe)])
-    for ask in [Codec(int).json_schema, registry.definitions, registry.get("describe").input_schema]:
+    for ask in [Codec(int).json_schema, registry.definitions, registry["describe"].input_schema]:
         with pytest.raises(TypeError, match=message):
             ask(**options)
 

@@ -48,12 +48,12 @@ REFERENCE = {
     "operator_schema.errors": Reference("Exceptions; each has its facts as attributes."),
     "operator_schema.tools": Reference(
         "Tools, and what describes them.",
-        "InputTool RegistryChange StructuredOutput ToolAnnotations ToolDefinition document_tool "
+        "InputTool StructuredOutput ToolAnnotations ToolDefinition document_tool "
         "parameters_of schema_response tools_of",
     ),
     "operator_schema.rounds": Reference(
         "One turn of calls: offered, decided on, run and committed.",
-        "Decision Hooks Question SqliteStore ToolChoice answer_codec answer_schema call_text "
+        "Decision Hooks Question RegistryChange SqliteStore ToolChoice answer_codec answer_schema call_text "
         "rejection_reason",
     ),
     "operator_schema.codec": Reference("Reports of decoding, and arguments that still arrive."),

@@ -1,8 +1,8 @@
 """anthropic: our tools for the tool runner of its SDK; needs the extra `anthropic`.
 
 Without the runner, `operator_schema.providers.anthropic` has all that a request needs. `to_tool` and
-`to_tools` are for `Anthropic().beta.messages.tool_runner(tools=[…])`, the other two for the runner of
-`AsyncAnthropic`. Options are more keys of the definition, such as `cache_control` and `strict`.
+`to_tools` are for `Anthropic().beta.messages.tool_runner(tools=[…])`, with `is_async=True` for the runner of
+`AsyncAnthropic`. Other options are more keys of the definition, such as `cache_control` and `strict`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..tools import Tool, ToolResult
     from .base import Runner
 
-__all__ = ["to_async_tool", "to_async_tools", "to_tool", "to_tools"]
+__all__ = ["to_tool", "to_tools"]
 
 
 class _Shared:
@@ -74,7 +74,10 @@ _BLOCKS: Any = {
     File: lambda part: _block("document", part) if part.media_type in _DOCUMENTS else None,
 }
 
-_plain = Adapter[Any]("anthropic", _PlainTool, pass_through=(ToolError,))
-_async = Adapter[Any]("anthropic", _AsyncTool, pass_through=(ToolError,))
-to_tool, to_tools = _plain.to_tool, _plain.to_tools
-to_async_tool, to_async_tools = _async.to_tool, _async.to_tools
+
+def _made(tool: Tool[..., Any], runner: Runner, /, *, is_async: bool = False, **native: Any) -> Any:
+    return (_AsyncTool if is_async else _PlainTool)(tool, runner, **native)
+
+
+_adapter = Adapter[Any]("anthropic", _made, pass_through=(ToolError,))
+to_tool, to_tools = _adapter.to_tool, _adapter.to_tools

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import contextmanager
-from types import FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, ParamSpec, TypeAlias, TypeVar, cast
 
 from ..codec.codec import Codec
 from ..errors import DecodeError
 from ..execution import Executor, check_confirm
 from ..immutable import Value
-from ..message_text import nearest, quote, received
-from ..tools import RawCall, Registry, Text, Tool, is_awaitable, register_handed_through, register_injected
+from ..rounds import Registry
+from ..tools import RawCall, Text, Tool, is_awaitable, register_handed_through, register_injected
+from . import checks
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -33,7 +33,7 @@ __all__ = [
     "T",
     "Tools",
     "blocks_of",
-    "check_tool",
+    "data_of",
     "flat_definition",
     "hints_of",
     "is_text",
@@ -103,6 +103,8 @@ class Adapter(Generic[T]):
         hosts: more classes whose instances the framework gives: parameters of them need no `skip`. None for a
             class of what isn't installed.
         asks: how the framework asks a person.
+        agreed: of a framework that holds calls back: takes its own context of a call, and returns whether a
+            person has agreed to this very call. None if it can't say.
         native_results: as for `Executor`; None for a class of what isn't installed.
         pass_through: as for `Executor`; None for a class of what isn't installed.
         options: names of the options of a class that takes whatever it gets, and that class's name.
@@ -119,13 +121,14 @@ class Adapter(Generic[T]):
         own: type | Callable[[Any], Mapping[Any, Any]] | None = None,
         hosts: Iterable[Any] = (),
         asks: Asks = None,
+        agreed: Callable[[Any], bool | None] | None = None,
         native_results: Iterable[type | None] = (),
         pass_through: Iterable[type[BaseException] | None] = (),
         options: tuple[Iterable[str], str] | None = None,
         taken: Iterable[str] = (),
         lists_disabled: bool = False,
     ) -> None:
-        self.asks = asks
+        self.asks, self._agreed = asks, agreed
         self._name, self._make, self._options, self._taken = name, make, options, tuple(taken)
         self._limits: dict[str, Any] = {
             "native_results": tuple([cls for cls in native_results if cls is not None]),
@@ -171,7 +174,7 @@ class Adapter(Generic[T]):
             ValueError: the executor doesn't have this tool, or the framework can't take it.
         """
         self._check_native(native)
-        check_tool(tool)
+        checks.check_tool(tool)
         return self.made(tool, self._runner([tool], context, executor, confirm, tool), native)
 
     def to_tools(
@@ -236,7 +239,7 @@ class Adapter(Generic[T]):
         Raises:
             ValueError: the framework can't call it.
         """
-        _check_parameters(tool, self._name, self._taken)
+        checks.check_parameters(tool, self._name, self._taken)
         return self._make(tool, runner, **native)
 
     def _runner(
@@ -248,22 +251,23 @@ class Adapter(Generic[T]):
         only: Tool[..., Any] | None,
         **limits: Any,
     ) -> Runner:
-        _check_context(context)
+        checks.check_context(context)
         check_confirm(confirm)
         if isinstance(tools, Executor):
-            executor = _only_executor(tools, executor)
+            executor = checks.only_executor(tools, executor)
         elif executor is None:
-            executor = Executor(registry_of(tools), **{**self._limits, **limits})
+            executor = Executor(registry_of(tools), **limits)
         elif only is None:
-            _check_executor(executor, registry_of(tools))
+            checks.check_executor(executor, registry_of(tools))
         else:
-            _check_has(executor, only)
+            checks.check_has(executor, only)
+        executor = executor.for_host(**self._limits)
         context = executor.context if context is None else context
-        return Runner(executor, context, confirm, self._own, self.asks)
+        return Runner(executor, context, confirm, self._own, self.asks, self._agreed)
 
     def _check_native(self, native: Mapping[str, Any]) -> None:
         if self._options is not None:
-            _check_options(native, *self._options)
+            checks.check_options(native, *self._options)
 
 
 def with_state(attribute: str, cls: type | None = None) -> Callable[[Any], Mapping[Any, Any]]:
@@ -296,6 +300,7 @@ class Runner(Value):
         confirm: as for `Executor`; None for what the framework or the executor has.
         own: as `Adapter` takes it, a function or None.
         asks: how the framework asks a person.
+        agreed: as `Adapter` takes it.
     """
 
     executor: Executor
@@ -303,6 +308,7 @@ class Runner(Value):
     confirm: Confirm | None = None
     own: Callable[[Any], Mapping[Any, Any]] | None = None
     asks: Asks = None
+    agreed: Callable[[Any], bool | None] | None = None
 
     async def run(
         self,
@@ -366,17 +372,45 @@ class Runner(Value):
         # Not a copy: a mapping may make its values when it is asked for them.
         return ChainMap(cast("dict[Any, Any]", given), cast("dict[Any, Any]", own))
 
+    def may_wait(self, tool: Tool[..., Any]) -> bool:
+        """Return whether calls of a tool may have to wait for a person: because of the tool, or of hooks."""
+        return self.confirm is None and (bool(tool.annotations.confirm) or self.executor.has_hooks)
+
     def holds_back(self, tool: Tool[..., Any]) -> bool:
-        """Return whether the framework has to hold back calls of a tool until a person agrees."""
+        """Return whether the framework has to hold back all calls of a tool until a person agrees."""
         return bool(tool.annotations.confirm) and self.confirm is None
+
+    async def needs_person(
+        self, name: str, arguments: Any, host: Any = None, *, call_id: str | None = None
+    ) -> bool:
+        """Return whether a person has to agree to a call; hooks are asked, so that nobody is asked in vain.
+
+        Args:
+            name: of the tool.
+            arguments: as the framework gives them.
+            host: the framework's own context of the call.
+            call_id: None where the framework doesn't say.
+        """
+        if self.confirm is not None:
+            return False
+        call = RawCall(call_id, name, arguments)
+        return await self.executor.needs_approval(call, context=self.context_of(host))
 
     def _asking(self, host: Any, confirm: Confirm | None) -> Confirm | None:
         asks = self.asks
         if self.confirm is not None or confirm is not None or asks is None:
             return self.confirm or confirm
-        if isinstance(asks, str):
-            return "run"  # what the framework held back comes once a person has agreed
-        return None if host is None else _by_own_means(asks, host)
+        if not isinstance(asks, str):
+            return None if host is None else _by_own_means(asks, host)
+        if self.agreed is not None and host is not None and self.agreed(host):
+            return _agreed
+        # What the framework held back comes once a person has agreed; with hooks, it asks about each call.
+        return "run" if self.agreed is None or not self.executor.has_hooks else None
+
+
+async def _agreed(_: ToolCall[Any]) -> bool:
+    """Agree to a call, because a person has agreed to this very one."""
+    return True
 
 
 def _by_own_means(asks: Callable[[Any, dict[str, Any]], Any], host: Any) -> Confirm:
@@ -516,6 +550,11 @@ def blocks_of(
     return [text(part.as_text()) if block is None else block for part, block in made]
 
 
+def data_of(result: ToolResult) -> Any:
+    """Return the JSON of a result; its text where a hook replaced that, or it was cut."""
+    return result.content if result.json is None and result.content != "null" else result.json
+
+
 def texts_of(result: ToolResult, text: Callable[[str], Any]) -> list[Any]:
     """Return the parts of a result as blocks of text."""
     return [text(part.as_text()) for part in result.parts]
@@ -607,116 +646,3 @@ def flat_definition(tool: Tool[..., Any], framework: str, **style: Unpack[StyleO
         message = f"{framework} can't show recursive types, and {tool.name} takes one"
         raise ValueError(message)
     return definition
-
-
-def _check_parameters(tool: Tool[..., Any], framework: str, taken: Iterable[str]) -> None:
-    """Check that a framework can call a tool by the names of its parameters.
-
-    Args:
-        tool: as the model sees it.
-        framework: its name, for the message.
-        taken: names that its own way of calling tools needs.
-
-    Raises:
-        ValueError: a parameter has such a name.
-    """
-    properties = tool.input_schema().get("properties", {})
-    for name in taken:
-        if name in properties:
-            message = (
-                f"{framework} can't call {tool.name}: it needs the name {name} itself. "
-                "Rename the parameter, or give it an alias"
-            )
-            raise ValueError(message)
-
-
-def check_tool(tool: Any) -> None:
-    """Check what is given as a tool.
-
-    Raises:
-        TypeError: it isn't one.
-    """
-    if not isinstance(tool, Tool):
-        message = f"to_tool takes a tool made by @tool or @tool_input, not {received(tool)}{_remedy(tool)}"
-        raise TypeError(message)
-
-
-def _remedy(given: object) -> str:
-    if isinstance(given, FunctionType):
-        return ": decorate it with @tool"
-    return ": take to_tools for several" if hasattr(type(given), "__iter__") else ""
-
-
-def _only_executor(executor: Executor, other: Executor | None) -> Executor:
-    """Return the executor that is given in place of tools.
-
-    Raises:
-        TypeError: there is another one.
-    """
-    if other is not None:
-        message = "an executor in place of the tools has them already: leave out executor="
-        raise TypeError(message)
-    return executor
-
-
-def _check_executor(executor: Executor, registry: Registry) -> None:
-    """Check what is given as the executor of the tools of a registry.
-
-    Raises:
-        TypeError: it isn't one.
-        ValueError: it has other tools.
-    """
-    _check_is_executor(executor)
-    if executor.registry is not registry and list(executor.registry) != list(registry):
-        message = "the executor has other tools: give the same registry to both, Executor(registry, …)"
-        raise ValueError(message)
-
-
-def _check_options(native: Mapping[str, Any], known: Iterable[str], owner: str) -> None:
-    """Check options that go to a class of the framework which takes whatever it gets.
-
-    Args:
-        native: as the user gave them.
-        known: names of the options that it has.
-        owner: its name, for the message.
-
-    Raises:
-        TypeError: one is unknown.
-    """
-    names = list(known)
-    for name in native:
-        if name not in names:
-            near = nearest(name, names)
-            hint = "" if near is None else f"; did you mean {near}?"
-            message = f"unknown option {quote(name)}: neither an adapter nor {owner} has it{hint}"
-            raise TypeError(message)
-
-
-def _check_context(context: Any) -> None:
-    """Check what is given as the context.
-
-    Raises:
-        TypeError: it is neither a mapping nor a function.
-    """
-    if context is not None and not isinstance(context, Mapping) and not callable(context):
-        message = f"context is a mapping, or a function that returns one, not {received(context)}"
-        raise TypeError(message)
-
-
-def _check_is_executor(executor: Any) -> None:
-    if not isinstance(executor, Executor):
-        message = f"executor is an Executor, not {received(executor)}"
-        raise TypeError(message)
-
-
-def _check_has(executor: Executor, tool: Tool[..., Any]) -> None:
-    """Check what is given as the executor of one tool; it may have more.
-
-    Raises:
-        TypeError: it isn't one.
-        ValueError: it has another tool of this name, or none.
-    """
-    _check_is_executor(executor)
-    if tool.name not in executor.registry or executor.registry[tool.name] != tool:
-        message = f"the executor has no such tool {tool.name}: give both the same, Executor([{tool.name}], …)"
-        raise ValueError(message)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .base import Adapter, LiveTools, blocks_of, is_text, needing
+from .base import Adapter, LiveTools, blocks_of, data_of, is_text, needing
 
 with needing("google.adk", "google-adk 2.13 or newer", "google-adk"):
     from google.adk.tools import BaseTool
@@ -40,9 +40,12 @@ class OperatorTool(BaseTool):
             name=self.name, description=self.description, parameters_json_schema=schema
         )
 
-    async def check_require_confirmation(self, args: dict[str, Any], tool_context: Any) -> bool:  # noqa: ARG002  # as ADK calls it
-        """Return whether a person has to agree first: the tool says so by `confirm=True`."""
-        return self._runner.holds_back(self._tool)
+    async def check_require_confirmation(self, args: dict[str, Any], tool_context: Any) -> bool:
+        """Return whether a person has to agree first: the tool says so by `confirm=True`, or a hook."""
+        if not self._runner.executor.has_hooks:
+            return self._runner.holds_back(self._tool)
+        call_id = tool_context.function_call_id
+        return await self._runner.needs_person(self._tool.name, args, tool_context, call_id=call_id)
 
     async def run_async(self, *, args: dict[str, Any], tool_context: Any) -> Any:
         """Run a call."""
@@ -66,12 +69,22 @@ def _response(result: ToolResult) -> Any:
         return {"result": result.content, "media": media}
     if not is_text(result):
         return {"result": result.content}
-    return result.json if isinstance(result.json, dict) else {"result": result.json}
+    data = data_of(result)
+    return data if isinstance(data, dict) else {"result": data}
+
+
+def _agreed(ctx: Any) -> bool:
+    return ctx.tool_confirmation is not None and bool(ctx.tool_confirmation.confirmed)
 
 
 _NATIVE = (types.Part,)
 _adapter = Adapter[OperatorTool](
-    "google-adk", OperatorTool, own=ToolContext, asks="before", native_results=_NATIVE
+    "google-adk",
+    OperatorTool,
+    own=ToolContext,
+    asks="before",
+    agreed=_agreed,
+    native_results=_NATIVE,
 )
 to_tool, to_tools = _adapter.to_tool, _adapter.to_tools
 

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
     from mcp.client import Client
 
-    from ..tools import Part, Registry, Tool, ToolOptions
+    from ..rounds import Registry
+    from ..tools import Part, Tool, ToolOptions
 
 __all__ = ["ServerTools", "described_tools", "part_of", "tools_from"]
 
@@ -163,9 +164,9 @@ class ServerTools(list["Tool[..., Any]"]):
         if registry is not None:
             gone = [tool for name, tool in before.items() if tool is not tools.get(name)]
             for tool in gone:
-                if tool.name in registry and registry.get(tool.name) == tool:
+                if tool.name in registry and registry[tool.name] == tool:
                     registry.unregister(tool.name)
-            registry.merge([tool for name, tool in tools.items() if tool is not before.get(name)])
+            registry.register([tool for name, tool in tools.items() if tool is not before.get(name)])
         self[:] = tools.values()
         self.refused, self._known = refused, described
         self.originals = {name: described[name].name for name in tools}

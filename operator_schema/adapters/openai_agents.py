@@ -53,7 +53,7 @@ def answer_of_unknown_tool(tools: Tools, /) -> Callable[[Any], str | None]:
         if arguments.kind != "tool_not_found":
             return None
         try:
-            registry.get(arguments.tool_name)
+            registry[arguments.tool_name]
         except ToolNotFoundError as error:
             return str(error)
         return None
@@ -90,13 +90,18 @@ def _made(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> Any:
     def is_enabled(ctx: Any, _agent: Any) -> bool:
         return runner.executor.registry.is_enabled(name, context=runner.context_of(ctx))
 
+    async def needs_approval(ctx: Any, arguments: dict[str, Any], call_id: str) -> bool:
+        return await runner.needs_person(name, arguments, ctx, call_id=call_id)
+
+    # With hooks, nobody is asked about a call that one of them refuses.
+    by_hooks = runner.may_wait(tool) and runner.executor.has_hooks
     own = {
         "name": name,
         "description": tool.definition()["description"],
         "params_json_schema": tool.input_schema(),
         "on_invoke_tool": invoke,
         "strict_json_schema": False,
-        "needs_approval": runner.holds_back(tool),
+        "needs_approval": needs_approval if by_hooks else runner.holds_back(tool),
         "is_enabled": is_enabled,
     }
     return FunctionTool(**{**own, **native})
@@ -125,6 +130,7 @@ _adapter = Adapter[Any](
     own=with_state("context"),
     hosts=(RunContextWrapper, ToolContext),
     asks="before",
+    agreed=lambda ctx: ctx.is_tool_approved(ctx.tool_name, ctx.tool_call_id),
     native_results=_NATIVE,
     pass_through=(AgentsException,),
     lists_disabled=True,

@@ -19,7 +19,7 @@ from ..execution import Executor, current_backend
 from ..immutable import Value
 from ..json_values import is_array, is_object, to_json_text
 from ..message_text import as_written, clip, escape, excerpt, received
-from ..rounds import answer_codec, answer_schema
+from ..rounds import Registry, answer_codec, answer_schema
 from ..schema.document import SchemaDocument
 from ..tools import (
     STATEMENTS,
@@ -28,7 +28,6 @@ from ..tools import (
     File,
     Image,
     RawCall,
-    Registry,
     Resource,
     Text,
     WrittenOutput,
@@ -590,7 +589,7 @@ def _run(
     name: str = asked["tool"]
     answers: Mapping[str, Any] = asked.get("answers", {})
     try:
-        given = {key: answer_codec(registry.get(name), key).decode(value) for key, value in answers.items()}
+        given = {key: answer_codec(registry[name], key).decode(value) for key, value in answers.items()}
     except (DecodeError, SchemaError, ToolError) as error:
         return error_answer(f"an answer doesn't fit: {error}", "invalid_request")
     except ToolNotFoundError:
@@ -600,7 +599,7 @@ def _run(
     result = executor.run_sync(call, context={**(context or {}), **given}, confirm=agreed)
     raised = (result.details or {}).get("exception")
     if result.code == "needs_input" and isinstance(raised, NeedsInput):
-        return _question(registry.get(name), raised)
+        return _question(registry[name], raised)
     return error_answer(result.content, result.code) if result.is_error else _success(result)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .base import Adapter, LiveTools, T, blocks_of, listed, needing, output_class, with_state
+from .base import Adapter, LiveTools, T, blocks_of, data_of, listed, needing, output_class, with_state
 
 with needing("pydantic_ai", "pydantic-ai-slim 2.68 or newer", "pydantic-ai"):
     from pydantic_ai import (
@@ -98,16 +98,15 @@ class Toolset(LiveTools, AbstractToolset[Any]):
 
     async def get_tools(self, ctx: Any) -> dict[str, Any]:
         """Return the tools that are switched on now."""
-        return {tool.name: self._made(tool, ctx) for tool in self.offered(ctx)}
+        return {tool.name: self._made(tool) for tool in self.offered(ctx)}
 
-    def _made(self, tool: Tool[..., Any], ctx: Any) -> Any:
-        waits = self._runner.holds_back(tool) and not ctx.tool_call_approved
+    def _made(self, tool: Tool[..., Any]) -> Any:
         own = {
             "name": tool.name,
             "description": tool.definition()["description"],
             "parameters_json_schema": tool.input_schema(),
             "strict": False,  # otherwise objects are closed, or everything becomes required
-            "kind": "unapproved" if waits else "function",
+            "kind": "function",
             "return_schema": tool.output_schema(),
         }
         native = {key: value(tool) if callable(value) else value for key, value in self._native.items()}
@@ -124,11 +123,18 @@ class Toolset(LiveTools, AbstractToolset[Any]):
         if result.is_error:
             raise ToolFailed(result.content)
         blocks = blocks_of(result, _BLOCKS, str, _NATIVE)
-        return result.json if blocks is None else blocks
+        return data_of(result) if blocks is None else blocks
 
 
 def _made(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> Any:
     return Toolset.of(runner, native).filtered(lambda _ctx, one: one.name == tool.name)
+
+
+def _ask(ctx: Any, _question: dict[str, Any]) -> bool:
+    """Return that a person has agreed, or hold the call back: hooks were asked, and the arguments fit."""
+    if not ctx.tool_call_approved:
+        raise ApprovalRequired
+    return True
 
 
 _adapter = Adapter[Any](
@@ -136,7 +142,7 @@ _adapter = Adapter[Any](
     _made,
     own=with_state("deps", RunContext),
     hosts=(RunContext,),
-    asks="before",
+    asks=_ask,
     native_results=_NATIVE,
     pass_through=(ApprovalRequired, CallDeferred, ModelRetry, ToolFailed),
     options=([*[field.name for field in fields(ToolDefinition)], *Toolset.theirs], "ToolDefinition"),

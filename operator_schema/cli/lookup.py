@@ -13,13 +13,14 @@ import click
 
 from ..codec.codec import Codec
 from ..errors import DecodeError, SchemaError, ToolNotFoundError
+from ..execution.executor import Executor
 from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import ArrayNode, ObjectNode
 from ..json_values import is_array, to_json_text
 from ..message_text import escape, listed, nearest
+from ..rounds.registry import Registry
 from ..rounds.toolset import Toolset
 from ..tools.function import tool
-from ..tools.registry import Registry
 from ..tools.tool import Tool
 from ..tools.tool_sources import tools_in
 from .modules import WrongUse, kind_of, load_module, modules_of, own_output_kept, reason_of
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from ..codec.options import UnknownFields
     from ..introspect.nodes import Field
     from .contexts import GivenContext
+
+    Offered = Executor | Registry | Toolset[Any]
 
 __all__ = [
     "Factory",
@@ -49,7 +52,7 @@ __all__ = [
 
 
 _OFFERED = "__tools__"
-"""The name in a module for the tools that it offers: a registry, a toolset, or a function that makes one."""
+"""The name in a module for the tools that it offers: an executor, registry or toolset, or what makes one."""
 
 
 class ObjectName(NamedTuple):
@@ -106,16 +109,16 @@ def codec_of_name(target: ObjectName, unknown_fields: UnknownFields, *, show_tra
     return Codec(annotation, name=name, unknown_fields=unknown_fields, namespace=vars(module))
 
 
-def _make(factory: Factory) -> Registry | Toolset[Any]:
+def _make(factory: Factory) -> Offered:
     """Call a function that makes tools with its defaults."""
     return factory.make({}, show_traceback=False)
 
 
 def find_tools(target: ObjectName, *, show_traceback: bool) -> tuple[list[Tool[..., Any]], Registry | None]:
-    """Import the tools of a module, of a registry or of a toolset.
+    """Import the tools of a module, an executor, a registry or a toolset.
 
     Args:
-        target: a module or package, or a registry or toolset in it. The modules below a package are read too.
+        target: a module or package, or one of these in it. The modules below a package are read too.
         show_traceback: as for `load_module`.
 
     Returns:
@@ -126,7 +129,7 @@ def find_tools(target: ObjectName, *, show_traceback: bool) -> tuple[list[Tool[.
     """
     offered = find_offered(target, show_traceback=show_traceback)
     registry = _registry_of(offered)
-    return list(offered), registry
+    return list(offered if registry is None else registry), registry  # type: ignore[arg-type]  # a list, if it isn't one
 
 
 def offered_by(module: ModuleType, *, show_traceback: bool) -> list[Tool[..., Any]]:
@@ -142,8 +145,8 @@ def offered_by(module: ModuleType, *, show_traceback: bool) -> list[Tool[..., An
 
 def find_offered(
     target: ObjectName, given: Mapping[str, Any] | None = None, *, show_traceback: bool
-) -> Registry | Toolset[Any] | list[Tool[..., Any]]:
-    """Import the tools of a module, a registry or a toolset, or call a function that makes one.
+) -> Offered | list[Tool[..., Any]]:
+    """Import the tools of a module, an executor, registry or toolset, or call a function that makes one.
 
     Args:
         target: as for `find_tools`.
@@ -151,10 +154,10 @@ def find_offered(
         show_traceback: as for `load_module`.
 
     Returns:
-        The registry or toolset itself; or the tools of a module and of those below it.
+        The executor, registry or toolset itself; or the tools of a module and of those below it.
 
     Raises:
-        WrongUse: there is no such module, no registry of that name in it, or the function fails.
+        WrongUse: there is no such module, nothing of that kind and name in it, or the function fails.
     """
     module = load_module(target.module, show_traceback=show_traceback, path=target.path)
     if not target.path and _OFFERED not in vars(module):
@@ -166,7 +169,7 @@ def find_offered(
     factory = factory_in(found)
     if factory is not None:
         return factory.make(given or {}, show_traceback=show_traceback)
-    if not isinstance(found, (Registry, Toolset)):
+    if not isinstance(found, (Executor, Registry, Toolset)):
         raise WrongUse(_not_offered(found, target))
     return found  # pyright: ignore[reportUnknownVariableType]  # of whatever inputs
 
@@ -178,7 +181,7 @@ def _not_offered(found: object, target: ObjectName) -> str:
         hint = f": name its module, {escape(target.module)}, or a Registry with it"
     elif isinstance(found, FunctionType):
         hint = "; one that makes tools says so in its annotations: -> Registry"
-    return f"{name} is {kind}, not a Registry or a Toolset{hint}"
+    return f"{name} is {kind}, not an Executor, a Registry or a Toolset{hint}"
 
 
 def find_factory(target: ObjectName, *, show_traceback: bool) -> Factory | None:
@@ -205,17 +208,17 @@ def find_factory(target: ObjectName, *, show_traceback: bool) -> Factory | None:
 
 def find_tool(
     target: ObjectName, given: Mapping[str, Any] | None = None, *, show_traceback: bool
-) -> Tool[..., Any]:
+) -> tuple[Tool[..., Any], Executor | Toolset[Any]]:
     """Import a tool.
 
     Args:
-        target: where it is, by its name in the module, by the name of the tool, or by its name in a
-            registry of the module or of one that a function of the module makes.
+        target: where it is, by its name in the module, by the name of the tool, or by its name in an executor
+            or a registry of the module, or of one that a function of the module makes.
         given: arguments of that function, as JSON values by parameter; None for its defaults.
         show_traceback: as for `load_module`.
 
     Returns:
-        The tool.
+        The tool, and the executor that has it, or a toolset of it alone, in which it is switched on.
 
     Raises:
         WrongUse: there is no such module, or no such tool in it.
@@ -223,7 +226,7 @@ def find_tool(
     module = load_module(target.module, show_traceback=show_traceback, path=target.path)
     known = {tool.name: tool for tool in tools_in(module)}
     if target.path in known and not hasattr(module, target.path):
-        return known[target.path]
+        return known[target.path], _alone(known[target.path], None)
     if "." not in target.path and not hasattr(module, target.path) and _OFFERED not in vars(module):
         near = nearest(target.path, known)
         there = f"; its tools are {listed(list(known))}" if known else ""
@@ -231,13 +234,14 @@ def find_tool(
         message = f"the module {escape(module.__name__)} has no {escape(target.path)}{hint}"
         raise WrongUse(message)
 
-    def make(factory: Factory) -> Registry | Toolset[Any]:
+    def make(factory: Factory) -> Offered:
         return factory.make(given or {}, show_traceback=show_traceback)
 
-    found = _find(module, target.path, make)
+    passed: list[Any] = []
+    found = _find(module, target.path, make, passed=passed)
     factory = factory_in(found)
     if factory is not None:
-        names = [escape(tool.name) for tool in make(factory)]
+        names = [escape(tool.name) for tool in _registry_of(make(factory)) or ()]
         message = f"{escape(target.path)} makes tools: add the name of one, with a dot: {listed(names)}"
         raise WrongUse(message)
     registry = _registry_of(found)
@@ -250,7 +254,16 @@ def find_tool(
     if not isinstance(found, Tool):
         message = f"{escape(target.path)} isn't a tool; decorate it with @tool or @tool_input"
         raise WrongUse(message)
-    return cast("Tool[..., Any]", found)
+    tool = cast("Tool[..., Any]", found)
+    holders: list[Any] = [one for one in passed if isinstance(one, (Executor, Registry, Toolset))]
+    holder = holders[-1] if holders else None
+    return tool, holder if isinstance(holder, Executor) else _alone(tool, holder)
+
+
+def _alone(tool: Tool[..., Any], holder: Registry | Toolset[Any] | None) -> Toolset[Any]:
+    """Return a toolset of one tool, switched on, with the hooks that it has where it comes from."""
+    kept = Toolset(tool) if holder is None else holder.toolset.only(tool)
+    return Toolset.of_entries([one.replace(is_hidden=False, switch=True) for one in kept.__entries__()])
 
 
 def find_context(target: ObjectName, *, show_traceback: bool) -> GivenContext:
@@ -272,9 +285,10 @@ def find_context(target: ObjectName, *, show_traceback: bool) -> GivenContext:
 def _find(
     module: ModuleType,
     path: str,
-    make: Callable[[Factory], Registry | Toolset[Any]] | None = None,
+    make: Callable[[Factory], Offered] | None = None,
     *,
     is_type: bool = False,
+    passed: list[Any] | None = None,
 ) -> Any:
     """Return the object at a path.
 
@@ -283,6 +297,7 @@ def _find(
         path: names with dots between them. If the module lacks the first, it is looked up in `__tools__`.
         make: calls a function on the path that makes tools; None to return the function itself.
         is_type: whether the path should lead to a type, for the message.
+        passed: gets what is on the way; None for nothing.
 
     Raises:
         WrongUse: there is no object at the path.
@@ -296,9 +311,11 @@ def _find(
         factory = None if make is None else factory_in(found)
         if factory is not None and make is not None:
             found = make(factory)
+        if passed is not None:
+            passed.append(found)
         try:
             registry = _registry_of(found)
-            found = getattr(found, step) if registry is None else registry.get(step)
+            found = getattr(found, step) if registry is None else registry[step]
         except (AttributeError, ToolNotFoundError):
             hint = _offer(found, step) or (_offer(module, step) if place.startswith("the module ") else "")
             hint = hint or (_list_types(module) if is_type and found is module else "")
@@ -309,7 +326,9 @@ def _find(
 
 
 def _registry_of(found: object) -> Registry | None:
-    """Return a registry, or a toolset as a registry; None for anything else."""
+    """Return a registry, that of an executor, or a toolset as a registry; None for anything else."""
+    if isinstance(found, Executor):
+        return found.registry
     if isinstance(found, Toolset):
         return Registry(found)  # pyright: ignore[reportUnknownArgumentType]  # of whatever inputs
     return found if isinstance(found, Registry) else None
@@ -344,15 +363,15 @@ def _classes(owner: object, module: str, seen: set[int]) -> Iterator[type]:
             yield from _classes(value, module, seen)
 
 
-_MADE = {"Registry", "Toolset"}
+_MADE = {"Executor", "Registry", "Toolset"}
 
 
 def factory_in(found: object) -> Factory | None:
     """Return a function that makes tools as a factory; None for anything else.
 
     Args:
-        found: an object of a module. A function makes tools if its annotations say that it returns a
-            `Registry` or a `Toolset`; no other function is ever called.
+        found: an object of a module. A function makes tools if its annotations say that it returns an
+            `Executor`, a `Registry` or a `Toolset`; no other function is ever called.
     """
     if not isinstance(found, FunctionType):
         return None
@@ -365,7 +384,7 @@ class Factory:
     """A function that makes tools.
 
     Args:
-        function: its parameters are the options; it returns a `Registry` or a `Toolset`.
+        function: its parameters are the options; it returns an `Executor`, a `Registry` or a `Toolset`.
 
     Raises:
         SchemaError: a parameter has a type that can't be read.
@@ -409,7 +428,7 @@ class Factory:
         types = json_types_of(node.items, graph.definitions) if isinstance(node, ArrayNode) else ("string",)
         return [value_of(text, types) for text in texts]
 
-    def make(self, given: Mapping[str, Any], *, show_traceback: bool) -> Registry | Toolset[Any]:
+    def make(self, given: Mapping[str, Any], *, show_traceback: bool) -> Offered:
         """Call the function.
 
         Args:
@@ -429,10 +448,9 @@ class Factory:
             reason = reason_of(error, show_traceback=show_traceback)
             message = f"{escape(self.name)}() failed: {reason}"
             raise WrongUse(message) from None
-        if not isinstance(made, (Registry, Toolset)):
-            message = (
-                f"{escape(self.name)}() returned {escape(type(made).__name__)}, not a Registry or a Toolset"
-            )
+        if not isinstance(made, (Executor, Registry, Toolset)):
+            kind = escape(type(made).__name__)
+            message = f"{escape(self.name)}() returned {kind}, not an Executor, a Registry or a Toolset"
             raise WrongUse(message)
         return made  # pyright: ignore[reportUnknownVariableType]  # of whatever inputs
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ..adapters.mcp.http import Address
     from ..adapters.mcp.server import Handlers
     from ..execution.executor import Executor
+    from ..rounds.registry import Registry
     from .contexts import GivenContext, OpenContexts
     from .output import Output
 
@@ -132,6 +133,7 @@ _OF_HTTP = ("port", "host", "token_env", "token_file", "no_token", "allow_host",
     epilog="""\b
 examples:
   operator-schema serve app:registry
+  operator-schema serve app:executor
   operator-schema serve --reload app:registry
   operator-schema serve --http --port 9000 app:registry
   operator-schema serve --http --host 0.0.0.0 --allow-host tools.example.com --token-env TOKEN app
@@ -157,8 +159,8 @@ examples:
     "--timeout",
     metavar="SECONDS",
     type=click.FloatRange(min=0, min_open=True),
-    default=30.0,
-    help="Seconds that a call may take, unless its tool has a limit of its own (default: 30).",
+    help="Seconds that a call may take, unless its tool has a limit of its own (default: that of the "
+    "executor, or 30).",
 )
 @click.option(
     "--structured",
@@ -187,8 +189,9 @@ examples:
 def serve(outputs: tuple[Output, Output], /, target: ObjectName, **options: Any) -> int:
     """Serve tools by the Model Context Protocol (MCP).
 
-    The tools are those of a module, or of the modules of a package; or of a registry or toolset, or of a
-    function that makes one: its parameters are options, which --help shows after the target. A client
+    The tools are those of a module, or of the modules of a package; or of an executor, whose hooks, context
+    and limits hold; or of a registry or toolset, or of a function that makes one of these: its parameters
+    are options, which --help shows after the target. A client
     such as Claude Desktop starts the command, and talks to it over standard input and output. What tools
     print goes to standard error.
 
@@ -280,8 +283,7 @@ def _handlers(executor: Executor, context: Mapping[Any, Any] | None, options: Ma
     from ..adapters.mcp.server import handlers
 
     return handlers(
-        executor.registry,
-        executor=executor,
+        executor,
         context=context,
         structured=options["structured"],
         confirm=options["confirm"],
@@ -297,7 +299,7 @@ def _server(own: Handlers, target: ObjectName, offered: _Offered) -> Server[Any]
     return server_of(
         own,
         options["name"] or target.module.rpartition(".")[2],
-        may_change=options["reload"] or offered.is_registry,
+        may_change=options["reload"] or offered.registry is not None,
         version=options["server_version"] or _version_of(target.module),
     )
 
@@ -336,11 +338,13 @@ class _Offered(Value):
     options: Mapping[str, Any]
 
     @property
-    def is_registry(self) -> bool:
-        """Whether the tools may change."""
-        from ..tools.registry import Registry
+    def registry(self) -> Registry | None:
+        """The tools, if they may change; None if they don't."""
+        from ..execution.executor import Executor
+        from ..rounds.registry import Registry
 
-        return isinstance(self.tools, Registry)
+        tools = self.tools.registry if isinstance(self.tools, Executor) else self.tools
+        return tools if isinstance(tools, Registry) else None
 
     def executor(self) -> Executor:
         """Return what runs the calls of the tools as they are now.
@@ -348,23 +352,23 @@ class _Offered(Value):
         Raises:
             WrongUse: two tools have the same name.
         """
-        from mcp.shared.exceptions import MCPError
-
         from ..adapters.base import registry_of
-        from ..adapters.mcp.content import native_classes
         from ..execution.executor import Executor
+        from ..rounds.registry import Registry
+        from ..rounds.toolset import Toolset
 
+        options: dict[str, Any] = {}
+        if self.options["timeout"] is not None:
+            options["timeout"] = self.options["timeout"]
         try:
             registry = registry_of(self.tools)
         except DuplicateToolError as error:
             raise WrongUse(escape(str(error))) from None
-        return Executor(
-            registry.with_(repair=True) if self.options["repair"] else registry,
-            timeout=self.options["timeout"],
-            strict_results=True,
-            native_results=native_classes(),
-            pass_through=[MCPError],
-        )
+        if self.options["repair"]:
+            registry = Registry(Toolset(registry).with_(repair=True))
+        if isinstance(self.tools, Executor):
+            return self.tools.with_tools(registry).with_(**options)
+        return Executor(registry, strict_results=True, **options)
 
 
 def _offered(target: ObjectName, options: Mapping[str, Any]) -> _Offered:
@@ -373,11 +377,11 @@ def _offered(target: ObjectName, options: Mapping[str, Any]) -> _Offered:
     Raises:
         WrongUse: it can't be imported, or there is nothing.
     """
-    from ..tools.registry import Registry
+    from ..rounds.toolset import Toolset
 
     traceback = options["show_traceback"]
     tools = find_offered(target, options["given"], show_traceback=traceback)
-    if not isinstance(tools, Registry) and not list(tools):
+    if isinstance(tools, (list, Toolset)) and not list(tools):
         message = (
             f"there are no tools in {escape(':'.join(filter(None, target)))}: decorate functions with @tool"
         )
@@ -411,15 +415,14 @@ class _Follower:
 
     def _listen(self, offered: _Offered, context: Mapping[Any, Any] | None) -> Callable[[], None] | None:
         """Make the corrected tools anew whenever the registry changes."""
-        if not offered.options["repair"] or not offered.is_registry:
+        registry = offered.registry
+        if not offered.options["repair"] or registry is None:
             return None
 
         def follow(_: object) -> None:
             self._own.replace(offered.executor(), context)
 
-        registry: Any = offered.tools
-        stop: Callable[[], None] = registry.on_change(follow)
-        return stop
+        return registry.on_change(follow)
 
     async def reload(self, target: ObjectName, err: Output) -> None:
         """Import the modules again whenever their files change."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import ChainMap
+from collections.abc import Mapping
 from contextlib import redirect_stdout
 from logging import NullHandler, getLogger
 from typing import TYPE_CHECKING, Any, cast
@@ -27,12 +28,12 @@ from .modules import WrongUse
 from .output import annotation, count, json_types, to_json, value_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from ..findings import Finding
+    from ..rounds.registry import Registry
     from ..rounds.tool_call import ToolCall
     from ..tools.calls import ToolResult
-    from ..tools.registry import Registry
     from ..tools.tool import Tool
     from .contexts import GivenContext
     from .lookup import ObjectName
@@ -191,7 +192,7 @@ examples:
 def tools(
     outputs: tuple[Output, Output], targets: tuple[ObjectName, ...], *, as_json: bool, show_traceback: bool
 ) -> int:
-    """List the tools of modules or registries.
+    """List the tools of modules, registries or executors.
 
     Of a package, the modules below it are read too. Tools that a module merely imports belong to the
     module that defines them. A registry shows what your program really offers: with prefixes, and with
@@ -279,8 +280,8 @@ examples:
     "--timeout",
     metavar="SECONDS",
     type=click.FloatRange(min=0, min_open=True),
-    default=30.0,
-    help="Seconds that the call may take, unless the tool has a limit of its own (default: 30).",
+    help="Seconds that the call may take, unless the tool has a limit of its own (default: that of the "
+    "executor, or 30).",
 )
 @click.option("--yes", is_flag=True, help="Run a tool with confirm=True without asking.")
 @traceback_option
@@ -291,30 +292,31 @@ def call(
     target: ObjectName,
     arguments: tuple[str, ...],
     context: ObjectName | None,
-    timeout: float,
+    timeout: float | None,
     *,
     yes: bool,
     show_traceback: bool,
 ) -> int:
     """Call a tool as a model does.
 
-    TOOL is a name in the module, the name of a tool of the module, or REGISTRY.TOOL. If a function makes
-    the registry, its parameters are options, which --help shows after the target. ARGUMENTS are one
+    TOOL is a name in the module, the name of a tool of the module, or REGISTRY.TOOL. With EXECUTOR.TOOL, the
+    rules of the executor hold: its hooks, context and limits. If a function makes the registry or the
+    executor, its parameters are options, which --help shows after the target. ARGUMENTS are one
     JSON object, - for standard input, or words such as query=x: the value is read as JSON if the
     parameter takes what it means, else as text. The result goes to standard output; everything else,
     also what the tool itself prints, goes to standard error. A tool with confirm=True runs after a
     question on the terminal, or with --yes.
     """
-    tool = find_tool(target, given_to_factory(ctx), show_traceback=show_traceback)
+    tool, found = find_tool(target, given_to_factory(ctx), show_traceback=show_traceback)
     given = None if context is None else find_context(context, show_traceback=show_traceback)
     person = None if arguments == ("-",) else person_at(ctx.obj[1])
-    executor = Executor(
-        [tool.with_(enabled=True)],
-        timeout=timeout,
-        show_errors="traceback" if show_traceback else "message",
-        strict_results=True,
-        confirm="run" if yes else None if person is None else person.confirm,
-    )
+    shown: Any = {"show_errors": "traceback" if show_traceback else "message"}
+    if timeout is not None:
+        shown["timeout"] = timeout
+    if yes or person is not None:
+        shown["confirm"] = "run" if yes or person is None else person.confirm
+    made = found if isinstance(found, Executor) else Executor(found, strict_results=True)
+    executor = made.with_(**shown)
     # A failure is printed below; without a handler, `logging` would print it too.
     getLogger("operator_schema").addHandler(NullHandler())
     raw = RawCall("1", tool.name, _arguments(arguments, tool))
@@ -331,6 +333,11 @@ def call(
         ended = f"SystemExit: {stop.code}" if stop.code is not None else "SystemExit"
         err.report("", f"{tool.name} failed: it asked for the end of the process ({ended})")
         return 1
+    return _tell(result, tool, out, err)
+
+
+def _tell(result: ToolResult, tool: Tool[..., Any], out: Output, err: Output) -> int:
+    """Print the result of a call, and return the exit status."""
     for ignored in (result.details or {}).get("ignored", ()):
         err.line(f"unknown, and ignored: {ignored}", "dim")
     if not result.is_error:
@@ -354,8 +361,9 @@ def _result_of(
     executor: Executor, call: RawCall, given: GivenContext | None, answers: dict[str, Any]
 ) -> ToolResult:
     if given is None or given.mapping is not None:
-        known: Any = {} if given is None else given.mapping
-        return executor.run_sync(call, context=ChainMap(answers, known))
+        known: Any = executor.context if given is None else given.mapping
+        made: Any = known(None) if callable(known) and not isinstance(known, Mapping) else known or {}  # pyright: ignore[reportUnknownVariableType]  # of any keys and values
+        return executor.run_sync(call, context=ChainMap(answers, made))
     import asyncio
 
     async def run() -> ToolResult:
@@ -399,7 +407,7 @@ def describe(outputs: tuple[Output, Output], target: ObjectName, *, show_traceba
     This is what a model gets from the tool that describe_tools makes, with every parameter, and field
     inside of one, that has a description, and one line that names every parameter with its type.
     """
-    tool = find_tool(target, show_traceback=show_traceback)
+    tool, _ = find_tool(target, show_traceback=show_traceback)
     outputs[0].text(documentation_of(tool, with_summaries=True))
     outputs[0].text(f"\n{expected_fields(tool.name, tool.codec.graph)}")
     return 0

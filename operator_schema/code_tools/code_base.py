@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar, get_args
 
-from .. import CallError, Registry, tool
+from .. import CallError, Registry, Toolset, tool
 from ..message_text import checked_text, nearest_names, quote, received
 from .answers import FUNCTIONS, ChangedError, inspected, match, read_function
 from .index import Index, Pattern
@@ -444,7 +444,7 @@ def code_tools(
     code_base = CodeBase(
         root, cache=cache, budget=budget, type_check_seconds=type_check_seconds, type_checks=type_checks
     )
-    made = Registry.from_object(CodeTools(code_base))
+    made = Toolset.from_object(CodeTools(code_base))
     # Longer than the checker may take, so that the model reads the tool's own answer.
     checking = made["check_syntax"].with_(timeout=type_check_seconds + _TIME_FOR_AN_ANSWER)
     return Registry([checking if each.name == checking.name else each for each in made])

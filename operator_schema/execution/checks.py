@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import NoneType
-from typing import TYPE_CHECKING, Any, NoReturn, cast, get_args
+from typing import Any, NoReturn, cast, get_args
 
 from ..introspect.hints import name_of
 from ..message_text import as_written, clip, escape, nearest, received
@@ -12,15 +13,13 @@ from ..tools.failures import ClassSet, ShowErrors
 from ..tools.metadata import LEAST_CONTENT, is_content_limit, is_duration
 from ..tools.signature import is_coroutine_function
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 __all__ = [
     "check_confirm",
     "check_names",
     "check_on_progress",
     "check_on_result",
     "check_options",
+    "checked_context",
     "checked_work",
     "exception_classes",
     "result_classes",
@@ -64,6 +63,19 @@ def check_names(unknown: Mapping[str, Any], known: Mapping[str, Any]) -> None:
         hint = _GIVEN_LATER.get(name) or (f"did you mean {near}?" if near else f"it has {', '.join(known)}")
         message = f"Executor has no option {clip(escape(name), 100)}: {hint}"
         raise TypeError(message)
+
+
+def checked_context(context: Any) -> Any:
+    """Return what is injected, or the function that makes it.
+
+    Raises:
+        TypeError: it is neither a mapping nor a plain function.
+    """
+    is_made = callable(context) and not isinstance(context, type) and not is_coroutine_function(context)
+    if context is not None and not isinstance(context, Mapping) and not is_made:
+        message = f"context is a mapping, or a plain function that returns one, not {received(context)}"
+        raise TypeError(message)
+    return context  # pyright: ignore[reportUnknownVariableType]  # of any keys and values
 
 
 def check_on_progress(on_progress: object) -> None:

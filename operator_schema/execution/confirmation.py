@@ -66,6 +66,8 @@ class Confirmation:
         return await answer if is_awaitable(answer) else answer
 
 
-async def _agree(_: ToolCall[Any]) -> bool:
-    """Agree to every call: `confirm="run"`."""
-    return True
+async def _agree(call: ToolCall[Any]) -> bool | None:
+    """Agree to what a tool asks for by `confirm=True`, not to what a hook defers: `confirm="run"`."""
+    from ..rounds.hooks import CONFIRM
+
+    return True if call.reason == CONFIRM else None

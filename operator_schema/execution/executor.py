@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from copy import copy
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast, overload
 
 from ..errors import ToolError
+from ..rounds.registry import Registry
 from ..tools.calls import RawCall, ToolResult, checked_calls
 from ..tools.failures import Failures, ShowErrors, give_result, result_of, results_of
-from ..tools.registry import Registry
-from ..tools.tool_sources import check_one_list
 from .checks import (
     check_confirm,
     check_names,
     check_on_progress,
     check_on_result,
     check_options,
+    checked_context,
     checked_work,
     exception_classes,
     result_classes,
@@ -24,23 +26,35 @@ from .concurrency import Slots
 from .run import Outcomes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-    from typing import Never, Self
+    from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
+    from typing import Never, Self, Unpack
 
     from ..errors import DecodeError
+    from ..rounds.hooks import CallHooks, Hooks
+    from ..rounds.named_tools import Member
     from ..tools.calls import DecodedCall, Executable, OnResult, Settle
-    from ..tools.tool import Tool
+    from ..tools.failures import ClassSet
     from .backends import Start
     from .confirmation import Confirm
     from .stream import OnProgress, ResultStream
 
     Context = Mapping[Any, Any]
+    MakeContext = Callable[[Any], Context]
 
 __all__ = ["Executor"]
 
 T = TypeVar("T")
-H = TypeVar("H")
 P = TypeVar("P")
+
+
+class RunOptions(TypedDict, total=False):
+    """What `Executor.run` and `run_sync` take beside the work."""
+
+    context: Context | None
+    hooks: object
+    confirm: Confirm | None
+    on_progress: OnProgress | None
+    on_result: OnResult | None
 
 
 class Executor:
@@ -64,7 +78,7 @@ class Executor:
     options name.
 
     Args:
-        registry: the tools, or any iterable of them. It may change later.
+        tools: a tool, a toolset, a registry, which may change later, or a list of these.
         timeout: seconds that a call may take, unless its tool has a timeout; None (for a tool:
             `math.inf`) for no limit. Waiting for a place under `max_concurrency` does not count.
         max_concurrency: limit on the calls that run at once; None for no limit.
@@ -92,28 +106,30 @@ class Executor:
         max_content: characters that the text of a result may have, unless its tool has a limit of its own;
             None for no limit. What is longer is cut, with a sentence that says so, and has no `json`;
             `value` stays whole.
-        hooks: `Hooks`, a function, or a list of these: they hold in all rounds that the executor runs, before
-            those that are given with a round.
+        hooks: `Hooks`, a function, or a list of these: they hold for every call that the executor runs,
+            before those that are given to `run`.
         context: type, or name of a parameter, to value, for the injected parameters of calls that are given
-            none of their own.
+            none of their own; or a plain function that takes a framework's own context of a call, None where
+            there is none, and returns that.
         store: such as a `SqliteStore`: a round is saved before and after it runs, and runs in one process
             only.
 
     Raises:
         DuplicateToolError: two tools have the same name.
-        TypeError: something isn't a hook.
+        TypeError: something isn't a hook, or `context` is something else.
         ValueError: an option has the wrong type, or is out of range.
     """
 
     __slots__ = (
-        *("_context", "_hooks", "_options", "_outcomes", "_registry", "_slots", "_store", "_wording"),
+        *("_context", "_deciding", "_hooks", "_options", "_outcomes", "_registry", "_slots", "_store"),
         "__weakref__",
     )
 
     def __init__(
         self,
-        registry: Registry | Iterable[Tool[..., Any]],
-        *others: Never,
+        tools: Member,
+        /,
+        *,
         timeout: float | None = 30.0,
         max_concurrency: int | None = None,
         threads: bool = True,
@@ -127,22 +143,20 @@ class Executor:
         confirm: Confirm | None = None,
         max_content: float | None = 200_000,
         hooks: object = None,
-        context: Context | None = None,
+        context: Context | MakeContext | None = None,
         store: object = None,
         **unknown: Never,
     ) -> None:
-        check_one_list("Executor", registry, others)
         check_names(unknown, Executor.__init__.__kwdefaults__ or {})
         check_options(timeout, max_concurrency, threads, max_threads, grace, show_errors, report, max_content)
         check_confirm(confirm)
-        self._registry = registry if isinstance(registry, Registry) else Registry(registry)
-        self._hooks = _hooks_of(hooks)
-        self._context = context
+        self._registry = tools if isinstance(tools, Registry) else Registry(tools)
+        self._hooks = None if hooks is None else _hooks_of(hooks)
+        self._context = checked_context(context)
         self._store: Any = store
+        self._deciding: tuple[Any, CallHooks | None] = None, None
         self._slots = Slots(max_concurrency)
         passed, native = exception_classes(pass_through), result_classes(native_results)
-        failures = Failures(show_errors, report, passed)
-        self._wording = failures.wording()
         self._options: Mapping[str, Any] = {
             "timeout": timeout,
             "max_concurrency": max_concurrency,
@@ -160,6 +174,7 @@ class Executor:
             "context": context,
             "store": store,
         }
+        failures = Failures(show_errors, report, passed)
         self._outcomes = Outcomes(self._registry, self._slots, failures, native, self._options)
 
     def __getstate__(self) -> tuple[Any, ...]:
@@ -198,15 +213,77 @@ class Executor:
         copied.__setstate__((registry, {**known, **options}, attributes))
         return copied
 
+    def with_tools(self, tools: Member, /) -> Self:
+        """Return a copy with other tools and limits of its own, such as the same tools with `repair=True`.
+
+        Args:
+            tools: as for the constructor.
+
+        Raises:
+            DuplicateToolError: two tools have the same name.
+        """
+        _, options, attributes = self.__getstate__()
+        copied = object.__new__(type(self))
+        copied.__setstate__((tools, options, attributes))
+        return copied
+
+    def for_host(
+        self,
+        *,
+        native_results: Collection[type] = (),
+        pass_through: Collection[type[BaseException]] = (),
+    ) -> Self:
+        """Return the same executor for a framework, which hands over more and passes more through.
+
+        Limits and threads are shared: calls of both count together.
+
+        Args:
+            native_results: classes of the framework, beside those of the executor.
+            pass_through: classes of exceptions by which the framework steers, beside those of the executor.
+
+        Raises:
+            ValueError: something isn't such a class.
+        """
+        if not native_results and not pass_through:
+            return self
+        options = dict(self._options)
+        options["native_results"] = (*options["native_results"], *native_results)
+        options["pass_through"] = (*options["pass_through"], *pass_through)
+        passed, native = exception_classes(options["pass_through"]), result_classes(options["native_results"])
+        failures = Failures(options["show_errors"], options["report"], passed)
+        made = copy(self)
+        made._share(self, options, failures, native)  # noqa: SLF001  # its own class
+        return made
+
+    def _share(
+        self, other: Executor, options: Mapping[str, Any], failures: Failures, native: ClassSet
+    ) -> None:
+        """Take over the limits of another executor."""
+        self._options, self._slots = options, other._slots
+        self._outcomes = other._outcomes.for_host(failures, native)
+
     @property
     def registry(self) -> Registry:
         """The tools."""
         return self._registry
 
     @property
-    def context(self) -> Context | None:
-        """What is injected into calls that are given no context of their own."""
-        return self._context
+    def context(self) -> Context | MakeContext | None:
+        """What is injected into calls without a context of their own, or the function that makes it."""
+        context: Context | MakeContext | None = self._context
+        return context
+
+    def _made_context(self) -> Context | None:
+        """Return what is injected where no framework has a context of its own."""
+        context: Any = self._context
+        if context is not None and not isinstance(context, Mapping):
+            context = context(None)
+        return cast("Context | None", context)
+
+    @property
+    def has_hooks(self) -> bool:
+        """Whether hooks decide about calls or look at results: those of the executor, or of its tools."""
+        return self._hooks is not None or self._registry.toolset.hooks is not None
 
     @property
     def max_content(self) -> float | None:
@@ -227,7 +304,7 @@ class Executor:
         Args:
             context: type, or name of a parameter, to value, as for `run`; None for that of the executor.
         """
-        context = self._context if context is None else context
+        context = self._made_context() if context is None else context
         found: dict[str, ToolError] = {}
         for tool in self._registry:
             try:
@@ -237,51 +314,21 @@ class Executor:
         return found
 
     @overload
-    async def run(
-        self,
-        work: RawCall,
-        /,
-        *,
-        context: Context | None = None,
-        confirm: Confirm | None = None,
-        on_progress: OnProgress | None = None,
-        on_result: OnResult | None = None,
-    ) -> ToolResult: ...
+    async def run(self, work: RawCall, /, **options: Unpack[RunOptions]) -> ToolResult: ...
     @overload
-    async def run(
-        self,
-        work: Executable[H, P],
-        /,
-        *,
-        context: Context | None = None,
-        hooks: H | None = None,
-        confirm: Confirm | None = None,
-        on_progress: OnProgress | None = None,
-        on_result: OnResult | None = None,
-    ) -> P: ...
+    async def run(self, work: Executable[Any, P], /, **options: Unpack[RunOptions]) -> P: ...
     @overload
     async def run(
         self,
         work: Iterable[RawCall],
         /,
         *,
-        context: Context | None = None,
-        confirm: Confirm | None = None,
-        on_progress: OnProgress | None = None,
-        on_result: OnResult | None = None,
         return_exceptions: Literal[False] = False,
+        **options: Unpack[RunOptions],
     ) -> list[ToolResult]: ...
     @overload
     async def run(
-        self,
-        work: Iterable[RawCall],
-        /,
-        *,
-        context: Context | None = None,
-        confirm: Confirm | None = None,
-        on_progress: OnProgress | None = None,
-        on_result: OnResult | None = None,
-        return_exceptions: bool,
+        self, work: Iterable[RawCall], /, *, return_exceptions: bool, **options: Unpack[RunOptions]
     ) -> list[ToolResult | BaseException]: ...
     async def run(
         self,
@@ -297,16 +344,15 @@ class Executor:
     ) -> Any:
         """Run one call, several, or a round, and return the same kind: a result, a list of results, a round.
 
-        Several calls run side by side. In a round, hooks decide first: those of the executor. Calls of tools
-        with `confirm=True` that nobody can be asked about wait there (`round.deferred`); a call without a
-        round gives the result `needs_approval`. The tools of a round are found by name in the registry of
-        the executor.
+        Several calls run side by side. Hooks decide first. A call that a hook defers, or whose tool has
+        `confirm=True`, waits in a round (`round.deferred`) if nobody can be asked; without a round its result
+        is `needs_approval`. The tools of a round are found by name in the registry of the executor.
 
         Args:
             work: a call as the model sent it, a list of such calls, or a round (`offer.round(answer)`).
             context: type, or name of a parameter, to value, for the injected parameters; None for that of the
                 executor.
-            hooks: for a round: `Hooks`, or a function, that decide after those of the executor.
+            hooks: `Hooks`, or a function, that decide after those of the executor.
             confirm: as for the executor; None for what the executor has. Give `"run"` if a person has
                 agreed to exactly these calls.
             on_progress: a plain function that gets the call and a `ProgressUpdate` each time that the
@@ -317,7 +363,8 @@ class Executor:
                 each in the place of its call. Otherwise the first one is raised, and the results are lost.
 
         Raises:
-            HookError: a hook, or `confirm` in a round, failed; nothing was run.
+            HookError: a hook, or `confirm`, failed in a round; nothing was run. Without a round, the result
+                of the call says so.
             InterruptedRoundError: functions of a round raised exceptions of `pass_through`.
             RoundError: the round was committed or discarded, or one of its calls was run before.
             StoreError: the store of the executor doesn't give the round to this process.
@@ -331,103 +378,72 @@ class Executor:
         if confirm is not None:
             check_confirm(confirm)
         kind: Any = cast("Any", type(work))
-        if hooks is None and issubclass(kind, RawCall):
-            return await self._run_call(work, context, confirm, on_progress, on_result)
         if hasattr(kind, "execute_with"):
             return await self._run_round(work, hooks, context, confirm, on_progress, on_result)
-        if hooks is not None:
-            message = "hooks decide about the calls of a round: executor.run(offer.round(answer), hooks=…)"
-            raise TypeError(message)
+        deciding = self._call_hooks(hooks)
+        if issubclass(kind, RawCall):
+            return await self._run_call(work, context, confirm, on_progress, on_result, deciding)
         from .stream import JobGroup
 
-        starts = self._starts(checked_work(work), context, on_progress, confirm, on_result)
+        starts = self._starts(checked_work(work), context, on_progress, confirm, deciding, on_result)
         return results_of(await JobGroup(starts).all(), return_exceptions=return_exceptions)
 
+    async def needs_approval(self, call: RawCall, /, *, context: Context | None = None) -> bool:
+        """Return whether a person has to agree before a call runs: hooks are asked, and nothing is run.
+
+        For a framework that asks its own person first: nobody is asked about a call that a hook completes or
+        rejects, or whose arguments don't fit. Hooks are asked again when the call runs.
+
+        Args:
+            call: as the model sent it.
+            context: as for `run`.
+        """
+        context = self._made_context() if context is None else context
+        deciding = self._call_hooks()
+        return await self._outcomes.waits(call, context, None, deciding)
+
     @overload
-    def run_sync(
-        self,
-        work: RawCall,
-        /,
-        *,
-        context: Context | None = None,
-        confirm: Confirm | None = None,
-        on_progress: OnProgress | None = None,
-        on_result: OnResult | None = None,
-    ) -> ToolResult: ...
+    def run_sync(self, work: RawCall, /, **options: Unpack[RunOptions]) -> ToolResult: ...
     @overload
-    def run_sync(
-        self,
-        work: Executable[H, P],
-        /,
-        *,
-        context: Context | None = None,
-        hooks: H | None = None,
-        confirm: Confirm | None = None,
-        on_progress: OnProgress | None = None,
-        on_result: OnResult | None = None,
-    ) -> P: ...
+    def run_sync(self, work: Executable[Any, P], /, **options: Unpack[RunOptions]) -> P: ...
     @overload
     def run_sync(
         self,
         work: Iterable[RawCall],
         /,
         *,
-        context: Context | None = None,
-        confirm: Confirm | None = None,
-        on_progress: OnProgress | None = None,
-        on_result: OnResult | None = None,
         return_exceptions: Literal[False] = False,
+        **options: Unpack[RunOptions],
     ) -> list[ToolResult]: ...
     @overload
     def run_sync(
-        self,
-        work: Iterable[RawCall],
-        /,
-        *,
-        context: Context | None = None,
-        confirm: Confirm | None = None,
-        on_progress: OnProgress | None = None,
-        on_result: OnResult | None = None,
-        return_exceptions: bool,
+        self, work: Iterable[RawCall], /, *, return_exceptions: bool, **options: Unpack[RunOptions]
     ) -> list[ToolResult | BaseException]: ...
-    def run_sync(
-        self,
-        work: Any,
-        /,
-        *,
-        context: Context | None = None,
-        hooks: Any = None,
-        confirm: Confirm | None = None,
-        on_progress: OnProgress | None = None,
-        on_result: OnResult | None = None,
-        return_exceptions: bool = False,
-    ) -> Any:
+    def run_sync(self, work: Any, /, **options: Any) -> Any:
         """Do what `run` does, and wait for it, without an event loop or in the thread of one.
 
         If an event loop runs in this thread, it stands still meanwhile, and the calls run in another
         thread, in an event loop of its own. `KeyboardInterrupt` cancels the calls. `on_progress` and
         `on_result` are called in that other thread.
 
+        Args:
+            work: as for `run`.
+            options: as for `run`.
+
         Raises:
             RuntimeError: it would wait for ever, because calls that wait for it, or for the event loop of
                 this thread, hold all places under `max_concurrency`.
         """
         run: Any = self.run  # its overloads know the kind of work
-        return self._wait_for(
-            lambda: run(
-                work,
-                context=context,
-                hooks=hooks,
-                confirm=confirm,
-                on_progress=on_progress,
-                on_result=on_result,
-                return_exceptions=return_exceptions,
-            ),
-            # Functions of your program are awaited in tasks of their own, but for these.
-            needs_loop=not isinstance(work, RawCall)
-            or on_progress is not None
-            or self._outcomes.asks(confirm),
+        # Functions of your program are awaited in tasks of their own, but for these.
+        needs_loop = (
+            not isinstance(work, RawCall)
+            or options.get("on_progress") is not None
+            or self._outcomes.asks(options.get("confirm"))
+            or self.has_hooks
+            or options.get("hooks") is not None
         )
+        return self._wait_for(lambda: run(work, **options), needs_loop=needs_loop)
 
     def stream(
         self,
@@ -437,6 +453,7 @@ class Executor:
         context: Context | None = None,
         on_progress: OnProgress | None = None,
         confirm: Confirm | None = None,
+        hooks: Any = None,
     ) -> ResultStream:
         """Run calls side by side, and give the results as they come.
 
@@ -448,6 +465,7 @@ class Executor:
             context: as for `run`; for all of them.
             on_progress: as for `run`; for all of them.
             confirm: as for `run`; for all of them.
+            hooks: as for `run`; for all of them.
 
         Returns:
             An async iterator of the results, also an async context manager, with `aclose`. Exceptions of
@@ -458,7 +476,8 @@ class Executor:
         """
         from .stream import ResultStream
 
-        return ResultStream(self._starts(calls, context, on_progress, confirm))
+        deciding = self._call_hooks(hooks)
+        return ResultStream(self._starts(calls, context, on_progress, confirm, deciding))
 
     async def _run_call(
         self,
@@ -467,12 +486,13 @@ class Executor:
         confirm: Confirm | None,
         on_progress: OnProgress | None,
         on_result: OnResult | None,
+        hooks: CallHooks | None,
     ) -> ToolResult:
         """Run one call; see `run`."""
         if on_progress is not None:
             check_on_progress(on_progress)
-        context = self._context if context is None else context
-        outcome = await self._outcomes.of(call, context, on_progress, None, confirm)
+        context = self._made_context() if context is None else context
+        outcome = await self._outcomes.of(call, context, on_progress, None, confirm, hooks)
         result = outcome if type(outcome) is ToolResult else result_of(outcome)
         if on_result is not None:
             give_result(on_result, call, result)
@@ -490,14 +510,14 @@ class Executor:
         """Run a round; see `run`."""
         if on_progress is not None:
             check_on_progress(on_progress)
-        if self._hooks is not None:
-            hooks = self._hooks if hooks is None else _hooks_of([self._hooks, hooks])
-        context = self._context if context is None else context
+        deciding = self._call_hooks(hooks, getattr(work, "toolset", None))
+        context = self._made_context() if context is None else context
         run_all = partial(self._run_decoded, context, on_progress, on_result)
         asking = self._outcomes.confirmation.asking(confirm)
+        wording = self._outcomes.failures.wording()
 
         def run(one: Any) -> Any:
-            return one.execute_with(run_all, hooks, asking, self._wording, self._outcomes.limited)
+            return one.execute_with(run_all, deciding, asking, wording, self._outcomes.limited)
 
         return await (run(work) if self._store is None else self._store.run(work, run))
 
@@ -513,14 +533,10 @@ class Executor:
         from .stream import JobGroup
 
         async def of(position: int, one: DecodedCall) -> Any:
-            while True:
-                outcome = await self._outcomes.of(one.call, context, on_progress, one)
-                if type(outcome) is not ToolResult:
-                    return outcome
-                settled = await settle(position, outcome)
-                if settled is not None:
-                    give_result(on_result, one.call, settled)
-                    return settled
+            outcome = await self._outcomes.settled(one, context, on_progress, partial(settle, position))
+            if type(outcome) is ToolResult:
+                give_result(on_result, one.call, outcome)
+            return outcome
 
         starts = [(partial(of, position, one), one.call.name) for position, one in enumerate(calls)]
         return results_of(await JobGroup(starts).all(), return_exceptions=True)
@@ -531,15 +547,16 @@ class Executor:
         context: Context | None,
         on_progress: OnProgress | None,
         confirm: Confirm | None,
+        hooks: CallHooks | None,
         on_result: OnResult | None = None,
     ) -> list[tuple[Start, str]]:
         if on_progress is not None:
             check_on_progress(on_progress)
         check_confirm(confirm)
-        context = self._context if context is None else context
+        context = self._made_context() if context is None else context
         of: Any = self._outcomes.of if on_result is None else partial(self._given, on_result)
         return [
-            (partial(of, call, context, on_progress, None, confirm), call.name)
+            (partial(of, call, context, on_progress, None, confirm, hooks), call.name)
             for call in checked_calls(calls)
         ]
 
@@ -550,20 +567,43 @@ class Executor:
             give_result(on_result, call, outcome)
         return outcome
 
+    def _call_hooks(self, hooks: Any = None, toolset: Any = None) -> CallHooks | None:
+        """Return what decides about calls: hooks of the executor, of a run, and of the tools themselves.
+
+        Args:
+            hooks: that are given to a run, or None.
+            toolset: whose tools are called; None for those of the executor.
+
+        Raises:
+            ToolNotFoundError: a hook is for a tool that isn't there.
+            TypeError: something isn't a hook.
+            ValueError: hooks are for a toolset whose tools aren't there.
+        """
+        known = self._registry.toolset
+        if hooks is not None or (toolset is not None and toolset is not known):
+            return self._hooks_for(hooks, known, known if toolset is None else toolset)
+        if self._deciding[0] is not known:  # the tools have changed
+            self._deciding = known, self._hooks_for(None, known, known)
+        return self._deciding[1]
+
+    def _hooks_for(self, hooks: Any, known: Any, called: Any) -> CallHooks | None:
+        """Return what decides about calls of a toolset; None for nothing. See `_call_hooks`."""
+        if hooks is None and self._hooks is None and known.hooks is None and called.hooks is None:
+            return None
+        given = _hooks_of([_hooks_of(one) for one in (self._hooks, hooks) if one])
+        found: CallHooks = given.for_calls(called)
+        for own in (known, called):
+            if own.hooks is not None:
+                found = found.joined(own.hooks.for_calls(own))
+        return found
+
     def _wait_for(self, start: Callable[[], Coroutine[Any, Any, T]], *, needs_loop: bool) -> T:
         from .sync import wait_for
 
         return wait_for(start, self._slots, needs_loop=needs_loop)
 
 
-def _hooks_of(hooks: Any) -> Any:
-    """Return the option `hooks` of an executor as `Hooks`; None without any.
+def _hooks_of(given: Any) -> Hooks:
+    from ..rounds.hooks import hooks_of  # few programs have any
 
-    Raises:
-        TypeError: something isn't a hook.
-    """
-    if hooks is None:
-        return None
-    from ..rounds.hooks import Hooks  # rounds know what a hook is
-
-    return Hooks(*hooks) if isinstance(hooks, (list, tuple)) else Hooks(hooks)
+    return hooks_of(given)

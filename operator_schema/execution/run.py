@@ -5,13 +5,12 @@ from __future__ import annotations
 from _thread import allocate_lock
 from contextvars import copy_context
 from functools import partial
+from itertools import count
 from math import inf
 from time import monotonic
-from types import NoneType
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import DecodeError, ToolError, ToolNotFoundError
-from ..json_values import is_array, is_object
 from ..message_text import listed, received, show_path
 from ..tools.binding import context_of
 from ..tools.calls import DecodedCall, ToolResult, arguments_to_decode, class_name_of
@@ -22,15 +21,17 @@ from ..tools.output import items_of
 from ..tools.signature import close_awaitable, is_awaitable
 from .backends import Tasks, current_backend, is_cancellation
 from .concurrency import PLACE, Place
-from .threads import Threads, lent_thread
+from .threads import Threads, lent_thread, takes_long
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from ..findings import Finding
+    from ..rounds.hooks import CallHooks
+    from ..rounds.registry import Registry
+    from ..rounds.tool_call import ToolCall
     from ..tools.calls import Asking, RawCall
     from ..tools.failures import ClassSet, Failures, Outcome
-    from ..tools.registry import Registry
     from ..tools.tool import Tool
     from .concurrency import Slots
     from .confirmation import Confirm, Confirmation
@@ -40,8 +41,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Outcomes", "Run"]
 
-_UNAPPROVED = object()
-"""What comes of a call that nobody has agreed to."""
+_UNDECIDED = object()
+"""What comes of a call about which hooks or a person decide first."""
 
 _NO_THREAD = "no thread could be started for it; with threads=False it needs none"
 _SHOWN_CLASSES = 5
@@ -89,6 +90,21 @@ class Outcomes:
         self._decoders = Threads(options["max_threads"])  # apart: tools that hang must not stop decoding
         self._tasks = Tasks(options["grace"])
 
+    def for_host(self, failures: Failures, native: ClassSet) -> Outcomes:
+        """Return what runs calls with the same limits, and passes more through.
+
+        Args:
+            failures: in place of these.
+            native: in place of these.
+        """
+        made = object.__new__(Outcomes)
+        made._confirmation = self.confirmation  # a person is asked one question at a time
+        for name in self.__slots__:
+            if name != "_confirmation":
+                setattr(made, name, getattr(self, name))
+        made.failures, made._native, made._has_native = failures, native, bool(native)
+        return made
+
     @property
     def abandoned(self) -> int:
         """Number of calls that took too long or were cancelled, and still run."""
@@ -119,6 +135,7 @@ class Outcomes:
         on_progress: OnProgress | None,
         decoded: DecodedCall | None = None,
         confirm: Confirm | None = None,
+        hooks: CallHooks | None = None,
     ) -> Outcome:
         """Return the result of a call, or an exception that is to be raised: a task must not raise it.
 
@@ -126,8 +143,9 @@ class Outcomes:
             call: as the model sent it.
             context: type, or name of a parameter, to value.
             on_progress: gets the progress of the function, or None.
-            decoded: the same call with its input, where that is known already.
+            decoded: the same call with its input, about which everybody has decided; None to ask first.
             confirm: the option for this call; None for that of the executor.
+            hooks: that decide first, and look at the result; None for no hooks.
         """
         if call.is_cut_off:
             return self.failures.cut_off(call)
@@ -137,7 +155,7 @@ class Outcomes:
             await slots.acquire(None, place.home)
         PLACE.set(place)
         try:
-            outcome = await self._executed(run, on_progress, confirm)
+            outcome = await self._executed(run, on_progress, confirm, hooks)
         except Exception as error:  # noqa: BLE001  # one call must not take the others down
             outcome = error
         finally:
@@ -146,8 +164,8 @@ class Outcomes:
                 slots.give_back(place)
         if type(outcome) is ToolResult:
             return outcome
-        if outcome is _UNAPPROVED:
-            return await self._asked(run, on_progress, confirm)
+        if outcome is _UNDECIDED:
+            return await self._decided(run, on_progress, confirm, hooks)
         return self._unusual(call, outcome)
 
     def _unusual(self, call: RawCall, outcome: Any) -> Outcome:
@@ -158,45 +176,120 @@ class Outcomes:
             return self.failures.cancelled(call, outcome)
         return cast("Outcome", outcome)
 
-    async def _asked(self, run: Run, on_progress: OnProgress | None, confirm: Confirm | None) -> Outcome:
-        """Ask about a call, and run it if it may: the person's time takes no place and no time of it."""
+    async def settled(
+        self,
+        decoded: DecodedCall,
+        context: Context | None,
+        on_progress: OnProgress | None,
+        settle: Callable[[ToolResult], Awaitable[ToolResult | None]],
+    ) -> Outcome:
+        """Run a call whose input is known until its result counts, and return that.
+
+        Args:
+            decoded: the call.
+            context: as for `of`.
+            on_progress: as for `of`.
+            settle: gets each result, and returns the one that counts, or None to run the call again.
+        """
+        while True:
+            outcome = await self.of(decoded.call, context, on_progress, decoded)
+            if type(outcome) is not ToolResult:
+                return outcome
+            settled = await settle(outcome)
+            if settled is not None:
+                return settled
+
+    async def _decided(
+        self,
+        run: Run,
+        on_progress: OnProgress | None,
+        confirm: Confirm | None,
+        hooks: CallHooks | None,
+    ) -> Outcome:
+        """Let hooks and a person decide about a call, run it if it may, and let hooks look at the result.
+
+        Their time takes no place and no time of the call.
+        """
+        from ..rounds.deciding import looked_at  # a call alone is decided on as in a round
+
         call = run.call
         try:
-            given: Any = await self.decode(run)
-            if isinstance(given, (*_ENDS, BaseException)):
-                return given
-            agreed = await self._agreement(run, given, self.confirmation.asking(confirm))
+            decided = await self._decision(run, self.confirmation.asking(confirm), hooks)
         except TimeoutError as late:
             return self.failures.timed_out(call, run.seconds or 0, late)
         except RuntimeError as error:
             return self.failures.not_started(call, error, _NO_THREAD)
-        if isinstance(agreed, DecodedCall):
-            return await self.of(call, run.context, on_progress, agreed, confirm)
-        return self.limited(run.tool, call, agreed) if isinstance(agreed, ToolResult) else agreed
+        if isinstance(decided, (*_ENDS, BaseException)):
+            return decided
+        if decided.state != "pending":
+            return self._undone(run, decided)
+        looking, runs = () if hooks is None else hooks.after, count(1)
 
-    async def _agreement(
-        self, run: Run, given: Any, asking: Asking | None
-    ) -> DecodedCall | ToolResult | Passed:
-        """Return a call that may run, or the result of one that may not."""
+        async def settle(result: ToolResult) -> ToolResult | None:
+            after = await looked_at(decided, result, looking, next(runs), self.limited)
+            return None if after is None else after.result or result
+
+        answers = _NOTHING if run.decoded is None else run.decoded.answers
+        approved = DecodedCall(
+            call, decided.input, answers, approved=True, tool=run.tool, details=run.details
+        )
+        outcome = await self.settled(approved, run.context, on_progress, settle)
+        return _alone(outcome) if type(outcome) is ToolResult else outcome
+
+    async def _decision(
+        self, run: Run, asking: Asking | None, hooks: CallHooks | None
+    ) -> ToolCall[Any] | ToolResult | Passed | BaseException:
+        """Return a call in its state after hooks and a person decided, or the result of one that can't run.
+
+        Raises:
+            TimeoutError: decoding its arguments took longer than the call may take.
+            RuntimeError: the system gives no more threads.
+        """
+        from ..rounds.deciding import FailedHookError, asked_about, decide
+        from ..rounds.tool_call import call_with_input
+
         call, failures = run.call, self.failures
-        if asking is None:
-            return failures.needs_approval(call)
-        from ..rounds.questions import ask_about_one  # the executor asks with what rounds ask with
-
+        before = () if hooks is None else hooks.before
+        given: Any = await self.decode(run)
+        if isinstance(given, (*_ENDS, BaseException)):
+            return given
         try:
-            answered = await ask_about_one(call, run.tool, given, asking)
+            decided = await decide(call_with_input(0, call, run.tool, given), before)
+            return await asked_about(decided, asking, before)
+        except FailedHookError as failed:
+            cause: Any = failed.__cause__
+            return failures.passed(call, cause) or failures.not_decided(call, cause, failed.hook.name)
         except Exception as error:  # noqa: BLE001  # your program's own code: an answer that isn't one is no agreement
             return failures.passed(call, error) or failures.not_asked(call, error)
-        if answered is None:
-            return failures.needs_approval(call)
-        if isinstance(answered, ToolResult):
-            return answered
-        answers = _NOTHING if run.decoded is None else run.decoded.answers
-        return DecodedCall(call, answered.input, answers, approved=True, tool=run.tool, details=run.details)
 
-    async def _executed(self, run: Run, on_progress: OnProgress | None, confirm: Confirm | None) -> Any:
+    def _undone(self, run: Run, decided: ToolCall[Any]) -> ToolResult:
+        """Return the result of a call that isn't run, because hooks or a person decided so, or nobody did."""
+        result = decided.result
+        if result is None:
+            from ..rounds.hooks import CONFIRM
+
+            reason = decided.reason or ""
+            return self.failures.needs_approval(run.call, "" if reason == CONFIRM else reason)
+        return self.limited(run.tool, run.call, _alone(result))
+
+    async def waits(
+        self, call: RawCall, context: Context | None, confirm: Confirm | None, hooks: CallHooks | None
+    ) -> bool:
+        """Return whether hooks, or its tool, make a call wait for a person; nothing is run."""
+        run = Run(self, call, context, None)
+        if self._ready(run, confirm, hooks) is not _UNDECIDED:
+            return False
+        try:
+            decided = await self._decision(run, None, hooks)
+        except (TimeoutError, RuntimeError):
+            return False  # running it says why
+        return getattr(decided, "state", None) == "deferred"
+
+    async def _executed(
+        self, run: Run, on_progress: OnProgress | None, confirm: Confirm | None, hooks: CallHooks | None
+    ) -> Any:
         """Find the tool of a call and run it, or return what it isn't run for."""
-        outcome = self._ready(run, confirm)
+        outcome = self._ready(run, confirm, hooks)
         if outcome is not None:
             return outcome
         reports = None
@@ -216,8 +309,8 @@ class Outcomes:
             if reports is not None:
                 reports.end()
 
-    def _ready(self, run: Run, confirm: Confirm | None) -> Any:
-        """Make a call ready to run, and return None; or a result, or that nobody has agreed to it."""
+    def _ready(self, run: Run, confirm: Confirm | None, hooks: CallHooks | None) -> Any:
+        """Make a call ready to run, and return None; or a result, or that somebody decides first."""
         call, decoded = run.call, run.decoded
         found = self._find(call, run.context, was_offered=decoded is not None)
         if isinstance(found, _ENDS):
@@ -228,11 +321,12 @@ class Outcomes:
             and (decoded is None or not decoded.approved)
             and (self._confirm if confirm is None else confirm) != "run"
         ):
-            return _UNAPPROVED
-        if decoded is not None:
-            if decoded.tool is not None and decoded.tool != tool:
-                return self.failures.tool_changed(call)
-            run.context = context_of(decoded, run.context)
+            return _UNDECIDED
+        if decoded is None:
+            return None if hooks is None or not hooks.concern(call.name) else _UNDECIDED
+        if decoded.tool is not None and decoded.tool != tool:
+            return self.failures.tool_changed(call)
+        run.context = context_of(decoded, run.context)
         return None
 
     def _find(
@@ -356,6 +450,11 @@ class Outcomes:
         is_declared = run.tool.output_schema() is not None
         what = "does not fit its declared type" if is_declared else "has no exact JSON form"
         self.failures.note(run.call, WARNING, f"the result {what}", {"mismatches": places})
+
+
+def _alone(result: ToolResult) -> ToolResult:
+    """Return a result without the place in a turn that the call has here."""
+    return result if result._index is None else result.replace(_index=None)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # nobody else knows it
 
 
 def _native_text(native: ClassSet, value: object) -> str | None:
@@ -521,43 +620,3 @@ class _Pending:
         """Close it, unless something awaits it."""
         if not self.is_awaited:
             close_awaitable(self.awaitable)
-
-
-# --- arguments that take long to decode ----------------------------------------------------------
-
-LONG = 4096
-"""Characters of JSON above which the arguments of an async function are decoded in a thread.
-
-Measured on CPython 3.11: a thread takes 0.1 ms. Decoding takes 0.02 ms (one string) to 0.35 ms (many
-small values) at this length, up to 1.4 ms at 16,000 characters, 10 ms at 64,000 and 0.2 s at 1,000,000.
-"""
-
-_VALUE_LENGTH = 8
-"""Characters that a value other than a string counts for."""
-
-_SHORT = frozenset({int, float, bool, NoneType})
-"""Classes of values that have nothing inside."""
-
-
-def takes_long(arguments: object) -> bool:
-    """Return whether decoding arguments would block an event loop for too long."""
-    if isinstance(arguments, (str, bytes, bytearray)):
-        return len(arguments) > LONG
-    left = LONG
-    waiting: list[Any] = [arguments]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, str):
-            left -= len(value)
-        elif is_object(value) or is_array(value):
-            left -= _VALUE_LENGTH * len(value)
-            if left > 0:
-                inside: Any = value.values() if is_object(value) else value
-                for item in inside:
-                    if type(item) is str:
-                        left -= len(item)
-                    elif type(item) not in _SHORT:
-                        waiting.append(item)
-        if left < 0:
-            return True
-    return False

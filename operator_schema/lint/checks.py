@@ -12,9 +12,9 @@ from ..introspect.parameter_places import places_of
 from ..json_values import to_json_text
 from ..message_text import listed, quote, received
 from ..providers.provider import Provider
+from ..rounds.registry import Registry
 from ..rounds.toolset import Toolset
 from ..schema.dialect import GIVE_TOOLS
-from ..tools.registry import Registry
 from ..tools.tool_sources import tools_of
 
 if TYPE_CHECKING:

@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import TypeAlias
 
-    from ..rounds import Offer, Toolset, Turn
+    from ..rounds import Offer, Registry, Toolset, Turn
     from ..schema.style import Dialect
-    from ..tools import RawCall, Registry, Tool, ToolResult
+    from ..tools import RawCall, Tool, ToolResult
     from .report import Report
     from .stream import Stream
     from .tool_forms import Strict
@@ -325,8 +325,8 @@ def offered_now(offer: Any) -> Offered:
         return _NOTHING
     if isinstance(offer, (list, tuple)):  # the rest isn't loaded for these
         return _offered_tools(_tools_of(offer))
-    from ..rounds import Offer, Toolset
-    from ..tools import Registry, Tool
+    from ..rounds import Offer, Registry, Toolset
+    from ..tools import Tool
 
     if isinstance(offer, Toolset):
         return _offered(offer.offer())  # pyright: ignore[reportUnknownMemberType]  # of whatever input

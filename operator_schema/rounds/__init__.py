@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from .questions import answer_codec as answer_codec
     from .questions import answer_schema as answer_schema
     from .questions import call_text as call_text
+    from .registry import Registry as Registry
+    from .registry import RegistryChange as RegistryChange
     from .restore import RestoreError as RestoreError
     from .round import HookError as HookError
     from .round import InterruptedRoundError as InterruptedRoundError
@@ -47,6 +49,7 @@ else:
             ".hooks": "Complete Decision Defer Hooks Reject RunAgain RunNormally hook",
             ".offer": "Offer ToolChoice",
             ".questions": "answer_codec answer_schema call_text",
+            ".registry": "Registry RegistryChange",
             ".restore": "RestoreError",
             ".round": "HookError InterruptedRoundError Round",
             ".tool_call": "Question ToolCall rejection_reason",

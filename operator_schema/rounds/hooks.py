@@ -6,42 +6,37 @@ from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from ..immutable import Value
-from ..json_values import to_json_text
 from ..message_text import clip, escape, received, writable_text
-from ..tools.calls import ToolResult, exception_text
-from ..tools.failures import DEBUG, ERROR, INFO, is_logged, write_log
+from ..tools.calls import ToolResult
 from ..tools.signature import is_awaitable
 from ..tools.tool import Tool
-from .input_copies import is_edited, own_copy
 from .named_tools import NamedTools
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from .named_tools import Selection
-    from .tool_call import ToolCall
 
     _Here: TypeAlias = Mapping[str, tuple[str, ...]] | None
+    ForTools: TypeAlias = "Sequence[tuple[Hook, frozenset[str] | None]]"
 
 __all__ = [
     "CONFIRM",
+    "NO_HOOKS",
+    "CallHooks",
     "Complete",
     "Decision",
     "Defer",
     "AfterDecision",
-    "FailedHookError",
     "RunAgain",
-    "after_hooks",
     "Hook",
     "HookDecorator",
     "Hooks",
+    "call_hooks_of",
+    "hooks_of",
     "Reject",
     "RunNormally",
-    "decide",
-    "decided",
     "hook",
-    "unless_confirmed",
-    "with_own_input",
 ]
 
 
@@ -49,7 +44,6 @@ CONFIRM = "the tool asks for the agreement of a person (confirm=True)"
 """Why a call waits whose tool says so."""
 
 _NAME_LENGTH = 100
-_TEXT_LENGTH = 2000
 
 
 # --- what a hook returns -------------------------------------------------------------------------
@@ -259,6 +253,7 @@ class Hooks(Value):
         if not (toolset is None or isinstance(toolset, NamedTools)):
             message = f"toolset is a Toolset, not {received(toolset)}"
             raise TypeError(message)
+        toolset = None if toolset is None else toolset.toolset
         found = tuple([found for source in sources for found in _hooks_of(source, toolset)])
         super().__init__(found)
         if toolset is not None:
@@ -282,32 +277,23 @@ class Hooks(Value):
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickled, self.hooks
 
-    def for_calls(self, toolset: NamedTools, /) -> list[tuple[Hook, frozenset[str] | None]]:
-        """Return the hooks that decide about calls, each with the names of its tools in a toolset.
+    def bound_to(self, toolset: NamedTools, /) -> Hooks:
+        """Return the hooks for the tools of a toolset, as `Hooks(…, toolset=toolset)` does."""
+        return Hooks(self, toolset=toolset)
+
+    def for_calls(self, toolset: NamedTools, /) -> CallHooks:
+        """Return the hooks that decide about calls of a toolset, and those that look at their results.
 
         Args:
             toolset: whose calls are decided on.
 
-        Returns:
-            Hook and names, in order; None for all names.
-
         Raises:
             ToolNotFoundError: a hook is for a tool that isn't there.
             ValueError: the toolset of a hook isn't nested in this one.
         """
-        return self._of_kind("call", toolset)
-
-    def for_results(self, toolset: NamedTools, /) -> list[tuple[Hook, frozenset[str] | None]]:
-        """Return the hooks that look at results, as `for_calls` does.
-
-        Raises:
-            ToolNotFoundError: a hook is for a tool that isn't there.
-            ValueError: the toolset of a hook isn't nested in this one.
-        """
-        return self._of_kind("after", toolset)
-
-    def _of_kind(self, kind: HookKind, toolset: NamedTools) -> list[tuple[Hook, frozenset[str] | None]]:
-        return [(hook, names) for hook, names in _resolved(self.hooks, toolset) if hook.kind == kind]
+        found = _resolved(self.hooks, toolset)
+        before, after = [[one for one in found if one[0].kind == kind] for kind in ("call", "after")]
+        return CallHooks(tuple(before), tuple(after))
 
     async def descriptions(self, toolset: NamedTools, /) -> dict[str, str]:
         """Return the descriptions that the hooks give now, for `toolset.offer(descriptions=…)`.
@@ -335,6 +321,63 @@ class Hooks(Value):
                 if text is not None:
                     found[name] = writable_text(f"what the hook {hook.name} returns", text)
         return found
+
+
+class CallHooks(Value):
+    """Hooks for the calls of one toolset, in their order.
+
+    Attributes:
+        before: those that decide before a call runs, each with the names of its tools; None for all names.
+        after: those that look at results, in the same form.
+    """
+
+    before: ForTools = ()
+    after: ForTools = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.before or self.after)
+
+    def joined(self, other: CallHooks) -> CallHooks:
+        """Return both, these first; those of the other that are here already aren't asked twice."""
+        known = {(hook.kind, hook.function) for hook, _ in (*self.before, *self.after)}
+
+        def new(hooks: ForTools) -> ForTools:
+            return tuple([one for one in hooks if (one[0].kind, one[0].function) not in known])
+
+        return CallHooks((*self.before, *new(other.before)), (*self.after, *new(other.after)))
+
+    def concern(self, name: str) -> bool:
+        """Return whether one of them is for calls of a tool."""
+        return any(names is None or name in names for _, names in (*self.before, *self.after))
+
+
+NO_HOOKS = CallHooks()
+"""Where nothing decides but the tools themselves."""
+
+
+def hooks_of(given: object) -> Hooks:
+    """Return what is given as `hooks=` of an executor or a toolset as `Hooks`.
+
+    Raises:
+        TypeError: something isn't a hook.
+    """
+    return Hooks(*given) if isinstance(given, (list, tuple)) else Hooks(given)
+
+
+def call_hooks_of(hooks: Any, toolset: NamedTools) -> CallHooks:
+    """Return the hooks that hold for the calls of a toolset: those that are given, and its own.
+
+    Args:
+        hooks: `Hooks` or a function, None for no more; or all that hold, as an executor knows them.
+        toolset: whose tools are called.
+    """
+    if isinstance(hooks, CallHooks):
+        return hooks
+    own = toolset.hooks
+    found: CallHooks = NO_HOOKS if own is None else own.for_calls(toolset)
+    if hooks is None:
+        return found
+    return (hooks if isinstance(hooks, Hooks) else Hooks(hooks)).for_calls(toolset).joined(found)
 
 
 def _unpickled(*hooks: Hook) -> Hooks:
@@ -442,214 +485,3 @@ def _takes_one(function: Any) -> bool:
 def _name_of(function: Any) -> str:
     name = getattr(function, "__qualname__", None)
     return clip(escape(name if isinstance(name, str) else type(function).__qualname__), _NAME_LENGTH)
-
-
-# --- what hooks decide ---------------------------------------------------------------------------
-
-
-class FailedHookError(Exception):
-    """A hook failed; a signal that never reaches a caller.
-
-    Attributes:
-        hook: that failed.
-    """
-
-    def __init__(self, hook: Hook) -> None:
-        super().__init__(hook)
-        self.hook = hook
-
-
-_DECISIONS = (RunNormally, Complete, Reject, Defer)
-
-
-async def decide(call: ToolCall[Any], hooks: Sequence[tuple[Hook, frozenset[str] | None]]) -> ToolCall[Any]:
-    """Ask hooks about a call, in their order, until one completes or rejects it.
-
-    A call that one of them defers goes on to the next ones: the person then sees what all of them made of it,
-    and nothing that one of them refuses.
-
-    Args:
-        call: that is pending.
-        hooks: each with the names of its tools, None for all.
-
-    Raises:
-        FailedHookError: one failed; its cause is what it raised.
-    """
-    is_settled = call.approved  # by a person: then this very input is run, or none
-    reason: str | None = None
-    shown: ToolCall[Any] | None = None
-    for hook, names in hooks:
-        if names is not None and call.name not in names:
-            continue
-        try:
-            shown = shown or with_own_input(call)
-            decision: Any = hook.function(shown)
-            if is_awaitable(decision):
-                decision = await decision
-            after = decided(call, shown, decision, is_settled=is_settled)
-        except Exception as error:
-            raise FailedHookError(hook) from error
-        _log(call, hook, after)
-        if after.state == "deferred":
-            reason = after.reason if reason is None else reason
-        elif after.state == "pending":
-            # What a hook gave may be edited, even where the input of a settled call stays as it is.
-            is_untouched = after is call and getattr(decision, "input", MISSING) is MISSING
-            shown = shown if is_untouched else None
-            call = after
-        else:
-            return after
-    return unless_confirmed(call) if reason is None else call.defer(reason)
-
-
-def unless_confirmed(call: ToolCall[Any]) -> ToolCall[Any]:
-    """Return a call as it is, or as one that waits if its tool says `confirm=True`."""
-    if call.approved or not call.tool.annotations.confirm:
-        return call
-    _write(INFO, call, "the tool", "Defer", CONFIRM)
-    return call.defer(CONFIRM)
-
-
-def with_own_input(call: ToolCall[Any]) -> ToolCall[Any]:
-    """Return a call for a function to look at: what it does to the input changes nothing else.
-
-    Raises:
-        TypeError: the input can't be copied.
-    """
-    return call.replace(_input=own_copy(call.tool, call.input))
-
-
-def decided(
-    call: ToolCall[Any], shown: ToolCall[Any], decision: Any, *, is_settled: bool = False
-) -> ToolCall[Any]:
-    """Return a call in its state after a decision; the input of a settled call doesn't change.
-
-    Args:
-        call: that was decided on.
-        shown: the call that the function got, with an input of its own.
-        decision: of the function.
-        is_settled: whether a person has agreed to this very input.
-
-    Raises:
-        DecodeError: an input doesn't fit the types of the tool.
-        EncodeError: an input or output can't be written as JSON.
-        ToolError: an input is that of another tool.
-        TypeError: it isn't a decision.
-        ValueError: the input was edited in place, and isn't what the decision says.
-    """
-    match decision:
-        case Complete(output=output):
-            return call.handled(output, by="hook")
-        case Reject(reason=reason):
-            return call.reject(reason, by="hook")
-        case None | Defer() | RunNormally():
-            given = decision.input if isinstance(decision, RunNormally) else MISSING
-        case _:
-            wanted = "RunNormally, Complete, Reject, Defer or None"
-            made = isinstance(decision, type) and decision in _DECISIONS
-            what = (
-                f"the class {decision.__name__}: write {decision.__name__}(…)" if made else received(decision)
-            )
-            message = f"a hook returns {wanted}, not {what}"
-            raise TypeError(message)
-    edited = is_edited(call.tool, call.input, shown.input)
-    if edited and given is MISSING:
-        message = "the input was edited in place, which changes nothing: return RunNormally(input=call.input)"
-        raise ValueError(message)
-    if given is not MISSING and not is_settled and (edited or given is not shown.input):
-        call = call.with_input(given)
-    if isinstance(decision, Defer):
-        return call if call.approved else call.defer(decision.reason)
-    is_approved = isinstance(decision, RunNormally) and decision.approved is True
-    return call.replace(approved=True) if is_approved else call
-
-
-async def after_hooks(
-    call: ToolCall[Any], hooks: Sequence[tuple[Hook, frozenset[str] | None]], run: int
-) -> ToolCall[Any] | None:
-    """Show hooks the result of a call, in their order, and return the call with the result that counts.
-
-    Args:
-        call: that ran, with its result.
-        hooks: each with the names of its tools, None for all.
-        run: which run of it that was, the first being 1.
-
-    Returns:
-        The call; None if it is to run again.
-    """
-    for hook, names in hooks:
-        if names is not None and call.name not in names:
-            continue
-        try:
-            decision: Any = hook.function(call.replace(_input=own_copy(call.tool, call.input)))
-            if is_awaitable(decision):
-                decision = await decision
-            result = _result_of(call, decision)
-        except Exception as error:  # noqa: BLE001  # the program's own code: what it had to hide stays hidden
-            _write(ERROR, call, hook.name, "nothing", f"it failed with {exception_text(error)}")
-            hidden = call.fail(_HIDDEN).replace(details={"exception": error})
-            return call.with_result(hidden, "executor")
-        if isinstance(result, RunAgain):
-            if run < result.most:
-                _write(INFO, call, hook.name, "RunAgain", f"run {run + 1} of {result.most}")
-                return None
-        elif result is not None:
-            _write(INFO, call, hook.name, "another result", "")
-            call = call.with_result(result, "hook")
-    return call
-
-
-_HIDDEN = "the call ran, but its result can't be shown: the program failed to look at it"
-"""What the model reads if a hook after a call failed."""
-
-
-def _result_of(call: ToolCall[Any], decision: Any) -> ToolResult | RunAgain | None:
-    """Check what a hook after a call returns.
-
-    Raises:
-        TypeError: it is something else.
-        ValueError: it is the result of another call.
-    """
-    if decision is None or isinstance(decision, RunAgain):
-        return decision
-    if not isinstance(decision, ToolResult):
-        message = f"a hook after a call returns a ToolResult, RunAgain or None, not {received(decision)}"
-        raise TypeError(message)
-    if (decision.call_id, decision.name) != (call.id, call.name):
-        message = "it returned the result of another call"
-        raise ValueError(message)
-    return decision
-
-
-class _Shown:
-    """A JSON value that is written only if somebody reads the log."""
-
-    __slots__ = ("_call",)
-
-    def __init__(self, call: ToolCall[Any]) -> None:
-        self._call = call
-
-    def __str__(self) -> str:
-        try:
-            return clip(escape(to_json_text(self._call.arguments)), _TEXT_LENGTH)
-        except Exception:  # noqa: BLE001  # an input that can't be written, or its own code
-            return "(the input can't be written as JSON)"
-
-
-def _log(call: ToolCall[Any], hook: Hook, after: ToolCall[Any]) -> None:
-    if after.state == "pending":
-        # The arguments may hold secrets: only those who ask for everything get them.
-        _write(DEBUG, call, hook.name, "RunNormally", _Shown(after))
-        return
-    names = {"handled": "Complete", "rejected": "Reject", "deferred": "Defer"}
-    _write(INFO, call, hook.name, names[after.state], clip(escape(after.reason or ""), _TEXT_LENGTH))
-
-
-def _write(level: int, call: ToolCall[Any], who: str, decision: str, about: object) -> None:
-    if not is_logged(level):
-        return
-    name, call_id = clip(escape(call.name), _NAME_LENGTH), clip(escape(call.id), _NAME_LENGTH)
-    if about == "":
-        write_log(level, "%s (call %s): %s decided %s", name, call_id, who, decision)
-    else:
-        write_log(level, "%s (call %s): %s decided %s: %s", name, call_id, who, decision, about)

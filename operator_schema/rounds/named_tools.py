@@ -7,19 +7,21 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 from ..errors import DuplicateToolError, ToolNotFoundError
 from ..immutable import Value
 from ..message_text import nearest_names, quote, received
-from ..tools.metadata import HiddenSwitch
-from ..tools.registry import Registry
-from ..tools.snapshot import snapshot_of
+from ..tools.metadata import HiddenSwitch, check_switch
 from ..tools.tool import Tool
 from ..tools.tool_sources import places_of, tools_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from typing import Unpack
 
+    from ..schema.style import StyleOptions
     from ..tools.metadata import Switch
     from ..tools.snapshot import Snapshot
+    from ..tools.tool import ToolDefinition
 
-    Member: TypeAlias = "Tool[..., Any] | NamedTools | Registry | list[Any] | tuple[Any, ...]"
+    Context: TypeAlias = "Mapping[Any, Any]"
+    Member: TypeAlias = "Tool[..., Any] | NamedTools | Iterable[Any] | Mapping[str, Any]"
 
 __all__ = ["Entry", "NamedTools", "Selection", "Selector", "Source", "entries_of", "merged", "switches_of"]
 
@@ -85,25 +87,20 @@ def _entries_of(member: Any) -> list[Entry]:
     kind: Any = cast("Any", type(member))
     nested = getattr(kind, "__entries__", None)
     if nested is not None:
-        return [_from(member, entry) for entry in nested(member)]
+        return [_from(member.toolset, entry) for entry in nested(member)]
     if issubclass(kind, (list, tuple)):
         return [entry for one in member for entry in _entries_of(one)]
-    if issubclass(kind, (set, frozenset, dict)):
+    if issubclass(kind, (set, frozenset)):
         message = f"expected tools one by one or in a list: Toolset(*tools), not in a {kind.__name__}"
         raise TypeError(message)
-    snapshot = None if issubclass(kind, Tool) else snapshot_of(member)
-    if snapshot is None:
-        return [Entry(tool) for tool in tools_of([member])]
-    tools, switches = snapshot.content()
-    # A tool of `describe_tools` describes its own registry.
-    return [_entry(tool, switches.get(tool.name)) for tool in tools if not tool.describes_tools]
+    return [Entry(tool) for tool in tools_of(member if _is_several(kind, member) else [member])]
 
 
-def _entry(tool: Tool[..., Any], switch: Switch | None) -> Entry:
-    """Return a tool of a registry, which may have it from a toolset that hides it."""
-    if isinstance(switch, HiddenSwitch):
-        return Entry(tool, is_hidden=True, switch=switch.own)
-    return Entry(tool, switch=switch)
+def _is_several(kind: Any, member: Any) -> bool:
+    """Return whether something holds tools: a mapping from names to tools, or any other iterable."""
+    if issubclass(kind, (Tool, str)) or not hasattr(kind, "__iter__"):
+        return False
+    return not hasattr(kind, "items") or all(isinstance(one, Tool) for one in member.values())
 
 
 def _from(toolset: NamedTools, entry: Entry) -> Entry:
@@ -123,20 +120,32 @@ def switches_of(entries: Mapping[str, Entry]) -> dict[str, Switch]:
 Selector: TypeAlias = "str | Tool[..., Any]"
 """By which a tool is chosen: its name, or the tool itself."""
 
-Selection: TypeAlias = "str | Tool[..., Any] | NamedTools | Registry | list[Any] | tuple[Any, ...]"
+Selection: TypeAlias = "str | Tool[..., Any] | NamedTools | list[Any] | tuple[Any, ...]"
 """By which tools are chosen: a name, a tool, a toolset or registry for all its tools, or a list of these."""
 
 _SUGGESTED = 3
 
 
 class NamedTools:
-    """What can be asked of the tools of a toolset."""
+    """What can be asked of tools by their names: of a toolset, and of a registry, which holds one."""
 
     __slots__ = ()
 
     if TYPE_CHECKING:
         _named: Mapping[str, Entry]
-        _entries: Snapshot
+
+        @property
+        def _entries(self) -> Snapshot: ...
+
+    @property
+    def toolset(self) -> NamedTools:
+        """The tools that are there now, as one immutable value."""
+        raise NotImplementedError
+
+    @property
+    def hooks(self) -> Any:
+        """The hooks of the tools themselves; None without any."""
+        return self.toolset.hooks
 
     def __entries__(self) -> tuple[Entry, ...]:
         """Return what it is made of, for the rest of this package."""
@@ -211,9 +220,6 @@ class NamedTools:
             if isinstance(selection, (list, tuple)):
                 found += self.names_of(*selection)
                 continue
-            if isinstance(selection, Registry):
-                found += self.names_of(*selection)
-                continue
             if not isinstance(selection, NamedTools):
                 found.append(self.name_of(selection))
                 continue
@@ -233,7 +239,7 @@ class NamedTools:
             return [selector.name]  # pyright: ignore[reportUnknownMemberType]  # as above
         return [
             name
-            for name, entry in self._named.items()
+            for name, entry in [*self._named.items()]
             if any(source.toolset[source.name] == selector for source in entry.sources)
         ]
 
@@ -247,11 +253,12 @@ class NamedTools:
             Name there to the names here, for the tools that are here: several where the other toolset is
             there under several prefixes. None if the other isn't in this one.
         """
-        if toolset == self:
+        toolset = toolset.toolset
+        if toolset == self.toolset:
             return {there: (here,) for there, here in zip(toolset.names, self.names, strict=True)}
         found: dict[str, tuple[str, ...]] = {}
         is_meant: dict[int, bool] = {}  # all tools of a toolset have the same one as their source
-        for name, entry in self._named.items():
+        for name, entry in [*self._named.items()]:
             for source in entry.sources:
                 place = id(source.toolset)
                 if place not in is_meant:
@@ -268,6 +275,86 @@ class NamedTools:
         """
         return self._named[self.name_of(selector)].is_hidden
 
+    # --- which of them the model may call ---------------------------------------------------------
+
+    def shown(self, selector: Selector, /, *, context: Context | None = None) -> Tool[..., Any]:
+        """Return a tool as the model sees it: with the name of the tool that describes it, if any.
+
+        Args:
+            selector: as for `toolset[…]`.
+            context: as for `offered`.
+
+        Raises:
+            ToolNotFoundError: there is none of this name; tools that are switched off aren't suggested.
+        """
+        entries = self._entries
+        if isinstance(selector, str) and selector not in entries.tools:
+            raise ToolNotFoundError(selector, nearest_names(selector, entries.offered(context), _SUGGESTED))
+        return entries.shown(self.name_of(selector), entries.described_by(context))
+
+    def is_enabled(self, selector: Selector, /, *, context: Context | None = None) -> bool:
+        """Return whether the model may call a tool now.
+
+        Args:
+            selector: as for `toolset[…]`.
+            context: as for `offered`.
+
+        Raises:
+            ToolNotFoundError: it isn't there.
+            Exception: what its switch raises.
+        """
+        return self._entries.is_enabled(self.name_of(selector), context)
+
+    def offered(self, *, context: Context | None = None) -> list[Tool[..., Any]]:
+        """List the tools that the model may call now, as it sees them.
+
+        Args:
+            context: for switches that take one: what the executor gets for the calls.
+        """
+        entries = self._entries
+        describer = entries.described_by(context)
+        return [entries.shown(name, describer) for name in entries.offered(context)]
+
+    def definitions(
+        self, *, context: Context | None = None, **options: Unpack[StyleOptions]
+    ) -> list[ToolDefinition]:
+        """List name, description and input schema of the tools that the model may call now.
+
+        Schemas are made once; switches are checked every time. A tool whose switch raises
+        something is left out, with a warning of the logger `operator_schema`.
+
+        Args:
+            context: as for `offered`.
+            inline, boolean_schemas, empty_schemas: as `json_schema` takes them.
+
+        Returns:
+            A fresh dict each, as `Tool.definition` returns it, in order.
+        """
+        style = None
+        if options:
+            from ..schema.style import style_of
+
+            style = style_of(options)
+        entries = self._entries
+        describer = entries.described_by(context)
+        return [entries.definition(name, describer, style) for name in entries.offered(context)]
+
+    def switched(self, tools: tuple[Selection, ...], enabled: Switch | None) -> list[str]:
+        """Return the names of tools that another switch would decide about, for the rest of this package.
+
+        Raises:
+            ToolNotFoundError: one isn't there.
+            TypeError: `enabled` is something else, or no tools are named.
+        """
+        if enabled is not None:
+            check_switch(enabled)
+        if not tools:
+            message = "switch needs the tools: switch(search, enabled=False)"
+            raise TypeError(message)
+        return [name for name in self.names_of(*tools) if self._named[name].switch is not enabled]
+
+    # --- as a collection -------------------------------------------------------------------------
+
     def __contains__(self, selector: object) -> bool:
         if isinstance(selector, NamedTools):
             return all(tool in self for tool in selector)
@@ -276,22 +363,7 @@ class NamedTools:
         return bool(self._names_of(selector))  # pyright: ignore[reportUnknownArgumentType]  # a tool of whatever type
 
     def __iter__(self) -> Iterator[Tool[..., Any]]:
-        return iter([entry.tool for entry in self._named.values()])
+        return iter([entry.tool for entry in [*self._named.values()]])  # a registry may change meanwhile
 
     def __len__(self) -> int:
         return len(self._named)
-
-    def _key(self) -> tuple[Any, ...]:
-        return tuple([(entry.tool, entry.is_hidden, entry.switch) for entry in self._named.values()])
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, NamedTools):
-            return NotImplemented
-        return self is other or (len(self) == len(other) and self._key() == other._key())
-
-    def __hash__(self) -> int:
-        return hash(tuple([(entry.tool, entry.is_hidden) for entry in self._named.values()]))
-
-    def __repr__(self) -> str:
-        shown = [f"{name} (hidden)" if entry.is_hidden else name for name, entry in self._named.items()]
-        return f"Toolset({', '.join(shown)})"

@@ -10,26 +10,23 @@ from ..codec.codec import codec_of
 from ..errors import DecodeError, NeedsInput, SchemaError, ToolError
 from ..findings import Finding
 from ..json_values import is_array, is_object
-from ..message_text import escape, listed, received, show_path, writable_text
+from ..message_text import escape, listed, show_path, writable_text
 from ..tools.calls import DecodedCall, arguments_to_decode
 from ..tools.injection import is_union
-from .hooks import CONFIRM, Complete, Defer, Reject, RunNormally, decided, with_own_input
+from .hooks import CONFIRM
 from .input_copies import check_written, own_json
-from .tool_call import FAILURES, Question, ToolCall, call_with_input
+from .tool_call import FAILURES, Question, ToolCall
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ..tools.calls import Asking, RawCall, ToolResult
+    from ..tools.calls import ToolResult
     from ..tools.tool import Tool
 
 __all__ = [
-    "WHO",
     "answer_codec",
     "answer_schema",
     "answered",
-    "ask_about",
-    "ask_about_one",
     "call_text",
     "check_question",
     "decoded_call",
@@ -162,72 +159,6 @@ def _without_none(annotation: Any) -> Any:
     return Union[others] if others else annotation  # noqa: UP007  # made of what it holds
 
 
-WHO = "confirm"
-"""What an error calls the function that asks, by the option that it was given as."""
-
-
-async def ask_about(call: ToolCall[Any], asking: Asking) -> ToolCall[Any]:
-    """Ask about a pending call, and return it in its new state.
-
-    Args:
-        call: that nobody has agreed to.
-        asking: returns True, False, the text of a refusal, or a decision; None if nobody decided.
-
-    Raises:
-        DecodeError: an input doesn't fit the types of the tool.
-        TypeError: the answer is something else.
-        ValueError: the input was edited in place, and isn't what the answer says.
-        Exception: what asking raises.
-    """
-    shown = with_own_input(call)
-    after = decided(call, shown, _decision(await asking(shown)))
-    return after.replace(approved=True) if after.state == "pending" else after
-
-
-async def ask_about_one(
-    raw: RawCall, tool: Tool[..., Any], given: Any, asking: Asking
-) -> ToolCall[Any] | ToolResult | None:
-    """Ask about a call that belongs to no round.
-
-    Args:
-        raw: as the model sent it.
-        tool: that it calls.
-        given: its input.
-        asking: as for `ask_about`.
-
-    Returns:
-        The call with the input to run, the result of one that isn't run, or None if nobody decided.
-
-    Raises:
-        DecodeError: the arguments aren't JSON.
-        Exception: as for `ask_about`.
-    """
-    after = await ask_about(call_with_input(0, raw, tool, given), asking)
-    return after if after.state == "pending" else after.result
-
-
-def _decision(answer: Any) -> Any:
-    """Return the decision that an answer stands for.
-
-    Raises:
-        TypeError: it stands for none.
-    """
-    match answer:
-        case True:
-            return RunNormally(approved=True)
-        case False:
-            return Reject("a person declined it")
-        case None:
-            return Defer(CONFIRM)
-        case str():
-            return Reject(answer)
-        case RunNormally() | Complete() | Reject() | Defer():
-            return answer
-        case _:
-            message = f"confirm returns True, False, a text, a decision or None, not {received(answer)}"
-            raise TypeError(message)
-
-
 _SHOWN = 2000
 """Characters of the arguments that a person reads, unless there are very many arguments."""
 
@@ -244,7 +175,7 @@ _MOST_IGNORED = 8
 
 
 def call_text(call: ToolCall[Any]) -> str:
-    """Write which tool is to run, and a line for each argument that it gets.
+    """Write which tool is to run, why a hook has it wait, and a line for each argument that it gets.
 
     The arguments are those that run: with defaults and repairs. What is long is cut for itself, so that none
     hides another one, and nothing in them can look like something else.
@@ -255,7 +186,8 @@ def call_text(call: ToolCall[Any]) -> str:
     title = call.tool.annotations.title or call.name
     name = escape(call.name)
     head = f"Run {name}?" if title == call.name else f"Run {escape(title)} ({name})?"
-    return "\n".join([head, *_argument_lines(call), *_ignored_lines(call)])
+    why = [] if call.reason in {None, "", CONFIRM} else [f"({escape(call.reason or '')[:_SHOWN]})"]
+    return "\n".join([head, *why, *_argument_lines(call), *_ignored_lines(call)])
 
 
 def _argument_lines(call: ToolCall[Any]) -> list[str]:

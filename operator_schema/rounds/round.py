@@ -10,17 +10,19 @@ from ..json_values import copy_json
 from ..message_text import clip, escape, quote, received
 from ..tools.calls import ToolResult, class_name_of, exception_text
 from .commit import INTERRUPTED, find_call, matched, refuse, settled
+from .deciding import WHO, FailedHookError, asked_about, decide, looked_at, unless_confirmed
 from .errors import RoundError
-from .hooks import CONFIRM, FailedHookError, Hooks, after_hooks, decide, unless_confirmed
-from .tool_call import ToolCall, continue_suggestion, shortened
+from .hooks import call_hooks_of
+from .tool_call import ToolCall, continue_suggestion, shortened, worded
 from .transcript import Turn, append_turn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
     from typing import Self, TypeAlias
 
     from ..tools.calls import Asking, Limited, RunAll, Wording
     from .commit import Given, Settlement, WhichCall
+    from .hooks import CallHooks, ForTools, Hooks
     from .named_tools import NamedTools
     from .tool_call import CallState
     from .transcript import History
@@ -153,7 +155,7 @@ class Round(Value, Generic[Input]):
     # --- decisions of hooks ----------------------------------------------------------------------
 
     async def apply(self, hooks: AnyHooks | None = None, /) -> Round[Input]:
-        """Let hooks decide about the calls that are pending, one call after the other.
+        """Let hooks decide about the calls that are pending: these, and then those of the toolset itself.
 
         A call that is still pending afterwards, and not approved, is deferred if its tool says
         `confirm=True`. So it is without hooks.
@@ -173,20 +175,42 @@ class Round(Value, Generic[Input]):
             ValueError: hooks are for a toolset that isn't nested in this one.
         """
         self._check_open()
-        if hooks is None:
+        return await self._decided(call_hooks_of(hooks, self.toolset).before)
+
+    async def _decided(self, hooks: ForTools, asking: Asking | None = None) -> Self:
+        """Let hooks decide about all pending calls; then ask a person about those that wait now.
+
+        Raises:
+            HookError: a hook failed, or the function that asks. Its `round` has what was decided before.
+        """
+        if asking is None and not hooks:
             return self.confirmed()
-        resolved = _as_hooks(hooks).for_calls(self.toolset)
         calls = list(self.calls)
         for call in self.pending:
-            try:
-                calls[call.index] = await decide(call, resolved)
-            except FailedHookError as failed:
-                cause: Any = failed.__cause__
-                why = exception_text(cause)
-                raise HookError(failed.hook.name, call.id, call.name, self._with(calls), why) from cause
+            calls[call.index] = await self._decide(call, decide(call, hooks), calls)
+        asked: Sequence[ToolCall[Any]] = () if asking is None else self.pending
+        for call in asked:
+            waiting = calls[call.index]
+            calls[call.index] = await self._decide(call, asked_about(waiting, asking, hooks), calls)
         return self._with(calls)
 
-    def confirmed(self) -> Round[Input]:
+    async def _decide(
+        self, call: ToolCall[Any], deciding: Coroutine[Any, Any, ToolCall[Any]], calls: list[ToolCall[Any]]
+    ) -> ToolCall[Any]:
+        """Wait for a decision about a call.
+
+        Raises:
+            HookError: what decides failed.
+        """
+        try:
+            return await deciding
+        except FailedHookError as failed:
+            who, cause = failed.hook.name, failed.__cause__ or failed
+        except Exception as error:  # noqa: BLE001  # the program's own code; it is raised as a HookError
+            who, cause = WHO, error
+        raise HookError(who, call.id, call.name, self._with(calls), exception_text(cause)) from cause
+
+    def confirmed(self) -> Self:
         """Return the round in which pending calls of tools that say `confirm=True` are deferred."""
         self._check_open()
         return self._with(
@@ -414,7 +438,7 @@ class Round(Value, Generic[Input]):
     async def execute_with(
         self,
         run_all: RunAll,
-        hooks: AnyHooks | None = None,
+        hooks: AnyHooks | CallHooks | None = None,
         asking: Asking | None = None,
         wording: Wording | None = None,
         limited: Limited | None = None,
@@ -427,7 +451,7 @@ class Round(Value, Generic[Input]):
         Args:
             run_all: runs calls side by side, gives each result to a function as it comes, which returns the
                 result that counts or None to run the call again; returns a result or an exception for each.
-            hooks: as for `apply`.
+            hooks: as for `apply`, or all that hold.
             asking: asks a person about calls of tools that say `confirm=True`; None to defer them.
             wording: writes what the model reads of arguments that could not be decoded; None to leave it.
             limited: cuts the results that hooks and people give; None to leave them.
@@ -440,33 +464,39 @@ class Round(Value, Generic[Input]):
             InterruptedRoundError: functions raised what the executor passes through.
             RoundError: the round was committed or discarded, or a call was run before; nothing was run.
         """
-        from .questions import after_run, decoded_call
+        found = call_hooks_of(hooks, self.toolset)
+        for call in self.pending:
+            self._settlement.check_not_run(call)
+        told = self if wording is None else self._with([worded(call, wording) for call in self.calls])
+        after = await told._decided(found.before, asking)  # noqa: SLF001  # its own class
+        if limited is not None:
+            pairs = zip(told.calls, after.calls, strict=True)
+            after = after._with([call if call is old else shortened(call, limited) for old, call in pairs])  # noqa: SLF001  # its own class
+        self._check_open()  # it may have ended while hooks were asked
+        return await after._run(run_all, found.after, limited)  # noqa: SLF001  # its own class
+
+    async def _run(self, run_all: RunAll, hooks: ForTools, limited: Limited | None) -> Round[Input]:
+        """Run what is pending, and show the results to hooks.
+
+        Raises:
+            InterruptedRoundError: functions raised what the executor passes through.
+            RoundError: a call was run before; nothing was run.
+        """
+        from .questions import decoded_call
 
         settlement = self._settlement
-        looking = [] if hooks is None else _as_hooks(hooks).for_results(self.toolset)
-        for call in self.pending:
-            settlement.check_not_run(call)
-        after = await (self if wording is None else self._worded(wording)).apply(hooks)
-        if asking is not None:
-            after = await after._asked(self.calls, asking)  # noqa: SLF001  # its own class
-        if limited is not None:
-            after = after._shortened(self.calls, limited)  # noqa: SLF001  # as above
-        self._check_open()  # it may have ended while hooks were asked
-        pending = [call for call in after.pending if call.tool.has_function]
+        pending = [call for call in self.pending if call.tool.has_function]
         decoded = [decoded_call(call) for call in pending]
         runs = settlement.begin(pending)
-
         counts = [1] * len(pending)
 
         async def settle(position: int, result: ToolResult) -> ToolResult | None:
-            call = after_run(pending[position], result)
-            if looking and call.result is not None:
-                looked = await after_hooks(call, looking, counts[position])
-                if looked is None:
-                    counts[position] += 1
-                    return None
-                call = looked if looked is call or limited is None else shortened(looked, limited)
-            settlement.keep(pending[position], call)
+            ran = pending[position]
+            call = await looked_at(ran, result, hooks, counts[position], limited)
+            if call is None:
+                counts[position] += 1
+                return None
+            settlement.keep(ran, call)
             return call.result or result
 
         try:
@@ -479,50 +509,10 @@ class Round(Value, Generic[Input]):
             if isinstance(outcome, BaseException):
                 raised[call.index] = outcome
                 settlement.forget(call)
-        after = after.current()
+        after = self.current()
         if raised:
             raise InterruptedRoundError(after, raised) from next(iter(raised.values()))
         return after
-
-    def _worded(self, wording: Wording) -> Self:
-        """Return the round in which the issues about arguments have other texts."""
-        calls = list(self.calls)
-        for issue in self.issues:
-            result = issue.result
-            if result is not None and issue.error is not None and result.code in _WORDED:
-                text = wording(issue.raw, issue.error)
-                calls[issue.index] = issue.replace(_result=result.replace(content=text, details=None))
-        return self._with(calls)
-
-    def _shortened(self, before: tuple[ToolCall[Input], ...], limited: Limited) -> Round[Input]:
-        """Return the round in which what was decided since then is as long as a model may read."""
-        return self._with(
-            [
-                call if call is earlier else shortened(call, limited)
-                for earlier, call in zip(before, self.calls, strict=True)
-            ]
-        )
-
-    async def _asked(self, before: tuple[ToolCall[Input], ...], asking: Asking) -> Round[Input]:
-        """Ask about the calls that were pending and now wait because their tool says so.
-
-        Raises:
-            HookError: the function that asks failed. Its `round` has what was decided before.
-        """
-        from .questions import WHO, ask_about
-
-        calls = list(self.calls)
-        for earlier, call in zip(before, self.calls, strict=True):
-            if not (earlier.state == "pending" and call.state == "deferred"):
-                continue
-            if call.reason != CONFIRM or call.question is not None:
-                continue
-            try:
-                calls[call.index] = await ask_about(call.as_pending(), asking)
-            except Exception as error:
-                why = exception_text(error)
-                raise HookError(WHO, call.id, call.name, self._with(calls), why) from error
-        return self._with(calls)
 
     # --- as data ---------------------------------------------------------------------------------
 
@@ -613,15 +603,8 @@ class Round(Value, Generic[Input]):
         return found
 
 
-def _as_hooks(hooks: AnyHooks) -> Hooks:
-    return hooks if isinstance(hooks, Hooks) else Hooks(hooks)
-
-
 _OPEN = frozenset({"pending", "deferred"})
 """The states of calls that have no result yet."""
-
-_WORDED = frozenset({"invalid_params", "execution_failed"})
-"""The issues whose text an executor may word otherwise."""
 
 
 class HookError(RoundError):

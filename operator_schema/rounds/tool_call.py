@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ..findings import Finding
-    from ..tools.calls import Limited, ResultCode
+    from ..tools.calls import Limited, ResultCode, Wording
     from ..tools.tool import Tool
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "rejection_reason",
     "rejection_text",
     "shortened",
+    "worded",
 ]
 
 Input = TypeVar("Input", covariant=True)  # noqa: PLC0105  # it reads like the word
@@ -420,6 +421,18 @@ def call_issue(index: int, raw: RawCall, arguments: Any, result: ToolResult) -> 
     error = (result.details or {}).get("exception")
     own = ToolResult(raw.id, raw.name, result.content, is_error=True, code=result.code)
     return ToolCall(index, raw, arguments, None, None, "issue", _result=own, _error=error)
+
+
+def worded(call: ToolCall[Any], wording: Wording) -> ToolCall[Any]:
+    """Return an issue about arguments with the text of an executor; any other call as it is."""
+    result = call.result if call.state == "issue" else None
+    if result is None or call.error is None or result.code not in _WORDED:
+        return call
+    return call.replace(_result=result.replace(content=wording(call.raw, call.error), details=None))
+
+
+_WORDED = frozenset({"invalid_params", "execution_failed"})
+"""The issues whose text an executor may word otherwise."""
 
 
 def shortened(call: ToolCall[Any], limited: Limited) -> ToolCall[Any]:

@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 
+from ..errors import DuplicateToolError, SchemaError
 from ..immutable import Value
+from ..message_text import as_written, nearest
+from ..tools.metadata import FLAGS
 from ..tools.snapshot import Snapshot
+from ..tools.tool_sources import methods_of, offered_by_distributions, own_tools_of
 from .named_tools import Entry, NamedTools, Source, entries_of, merged, switches_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from types import ModuleType
     from typing import TypeAlias, Unpack
 
     from ..schema.style import StyleOptions
+    from ..tools.metadata import Switch
     from ..tools.options import ToolChanges
-    from ..tools.tool import ToolDefinition
+    from ..tools.tool import Tool, ToolDefinition
+    from .hooks import Hooks
     from .named_tools import Member, Selection
     from .offer import Offer, Required, Selections, Strict
     from .round import Round
 
     Context: TypeAlias = Mapping[Any, Any]
 
-__all__ = ["Toolset"]
+__all__ = ["ENTRY_POINTS", "Toolset"]
+
+ENTRY_POINTS = "operator_schema.tools"
+"""The group of entry points in which a distribution names its tools."""
 
 Input = TypeVar("Input", covariant=True)  # noqa: PLC0105  # it reads like the word
 
@@ -32,37 +43,151 @@ class Toolset(NamedTools, Value, Generic[Input]):
     Take a `Registry` where tools come and go while your program runs. Take a `Toolset` where you control
     each turn: what a request offers, what hooks decide, and which calls wait for a person.
 
-    Toolsets inside are flattened. Wherever a tool has to be named, give its name or the tool itself.
-    Two toolsets are equal if they have the same tools in the same order, with the same ones hidden.
+    Toolsets inside are flattened, and keep their hooks. Wherever a tool has to be named, give its name or
+    the tool itself.
+    Two toolsets are equal if they have the same tools in the same order, with the same ones hidden or
+    switched, and the same hooks.
 
     Args:
         members: tools made by `@tool` and `@tool_input`, other toolsets, registries (the tools that they
-            have now, with their switches), and lists of these.
+            have now, with their switches), lists of these, and mappings from names to tools: a tool gets
+            its key as its name.
+        hooks: `Hooks`, a function, or a list of these, for these tools alone. They hold wherever the tools
+            are called, also as a part of another toolset and under other names, after those of the executor.
 
     Raises:
         DuplicateToolError: two tools have the same name; `prefix` helps.
-        TypeError: something is neither a tool nor a collection of tools.
+        SchemaError: providers refuse a key of a mapping as a name.
+        ToolNotFoundError: a hook is for a tool that isn't there.
+        TypeError: something is neither a tool nor a collection of tools, or isn't a hook.
     """
 
     _named: Mapping[str, Entry]
-    _entries: Snapshot
-    _default_offer: dict[None, Offer[Any]]
+    _entries: Snapshot  # pyright: ignore[reportIncompatibleMethodOverride]  # a registry reads it anew
+    _own_hooks: Hooks | None
+    _kept: dict[str, Any]  # what was asked for before
 
-    def __init__(self: Toolset[Any], *members: Member) -> None:
-        self._fill(entries_of(members))
+    def __init__(self: Toolset[Any], *members: Member, hooks: object = None) -> None:
+        self._fill(entries_of(members), None)
+        if hooks is not None:
+            from .hooks import hooks_of
 
-    def _fill(self, entries: Iterable[Entry]) -> None:
+            own = hooks_of(hooks)
+            own.bound_to(self)  # which refuses what isn't for these tools
+            self._fill(self._named.values(), own)
+
+    def _fill(self, entries: Iterable[Entry], hooks: Hooks | None) -> None:
         named = {entry.tool.name: entry for entry in entries}
         tools = {name: entry.tool for name, entry in named.items()}
         describer = next((name for name, tool in tools.items() if tool.describes_tools), None)
-        Value.__init__(
-            self, named, Snapshot(tools, switches_of(named), enabled=True, describer=describer), {}
-        )
+        Value.__init__(self, named, Snapshot(tools, switches_of(named), describer), hooks, {})
 
     @classmethod
-    def _made(cls, entries: Iterable[Entry]) -> Toolset[Any]:
+    def of_entries(cls, entries: Iterable[Entry], hooks: Hooks | None = None) -> Toolset[Any]:
+        """Return a toolset of what `__entries__` returns, for the rest of this package."""
         made: Toolset[Any] = cls.__new__(cls)
-        made._fill(entries)  # its own class
+        made._fill(entries, hooks)  # its own class
+        return made
+
+    @property
+    def toolset(self) -> Toolset[Input]:
+        """The toolset itself."""
+        return self
+
+    @property
+    def hooks(self) -> Hooks | None:
+        """Its own hooks, and then those of the toolsets that its tools came from; None without any."""
+        if "hooks" not in self._kept:
+            self._kept["hooks"] = self._found_hooks()
+        found: Hooks | None = self._kept["hooks"]
+        return found
+
+    def _found_hooks(self) -> Hooks | None:
+        sources = [source for entry in self._named.values() for source in reversed(entry.sources)]
+        every: list[Any] = [self, *[source.toolset for source in sources]]  # the outer ones first
+        holders = {id(one): one for one in every if _has_own_hooks(one)}
+        if not holders:
+            return None
+        from .hooks import Hooks
+
+        return Hooks(*[one._own_hooks.bound_to(one) for one in holders.values()])  # noqa: SLF001  # its own class
+
+    def entries_after(self, before: Toolset[Any]) -> dict[str, Entry]:
+        """Return its content for a registry that had another one, without the steps in between.
+
+        A registry that changes again and again would keep all of them.
+        """
+        found: dict[str, Entry] = {}
+        for name, entry in self._named.items():
+            own = [source for source in entry.sources if source.toolset is before]
+            known = entry.sources if not own else before._named[own[0].name].sources  # its own class
+            new = [] if not own else [one for one in entry.sources if one not in known]
+            steps = [one for one in new if _has_own_hooks(one.toolset)]
+            last = [] if self._own_hooks is None else [Source(self, name)]
+            found[name] = entry.replace(sources=(*known, *steps, *last))
+        return found
+
+    # --- where tools come from -------------------------------------------------------------------
+
+    @classmethod
+    def from_module(cls, module: ModuleType | str, /) -> Toolset[Any]:
+        """Make a toolset of the tools of a module.
+
+        Args:
+            module: a module, or its name, by which it is imported.
+
+        Returns:
+            The tools that `__all__` names; without `__all__`, those under a name without a leading
+            underscore that are not merely imported from the module that made them. In the order of
+            their definition.
+
+        Raises:
+            DuplicateToolError: two of them have the same name.
+            ValueError: it is a package whose tools are all in its submodules.
+        """
+        return cls(*own_tools_of(module))
+
+    @classmethod
+    def from_object(cls, instance: object, /) -> Toolset[Any]:
+        """Make a toolset of the methods of an object that are tools.
+
+        Args:
+            instance: an instance of a class with methods that `@tool` decorates.
+
+        Returns:
+            The tools of its class and of the bases, bound to the instance: methods, class methods and
+            static methods, under names without a leading underscore. In the order of their definition,
+            methods of the bases come first. Properties are not run.
+
+        Raises:
+            DuplicateToolError: two of them have the same name.
+            TypeError: it is a class or a module, or a method can't be bound.
+        """
+        return cls(*methods_of(instance))
+
+    @classmethod
+    def from_entry_points(cls, group: str = ENTRY_POINTS, /) -> Toolset[Any]:
+        """Make a toolset of the tools that installed distributions offer.
+
+        Args:
+            group: of entry points. Each leads to a tool, a module, or anything that is several tools, as for
+                the class.
+
+        Returns:
+            The tools, ordered by the names of distribution and entry point.
+
+        Raises:
+            DuplicateToolError: two of them have the same name; a note says where the second one is.
+            SchemaError: providers refuse a key of a mapping as a name; a note says where.
+            TypeError: an entry point leads to something else; a note says which.
+        """
+        made: Toolset[Any] = cls()
+        for place, found in offered_by_distributions(group):
+            try:
+                made = cls(made, found)
+            except (DuplicateToolError, SchemaError, TypeError) as error:
+                error.add_note(f"in the entry point {place}, group {group}")
+                raise
         return made
 
     # --- one request -----------------------------------------------------------------------------
@@ -105,7 +230,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
             and not descriptions
             and context is None
         ):
-            return self._default_offer.get(None) or self._offer_by_default()
+            return self._kept.get("offer") or self._offer_by_default()
         from .offer import make_offer
 
         return make_offer(
@@ -137,7 +262,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
         found = make_offer(self)
         shown = [name for name in self.names if not self.is_hidden(name)]
         if all(isinstance(self._entries.switch_of(name), bool) for name in shown):
-            self._default_offer[None] = found
+            self._kept["offer"] = found
         return found
 
     def restore_round(self, data: object, /, *, secret: bytes | None = None) -> Round[Input]:
@@ -172,19 +297,25 @@ class Toolset(NamedTools, Value, Generic[Input]):
         if not isinstance(other, Toolset):  # what callers promise, some do not
             return NotImplemented
         both = [*self._derived(), *other._derived()]  # its own class
-        return self._made(merged(both, same_is_one=True).values())
+        return self.of_entries(merged(both, same_is_one=True).values())
 
-    def only(self, *selections: Selection) -> Toolset[Any]:
+    def only(self, *selections: Selection, **wanted: Unpack[Wanted]) -> Toolset[Any]:
         """Return a toolset of these tools alone, in the order that they have here.
 
         Args:
-            selections: names, tools, and toolsets for all of their tools.
+            selections: names, tools, and toolsets for all of their tools; all tools if there are none, and
+                something is wanted.
+            wanted: what the tools must state, as in `only(read_only=True)`, and `tags`, of which they must
+                have all. What a tool doesn't state is neither True nor False.
 
         Raises:
             ToolNotFoundError: one isn't there.
+            TypeError: something else is wanted.
         """
-        names = set(self.names_of(*selections))
-        return self._made([entry for entry in self._derived() if entry.tool.name in names])
+        names = set(self.names_of(*selections) if selections or not wanted else self.names)
+        if wanted:
+            names &= {tool.name for tool in _that_state(self, wanted)}
+        return self.of_entries([entry for entry in self._derived() if entry.tool.name in names])
 
     def without(self, *selections: Selection) -> Toolset[Any]:
         """Return a toolset of the other tools.
@@ -196,7 +327,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
             ToolNotFoundError: one isn't there.
         """
         names = set(self.names_of(*selections))
-        return self._made([entry for entry in self._derived() if entry.tool.name not in names])
+        return self.of_entries([entry for entry in self._derived() if entry.tool.name not in names])
 
     def hide(self, *selections: Selection) -> Toolset[Any]:
         """Return the same tools with these hidden: requests offer them only if they are asked to.
@@ -211,9 +342,29 @@ class Toolset(NamedTools, Value, Generic[Input]):
             ToolNotFoundError: one isn't there.
         """
         names = set(self.names_of(*selections))
-        return self._made(
+        return self.of_entries(
             [
                 entry.replace(is_hidden=True) if entry.tool.name in names else entry
+                for entry in self._derived()
+            ]
+        )
+
+    def switch(self, *tools: Selection, enabled: Switch | None) -> Toolset[Any]:
+        """Return the same tools, of which these can be called now, or can't, whatever they say themselves.
+
+        Args:
+            tools: names, tools, and toolsets for all of their tools.
+            enabled: a boolean, or a function that is asked every time. One that needs an argument gets the
+                context of the call, or an empty mapping if there is none. None leaves it to the tool.
+
+        Raises:
+            ToolNotFoundError: one isn't there.
+            TypeError: `enabled` is something else, or no tools are named.
+        """
+        names = self.switched(tools, enabled)
+        return self.of_entries(
+            [
+                entry.replace(switch=enabled) if entry.tool.name in names else entry
                 for entry in self._derived()
             ]
         )
@@ -233,7 +384,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
             tool = entry.tool
             summary = descriptions + tool.summary if descriptions else None
             longer.append(entry.replace(tool=tool.with_(name=names + tool.name, summary=summary)))
-        return self._made(longer)
+        return self.of_entries(longer)
 
     def with_(self, **changes: Unpack[ToolChanges]) -> Toolset[Any]:
         """Return the same tools with other options, such as `with_(repair=True)`.
@@ -247,7 +398,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
             TypeError: there is no such option.
         """
         changed = [entry.replace(tool=entry.tool.with_(**changes)) for entry in self._derived()]
-        return self._made(merged(changed).values())
+        return self.of_entries(merged(changed).values())
 
     def _derived(self) -> list[Entry]:
         """List the tools as those of another toolset, where hooks for this one still apply."""
@@ -257,6 +408,22 @@ class Toolset(NamedTools, Value, Generic[Input]):
 
     # --- as a value ------------------------------------------------------------------------------
 
+    def _key(self) -> tuple[Any, ...]:
+        own = [(entry.tool, entry.is_hidden, entry.switch) for entry in self._named.values()]
+        return (*own, self._own_hooks)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Toolset):
+            return NotImplemented
+        return self is other or (len(self) == len(other) and self._key() == other._key())  # pyright: ignore[reportUnknownArgumentType]  # of whatever input
+
+    def __hash__(self) -> int:
+        return hash(tuple([(entry.tool, entry.is_hidden) for entry in self._named.values()]))
+
+    def __repr__(self) -> str:
+        shown = [f"{name} (hidden)" if entry.is_hidden else name for name, entry in self._named.items()]
+        return f"Toolset({', '.join(shown)})"
+
     def __copy__(self) -> Toolset[Input]:
         return self
 
@@ -264,9 +431,61 @@ class Toolset(NamedTools, Value, Generic[Input]):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (tuple(self._named.values()),)
+        return Toolset.of_entries, (tuple(self._named.values()), self._own_hooks)
 
 
-def _restored(entries: tuple[Entry, ...]) -> Toolset[Any]:
-    """Return a toolset from its pickle."""
-    return Toolset._made(entries)  # noqa: SLF001  # its own class
+def _has_own_hooks(toolset: Any) -> bool:
+    return toolset._own_hooks is not None  # noqa: SLF001  # its own class
+
+
+# --- tools that state something ------------------------------------------------------------------
+
+
+class Wanted(TypedDict, total=False):
+    """What `Toolset.only` takes beside tools."""
+
+    tags: Collection[str]
+    read_only: bool | None
+    destructive: bool | None
+    idempotent: bool | None
+    open_world: bool | None
+    confirm: bool | None
+
+
+def _that_state(tools: Iterable[Tool[..., Any]], wanted: Mapping[str, Any]) -> list[Tool[..., Any]]:
+    """List the tools that have all tags and state all of this; what isn't stated isn't False.
+
+    Raises:
+        TypeError: something is asked for that tools don't state, or not with True or False.
+    """
+    for name, value in wanted.items():
+        _check(name, value)
+    tags = frozenset(wanted.get("tags", ()))
+    flags = [(name, wanted[name]) for name in FLAGS if wanted.get(name) is not None]
+    return [tool for tool in tools if tags.issubset(tool.tags) and _states(tool, flags)]
+
+
+def _states(tool: Tool[..., Any], flags: list[tuple[str, bool]]) -> bool:
+    return all(getattr(tool.annotations, name) is value for name, value in flags)
+
+
+def _check(name: str, value: Any) -> None:
+    if name == "tags":
+        if not _are_tags(value):
+            message = f'only() takes tags=("files",), not {as_written(value)}'
+            raise TypeError(message)
+        return
+    if name not in FLAGS:
+        near = nearest(name, ["tags", *FLAGS])
+        hint = f"did you mean {near}?" if near else f"it takes tags, {', '.join(FLAGS)}"
+        message = f"only() got an unexpected option {name!r}; {hint}"
+        raise TypeError(message)
+    if value is not None and not isinstance(value, bool):
+        message = f"only() takes True or False for {name}, not {as_written(value)}"
+        raise TypeError(message)
+
+
+def _are_tags(value: Any) -> bool:
+    if not isinstance(value, Collection) or isinstance(value, (str, bytes)):
+        return False
+    return all(isinstance(tag, str) for tag in value)  # pyright: ignore[reportUnknownVariableType]  # of whatever items

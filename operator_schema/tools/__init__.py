@@ -46,8 +46,6 @@ if TYPE_CHECKING:
     from .output import StructuredOutput as StructuredOutput
     from .output import WrittenOutput as WrittenOutput
     from .output import items_of as items_of
-    from .registry import Registry as Registry
-    from .registry import RegistryChange as RegistryChange
     from .signature import is_awaitable as is_awaitable
     from .tool import Tool as Tool
     from .tool import ToolDefinition as ToolDefinition
@@ -66,7 +64,6 @@ else:
             " skip",
             ".metadata": "STATEMENTS ToolAnnotations is_duration",
             ".output": "NO_OUTPUT StructuredOutput WrittenOutput items_of",
-            ".registry": "Registry RegistryChange",
             ".signature": "is_awaitable",
             ".tool": "Tool ToolDefinition",
             ".tool_sources": "tools_of",

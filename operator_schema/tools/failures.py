@@ -263,14 +263,25 @@ class Failures:
         )
         return _no_result(call, "cut_off", content)
 
-    def needs_approval(self, call: RawCall) -> ToolResult:
-        """Return the result for a call that nobody has agreed to."""
+    def needs_approval(self, call: RawCall, reason: str = "") -> ToolResult:
+        """Return the result for a call that nobody has agreed to.
+
+        Args:
+            call: as the model sent it.
+            reason: of a hook, for your program.
+        """
         _log(INFO, call, "a person has to agree to it, and nobody has")
         content = (
             f"{call.name} was not run: a person has to agree to it first, and nobody has. "
             "Calling it again will not help; tell the user what you wanted to do"
         )
-        return _no_result(call, "needs_approval", content)
+        return _no_result(call, "needs_approval", content, **({"reason": reason} if reason else {}))
+
+    def not_decided(self, call: RawCall, error: BaseException, hook: str) -> ToolResult:
+        """Return the result for a call about which a hook of your program failed to decide."""
+        _log(ERROR, call, f"it was not run: the hook {hook} failed", error)
+        content = f"{call.name} was not run: the program failed to check it. Calling it again will not help"
+        return _no_result(call, "execution_failed", content, error)
 
     def not_asked(self, call: RawCall, error: Exception) -> ToolResult:
         """Return the result for a call about which a person could not be asked."""

@@ -142,11 +142,9 @@ class OutputType:
         except SchemaError as error:
             if any(complaint.code == "unresolved" for complaint in error.findings):
                 return []
-            self._codec = None
+            self._codec, self._scope = None, None
             return list(error.findings)
-        finally:
-            if self._codec is not MISSING:
-                self._scope = None
+        self._scope = None
         return []
 
     def _make_codec(self, hint: Any, names: Mapping[str, Any]) -> Codec[Any]:

@@ -1,4 +1,4 @@
-"""What a registry holds at one time, and which of it a model may call."""
+"""Tools with their switches at one time: which of them may a model call?"""
 
 from __future__ import annotations
 
@@ -16,52 +16,32 @@ if TYPE_CHECKING:
 
     Context = Mapping[Any, Any]
 
-__all__ = ["Snapshot", "snapshot_of"]
+__all__ = ["Snapshot"]
 
 
 class Snapshot:
-    """The content of a registry at one time; immutable.
+    """Tools with their switches; immutable.
 
     Attributes:
         tools: name to tool, in the order of registration.
-        switches: name to the switch that the registry has for this one tool.
-        enabled: the switch of tools without one of their own.
+        switches: name to the switch that this one tool has here, whatever it says itself.
         describer: name of the tool that gives the long documentation of the others, or None.
     """
 
-    __slots__ = ("tools", "switches", "enabled", "describer", "_questions", "_shown")
+    __slots__ = ("tools", "switches", "describer", "_questions", "_shown")
 
     def __init__(
         self,
         tools: dict[str, Tool[..., Any]],
         switches: dict[str, Switch],
-        enabled: Switch,
         describer: str | None,
     ) -> None:
         self.tools = tools
         self.switches = switches
-        self.enabled = enabled
         self.describer = describer
         # Filled on demand, by name and describing tool; two threads may write the same entry twice.
         self._shown: dict[tuple[str, str | None], Tool[..., Any]] = {}
         self._questions: dict[tuple[str, bool], bool | Callable[[Context], bool]] = {}
-
-    def content(self) -> tuple[list[Tool[..., Any]], dict[str, Switch]]:
-        """Return the tools, and the switches that they have from here rather than by themselves."""
-        switches: dict[str, Switch] = {}
-        for name, tool in self.tools.items():
-            own = self._own_switch(name, asked_for=True)
-            if own is None and tool.enabled is None and self.enabled is not True:
-                own = self.enabled
-            if isinstance(self.switches.get(name), HiddenSwitch):
-                own = HiddenSwitch(own)
-            if own is not None:
-                switches[name] = own
-        return list(self.tools.values()), switches
-
-    def has_own_switch(self, name: str) -> bool:
-        """Return whether a tool has a switch of its own, so that `enabled` doesn't count."""
-        return name in self.switches or self.tools[name].enabled is not None
 
     def _own_switch(self, name: str, *, asked_for: bool) -> Enabled:
         own: Enabled = self.switches.get(name)
@@ -77,7 +57,7 @@ class Snapshot:
         own = self._own_switch(name, asked_for=asked_for)
         if own is None:
             own = self.tools[name].enabled
-        return self.enabled if own is None else own
+        return True if own is None else own
 
     def is_enabled(self, name: str, context: Context | None, *, asked_for: bool = False) -> bool:
         """Return whether the model may call a tool.
@@ -154,12 +134,3 @@ class Snapshot:
     def definition(self, name: str, described_by: str | None, style: SchemaStyle | None) -> ToolDefinition:
         """Return the definition of a tool as the model sees it, the caller's own."""
         return self.shown(name, described_by).definition_in(style)
-
-
-def snapshot_of(holder: Any) -> Snapshot | None:
-    """Return the tools and switches of an object that has both, such as a registry; None for others."""
-    try:
-        entries = holder._entries  # noqa: SLF001  # what such objects share, and nobody else needs
-    except Exception:  # noqa: BLE001  # anything may be given where tools are listed
-        return None
-    return entries if type(entries) is Snapshot else None

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 __all__ = [
-    "check_one_list",
     "methods_of",
     "offered_by_distributions",
     "own_tools_of",
@@ -86,7 +85,7 @@ def _refuse_package(module: ModuleType, path: Iterable[str]) -> None:
         one = quote(names[0])
         message = (
             f"the package {module.__name__} itself has no tools, and its submodules aren't looked at:"
-            f" {listed(names, _SHOWN_NAMES)}. Give one, Registry.from_module({one}), and merge the others,"
+            f" {listed(names, _SHOWN_NAMES)}. Give one, Toolset.from_module({one}), and the others beside it,"
             f" or import their tools in the package and name them in __all__"
         )
         raise ValueError(message)
@@ -145,13 +144,11 @@ def _bound(attribute: Any, instance: Any, owner: type[Any]) -> Any:
 
 def _refuse_place(instance: Any) -> None:
     if isinstance(instance, ModuleType):
-        message = f"{instance.__name__} is a module: write Registry.from_module({instance.__name__})"
+        message = f"{instance.__name__} is a module: write Toolset.from_module({instance.__name__})"
         raise TypeError(message)
     if isinstance(instance, type):
         name = clip(escape(instance.__name__), 100)
-        message = (
-            f"{name} is a class, and its methods need an instance: write Registry.from_object({name}(…))"
-        )
+        message = f"{name} is a class, and its methods need an instance: write Toolset.from_object({name}(…))"
         raise TypeError(message)
 
 
@@ -183,22 +180,7 @@ def offered_by_distributions(group: str) -> Iterator[tuple[str, Any]]:
 
 
 _WRAPPED_AT_MOST = 100
-_FROM_MODULE = "Registry.from_module(module) takes its tools"
-
-
-def check_one_list(door: str, first: object, others: tuple[Any, ...]) -> None:
-    """Check that tools came in one list, where a class takes no more than that.
-
-    Raises:
-        TypeError: they came one by one.
-    """
-    if others:
-        names = [
-            clip(escape(tool.name), 100) if isinstance(tool, Tool) else "…" for tool in (first, *others[:2])
-        ]
-        more = ", …" if len(others) > len(names) - 1 else ""
-        message = f"{door} takes one list of tools: write {door}([{', '.join(names)}{more}])"
-        raise TypeError(message)
+_FROM_MODULE = "Toolset.from_module(module) takes its tools"
 
 
 def tools_of(tools: Any) -> list[Tool[..., Any]]:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import warm_processes
 
 ROOT = Path(__file__).parents[2]
 
@@ -188,7 +189,7 @@ def vague(level: Level, note: Any) -> str:
 
 HOST = """
 from typing import Annotated
-from operator_schema import Registry, Toolset, skip, tool
+from operator_schema import Defer, Executor, Registry, Reject, Toolset, skip, tool
 
 class Db:
     def __init__(self):
@@ -204,7 +205,7 @@ def drop(table: str) -> str:
     "Drop a table."
     return "dropped"
 
-registry = Registry([count, drop]).prefix("db_")
+registry = Registry(Toolset(count, drop).prefix("db_"))
 context = {Db: Db()}
 
 def make_context():
@@ -225,6 +226,22 @@ def count_named(table: str) -> str:
     "Repeat the name."
     return table
 
+def decide(call):
+    if call.input.table == "secrets":
+        return Reject("nobody reads secrets")
+    if call.input.table == "payroll":
+        return Defer("the board decides")
+    return None
+
+executor = Executor(registry, hooks=decide, context=context, timeout=0.5)
+
+def make_executor(rows: int = 1) -> Executor:
+    "Make an executor."
+    db = Db()
+    db.rows = rows
+    return executor.with_(context={Db: db})
+
+guarded = Toolset(registry, hooks=decide)
 toolset = Toolset(registry, count)
 hiding = Toolset(count, count_named).hide(count_named)
 """
@@ -302,7 +319,8 @@ WITHOUT_RICH = (
 )
 
 
-def process(argv, folder, data=b"", program=PROGRAM, **more):
+def process(argv, folder, data=b"", program=None, **more):
+    program = program or warm_processes.command()
     done = subprocess.run(
         [*program, *argv], cwd=folder, input=data, capture_output=True, env=environment(**more), check=False
     )

@@ -60,7 +60,7 @@ def test_where_nothing_can_be_checked_nothing_is_green(run, command, target, wha
     [
         ("host:nonsense", "the module host has no nonsense"),
         ("host:regstry", "did you mean registry?"),
-        ("clitools:Search", "Search is a type, not a Registry or a Toolset"),
+        ("clitools:Search", "Search is a type, not an Executor, a Registry or a Toolset"),
     ],
 )
 def test_a_registry_that_is_not_there_is_an_error(run, command, target, message):

@@ -155,7 +155,7 @@ def test_a_required_parameter_is_a_required_option(made):
         (["made:settings", "--root"], "Option '--root' requires an argument"),
         (["made:fails.get"], "fails() failed: LookupError: no luck (made.py, line"),
         (["made:ends.get"], "ends() failed: SystemExit: 3 (made.py, line"),
-        (["made:lies.get"], "lies() returned int, not a Registry or a Toolset"),
+        (["made:lies.get"], "lies() returned int, not an Executor, a Registry or a Toolset"),
         (["made:plain.get", "--root", "x"], "No such option '--root'"),
         (["made:setings"], "did you mean settings?"),
         (["made:make_tols"], "the module made has no make_tols; did you mean make_tools?"),
@@ -176,11 +176,11 @@ def test_wrong_options_say_what_is_wrong(made, words, message):
     [
         (
             "made:plain",
-            "plain is a function, not a Registry or a Toolset; one that makes tools says so in its",
+            "plain is a function, not an Executor, a Registry or a Toolset; one that makes tools says so",
         ),
         (
             "made:alone",
-            "alone is a Tool, not a Registry or a Toolset: name its module, made, or a Registry with it",
+            "alone is a Tool, not an Executor, a Registry or a Toolset: name its module, made, or a Registry",
         ),
     ],
 )

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import warm_processes
 from cli_samples import ROOT, on_posix, process
 
 from operator_schema.cli.app import app
@@ -77,7 +78,8 @@ def test_the_examples_of_the_page_are_true(tmp_path):
         (tmp_path / name).write_text(text, encoding="utf-8")
     program = tmp_path / "bin" / "operator-schema"
     program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m operator_schema "$@"\n', encoding="utf-8")
+    words = shlex.join(warm_processes.command())
+    program.write_text(f'#!/bin/sh\nexec {words} "$@"\n', encoding="utf-8")
     program.chmod(0o755)
     path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
     for block in re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL):

@@ -7,12 +7,13 @@ import re
 import subprocess
 
 import pytest
-from cli_samples import PROGRAM, environment, on_posix, process
+import warm_processes
+from cli_samples import environment, on_posix, process
 
 pytestmark = pytest.mark.slow("starts a process with a terminal for each question")
 
 
-def on_terminal(argv, folder, program=PROGRAM, out=True, err=True, typed=None, **more):
+def on_terminal(argv, folder, out=True, err=True, typed=None, **more):
     """Run with standard output, error or both on a pseudo terminal; return what it shows.
 
     `typed` is written to standard input, which is then the terminal too.
@@ -21,7 +22,7 @@ def on_terminal(argv, folder, program=PROGRAM, out=True, err=True, typed=None, *
 
     master, slave = pty.openpty()
     child = subprocess.Popen(
-        [*program, *argv],
+        [*warm_processes.command(), *argv],
         cwd=folder,
         stdin=subprocess.DEVNULL if typed is None else slave,
         stdout=slave if out is True else out or subprocess.DEVNULL,
@@ -80,11 +81,11 @@ def test_verdicts_and_tables_are_the_same_text_in_colour(folder):
 
 
 @on_posix
-@pytest.mark.parametrize(("program", "more"), [(PROGRAM, {"NO_COLOR": "1"}), (PROGRAM, {"TERM": "dumb"})])
+@pytest.mark.parametrize("more", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
 @pytest.mark.needs_process
-def test_plain_text_on_a_terminal(folder, hostile, program, more):
+def test_plain_text_on_a_terminal(folder, hostile, more):
     argv = ["decode", "--lines", "clitools:Search", hostile]
-    status, shown = on_terminal(argv, folder, program, **more)
+    status, shown = on_terminal(argv, folder, **more)
     assert status == 1
     assert "\x1b" not in shown
     _, out, err = process(argv, folder)

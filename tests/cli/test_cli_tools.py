@@ -124,7 +124,10 @@ def test_tools_lists_what_a_registry_really_offers(run):
     assert rows[:2] == [["db_count", "sync"], ["db_drop", "sync,"]]
     assert rows[2] == ["shout", "sync"]
     status, _, err = run("tools", "host:context")
-    assert (status, err) == (2, "operator-schema: error: context is a dict, not a Registry or a Toolset\n")
+    assert (status, err) == (
+        2,
+        "operator-schema: error: context is a dict, not an Executor, a Registry or a Toolset\n",
+    )
 
 
 def test_tools_lists_a_toolset(run):

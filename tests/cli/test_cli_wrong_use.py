@@ -53,7 +53,7 @@ MORE = "; --traceback shows all of it"
         (["schema", "host:password"], "password is a str, not a type or a tool"),
         (["decode", "host:make_context"], "make_context is a function, not a type or a tool"),
         (["schema", "host:registry"], "registry is a Registry, not a type or a tool"),
-        (["tools", "host:settings"], "settings is a dict, not a Registry or a Toolset"),
+        (["tools", "host:settings"], "settings is a dict, not an Executor, a Registry or a Toolset"),
         (
             ["call", "--context", "host:settings.password", "host:count", "table=a"],
             "settings has no password",

@@ -12,6 +12,7 @@ pytest.importorskip("tree_sitter", reason="no wheels for WebAssembly")
 
 from hypothesis import given
 from hypothesis import strategies as st
+from patience import cpu_time
 
 from operator_schema.code_tools import CodeBase
 
@@ -90,9 +91,9 @@ def test_the_main_language_is_that_of_most_files(tmp_path):
     ["(" * 10_000, "[" * 10_000 + "]" * 10_000, "a." * 50_000, "x" * 190_000, "not " * 40_000, "\ud800"],
 )
 def test_hostile_snippets_have_an_answer_in_time(base, language, code):
-    start = time.perf_counter()
+    start = cpu_time()
     found = base.check_syntax(code, "file", language=language)
-    assert time.perf_counter() - start < 10
+    assert cpu_time() - start < 10
     assert isinstance(found["valid"], bool)
     too_long = base.check_syntax("x" * 200_001, language=language)
     assert not too_long["valid"]

@@ -106,7 +106,6 @@ def test_a_link_that_is_put_in_between_any_two_steps_leads_nowhere(tmp_path, mon
     number = steps.count
     assert number > 20
     for place in range(number):
-        root, swap = laid_out(tmp_path, folder)
         with monkeypatch.context() as patch:
             steps = Steps(patch)
             steps.before[place] = swap.put
@@ -114,8 +113,11 @@ def test_a_link_that_is_put_in_between_any_two_steps_leads_nowhere(tmp_path, mon
                 steps.before[place + 1] = swap.take_back
             base = CodeBase(root)
             assert "leaked" not in told(base), place
-        if place + 1 < steps.count and not stays:
-            assert "Inside" in told(base), place  # what is back is read again
+        is_back = place + 1 < steps.count and not stays
+        if swap.folder.is_symlink():
+            assert not is_back
+            swap.take_back()
+        assert not is_back or "Inside" in told(base), place  # what is back is read again
 
 
 @pytest.mark.needs_threads

@@ -157,6 +157,7 @@ def decodes(codec: DocumentCodec, value: object) -> bool:
     return True
 
 
+@pytest.mark.slow("draws many types")
 @settings(deadline=None, max_examples=120)
 @given(DOCUMENTS, st.lists(ARGUMENTS, min_size=2, max_size=5))
 def test_a_codec_takes_what_its_document_takes(schema: dict[str, object], values: list[object]) -> None:

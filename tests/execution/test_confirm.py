@@ -207,15 +207,15 @@ def test_exceptions_of_the_host_pass_through_a_question():
 
 def test_the_time_of_a_person_is_not_the_time_of_the_call():
     def ask(call):
-        time.sleep(0.3)
+        time.sleep(0.6)
         return True
 
     async def ask_later(call):
-        await asyncio.sleep(0.3)
+        await asyncio.sleep(0.6)
         return True
 
     for confirm in (ask, ask_later):
-        executor = Executor([wipe], confirm=confirm, timeout=0.2)
+        executor = Executor([wipe], confirm=confirm, timeout=0.5)
         assert executor.run_sync(RawCall("1", "wipe", {})).content == "wiped /"
 
 
@@ -323,15 +323,29 @@ def test_in_a_round_the_executor_asks_about_what_would_wait(confirm, state):
     assert len(ran) == (state == "handled" and plan.handled[0].result.content == "wiped /")
 
 
-def test_in_a_round_nobody_is_asked_about_what_a_hook_defers_or_a_person_has_approved():
+def test_who_is_asked_about_what_a_hook_defers_reads_why():
+    asked = []
+
     def ask(call):
-        raise AssertionError(call)
+        asked.append((call.state, call.reason))
+        return True if call.reason == "a person" else None
 
     executor = Executor([wipe], confirm=ask)
     sent = Toolset(wipe).offer().round([RawCall("1", "wipe", {})])
-    waiting = executor.run_sync(sent, hooks=lambda _: Defer("by the board"))
-    assert [one.reason for one in waiting.deferred] == ["by the board"]
-    done = executor.run_sync(waiting.approve("1"))
+    waiting = executor.run_sync(sent, hooks=lambda _: Defer("the board"))
+    assert [one.reason for one in waiting.deferred] == ["the board"]  # the person at hand didn't decide
+    done = executor.run_sync(sent, hooks=lambda _: Defer("a person"))
+    assert done.handled[0].content == "wiped /"
+    assert asked == [("deferred", "the board"), ("deferred", "a person")]
+
+
+def test_nobody_is_asked_in_a_round_about_what_a_person_has_approved():
+    def ask(call):
+        raise AssertionError(call)
+
+    sent = Toolset(wipe).offer().round([RawCall("1", "wipe", {})])
+    waiting = Executor([wipe]).run_sync(sent)
+    done = Executor([wipe], confirm=ask).run_sync(waiting.approve("1"))
     assert done.handled[0].result.content == "wiped /"
 
 

@@ -63,13 +63,14 @@ def test_a_registry_that_describes_points_there():
 
 
 def test_a_tool_that_is_off_says_so():
-    registry = Registry([add, say.with_(enabled=True)], enabled=False)
+    registry = Registry([add, say])
+    registry.switch(add, enabled=False)
     calls = [RawCall("1", "add", {"x": 1}), RawCall("2", "say", {"text": "a"})]
     off, on = asyncio.run(Executor(registry).run(calls))
     assert (off.code, off.is_error) == ("disabled", True)
     assert off.content == 'tool "add" is disabled: it can\'t be called now'
     assert on.content == "a"
-    registry.enabled = True
+    registry.switch(add, enabled=None)
     assert asyncio.run(Executor(registry).run(calls[0])).content == "2"
 
 

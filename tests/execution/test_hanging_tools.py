@@ -49,7 +49,7 @@ def ended(executor):
 
 
 def test_five_hundred_calls_of_a_tool_that_hangs_leave_threads_for_others(stop):
-    executor = Executor([hanging("hang", stop), ping, aping], timeout=0.5, max_threads=16)
+    executor = Executor([hanging("hang", stop).with_(timeout=0.5), ping, aping], max_threads=16)
     calls = [RawCall(str(number), "hang", {}) for number in range(500)]
     others = [RawCall(f"p{number}", name, {}) for number in range(100) for name in ("ping", "aping")]
     results = executor.run_sync([*calls, *others])
@@ -65,12 +65,12 @@ def test_five_hundred_calls_of_a_tool_that_hangs_leave_threads_for_others(stop):
     )
     stop.set()
     assert ended(executor)
-    assert {result.content for result in executor.run_sync(calls)} == {"null"}
+    assert {result.content for result in executor.run_sync(calls[:4])} == {"null"}
 
 
 def test_several_tools_that_hang_still_leave_threads_for_others(stop):
     names = ["hang1", "hang2", "hang3"]
-    executor = Executor([*[hanging(name, stop) for name in names], ping], timeout=0.5, max_threads=64)
+    executor = Executor([*[hanging(name, stop).with_(timeout=0.5) for name in names], ping], max_threads=64)
     calls = [RawCall("1", name, {}) for name in names for _ in range(100)]
     executor.run_sync(calls)
     assert executor.abandoned == 48 + 12 + 3

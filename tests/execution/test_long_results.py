@@ -122,6 +122,7 @@ PARTS = {
 }
 
 
+@pytest.mark.slow("makes results of megabytes")
 @pytest.mark.parametrize("name", PARTS)
 @pytest.mark.parametrize("most", [200, 1000])
 def test_all_that_a_model_reads_of_parts_counts(name, most):

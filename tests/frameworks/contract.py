@@ -17,7 +17,7 @@ import pytest
 import turns as shared
 from turns import CALLS, CONTEXT, TOOLS, Answer, Call, add, check, count, turns, wait, wipe
 
-from operator_schema import Executor, Registry, Toolset, tool
+from operator_schema import Complete, Defer, Executor, Registry, Reject, RunNormally, Toolset, hook, tool
 
 HOW_THEY_ASK = {
     "agent_framework": "before",  # approval_mode, a request for the approval of a function
@@ -31,7 +31,7 @@ HOW_THEY_ASK = {
     "llama_index_core": "by a function",  # an event that the workflow waits for
     "llm": None,
     "openai_agents": "before",  # needs_approval
-    "pydantic_ai": "before",  # a deferred tool request
+    "pydantic_ai": "by a function",  # a deferred tool request
     "semantic_kernel": None,
     "smolagents": None,
     "strands_agents": "by a function",  # an interrupt of the agent
@@ -41,6 +41,10 @@ HOW_THEY_ASK = {
 `"before"`: it holds the call back. `"by a function"`, `"by the client"`: the call asks, and waits or comes
 again. None: it has no way, and without one of the program's own such a call isn't run.
 """
+
+
+SAYS_BEFORE = {"agent_framework", "agno"}
+"""These take only a boolean for each tool, so hooks can't be asked before a person is."""
 
 
 @dataclass(frozen=True)
@@ -212,7 +216,7 @@ def test_a_tool_runs_unasked_if_the_program_says_so(driver, is_async, wiped):
 
 def test_how_it_asks_is_in_the_table(driver):
     adapter = driver.adapter
-    asks = getattr(adapter, "_plain", None) or adapter._adapter
+    asks = adapter._adapter
     said = HOW_THEY_ASK[driver.name]
     expected = {"before": "before", "by a function": "by a function", "by the client": None, None: None}[said]
     assert (asks.asks if isinstance(asks.asks, str | None) else "by a function") == expected
@@ -221,10 +225,66 @@ def test_how_it_asks_is_in_the_table(driver):
 
 @needs("ask")
 @pytest.mark.parametrize("agrees", [True, False])
-def test_a_person_is_asked_by_its_own_means(driver, agrees, wiped):
-    answers = driver.ask([wipe], agrees)
+@pytest.mark.parametrize("given", [[wipe], Executor([wipe])], ids=["tools", "an executor"])
+def test_a_person_is_asked_by_its_own_means(driver, given, agrees, wiped):
+    answers = driver.ask(given, agrees)
     assert wiped == (["a"] if agrees else [])
     assert [answer.text for answer in answers if "wiped a" in answer.text] == (["wiped a"] if agrees else [])
+
+
+@needs("ask")
+@pytest.mark.parametrize("tested", [wipe, wipe.with_(confirm=False)], ids=["confirm=True", "without"])
+@pytest.mark.parametrize("agrees", [True, False])
+def test_a_person_is_asked_about_what_a_hook_defers(driver, tested, agrees, wiped):
+    if driver.name in SAYS_BEFORE:
+        pytest.skip("it has to say before the run which tools need a person")
+    answers = driver.ask(Executor([tested], hooks=lambda call: Defer("it is a lot")), agrees)
+    assert wiped == (["a"] if agrees else [])
+    assert [answer.text for answer in answers if "wiped a" in answer.text] == (["wiped a"] if agrees else [])
+
+
+def refuse(call):
+    return Reject("not this folder")
+
+
+def complete(call):
+    return Complete("done by hand")
+
+
+def edit(call):
+    return RunNormally(call.tool.decode({"path": "b"}), approved=True)
+
+
+@hook.after("wipe")
+def shout(call):
+    return call.result.replace(content=call.content.upper())
+
+
+@pytest.mark.parametrize(
+    ("hooks", "said", "paths"),
+    [
+        (refuse, "This call was rejected: not this folder", []),
+        (complete, "done by hand", []),
+        (edit, "wiped b", ["b"]),
+        (shout, "WIPED A", ["a"]),
+        (lambda call: call.nothing, "wipe was not run: the program failed to check it", []),
+    ],
+    ids=["reject", "complete", "edit", "after", "broken"],
+)
+@pytest.mark.parametrize("tested", [wipe, wipe.with_(confirm=False)], ids=["confirm=True", "without"])
+def test_hooks_of_an_executor_hold(driver, is_async, tested, hooks, said, paths, wiped):
+    options = {"confirm": "run"} if tested is wipe and (hooks is shout or driver.name in SAYS_BEFORE) else {}
+    executor = Executor([tested], hooks=hooks)
+    (answer,) = driver.talk(executor, CALLS["approval"], is_async, context=None, **options)
+    assert said in answer.text
+    assert wiped == paths
+
+
+def test_what_a_hook_defers_is_not_run_if_nobody_is_asked(driver, is_async, wiped):
+    executor = Executor([wipe.with_(confirm=False)], hooks=lambda call: Defer())
+    (answer,) = driver.talk(executor, CALLS["approval"], is_async, confirm="run")
+    assert "wipe was not run: a person has to agree to it first" in answer.text
+    assert wiped == []
 
 
 @needs("native")

@@ -1,6 +1,7 @@
 """Constraints in Annotated: read, written in the schema, enforced."""
 
 import re
+import sys
 from collections import deque
 from dataclasses import dataclass, make_dataclass
 from datetime import date
@@ -32,6 +33,7 @@ from annotation_samples import (
 from judge import validator
 
 from operator_schema import Codec, EncodeError, SchemaError, SchemaLeaf, json_schema
+from operator_schema.introspect.constraints import Bound, Bounds
 from operator_schema.schema.keywords import LIMITS
 
 
@@ -339,3 +341,16 @@ def test_steps_that_every_validator_calculates_exactly(exponent):
     assert json_schema(Annotated[float, MultipleOf(step)]) == {"type": "number", "multipleOf": step}
     with pytest.raises(SchemaError, match="has no exact binary form"):
         json_schema(Annotated[float, MultipleOf(3 * 2.0**-21)])
+
+
+@pytest.mark.parametrize(
+    ("bounds", "ends"),
+    [
+        (Bounds(None, None), (-sys.float_info.max, sys.float_info.max)),
+        (Bounds(Bound(1, False), Bound(2, False)), (1, 2)),
+        (Bounds(Bound(0, True), Bound(1, True)), (5e-324, 1 - 2**-53)),
+    ],
+    ids=["none", "closed", "open"],
+)
+def test_a_range_has_a_least_and_a_greatest_float(bounds, ends):
+    assert bounds.floats() == ends

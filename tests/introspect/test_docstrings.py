@@ -606,3 +606,8 @@ def test_importing_brings_no_other_module():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["operator_schema.introspect", "operator_schema.introspect.docstrings"]
+
+
+def test_a_field_without_its_second_colon_describes_nothing():
+    found = parse_docstring("A point.\n\n:param x: across\n:param\n:\n")
+    assert found.parameters.keys() == {"x"}

@@ -51,7 +51,9 @@ PURE = {
     "trio": [],
 }
 PIP = ("-m", "pip", "--disable-pip-version-check", "--quiet")
-PYTEST = ("-q", "-p", "no:cacheprovider")
+# They measure how time and memory grow, which no version of Python changes; `make test` does that.
+SAME_EVERYWHERE = ("tests/code_tools/test_growth.py", "tests/documents/test_hostile_documents.py")
+PYTEST = ("-q", "-p", "no:cacheprovider", *[f"--ignore={path}" for path in SAME_EVERYWHERE])
 # An interpreter of a distribution may come without what makes environments.
 PROBE = "import ensurepip, platform, sys, venv; print(platform.python_version(), sys.executable)"
 SUMMARY = re.compile(r"^=*\s*((?:\d+ \w+, )*\d+ \w+) in [\d.]+s", re.MULTILINE)

@@ -92,12 +92,14 @@ def rendered(annotation, provider):
     return found.schema
 
 
+@pytest.mark.slow("draws many types")
 @given(OBJECTS)
 def test_strict_schemas_for_openai_fit_its_profile(annotation):
     schema = with_null_as_documented(rendered(annotation, openai_chat))
     assert not list(OPENAI_JUDGE.iter_errors(schema))
 
 
+@pytest.mark.slow("draws many types")
 @given(OBJECTS)
 def test_validated_schemas_for_gemini_fit_its_profile(annotation):
     schema = without_unions_and_references(rendered(annotation, gemini))

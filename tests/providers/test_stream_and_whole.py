@@ -383,6 +383,7 @@ def test_a_response_that_nests_too_deep_is_an_error_of_the_response():
         anthropic.answer({"content": [block], "stop_reason": "tool_use"}, [])
 
 
+@pytest.mark.slow("measures growth")
 @pytest.mark.parametrize("count", [1, 40])
 def test_reading_a_stream_at_every_event_takes_linear_time(count):
     """Of one answer, and of many answers side by side."""

@@ -328,7 +328,8 @@ def test_styles_of_schemas_are_those_of_codecs():
 
 
 def test_a_registry_switch_is_asked_with_the_context_of_the_offer():
-    registry = Registry([search, fetch], enabled=lambda context: "user" in context)
+    registry = Registry([search, fetch])
+    registry.switch(registry, enabled=lambda context: "user" in context)
     assert Toolset(registry).offer().names == ()
     assert Toolset(registry).offer(context={"user": 1}).names == ("search", "fetch")
 

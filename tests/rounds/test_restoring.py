@@ -332,6 +332,7 @@ def seconds(action):
     return cpu_time() - start
 
 
+@pytest.mark.slow("measures growth")
 def test_time_is_linear_in_the_number_of_calls():
     def of(number):
         data = planned(*[("book", {"leg": {"origin": "X"}})] * number).as_dict()
@@ -347,6 +348,7 @@ def test_many_calls_of_tools_that_are_gone_take_no_longer():
     assert len(refused(data, TOOLS.without("book")).findings) == 2000
 
 
+@pytest.mark.slow("saves an argument of megabytes")
 def test_a_large_argument_is_saved_and_restored():
     texts = {"value": ["x" * 1000] * 5000}
     numbers = {"value": list(range(500_000))}

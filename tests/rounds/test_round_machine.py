@@ -97,7 +97,7 @@ def toolsets(draw: st.DrawFn, depth: int = _DEEPEST) -> Toolset[Any]:
         if form == "registry":
             member = Registry([one])
         elif form == "disabled":
-            member = Registry([one], enabled=False)
+            member = Toolset(one).switch(one, enabled=False)
         members.append(Toolset(member).hide(member) if form == "hidden" else member)
     if depth > 1 and draw(st.booleans()):
         inner = draw(toolsets(depth=depth - 1)).prefix(f"d{depth}_")

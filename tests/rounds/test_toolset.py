@@ -64,9 +64,11 @@ def test_a_registry_gives_the_tools_that_it_has_now_with_their_switches():
     assert toolset.offer().names == ("search", "pay")
 
 
-def test_the_switch_of_a_whole_registry_goes_along():
+def test_the_switches_of_a_registry_go_along():
     answers = [True, False]
-    toolset = Toolset(Registry([search, fetch.with_(enabled=True)], enabled=answers.pop), pay)
+    registry = Registry([search, fetch])
+    registry.switch(search, enabled=answers.pop)
+    toolset = Toolset(registry, pay)
     assert toolset.offer().names == ("fetch", "pay")
     assert toolset.offer().names == ("search", "fetch", "pay")
 
@@ -97,8 +99,8 @@ def test_with_a_describing_tool_the_definitions_have_summaries_alone():
         (print, "isn't a Tool; decorate it with @tool"),
         (Remember, "the class Remember isn't a Tool"),
         (Service.load, "load"),
-        ({search: 1}, r"expected tools one by one or in a list: Toolset\(\*tools\)"),
-        ({"search": search}, r"Toolset\(\*tools\)"),
+        ({search: 1}, "a dict isn't a Tool"),
+        ({5: search}, "the key of the tool search is its name, a string, not integer 5"),
         ([5], "an int isn't a Tool"),
         ({search}, r"Toolset\(\*tools\)"),
         (Toolset, "isn't a Tool"),

@@ -210,8 +210,8 @@ TAKEN_AS = {
     "registry": Registry,
     "deep copy": lambda toolset: copy.deepcopy(Registry(toolset)),
     "pickle": lambda toolset: pickle.loads(pickle.dumps(Registry(toolset))),
-    "merged": lambda toolset: Registry().merge(Registry(toolset)),
-    "with other options": lambda toolset: Registry(toolset).with_(repair=True),
+    "registry of a registry": lambda toolset: Registry(Registry(toolset)),
+    "with other options": lambda toolset: Toolset(toolset).with_(repair=True),
     "toolset of a registry": lambda toolset: Toolset(Registry(toolset)),
     "toolset of a toolset": lambda toolset: Toolset(toolset) | Toolset(remember),
 }
@@ -252,12 +252,14 @@ def test_a_hidden_tool_that_is_also_switched_off_never_runs(switched):
     def is_on():
         return switch["on"]
 
-    registry = Registry([search], enabled=is_on if switched == "group" else True)
+    registry = Registry([search])
     registry.register(fetch.with_(enabled=is_on) if switched == "tool" else fetch)
+    if switched == "group":
+        registry.switch(registry, enabled=is_on)
     if switched == "registry":
         registry.switch("fetch", enabled=is_on)
     toolset = Toolset(registry).hide(registry)
-    taken = Registry().merge(Registry(toolset))
+    taken = Registry(Registry(toolset))
     sent = toolset.offer(only=toolset).round([raw("fetch", url="a")])
     executor = Executor(taken, threads=False)
     assert executor.run_sync(sent).handled[0].result.content == "page a"
@@ -273,17 +275,21 @@ def test_a_hidden_tool_that_is_also_switched_off_never_runs(switched):
 
 def test_the_switch_of_a_registry_goes_with_a_tool_that_is_hidden_in_it():
     """A group that is off when its tools go elsewhere says so of the hidden ones too."""
-    registry = Registry(Toolset(fetch).hide(fetch), enabled=False)
+    registry = Registry(Toolset(fetch).hide(fetch))
+    registry.switch(fetch, enabled=False)
     toolset = Toolset(registry)
     assert toolset.is_hidden("fetch")
     assert toolset.offer(only=toolset).names == ()
 
 
 @pytest.mark.needs_threads
-def test_a_registry_can_switch_a_hidden_tool_on():
+def test_a_switch_says_nothing_about_what_is_hidden():
     registry = Registry(Toolset(search, fetch).hide(fetch))
     registry.switch("fetch", enabled=True)
-    assert Executor(registry, threads=False).run_sync(raw("fetch", url="a")).content == "page a"
+    executor = Executor(registry, threads=False)
+    assert executor.run_sync(raw("fetch", url="a")).code == "disabled"
+    sent = registry.toolset.offer(only="fetch").round([raw("fetch", url="a")])
+    assert executor.run_sync(sent).handled[0].content == "page a"
 
 
 @pytest.mark.needs_threads

@@ -13,9 +13,9 @@ import weakref
 import pytest
 from registry_samples import delete_file, names, read_file, web_search
 
-from operator_schema import Registry, SchemaError
+from operator_schema import Registry, SchemaError, Toolset
 from operator_schema.errors import DuplicateToolError, ToolNotFoundError
-from operator_schema.tools import RegistryChange
+from operator_schema.rounds import RegistryChange
 
 
 @pytest.fixture
@@ -29,51 +29,71 @@ def heard():
 def test_each_change_is_told_once(heard):
     registry, changes = heard
     registry.register(read_file)
-    registry.merge([read_file.with_(name="a")], Registry([read_file.with_(name="b")]), {"c": read_file})
+    registry.register([read_file.with_(name="a")], Registry([read_file.with_(name="b")]), {"c": read_file})
     registry.unregister("b")
     registry.switch("a", enabled=False)
     registry.switch("a", enabled=None)
-    registry.enabled = False
+    registry.switch(registry, enabled=False)
     assert changes == [
         RegistryChange(added=("read_file",)),
         RegistryChange(added=("a", "b", "c")),
         RegistryChange(removed=("b",)),
         RegistryChange(switched=("a",)),
         RegistryChange(switched=("a",)),
-        RegistryChange(switched=("web_search", "read_file", "a", "c")),  # `delete_file` has its own switch
+        RegistryChange(switched=("web_search", "delete_file", "read_file", "a", "c")),
     ]
 
 
 def test_nobody_is_told_where_nothing_changes(heard):
     registry, changes = heard
-    registry.merge()
-    registry.merge([], Registry())
+    registry.register([])
+    registry.register([], Registry())
     registry.switch("web_search", enabled=None)
-    registry.enabled = True
+    registry.update(lambda tools: tools)
     registry.switch("web_search", enabled=False)
     changes.clear()
     registry.switch("web_search", enabled=False)
     for change, error in (
         (lambda: registry.register(web_search), DuplicateToolError),
-        (lambda: registry.merge([read_file, read_file]), DuplicateToolError),
-        (lambda: registry.merge({"": read_file}), SchemaError),
+        (lambda: registry.register([read_file, read_file]), DuplicateToolError),
+        (lambda: registry.register({"": read_file}), SchemaError),
         (lambda: registry.unregister("read_file"), ToolNotFoundError),
         (lambda: registry.switch("read_file", enabled=True), ToolNotFoundError),
         (lambda: registry.switch("web_search", enabled="no"), TypeError),
-        (lambda: setattr(registry, "enabled", None), TypeError),
+        (lambda: registry.update(lambda tools: [*tools]), TypeError),
+        (lambda: registry.update(lambda tools: tools.only("read_file")), ToolNotFoundError),
     ):
         with pytest.raises(error):
             change()
-    registry.prefix("p_")
+    Toolset(registry).prefix("p_")
     registry.definitions()
     assert changes == []
 
 
-def test_a_change_of_a_registry_whose_tools_all_have_switches_is_none():
-    registry, changes = Registry([delete_file]), []
-    registry.on_change(changes.append)
-    registry.enabled = False
-    assert (changes, registry.enabled) == ([], False)
+def test_all_tools_change_at_once(heard):
+    registry, changes = heard
+    registry.switch("web_search", enabled=False)
+    changes.clear()
+    registry.update(lambda tools: Toolset(tools.without("delete_file").prefix("x_"), read_file))
+    assert names(registry) == ["x_web_search", "read_file"]
+    assert not registry.is_enabled("x_web_search")
+    registry.update(lambda tools: tools.switch("x_web_search", enabled=True).hide("read_file"))
+    assert [entry.name for entry in registry.offered()] == ["x_web_search"]
+    assert changes == [
+        RegistryChange(added=("x_web_search", "read_file"), removed=("web_search", "delete_file")),
+        RegistryChange(switched=("x_web_search", "read_file")),
+    ]
+
+
+def test_a_registry_that_changes_again_and_again_keeps_nothing_of_that(heard):
+    registry, _ = heard
+    sizes = []
+    for enabled in (True, False) * 3:
+        registry.update(
+            lambda tools, enabled=enabled: tools.switch("web_search", enabled=enabled).with_(repair=True)
+        )
+        sizes.append([len(entry.sources) for entry in registry.__entries__()])
+    assert sizes == [[0, 0]] * 6
 
 
 def test_a_listener_sees_the_change():

@@ -9,18 +9,17 @@ import types
 import pytest
 from registry_samples import MODULE, names
 
-from operator_schema import Registry, SchemaError, tool_input
+from operator_schema import Registry, SchemaError, Toolset, tool_input
 from operator_schema.errors import DuplicateToolError
 
 
 def test_from_module_takes_what_the_module_defines(folder):
     (folder / "rtools_a.py").write_text(MODULE.format(imports=""))
     (folder / "rtools_b.py").write_text(MODULE.format(imports="from rtools_a import first as imported"))
-    registry = Registry.from_module("rtools_b")
+    registry = Toolset.from_module("rtools_b")
     assert names(registry) == ["second", "first", "third"]
-    assert registry.get("first") is sys.modules["rtools_b"].first
-    assert names(Registry.from_module(sys.modules["rtools_a"], enabled=False)) == names(registry)
-    assert Registry.from_module("rtools_a", enabled=False).definitions() == []
+    assert registry["first"] is sys.modules["rtools_b"].first
+    assert names(Toolset.from_module(sys.modules["rtools_a"])) == names(registry)
 
 
 def test_from_module_takes_what_all_names(folder):
@@ -28,11 +27,11 @@ def test_from_module_takes_what_all_names(folder):
     (folder / "rtools_c.py").write_text(
         "from rtools_a import first, _hidden\n__all__ = ['_hidden', 'first']\n"
     )
-    assert names(Registry.from_module("rtools_c")) == ["_hidden", "first"]
+    assert names(Toolset.from_module("rtools_c")) == ["_hidden", "first"]
     module = types.ModuleType("rtools_d")
     module.__all__ = ["nothing"]
     with pytest.raises(AttributeError, match="nothing"):
-        Registry.from_module(module)
+        Toolset.from_module(module)
 
 
 def distribution(folder, name, entry_points):
@@ -45,8 +44,8 @@ def distribution(folder, name, entry_points):
 
 def test_from_entry_points(folder):
     (folder / "rtools_a.py").write_text(MODULE.format(imports=""))
-    more = "from rtools_a import first\nfrom operator_schema import Registry\n"
-    more += "ones = Registry([first]).prefix('r_')\nlisted = [first.with_(name='listed')]\nnothing = 5\n"
+    more = "from rtools_a import first\nfrom operator_schema import Toolset\n"
+    more += "ones = Toolset([first]).prefix('r_')\nlisted = [first.with_(name='listed')]\nnothing = 5\n"
     more += "named = {'renamed': first}\n"
     (folder / "rtools_e.py").write_text(more)
     group = "[operator_schema.tools]"
@@ -57,11 +56,10 @@ def test_from_entry_points(folder):
         f"{group}\nb = rtools_e:ones\na = rtools_e:listed\n"
         "[other.group]\none = rtools_a:first\ntwo = rtools_e:named\n",
     )
-    assert names(Registry.from_entry_points()) == ["listed", "r_first", "second", "first", "third"]
-    assert names(Registry.from_entry_points("other.group")) == ["first", "renamed"]
-    assert names(Registry.from_entry_points("no.group")) == []
-    assert [tool.name for tool in Registry.from_entry_points("other.group").offered()] == ["first", "renamed"]
-    assert Registry.from_entry_points(enabled=False).definitions() == []
+    assert names(Toolset.from_entry_points()) == ["listed", "r_first", "second", "first", "third"]
+    assert names(Toolset.from_entry_points("other.group")) == ["first", "renamed"]
+    assert names(Toolset.from_entry_points("no.group")) == []
+    assert [tool.name for tool in Toolset.from_entry_points("other.group").offered()] == ["first", "renamed"]
 
 
 @pytest.mark.parametrize(
@@ -92,7 +90,7 @@ def test_an_entry_point_that_is_wrong_says_where(folder, target, error, note):
     distribution(folder, "a-tools", "[operator_schema.tools]\nall = rtools_a\n")
     distribution(folder, "b-tools", f"[operator_schema.tools]\nx = {target}\n")
     with pytest.raises(error) as caught:
-        Registry.from_entry_points()
+        Toolset.from_entry_points()
     assert caught.value.__notes__ == [note]
 
 
@@ -112,5 +110,5 @@ def test_all_may_name_submodules_that_are_not_imported(folder):
     package.mkdir()
     (package / "__init__.py").write_text("__all__ = ['inner']\n")
     (package / "inner.py").write_text("")
-    assert names(Registry.from_module("rtools_lazy")) == []
+    assert names(Toolset.from_module("rtools_lazy")) == []
     assert "rtools_lazy.inner" not in sys.modules

@@ -8,6 +8,7 @@ from registry_samples import delete_file, names, read_file, told_names, web_sear
 from operator_schema import (
     DecodeError,
     Registry,
+    Toolset,
     describe_tools,
 )
 
@@ -18,10 +19,10 @@ def test_with_describe_tools_the_others_tell_their_summary():
     registry.register(describe_tools(registry))
     assert registry.definitions()[0]["description"] == "Search the web."
     assert told_names(registry) == ["web_search", "read_file", "describe_tools"]
-    assert registry.get("web_search") is web_search
+    assert registry["web_search"] is web_search
     assert registry.shown("web_search").described_by == "describe_tools"
     assert registry.shown("describe_tools").described_by is None
-    answer = registry.get("describe_tools").run({"tools": ["web_search"]})
+    answer = registry["describe_tools"].run({"tools": ["web_search"]})
     assert answer.startswith("## web_search\n\nSearch the web.\n\nIt takes a while.")
 
 
@@ -48,16 +49,16 @@ def test_nothing_is_lost_while_describe_tools_is_off():
 def test_tools_that_are_off_are_not_described():
     registry = Registry([web_search, delete_file])
     registry.register(describe_tools(registry))
-    assert registry.get("describe_tools").run({"tools": ["delete_file"]}) == "No such tool: delete_file"
+    assert registry["describe_tools"].run({"tools": ["delete_file"]}) == "No such tool: delete_file"
     registry.switch("delete_file", enabled=True)
-    assert "gone for ever" in registry.get("describe_tools").run({"tools": ["delete_file"]})
+    assert "gone for ever" in registry["describe_tools"].run({"tools": ["delete_file"]})
 
 
 def test_describe_tools_stays_with_its_registry():
     inner = Registry([web_search])
     inner.register(describe_tools(inner))
-    outer = Registry([read_file]).merge(inner)
+    outer = Registry([read_file], inner)
     assert names(outer) == ["read_file", "web_search"]
-    assert names(inner.prefix("a_")) == ["a_web_search"]
+    assert names(Toolset(inner).prefix("a_")) == ["a_web_search"]
     outer.register(describe_tools(outer))
-    assert "It takes a while." in outer.get("describe_tools").run({"tools": ["web_search"]})
+    assert "It takes a while." in outer["describe_tools"].run({"tools": ["web_search"]})

@@ -7,7 +7,7 @@ import functools
 import pytest
 from registry_samples import MODULE, names, read_file, told_names, web_search
 
-from operator_schema import Registry, SchemaError, describe_tools, tool, tool_input
+from operator_schema import Registry, SchemaError, Toolset, describe_tools, tool, tool_input
 from operator_schema.errors import ToolNotFoundError
 
 
@@ -39,8 +39,7 @@ def test_a_switch_that_is_async_is_refused(switch):
     registry = Registry([read_file])
     for change in (
         lambda: registry.switch("read_file", enabled=switch),
-        lambda: setattr(registry, "enabled", switch),
-        lambda: Registry(enabled=switch),
+        lambda: Toolset(read_file).switch(read_file, enabled=switch),
     ):
         with pytest.raises(TypeError, match="not one that is async or a generator"):
             change()
@@ -110,10 +109,10 @@ def test_from_module_takes_what_the_module_makes_of_things_from_elsewhere(folder
     (folder / "rtools_a.py").write_text(MODULE.format(imports=""))
     (folder / "rtools_o.py").write_text(ODD_MODULE)
     (folder / "rtools_p.py").write_text("from rtools_o import copied, edit, partial, wrapped\n")
-    registry = Registry.from_module("rtools_o")
+    registry = Toolset.from_module("rtools_o")
     assert names(registry) == ["edit", "partial", "plain", "copied", "describe_tools"]
-    assert registry.get("partial").home == registry.get("copied").home == "rtools_o"
-    assert names(Registry.from_module("rtools_p")) == []
+    assert registry["partial"].home == registry["copied"].home == "rtools_o"
+    assert names(Toolset.from_module("rtools_p")) == []
 
 
 def test_from_module_takes_what_a_helper_makes_for_it(folder):
@@ -122,5 +121,5 @@ def test_from_module_takes_what_a_helper_makes_for_it(folder):
         "    @tool(name=name)\n    def made(x: int) -> int:\n        return x\n    return made\n"
     )
     (folder / "rtools_i.py").write_text("from rtools_h import make\none = make('one')\n")
-    assert names(Registry.from_module("rtools_i")) == ["one"]
-    assert names(Registry.from_module("rtools_h")) == []
+    assert names(Toolset.from_module("rtools_i")) == ["one"]
+    assert names(Toolset.from_module("rtools_h")) == []

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from operator_schema import Registry, SchemaError, describe_tools, tool
+from operator_schema import Registry, SchemaError, Toolset, describe_tools, tool
 from operator_schema.errors import DuplicateToolError, ToolNotFoundError
 
 
@@ -59,12 +59,12 @@ def test_two_tools_of_one_place_are_told_apart_by_their_lines():
 def test_a_merge_that_would_give_two_tools_one_name_adds_none_and_names_both():
     registry = Registry([add])
     with pytest.raises(DuplicateToolError, match="plus have this name"):
-        registry.merge([other().with_(name="fine"), other()])
+        registry.register([other().with_(name="fine"), other()])
     assert [entry.name for entry in registry] == ["add"]
 
 
 def test_the_keys_of_a_mapping_are_the_names_of_the_tools():
-    registry = Registry({"sum": add, "add": add}).merge({"total": add})
+    registry = Registry({"sum": add, "add": add}, {"total": add})
     assert [entry.name for entry in registry] == ["sum", "add", "total"]
     assert registry["add"] is add
     assert registry["sum"].definition() == {**add.definition(), "name": "sum"}
@@ -75,7 +75,7 @@ def test_the_keys_of_a_mapping_are_the_names_of_the_tools():
         registry.register(add.with_(name="sum"))
 
 
-@pytest.mark.parametrize("make", [Registry, Registry().merge, describe_tools])
+@pytest.mark.parametrize("make", [Registry, Registry().register, describe_tools])
 def test_a_key_that_is_no_name_is_refused(make):
     with pytest.raises(SchemaError, match='the name "a b" is refused by providers'):
         make({"a b": add})
@@ -169,7 +169,7 @@ def test_a_switch_that_takes_other_arguments_is_refused_at_once(switch):
     with pytest.raises(
         TypeError, match="a function that takes nothing or the context, not one that takes other arguments"
     ):
-        Registry([add], enabled=switch)
+        Toolset(add).switch(add, enabled=switch)
     with pytest.raises(TypeError, match="takes other arguments"):
         Registry([add]).switch("add", enabled=switch)
 
@@ -191,7 +191,7 @@ def test_a_switch_that_takes_other_arguments_is_refused_at_once(switch):
     ],
 )
 def test_a_switch_that_needs_no_arguments_gets_none(switch):
-    registry = Registry([add], enabled=switch)
+    registry = Toolset(add).switch(add, enabled=switch)
     assert registry.is_enabled("add", context={"user": "Ada"}) is bool(switch())
 
 
@@ -214,7 +214,7 @@ def test_a_switch_that_needs_one_argument_gets_the_context(switch):
     class Context(dict):
         __hash__ = object.__hash__  # `functools.cache` asks for it
 
-    for registry in (Registry([add], enabled=switch), Registry([add.with_(enabled=switch)])):
+    for registry in (Toolset(add).switch(add, enabled=switch), Registry([add.with_(enabled=switch)])):
         if not hasattr(switch, "cache_info"):
             assert not registry.is_enabled("add")
             assert not registry.is_enabled("add", context={})
@@ -238,15 +238,15 @@ def package(tmp_path, monkeypatch):
 
 def test_a_package_without_tools_of_its_own_says_where_they_may_be(package):
     with pytest.raises(ValueError, match="the package packed_tools itself has no tools") as caught:
-        Registry.from_module("packed_tools")
+        Toolset.from_module("packed_tools")
     assert "packed_tools.files, packed_tools.web" in str(caught.value)
-    assert 'Registry.from_module("packed_tools.files")' in str(caught.value)
-    assert Registry.from_module("packed_tools.web")["ping"]() == "pong"
+    assert 'Toolset.from_module("packed_tools.files")' in str(caught.value)
+    assert Toolset.from_module("packed_tools.web")["ping"]() == "pong"
     (package / "__init__.py").write_text("__all__ = []\n")
     del sys.modules["packed_tools"]
-    assert len(Registry.from_module("packed_tools")) == 0
+    assert len(Toolset.from_module("packed_tools")) == 0
 
 
 def test_a_package_with_tools_is_taken_as_it_is(package):
     (package / "__init__.py").write_text("from .web import ping\n__all__ = ['ping']\n")
-    assert [entry.name for entry in Registry.from_module("packed_tools")] == ["ping"]
+    assert [entry.name for entry in Toolset.from_module("packed_tools")] == ["ping"]

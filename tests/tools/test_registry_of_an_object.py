@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from operator_schema import Executor, RawCall, Registry, tool, tool_input
+from operator_schema import Executor, RawCall, Registry, Toolset, tool, tool_input
 from operator_schema.errors import DuplicateToolError
 
 
@@ -84,7 +84,7 @@ def names_of(registry):
 
 
 def test_methods_are_bound_and_in_the_order_of_their_definition():
-    registry = Registry.from_object(Shop("Ann"))
+    registry = Toolset.from_object(Shop("Ann"))
     assert names_of(registry) == [
         *("greet", "replaced", "made_by", "also_made_by", "add", "double", "wait"),
     ]
@@ -99,7 +99,7 @@ def test_methods_are_bound_and_in_the_order_of_their_definition():
 
 @pytest.mark.needs_threads
 def test_they_are_executed():
-    executor = Executor(Registry.from_object(Shop("Ann")))
+    executor = Executor(Toolset.from_object(Shop("Ann")))
     calls = [
         RawCall(name="greet", arguments={"other": "Bob"}),
         RawCall(name="wait"),
@@ -114,14 +114,14 @@ def test_they_are_executed():
 
 def test_two_objects_keep_apart():
     one, two = (
-        Registry.from_object(Base("Ann")).prefix("ann_"),
-        Registry.from_object(Base("Bob")).prefix("bob_"),
+        Toolset.from_object(Base("Ann")).prefix("ann_"),
+        Toolset.from_object(Base("Bob")).prefix("bob_"),
     )
-    both = Registry().merge(one, two)
+    both = Registry(one, two)
     assert both["ann_greet"].run({"other": "x"}) == "Ann greets x"
     assert both["bob_greet"].run({"other": "x"}) == "Bob greets x"
     with pytest.raises(DuplicateToolError, match="greet"):
-        Registry.from_object(Base("Ann")).merge(Registry.from_object(Base("Bob")))
+        Toolset(Toolset.from_object(Base("Ann")), Toolset.from_object(Base("Bob")))
 
 
 def test_an_attribute_of_the_instance_counts_instead_of_its_method():
@@ -129,7 +129,7 @@ def test_an_attribute_of_the_instance_counts_instead_of_its_method():
     shop.greet = shop.greet.with_(name="welcome")
     shop.replaced = None
     shop.other = Base.dropped  # it has no method of this name
-    registry = Registry.from_object(shop)
+    registry = Toolset.from_object(shop)
     assert names_of(registry)[:2] == ["welcome", "made_by"]
     assert "replaced" not in registry
     assert "dropped" not in registry
@@ -155,7 +155,7 @@ def test_no_code_of_the_object_runs():
         def __bool__(self):
             raise AssertionError("bool")
 
-    assert names_of(Registry.from_object(Hostile())) == ["greet", "replaced", "dropped"]
+    assert names_of(Toolset.from_object(Hostile())) == ["greet", "replaced", "dropped"]
 
 
 def test_slots_and_abstract_methods_and_input_types():
@@ -180,14 +180,13 @@ def test_slots_and_abstract_methods_and_input_types():
         def act(self) -> str:
             return "done"
 
-    registry = Registry.from_object(Concrete())
+    registry = Toolset.from_object(Concrete())
     assert names_of(registry) == ["act", "query"]
     assert registry["act"].run({}) == "done"
 
 
 def test_an_object_without_tools_gives_an_empty_registry():
-    assert len(Registry.from_object(object())) == 0
-    assert Registry.from_object(Base("Ann"), enabled=False).definitions() == []
+    assert len(Toolset.from_object(object())) == 0
 
 
 @pytest.mark.parametrize(
@@ -195,18 +194,11 @@ def test_an_object_without_tools_gives_an_empty_registry():
     [
         (
             Shop,
-            r"Shop is a class, and its methods need an instance: write Registry\.from_object\(Shop\(…\)\)",
+            r"Shop is a class, and its methods need an instance: write Toolset\.from_object\(Shop\(…\)\)",
         ),
-        (types, r"types is a module: write Registry\.from_module\(types\)"),
+        (types, r"types is a module: write Toolset\.from_module\(types\)"),
     ],
 )
 def test_a_class_or_a_module_is_refused(wrong, message):
     with pytest.raises(TypeError, match=message):
-        Registry.from_object(wrong)
-
-
-def test_a_subclass_of_registry_makes_its_own_kind():
-    class Mine(Registry):
-        pass
-
-    assert type(Mine.from_object(Base("Ann"))) is Mine
+        Toolset.from_object(wrong)

@@ -5,20 +5,19 @@ from __future__ import annotations
 import pytest
 from registry_samples import delete_file, names, read_file, told_names, web_search
 
-from operator_schema import Executor, RawCall, Registry, describe_tools
+from operator_schema import Executor, RawCall, Registry, Toolset, describe_tools
 from operator_schema.errors import ToolNotFoundError
 
 
-def test_a_tool_wins_over_the_registry_and_a_switch_over_both():
+def test_a_switch_wins_over_the_tool():
     registry = Registry([web_search, delete_file])
     assert told_names(registry) == ["web_search"]
-    registry.enabled = False
+    registry.switch(registry, enabled=False)
     assert told_names(registry) == []
     registry.switch("delete_file", enabled=True)
     assert told_names(registry) == ["delete_file"]
-    registry.switch("delete_file", enabled=None)
-    assert told_names(registry) == []
-    assert registry.enabled is False
+    registry.switch(web_search, "delete_file", enabled=None)
+    assert told_names(registry) == ["web_search"]
     assert names(registry) == ["web_search", "delete_file"]
 
 
@@ -41,10 +40,8 @@ def test_switches_are_checked():
         match='enabled is a boolean, or a function that takes nothing or the context, not string "no"',
     ):
         registry.switch("web_search", enabled="no")
-    with pytest.raises(TypeError):
-        registry.enabled = None
-    with pytest.raises(TypeError):
-        Registry(enabled=1)
+    with pytest.raises(TypeError, match=r"switch needs the tools: switch\(search, enabled=False\)"):
+        registry.switch(enabled=False)
     with pytest.raises(ToolNotFoundError):
         registry.switch("web_serch", enabled=True)
     assert registry.is_enabled("web_search")
@@ -81,16 +78,17 @@ def test_a_switch_may_ask_the_context():
 
 
 def test_each_kind_of_switch_may_ask_the_context():
-    registry = Registry([read_file], enabled=is_admin)
+    registry = Registry(Toolset(read_file).switch(read_file, enabled=is_admin))
     assert [registry.is_enabled("read_file", context=given) for given in (ADMIN, GUEST)] == [True, False]
     registry.switch("read_file", enabled=lambda context: not is_admin(context))
     assert [registry.is_enabled("read_file", context=given) for given in (ADMIN, GUEST)] == [False, True]
-    assert Registry().merge(registry.prefix("p_")).is_enabled("p_read_file", context=GUEST)
+    assert Registry(Toolset(registry).prefix("p_")).is_enabled("p_read_file", context=GUEST)
 
 
 def test_the_context_comes_as_it_is_given():
     given = []
-    registry = Registry([read_file], enabled=lambda context: not given.append(context))
+    registry = Registry([read_file])
+    registry.switch(read_file, enabled=lambda context: not given.append(context))
     assert registry.is_enabled("read_file", context=ADMIN)
     assert registry.is_enabled("read_file")
     assert given == [ADMIN, {}]
@@ -145,14 +143,15 @@ def test_a_switch_that_fails_over_the_context_fails_this_call_alone():
 
 
 def test_a_registry_with_other_options_keeps_its_switches_and_the_other_registry():
-    registry = Registry([read_file, delete_file, web_search], enabled=False)
+    registry = Registry([read_file, delete_file, web_search])
+    registry.switch(registry, enabled=False)
     registry.register(describe_tools(registry))
     registry.switch("web_search", enabled=True)
-    made = registry.with_(repair=True, timeout=5)
+    made = Toolset(registry).with_(repair=True, timeout=5)
     assert names(made) == ["read_file", "delete_file", "web_search"]
     assert told_names(made) == ["web_search"]
     assert {each.timeout for each in made} == {5}
     assert made["web_search"].decode('{"query": "a", "max_results": "2"}').max_results == 2
     assert registry["web_search"] is web_search
     with pytest.raises(TypeError, match="did you mean repair"):
-        registry.with_(repairs=True)
+        Toolset(registry).with_(repairs=True)

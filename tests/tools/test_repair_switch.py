@@ -156,17 +156,18 @@ ENTRANCES = [
 @pytest.mark.parametrize("tools", [Registry([double, triple]), Toolset(double, triple)])
 def test_arguments_are_corrected_at_every_entrance_if_the_switch_is_on(entrance, tools):
     assert "42" not in entrance(tools)
-    assert entrance(tools.with_(repair=True)) == "42"
-    assert "42" not in entrance(tools.with_(repair=True).with_(repair=False))
+    assert entrance(Toolset(tools).with_(repair=True)) == "42"
+    assert "42" not in entrance(Toolset(tools).with_(repair=True).with_(repair=False))
 
 
+@pytest.mark.slow("starts a process")
 @pytest.mark.needs_process
 def test_arguments_for_another_process_are_corrected_before_they_leave(tmp_path):
     (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
     command = [sys.executable, str(tmp_path / "program.py")]
     assert "42" not in executed(Registry(tools_of(command)))
     assert executed(Registry(tools_of(command, repair=True))) == "42"
-    assert executed(Registry(tools_of(command)).with_(repair=True)) == "42"
+    assert executed(Toolset(tools_of(command)).with_(repair=True)) == "42"
 
 
 @pytest.mark.needs_process

@@ -52,6 +52,7 @@ def nothing() -> None:
     """Do nothing."""
 
 
+@pytest.mark.slow("draws many types")
 @pytest.mark.parametrize("own", [adopt, nothing, change])
 def test_arguments_are_read_back_from_parameters(own):
     parameters = dict(parameters_of(own))

@@ -221,6 +221,7 @@ def test_a_result_and_its_schema():
     assert validator(structured.schema).is_valid(structured.of(result.json))
 
 
+@pytest.mark.slow("draws many types")
 @given(TYPES, st.data())
 def test_every_result_fits_its_schema(declared, data):
     try:

@@ -11,7 +11,16 @@ from types import MappingProxyType
 
 import pytest
 
-from operator_schema import Executor, RawCall, Registry, SchemaError, describe_tools, tool, tool_input
+from operator_schema import (
+    Executor,
+    RawCall,
+    Registry,
+    SchemaError,
+    Toolset,
+    describe_tools,
+    tool,
+    tool_input,
+)
 from operator_schema.tools import ToolAnnotations
 from operator_schema.tools.metadata import FLAGS, NOTHING_STATED, STATEMENTS
 
@@ -85,8 +94,8 @@ def test_it_is_kept_by_all_that_makes_other_tools_or_registries():
     described = Registry([tool(**ALL)(delete)])
     described.register(describe_tools(described))
     found = [
-        Registry([tool(**ALL)(delete)]).prefix("files_", "Files: ").get("files_delete"),
-        Registry().merge(Registry([tool(**ALL)(delete)])).get("delete"),
+        Toolset([tool(**ALL)(delete)]).prefix("files_", "Files: ")["files_delete"],
+        Registry(Registry([tool(**ALL)(delete)]))["delete"],
         described.shown("delete"),
         copy.copy(tool(**ALL)(delete)),
         copy.deepcopy(tool(**ALL)(delete)),
@@ -185,7 +194,7 @@ def test_a_misspelt_statement():
         tool(readonly=True)(delete)
 
 
-# --- select ----------------------------------------------------------------------------------
+# --- only ------------------------------------------------------------------------------------
 
 
 def sample() -> Registry:
@@ -204,7 +213,6 @@ def sample() -> Registry:
 @pytest.mark.parametrize(
     ("wanted", "names"),
     [
-        ({}, ["both", "reader", "writer", "plain"]),
         ({"read_only": None}, ["both", "reader", "writer", "plain"]),
         ({"read_only": True}, ["both", "reader"]),
         ({"read_only": False}, ["writer"]),
@@ -215,15 +223,15 @@ def sample() -> Registry:
         ({"destructive": False}, []),
     ],
 )
-def test_select(wanted, names):
-    assert [each.name for each in sample().select(**wanted)] == names
+def test_only_tools_that_state_something(wanted, names):
+    assert [each.name for each in Toolset(sample()).only(**wanted)] == names
 
 
 @pytest.mark.needs_threads
 def test_switches_go_along_and_an_executor_takes_it():
     registry = sample()
     registry.switch("both", enabled=False)
-    found = registry.select(read_only=True)
+    found = Toolset(registry).only(read_only=True)
     assert [each.name for each in found.offered()] == ["reader"]
     results = Executor(found).run_sync(
         [RawCall("1", "reader", '{"path": "a"}'), RawCall("2", "writer", '{"path": "a"}')]
@@ -244,6 +252,6 @@ def test_switches_go_along_and_an_executor_takes_it():
         ({"tags": 5}, "tags="),
     ],
 )
-def test_what_select_refuses(wanted, message):
+def test_what_only_refuses(wanted, message):
     with pytest.raises(TypeError, match=message):
-        sample().select(**wanted)
+        Toolset(sample()).only(**wanted)

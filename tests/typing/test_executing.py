@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, assert_type
 
 import pytest
 
-from operator_schema import CallError, Executor, RawCall, Registry, Tool, ToolResult, tool
+from operator_schema import CallError, Executor, RawCall, Registry, Tool, ToolResult, Toolset, tool
 from operator_schema.errors import DuplicateToolError, ToolNotFoundError
 from operator_schema.tools import ToolDefinition
 
@@ -26,20 +26,21 @@ def add(a: int, b: int = 2) -> int:
 
 def test_a_registry_gives_tools() -> None:
     registry = Registry([add])
-    assert_type(registry.get("add"), Tool[..., Any])
+    assert_type(registry["add"], Tool[..., Any])
     assert_type(registry.shown("add"), Tool[..., Any])
     assert_type(registry.offered(), list[Tool[..., Any]])
     assert_type(list(registry), list[Tool[..., Any]])
     assert_type(registry.definitions(), list[ToolDefinition])
-    assert_type(registry.enabled, bool | Callable[[], bool] | Callable[[Mapping[Any, Any]], bool])
     assert_type(registry.offered(context={int: 1}), list[Tool[..., Any]])
-    assert_type(Registry([], enabled=lambda context: "user" in context), Registry)
+    registry.switch(registry, enabled=lambda context: "user" in context)
+    registry.update(lambda tools: tools.only("add").switch("add", enabled=None))
+    assert_type(registry.toolset, Toolset[Any])
     assert_type(registry.on_change(lambda change: change.added), Callable[[], None])
     assert_type(copy.deepcopy(registry), Registry)
-    assert_type(Registry.from_object(object()), Registry)
-    assert_type(registry.prefix("x_", "X: "), Registry)
-    assert_type(Registry({"add": add}).merge(registry.prefix("x_"), [add.with_(name="plus")]), Registry)
-    assert_type(Registry.from_module(__name__, enabled=lambda: True), Registry)
+    assert_type(Toolset.from_object(object()), Toolset[Any])
+    assert_type(Toolset(registry).prefix("x_", "X: "), Toolset[Any])
+    assert_type(Registry({"add": add}, Toolset(registry).prefix("x_"), [add.with_(name="plus")]), Registry)
+    assert_type(Toolset.from_module(__name__), Toolset[Any])
     registry.switch("add", enabled=False)
     assert_type(registry.is_enabled("add"), bool)
     assert_type(registry.unregister("add"), Tool[..., Any])
@@ -107,7 +108,7 @@ class Round:
 @pytest.mark.needs_threads
 def test_what_a_plan_returns_is_returned() -> None:
     executor = Executor([add])
-    assert_type(asyncio.run(executor.run(Plan(), hooks=5)), str)
+    assert_type(asyncio.run(executor.run(Plan())), str)
     assert_type(executor.run_sync(Round()), str)
     with pytest.raises(TypeError, match="expected a RawCall, a list of them, or a round"):
         executor.run_sync(5)  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]  # it isn't any of them

@@ -11,7 +11,8 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError(message, name="mcp") from None
 
 from .server import Handlers, handlers, server
+from .stdio import serve
 
-__all__ = ["Handlers", "handlers", "server"]
+__all__ = ["Handlers", "handlers", "serve", "server"]
 
 del mcp_types

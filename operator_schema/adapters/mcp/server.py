@@ -20,10 +20,11 @@ from mcp.server.subscriptions import ListenHandler, ToolsListChanged
 from mcp.shared.exceptions import MCPError
 
 from ...errors import ToolNotFoundError
-from ...execution import current_backend
+from ...execution import Executor, current_backend
 from ...json_values import without_surrogates
 from ...message_text import kind, received
-from ...tools import ERROR, Registry, ToolResult, class_name_of, write_log
+from ...rounds import Registry
+from ...tools import ERROR, ToolResult, class_name_of, write_log
 from ..base import Adapter, Runner
 from .content import (
     checked_structured,
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from mcp.server.subscriptions import ServerEvent
 
     from ...errors import ToolError
-    from ...execution import Executor, OnProgress
+    from ...execution import Confirm, OnProgress
     from ...tools import StructuredOutput, Tool
     from ..base import Tools
     from .content import Structured
@@ -213,8 +214,9 @@ def handlers(
             `ServerRequestContext` and returns that. That context, its session, and the state of the
             server's lifespan are there by their types anyway.
         executor: what runs the calls, for limits of your own; its registry has these tools. By default
-            it is `Executor(tools, strict_results=True, pass_through=[MCPError])`, which leaves results that
-            are objects of the protocol (`CallToolResult`, `ImageContent`) or of a framework as they are.
+            it is `Executor(tools, strict_results=True)`. Any executor raises `MCPError` here, and leaves
+            results that are objects of the protocol (`CallToolResult`, `ImageContent`) or of a framework as
+            they are.
         structured: which results a client gets as data beside the text. `"objects"`: those that are
             JSON objects. `"all"`: all that say more than a text; what isn't an object is wrapped as
             `{"result": …}` for clients that take objects alone. `"none"`: none.
@@ -235,9 +237,10 @@ def handlers(
     if type(confirm) is not bool:
         message = f"confirm is True or False, not {received(confirm)}"
         raise TypeError(message)
-    limits = {"strict_results": True, "native_results": native_classes()}
-    runner = _adapter.runner(tools, context, executor, None if confirm else "run", {}, **limits)
-    runner = Runner(runner.executor, _careful(runner.context), runner.confirm, runner.own)
+    asked: Confirm | None = None if confirm else "run"
+    runner = _adapter.runner(tools, context, executor, asked, {}, strict_results=True)
+    own = runner.executor.for_host(native_results=native_classes())
+    runner = Runner(own, _careful(runner.context), runner.confirm, runner.own)
     return Handlers(runner, structured, page_size, None if logger is None else ClientLog(logger))
 
 
@@ -343,7 +346,7 @@ async def call(
         MCPError: as the tool raised it, if it can be sent.
     """
     call_id = None if request is None else str(request.request_id)
-    is_asked = tool is not None and runner.holds_back(tool)
+    is_asked = tool is not None and runner.may_wait(tool)
     asked = confirmation.asked(request, params, tool) if is_asked and request is not None and tool else None
 
     def run(on_progress: OnProgress | None) -> Awaitable[ToolResult]:
@@ -560,7 +563,7 @@ def server(
         page_size=page_size,
         logger=logger,
     )
-    may_change = isinstance(tools, Registry)
+    may_change = isinstance(tools, (Executor, Registry))
     return server_of(own, name, may_change=may_change, version=version, instructions=instructions, **native)
 
 

@@ -19,6 +19,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from ...tools import WARNING, write_log
+from .server import server
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
     from mcp.server.lowlevel import Server
 
-__all__ = ["serve_stdio", "taken_streams"]
+    from ..base import Tools
+
+__all__ = ["serve", "serve_stdio", "taken_streams"]
 
 LONGEST_LINE = 64 * 2**20
 """Bytes of one message at most; a longer one is answered with an error, and the next one is read."""
@@ -36,6 +39,26 @@ _WAITING_LINES = 16
 _WAITING_BYTES = 2**20
 _GRACE = 5.0
 """Seconds that tools get to clean up after a signal; then the process ends all the same."""
+
+
+def serve(tools: Tools, /, **options: Any) -> int:
+    """Serve tools to the client that started this program, over standard input and output, until it goes.
+
+    Args:
+        tools: as for `server`: tools, a toolset, a registry or an executor.
+        options: as for `server`.
+
+    Returns:
+        The exit status for `sys.exit`: 0, or 128 and the number of the signal that ended it.
+
+    Raises:
+        DuplicateToolError: two tools have the same name.
+        TypeError: an argument is of another kind.
+        ValueError: an argument is out of range, or the executor has other tools.
+    """
+    made = server(tools, **options)
+    with taken_streams() as streams:
+        return asyncio.run(serve_stdio(made, *streams))
 
 
 @contextmanager

@@ -432,8 +432,8 @@ def test_a_list_that_has_changed_is_read_again():
         bad.page = 9
         assert await tools.refresh(registry)
         assert sorted(tool.name for tool in registry) == ["one", "three", "two"]
-        assert registry.get("one") is one
-        assert registry.get("two").input_schema() == ECHO
+        assert registry["one"] is one
+        assert registry["two"].input_schema() == ECHO
         del bad.tools[0]
         assert await tools.refresh(registry)
         assert [tool.name for tool in tools] == ["two", "three"]

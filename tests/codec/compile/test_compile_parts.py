@@ -20,6 +20,7 @@ from strategies import TYPES, Limits, values_for
 
 from operator_schema import Codec, DecodeError, SchemaError, SchemaLeaf
 from operator_schema.codec import tiers
+from operator_schema.codec.compile.writer import _require_exact
 from operator_schema.codec.interpret import interpret
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "campaign"))
@@ -320,3 +321,12 @@ def test_a_traceback_shows_the_source_of_a_part():
     with pytest.raises(KeyError) as caught:
         codec.decode({"a": {"x": 5}, "b": {"x": "bad"}})
     assert "= decode_" in "".join(traceback.format_exception(caught.value))
+
+
+def test_generated_code_takes_no_subclass_of_str():
+    class Text(str):
+        __slots__ = ()
+
+    _require_exact("a")
+    with pytest.raises(TypeError, match="text of class str alone"):
+        _require_exact(Text("a"))

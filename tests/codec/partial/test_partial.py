@@ -9,6 +9,7 @@ from partial_samples import WRITE, Nest, Write, found, outcome
 
 from operator_schema import Codec, DecodeError
 from operator_schema.codec import Partial
+from operator_schema.codec.partial import GrowingText
 from operator_schema.json_values import MAX_PROBLEMS
 
 
@@ -122,3 +123,10 @@ def test_the_whole_tells_what_no_field_can():
     assert found('{"low": 2, "high": 1}', Range) == [((), "rejected")]
     assert found('{"low": 2}', Range) == [(("high",), "missing")]
     assert Codec(Range).decode_partial('{"low": 2}').is_complete
+
+
+def test_an_object_may_end_after_any_space():
+    growing = GrowingText()
+    for piece in ("{", " ", " }"):
+        list(growing.read(piece))
+    assert growing.ended

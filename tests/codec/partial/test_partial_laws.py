@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from itertools import product
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from partial_samples import chunks, outcome
@@ -45,6 +46,7 @@ def is_about_text(problem):
     return problem.path == () and problem.code in {"invalid_json", "too_deep", "too_large", "out_of_range"}
 
 
+@pytest.mark.slow("draws hundreds of types")
 @given(st.data())
 def test_chunks_never_matter_and_the_end_is_decode_json(data):
     codec = Codec(
@@ -70,6 +72,7 @@ def test_chunks_never_matter_and_the_end_is_decode_json(data):
         assert error is not None
 
 
+@pytest.mark.slow("draws hundreds of texts")
 @given(st.data())
 def test_what_is_wrong_stays_wrong_whatever_follows(data):
     codec = Codec(data.draw(OBJECTS))
@@ -118,6 +121,7 @@ def can_become_json(text):
     return any(is_json(text + token + member + closers(text)) for token, member in ends)
 
 
+@pytest.mark.slow("draws hundreds of texts")
 @settings(max_examples=4 * settings().max_examples)
 @given(st.data())
 def test_text_is_broken_at_the_first_character_after_which_nothing_makes_it_json(data):

@@ -33,6 +33,7 @@ def seconds_a_chunk(text, read):
     return min(stretches)
 
 
+@pytest.mark.slow("measures growth")
 @pytest.mark.parametrize("make", LONG.values(), ids=LONG)
 def test_what_a_chunk_costs_does_not_depend_on_what_came_before(make):
     """So that the time is linear in the text."""

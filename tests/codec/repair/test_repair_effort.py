@@ -40,6 +40,7 @@ def readings(annotation: Any, value: Any) -> int:
     return count
 
 
+@pytest.mark.slow("measures growth")
 @pytest.mark.parametrize("annotation", [Numbers, Value, RING[0], list[list[list[int]]]])
 @pytest.mark.parametrize("levels", [0, 5, 40])
 def test_wrong_items_of_recursive_lists_are_read_a_bounded_number_of_times(annotation: Any, levels: int):

@@ -15,9 +15,9 @@ from pydantic import PydanticUserError
 from turn_table import run_section
 from turns import CALLS, OURS, PNG, TOOLS, Answer, add
 
-from operator_schema import RawCall, Registry, tool
+from operator_schema import Executor, RawCall, Registry, tool
 from operator_schema.adapters import anthropic as adapter
-from operator_schema.adapters.anthropic import to_async_tools, to_tool, to_tools
+from operator_schema.adapters.anthropic import to_tool, to_tools
 from operator_schema.content import Image
 
 TURNS = {
@@ -64,7 +64,7 @@ def run(tools, *calls, is_async=False, **options):
 
             async def main():
                 async with AsyncAnthropic(base_url=address, api_key="x") as client:
-                    made = to_async_tools(tools, **options)
+                    made = to_tools(tools, is_async=True, **options)
                     return await client.beta.messages.tool_runner(tools=made, **ASK).until_done()
 
             final = asyncio.run(main())
@@ -73,7 +73,8 @@ def run(tools, *calls, is_async=False, **options):
                 made = to_tools(tools, **options)
                 final = client.beta.messages.tool_runner(tools=made, **ASK).until_done()
         assert final.content[0].text == "done"
-        assert requests[0]["tools"] == Registry(tools).definitions()
+        registry = tools.registry if isinstance(tools, Executor) else Registry(tools)
+        assert requests[0]["tools"] == registry.definitions()
         return requests[1]["messages"][-1]["content"]
 
 
@@ -111,7 +112,7 @@ def test_cancelling_the_runner_cancels_the_tool():
 
     async def main(address):
         async with AsyncAnthropic(base_url=address, api_key="x") as client:
-            runner = client.beta.messages.tool_runner(tools=to_async_tools([hang]), **ASK)
+            runner = client.beta.messages.tool_runner(tools=to_tools([hang], is_async=True), **ASK)
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(runner.until_done(), 0.5)
 

@@ -53,7 +53,7 @@ def ask(app, calls):
     return asyncio.run(main())
 
 
-def app_of(*tools, **options):
+def app_of(tools, **options):
     app = FastMCP("test")
     executor = options.get("executor")
     app.add_provider(RegistryProvider(tools if executor is None else executor.registry, **options))
@@ -61,7 +61,7 @@ def app_of(*tools, **options):
 
 
 def turn_of(tools, calls, _is_async, **options):
-    return ask(app_of(*tools, **options), calls)
+    return ask(app_of(tools, **options), calls)
 
 
 def ask_a_person(tools, agrees):
@@ -69,7 +69,7 @@ def ask_a_person(tools, agrees):
         return ElicitResult(action="accept" if agrees else "decline", content={} if agrees else None)
 
     async def main():
-        async with Client(app_of(*tools), elicitation_handler=elicit) as client:
+        async with Client(app_of(tools), elicitation_handler=elicit) as client:
             return answer_of(await client.call_tool("wipe", {"path": "a"}, raise_on_error=False))
 
     return [asyncio.run(main())]
@@ -92,7 +92,7 @@ DRIVER = Driver(
 
 
 def test_an_unknown_tool_is_told_in_its_words():
-    (answer,) = ask(app_of(*TOOLS), CALLS["unknown"])
+    (answer,) = ask(app_of(TOOLS), CALLS["unknown"])
     assert answer == ("Unknown tool: 'ad'", True, False)
 
 
@@ -110,7 +110,7 @@ def test_a_client_that_waits_no_longer_cancels_the_tool():
         return 1
 
     async def main():
-        async with Client(app_of(wait)) as client:
+        async with Client(app_of([wait])) as client:
             with pytest.raises(Exception, match=r"(?i)time"):
                 await client.call_tool("wait", {}, timeout=0.05)
             for _ in range(100):
@@ -124,7 +124,7 @@ def test_a_client_that_waits_no_longer_cancels_the_tool():
 
 def test_the_schemas_on_the_wire_are_ours():
     async def main():
-        async with Client(app_of(*TOOLS)) as client:
+        async with Client(app_of(TOOLS)) as client:
             return await client.list_tools()
 
     offered = asyncio.run(main())
@@ -135,7 +135,7 @@ def test_the_schemas_on_the_wire_are_ours():
 
 def call(made, arguments=None, **options):
     async def main():
-        async with Client(app_of(made)) as client:
+        async with Client(app_of([made])) as client:
             return await client.call_tool(made.name, arguments or {}, **options)
 
     return asyncio.run(main())
@@ -220,7 +220,7 @@ def test_a_function_makes_the_context_of_a_call_from_theirs():
         """Say who asks."""
         return name
 
-    app = app_of(who, context=lambda ctx: {"name": f"in {ctx.fastmcp.name}"})
+    app = app_of([who], context=lambda ctx: {"name": f"in {ctx.fastmcp.name}"})
 
     async def main():
         async with Client(app) as client:
@@ -295,7 +295,7 @@ def test_what_a_tool_says_about_itself_reaches_the_client():
         return 1
 
     async def main():
-        async with Client(app_of(delete)) as client:
+        async with Client(app_of([delete])) as client:
             return await client.list_tools()
 
     (offered,) = asyncio.run(main())
@@ -406,7 +406,7 @@ def test_a_person_is_asked_by_an_elicitation(answer, said, mode):
 
     async def main():
         handler = {} if answer is None else {"elicitation_handler": elicit}
-        async with Client(app_of(delete), mode=mode, **handler) as client:
+        async with Client(app_of([delete]), mode=mode, **handler) as client:
             return answer_of(await client.call_tool("delete", {"path": "a"}, raise_on_error=False))
 
     found = asyncio.run(main())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 
 import pytest
 from agents import (
@@ -20,9 +21,13 @@ from chat_turns import DONE, answers, asked
 from contract import *  # noqa: F403  # what every adapter promises
 from contract import Driver
 from local_server import serving
+from mcp.client import Client
+from mcp.client.stdio import StdioServerParameters
+from mcp_processes import environment
+from mcp_types import ElicitResult
 from openai import AsyncOpenAI
-from turn_table import run_section
-from turns import CALLS, CONTEXT, OURS, TOOLS, check
+from turn_table import PAGE, run_section
+from turns import CALLS, CONTEXT, OURS, TOOLS, Call, check
 
 from operator_schema import Registry, tool
 from operator_schema.adapters import openai_agents as adapter
@@ -159,3 +164,54 @@ def test_traces_show_which_calls_failed(turn):
     codes = {"good": None, "problems": "invalid_params", "exception": "execution_failed"}
     ((error),) = ended
     assert (None if error is None else error["message"]) == codes[turn]
+
+
+def test_one_executor_serves_the_runner_and_a_client_of_mcp(tmp_path):
+    names = run_section("One executor for every door")
+    readme = (PAGE.parents[1] / "README.md").read_text(encoding="utf-8")
+    page = PAGE.read_text(encoding="utf-8")
+    lines = readme.partition("mcp.serve(executor)")[0].rpartition("```text\n")[2]
+    assert lines in page  # the README shows what runs here
+
+    async def main(address, amount):
+        model = OpenAIChatCompletionsModel("gpt-4o", AsyncOpenAI(base_url=address, api_key="x"))
+        config, agent = RunConfig(tracing_disabled=True), names["agent"].clone(model=model)
+        paused = await Runner.run(agent, "go", run_config=config)
+        state = paused.to_state()
+        for waiting in paused.interruptions:
+            state.approve(waiting)
+        if paused.interruptions:
+            await Runner.run(agent, state, run_config=config)
+        return len(paused.interruptions)
+
+    said = []
+    for amount in (6, 600):
+        call = Call("refund", {"order_id": "A7", "amount": amount})
+        with serving(asked([call]), DONE) as (address, requests):
+            said.append((asyncio.run(main(address, amount)), answers(requests[1])[0].text))
+    refused = "This call was rejected: Refunds of 100 USD or more need a ticket."
+    paid = "front desk: 6.00 USD are on their way"
+    assert said == [(1, paid), (0, refused)]  # nobody is asked about what a hook refuses
+
+    block = (
+        page.partition("## One executor for every door")[2].partition("```python\n")[2].partition("```")[0]
+    )
+    (tmp_path / "desk.py").write_text(block, encoding="utf-8")
+    program = StdioServerParameters(
+        command=sys.executable, args=[str(tmp_path / "desk.py")], env=environment()
+    )
+    questions = []
+
+    async def agree(_context, params):
+        questions.append(params.message)
+        return ElicitResult(action="accept", content={})
+
+    async def over_mcp():
+        async with Client(program, elicitation_callback=agree) as client:
+            return [
+                (await client.call_tool("refund", {"order_id": "A7", "amount": amount})).content[0].text
+                for amount in (6, 600)
+            ]
+
+    assert asyncio.run(over_mcp()) == [paid, refused]
+    assert len(questions) == 1

@@ -9,6 +9,7 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 
+import warm_processes
 from mcp import StdioServerParameters
 
 HERE = Path(__file__).resolve().parent
@@ -20,8 +21,10 @@ def environment(**more):
     return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", **more}
 
 
-def command(*words):
-    return [sys.executable, "-m", "operator_schema", "serve", *words]
+def command(*words, cold=False):
+    """Return the words that start a server; a cold one imports everything itself, which takes a second."""
+    program = [sys.executable, "-m", "operator_schema"] if cold else warm_processes.command(serves=True)
+    return [*program, "serve", *words]
 
 
 def over_stdio(*words, folder=HERE):
@@ -71,9 +74,9 @@ def request(number, method, params=None):
 
 
 @contextmanager
-def raw_server(*words, folder=HERE):
+def raw_server(*words, folder=HERE, cold=False):
     process = subprocess.Popen(
-        command(*words),
+        command(*words, cold=cold),
         cwd=folder,
         env=environment(),
         stdin=subprocess.PIPE,
@@ -87,10 +90,10 @@ def raw_server(*words, folder=HERE):
 
 
 @contextmanager
-def http_server(*words, folder=HERE, port=0, **more):
+def http_server(*words, folder=HERE, port=0, cold=False, **more):
     """Start a server, and yield its URL and its process; what it says is in `process.said` afterwards."""
     process = subprocess.Popen(
-        command("--http", "--port", str(port), *words),
+        command("--http", "--port", str(port), *words, cold=cold),
         cwd=folder,
         env=environment(**more),
         stdin=subprocess.DEVNULL,

@@ -49,7 +49,7 @@ def guarded():
     """Of a server that wants a token; afterwards its log is searched for that."""
     words = ("--token-env", "TOKEN", "--allow-host", "tools.example.com")
     origin = ("--allow-origin", f"{PAGE.upper()}/")
-    with http_server(*words, *origin, "mcp_app:registry", TOKEN=SECRET) as (found, process):
+    with http_server(*words, *origin, "mcp_app:registry", cold=True, TOKEN=SECRET) as (found, process):
         yield found, process
     assert "is refused with 401: the bearer token is missing or wrong" in process.said
     assert "wrong-wrong" not in process.said
@@ -697,7 +697,7 @@ def test_an_address_does_not_show_its_token():
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="counts open files as Linux lists them")
 def test_connections_leave_nothing_behind():
-    with http_server("mcp_app:registry") as (url, process):
+    with http_server("mcp_app:registry", cold=True) as (url, process):
         folder = Path(f"/proc/{process.pid}/fd")
         post(url, opening())
         before = len(list(folder.iterdir()))

@@ -48,7 +48,7 @@ def test_a_client_starts_it_and_calls_tools(mode):
 
 
 def test_nothing_but_messages_is_on_standard_output():
-    with raw_server("mcp_app:registry") as raw:
+    with raw_server("mcp_app:registry", cold=True) as raw:
         raw.begin()
         raw.call(1, "shout")
         assert raw.receive()["id"] == 1
@@ -147,7 +147,7 @@ def test_a_signal_ends_it_and_cancels_what_runs(number):
 
 
 def test_a_client_that_vanishes_ends_it():
-    with raw_server("mcp_app:registry") as raw:
+    with raw_server("mcp_app:registry", cold=True) as raw:
         raw.begin()
         raw.call(1, "wait", seconds=60)
         raw.call(2, "make", size=1_000_000)

@@ -1,0 +1,340 @@
+"""The live holder of a toolset: tools come and go while a program runs."""
+
+from __future__ import annotations
+
+from _thread import RLock
+from types import MethodType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..errors import DuplicateToolError
+from ..immutable import Value
+from ..message_text import received
+from ..tools.failures import ERROR, write_log
+from ..tools.signature import close_awaitable, is_awaitable, is_coroutine_function, is_generator_function
+from ..tools.tool_sources import places_of
+from .named_tools import NamedTools, entries_of
+from .toolset import Toolset
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Self
+
+    from ..tools.metadata import Switch
+    from ..tools.snapshot import Snapshot
+    from ..tools.tool import Tool
+    from .named_tools import Entry, Member, Selection, Selector
+
+    Listener = Callable[["RegistryChange"], object]
+
+__all__ = ["Listeners", "Registry", "RegistryChange"]
+
+AnyMember = TypeVar("AnyMember")
+
+
+class Registry(NamedTools):
+    """Tools that come and go while your program runs, in the order of their registration.
+
+    It holds one `Toolset`, and every change gives it another one. It may be read and changed by any number
+    of threads at once: a reader sees it before a change or after it. With a tool of `describe_tools` among
+    them, the definitions of the others have their summary alone, and their errors mention that tool.
+
+    What makes another set of tools is a matter of toolsets: `Toolset(registry).prefix("x_")`, or
+    `registry.update(…)` to change all of them at once.
+
+    A copy, deep or not, has the same tools and switches and shares no changes. A tool of `describe_tools`
+    in it still describes the tools of the first registry. A registry can be pickled if its tools and
+    switches can: as functions are, by their names in a module. Listeners are not copied.
+
+    Args:
+        members: as for `Toolset`.
+
+    Raises:
+        DuplicateToolError: two tools have the same name.
+        SchemaError: providers refuse a key of a mapping as a name.
+        TypeError: something is neither a tool nor a collection of tools.
+    """
+
+    __slots__ = ("_listeners", "_lock", "_named", "_toolset", "__dict__", "__weakref__")
+
+    def __init__(self, *members: Member) -> None:
+        self._lock = RLock()
+        self._listeners = Listeners()
+        self._named: dict[str, Entry] = {entry.tool.name: entry for entry in entries_of(members)}
+        # Made at the first read after a change, so that registering one by one takes no copy each.
+        self._toolset: Toolset[Any] | None = None
+
+    @property
+    def toolset(self) -> Toolset[Any]:
+        """The tools that are there now, with their switches."""
+        made = self._toolset
+        if made is None:
+            with self._lock:
+                made = self._toolset = Toolset.of_entries(self._named.values())
+        return made
+
+    @property
+    def _entries(self) -> Snapshot:
+        return self.toolset._entries  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # the same tools, with their switches
+
+    def __entries__(self) -> tuple[Entry, ...]:
+        """Return what another set of tools takes over: a tool of `describe_tools` describes this registry."""
+        return tuple([entry for entry in [*self._named.values()] if not entry.tool.describes_tools])
+
+    # --- changes ---------------------------------------------------------------------------------
+
+    def register(self, member: AnyMember, /, *others: Member) -> AnyMember:
+        """Add tools, or none if two would have the same name; also as a decorator above `@tool`.
+
+        Args:
+            member: a tool, or anything that is several tools, as for the class.
+            others: more of these.
+
+        Returns:
+            The first argument.
+
+        Raises:
+            DuplicateToolError: a name is taken.
+            SchemaError: providers refuse a key of a mapping as a name.
+            TypeError: something is neither a tool nor a collection of tools.
+        """
+        added = entries_of([member, *others])
+        with self._lock:
+            for entry in added:
+                other = self._named.get(entry.tool.name)
+                if other is not None:
+                    raise DuplicateToolError(entry.tool.name, places_of(other.tool, entry.tool))
+            self._named.update({entry.tool.name: entry for entry in added})
+            self._toolset = None
+        self._listeners.tell(added=tuple([entry.tool.name for entry in added]))
+        return member
+
+    def unregister(self, selector: Selector, /) -> Tool[..., Any]:
+        """Remove a tool.
+
+        Args:
+            selector: its name, or the tool itself.
+
+        Returns:
+            The tool.
+
+        Raises:
+            ToolNotFoundError: it isn't there.
+        """
+        with self._lock:
+            name = self.name_of(selector)
+            entry = self._named.pop(name)
+            self._toolset = None
+        self._listeners.tell(removed=(name,))
+        return entry.tool
+
+    def switch(self, *tools: Selection, enabled: Switch | None) -> None:
+        """Set whether the model may call tools now, whatever the tools themselves say.
+
+        Args:
+            tools: as for `only` of a toolset; the registry itself for all that are there.
+            enabled: as for `switch` of a toolset.
+
+        Raises:
+            ToolNotFoundError: one isn't there.
+            TypeError: `enabled` is something else, or no tools are named.
+        """
+        with self._lock:
+            names = self.switched(tools, enabled)
+            for name in names:
+                self._named[name] = self._named[name].replace(switch=enabled)
+            self._toolset = None if names else self._toolset
+        self._listeners.tell(switched=tuple(names))
+
+    def update(self, change: Callable[[Toolset[Any]], Toolset[Any]], /) -> None:
+        """Change all tools at once: `registry.update(lambda tools: tools.without("search").prefix("x_"))`.
+
+        Nobody sees anything between before and after, and other changes wait meanwhile.
+
+        Args:
+            change: a plain function that takes the tools, and returns those that are there from then on.
+
+        Raises:
+            TypeError: it returns something other than a `Toolset`; then nothing changes.
+            Exception: what it raises.
+        """
+        with self._lock:
+            before = self.toolset
+            after = change(before)
+            if not isinstance(after, Toolset):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+                message = f"update takes a function that returns a Toolset, not {received(after)}"
+                raise TypeError(message)
+            named = after.entries_after(before)
+            changed = _difference(dict(self._named), named)
+            self._named, self._toolset = named, None
+        self._listeners.tell(**changed)
+
+    def on_change(self, listener: Callable[[RegistryChange], object], /) -> Callable[[], None]:
+        """Call a function after each change of the registry.
+
+        It is called once for each call that adds, removes or switches tools, and not for one that changes
+        nothing; in the thread of that call, when everybody can see the change. It may change the registry
+        itself. If it raises an exception, that is logged, and nobody else notices. While several threads
+        change the registry, changes may arrive in another order: read the registry to see how it is now.
+
+        What a switch answers may change at any time, without a change of the registry.
+
+        Args:
+            listener: a plain function. The registry keeps a function, but not the instance of a bound
+                method: when nothing else refers to the instance, its method isn't called any more.
+
+        Returns:
+            A function that ends this. It may be called more than once.
+
+        Raises:
+            TypeError: it isn't a plain function.
+        """
+        return self._listeners.add(listener)
+
+    def __repr__(self) -> str:
+        return f"<Registry of {len(self)}>"
+
+    # --- as a value ------------------------------------------------------------------------------
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        """Return what copies and pickles consist of: no lock, no listeners."""
+        return tuple(self._named.values()), dict(self.__dict__)
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        """Fill a copy."""
+        entries, attributes = state
+        Registry.__init__(self)
+        self._named = {entry.tool.name: entry for entry in entries}  # pyright: ignore[reportIncompatibleVariableOverride]  # it changes
+        self.__dict__.update(attributes)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        from copy import deepcopy
+
+        # Switches are shared: they are asked for what holds in your program, not in a copy of it.
+        entries, attributes = self.__getstate__()
+        copied = object.__new__(type(self))
+        memo[id(self)] = copied
+        copied.__setstate__((entries, deepcopy(attributes, memo)))
+        return copied
+
+
+def _difference(before: dict[str, Entry], after: dict[str, Entry]) -> dict[str, tuple[str, ...]]:
+    """Return the attributes of the `RegistryChange` from one content to another."""
+    kept = [name for name in after if name in before and after[name].tool == before[name].tool]
+
+    def switch(entry: Entry) -> tuple[Any, ...]:
+        return entry.switch, entry.is_hidden
+
+    return {
+        "added": tuple([name for name in after if name not in kept]),
+        "removed": tuple([name for name in before if name not in kept]),
+        "switched": tuple([name for name in kept if switch(before[name]) != switch(after[name])]),
+    }
+
+
+class RegistryChange(Value):
+    """What has changed in a registry.
+
+    Attributes:
+        added: names of the tools that were added, in their order.
+        removed: names of the tools that were removed.
+        switched: names of the tools that another switch decides about now; whether the model may call
+            them may be the same as before.
+    """
+
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    switched: tuple[str, ...] = ()
+
+
+class Listeners:
+    """Functions that are called with each change.
+
+    A bound method is referred to weakly, if its instance allows that.
+    """
+
+    __slots__ = ("_lock", "_subscriptions")
+
+    def __init__(self) -> None:
+        self._lock = RLock()  # an instance that goes meanwhile may unsubscribe, in this thread
+        self._subscriptions: tuple[_Subscription, ...] = ()
+
+    def add(self, listener: Listener) -> Callable[[], None]:
+        """Add a plain function.
+
+        Returns:
+            A function that removes it.
+
+        Raises:
+            TypeError: it isn't a plain function.
+        """
+        _check_listener(listener)
+        subscription = _Subscription(listener)
+        with self._lock:
+            alive = [one for one in self._subscriptions if one.listener() is not None]
+            self._subscriptions = (*alive, subscription)
+
+        def unsubscribe() -> None:
+            subscription.listener = _nobody
+            with self._lock:
+                self._subscriptions = tuple([one for one in self._subscriptions if one is not subscription])
+
+        return unsubscribe
+
+    def tell(self, **names: tuple[str, ...]) -> None:
+        """Call each listener; one that fails is logged, and the others are called all the same.
+
+        Args:
+            names: the attributes of `RegistryChange`; nobody is called if all are empty.
+        """
+        if not self._subscriptions or not any(names.values()):
+            return
+        change = RegistryChange(**names)
+        for subscription in self._subscriptions:
+            listener = subscription.listener()
+            if listener is not None:
+                _call(listener, change)
+
+
+class _Subscription:
+    """A listener until it is unsubscribed, or until the instance whose method it is, is gone."""
+
+    __slots__ = ("listener",)
+
+    def __init__(self, listener: Listener) -> None:
+        self.listener: Callable[[], Listener | None] = _reference(listener)
+
+
+def _nobody() -> None:
+    return None
+
+
+def _reference(listener: Listener) -> Callable[[], Listener | None]:
+    if isinstance(listener, MethodType):
+        from weakref import WeakMethod
+
+        try:
+            return WeakMethod(listener)
+        except TypeError:
+            pass  # its instance has no room for weak references
+    return lambda: listener
+
+
+def _check_listener(listener: object) -> None:
+    what = received(listener)
+    if callable(listener):
+        if not is_coroutine_function(listener) and not is_generator_function(listener):
+            return
+        what = "one that is async or a generator"
+    message = f"a listener is a plain function (def) that takes the change, not {what}"
+    raise TypeError(message)
+
+
+def _call(listener: Listener, change: RegistryChange) -> None:
+    try:
+        answer: Any = listener(change)
+        if is_awaitable(answer):
+            close_awaitable(answer)
+            message = "a listener is a plain function: what it returns isn't awaited"
+            raise TypeError(message)  # noqa: TRY301  # logged like every other failure
+    except Exception as error:  # noqa: BLE001  # a listener is your program's own code
+        write_log(ERROR, "a listener of the registry failed", error=error)

@@ -1,0 +1,223 @@
+"""What seldom happens to tools, and still has one meaning."""
+
+from __future__ import annotations
+
+import functools
+import types
+from dataclasses import dataclass, field
+from typing import Annotated
+
+import pytest
+
+from operator_schema import DecodeError, RawCall, SchemaLeaf, skip, tool
+from operator_schema.content import File, Resource
+from operator_schema.tools.context import _arguments_in, _shape
+from operator_schema.tools.descriptions import _code, _without_statements, parameters_of
+from operator_schema.tools.failures import Failures, _cut_part, _ignored_arguments
+from operator_schema.tools.injection import _without_names, schema_of_raw
+from operator_schema.tools.input_types import Input, _make_dataclass, _WrittenByDataclass
+from operator_schema.tools.parameters import _has_leaf
+from operator_schema.tools.signature import _innermost, gives_context_manager
+from operator_schema.tools.tool_sources import own_tools_of, tools_in, tools_of
+from operator_schema.types import RawArguments
+
+
+@dataclass
+class Point:
+    """A place."""
+
+    x: int
+
+
+class Handle:
+    """Something of the host."""
+
+    def __init__(self, text=""):
+        self.text = text
+
+    def __eq__(self, other):
+        return self.text == other.text
+
+    __hash__ = None
+
+
+@dataclass
+class Sized:
+    """Something of a size."""
+
+    size: int = field(metadata={"examples": [3]})
+
+
+@tool
+def send(text: str, count: Annotated[int, skip] = 1) -> str:
+    """Send."""
+    return text * count
+
+
+def test_a_call_is_cut_off_or_not():
+    with pytest.raises(TypeError, match="is_cut_off is True or False, not integer 1"):
+        RawCall(name="send", arguments={}, is_cut_off=1)
+
+
+def test_what_is_injected_has_names_in_order():
+    assert send.injected == ("count",)
+
+
+def test_a_result_that_does_not_fit_is_written_with_notes():
+    assert send.write_output("a", is_lenient=True).notes == ()
+    written = send.write_output(5, is_lenient=True)
+    assert (written.text, len(written.notes)) == ("5", 1)
+
+
+def test_only_an_async_tool_has_the_mark_of_coroutine_functions():
+    assert send._is_coroutine_marker is None
+
+
+def test_only_arguments_at_the_top_are_unknown_arguments():
+    @tool
+    def move(to: dict[str, int], place: Point) -> str:
+        """Move."""
+        return ""
+
+    with pytest.raises(DecodeError) as caught:
+        move.codec.decode({"to": {}, "place": {"x": "a", "z": 1}, "fast": True})
+    assert _ignored_arguments(caught.value) == ["fast"]
+
+
+def test_a_function_without_a_name_that_python_takes_has_an_input_type_too():
+    def function(text: str) -> str:
+        return text
+
+    function.__qualname__ = "2nd"
+    assert tool(function, name="echo", description="Echo.").input_type.__name__ == "FunctionInput"
+
+
+def test_a_property_that_was_described_by_hand_is_no_parameter_inside():
+    assert _without_statements({"type": "string", "required": True, "summary": "a"}) == {
+        "type": "string",
+        "description": "a",
+    }
+
+
+def test_a_fence_is_longer_than_those_in_the_text():
+    assert _code("```") == '````json\n"```"\n````'
+
+
+@pytest.mark.parametrize(
+    ("part", "left"),
+    [
+        (File.from_bytes(b"a", "text/plain", "x" * 100), 3),
+        (Resource("file:///a", text="x" * 100), 20),
+    ],
+    ids=["file", "resource"],
+)
+def test_a_part_of_a_failure_is_cut_in_what_is_long(part, left):
+    cut = _cut_part(part, left)
+    assert type(cut) is type(part)
+    assert cut != part
+
+
+def test_a_wrapper_of_too_many_is_not_looked_through():
+    def function():
+        pass
+
+    wrapped = function
+    for _ in range(150):
+        wrapped = functools.wraps(wrapped)(lambda: None)
+    assert _innermost(wrapped) is not function
+    assert not gives_context_manager(types.SimpleNamespace(function=wrapped, source=function))
+
+
+def test_aliases_that_never_end_are_left():
+    alias = type("TypeAliasType", (), {})()
+    alias.__value__ = alias
+    assert _without_names(alias) is alias
+
+
+def test_raw_arguments_are_described_by_their_leaf_alone():
+    leaf = SchemaLeaf(RawArguments, {"type": "object"}, RawArguments, dict, RawArguments({}))
+    assert schema_of_raw(Annotated[RawArguments, "of the host", leaf], ()) == {"type": "object"}
+    assert schema_of_raw(Annotated[RawArguments, "of the host"], ()) is None
+
+
+def test_a_class_with_a_leaf_in_its_annotation_has_a_leaf():
+    leaf = SchemaLeaf(Handle, {"type": "string"}, Handle, lambda handle: handle.text, Handle())
+    assert _has_leaf(Annotated[Handle, leaf], Handle)
+    assert not _has_leaf(Annotated[Handle, "a handle"], Handle)
+
+
+def test_the_base_of_inputs_is_no_dataclass():
+    assert not hasattr(type("Own", (Input,), {"asked": _WrittenByDataclass("asked")}), "asked")
+
+
+def test_a_class_of_input_is_asked_itself():
+    """As `inspect.signature` of Python 3.13 does it."""
+    asked = _WrittenByDataclass("__eq__").__get__(send.input_type, type)
+    assert asked.__self__ is send.input_type
+
+
+def test_an_input_becomes_a_dataclass_once():
+    cls = send.input_type
+    _make_dataclass(cls)
+    before = cls.__dataclass_params__
+    _make_dataclass(cls)
+    assert cls.__dataclass_params__ is before
+
+
+def test_a_default_whose_copy_needs_too_much_memory_raises_that():
+    class Huge(list):
+        def __deepcopy__(self, memo):
+            raise MemoryError
+
+        __copy__ = __reduce_ex__ = lambda self, *_: (_ for _ in ()).throw(MemoryError())
+
+    def work(items: list = Huge()) -> str:  # noqa: B008  # a default that can change is what is tested
+        """Work."""
+        return ""
+
+    with pytest.raises(MemoryError):
+        tool(work)
+
+
+def test_tools_are_found_in_a_module_by_its_name(define):
+    define("from operator_schema import tool\n\n@tool\ndef f() -> str: ...\n", "named_by_a_test")
+    assert [found.name for found in tools_in("named_by_a_test")] == ["f"]
+
+
+def test_a_package_without_tools_and_modules_has_none(define, tmp_path):
+    package = define("", "empty_package_of_a_test")
+    package.__path__ = [str(tmp_path)]
+    assert own_tools_of(package) == []
+
+
+def test_a_method_of_a_tool_is_the_tool_of_its_instance():
+    class Desk:
+        @tool
+        def open(self) -> str:
+            """Open."""
+            return "open"
+
+    desk = Desk()
+    (found,) = tools_of([types.MethodType(vars(Desk)["open"], desk)])
+    assert found() == "open"
+
+
+def test_the_wording_of_a_failure_that_fails_names_the_tool():
+    failures = Failures("type", str, ())
+
+    class Odd(Exception):  # noqa: N818  # it is odd
+        def __str__(self):
+            raise ValueError
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("operator_schema.tools.failures._failure_text", lambda *_: 1 / 0)
+        assert failures._worded(RawCall("1", "send", {}), Odd()) == "send failed"
+
+
+def test_arguments_of_a_base_that_no_base_names_are_unknown():
+    assert _arguments_in(_shape(Handle), list) == ()
+
+
+def test_a_parameter_has_the_examples_of_its_field():
+    ((_, parameter),) = parameters_of(Sized)
+    assert parameter["properties" if "properties" in parameter else "examples"] == [3]
