@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..tools import ProgressUpdate, Tool, ToolResult
     from .subject import Subject
 
-__all__ = ["Agreements", "result_as_dict", "run_call"]
+__all__ = ["Agreements", "result_as_dict", "run_call", "undecided"]
 
 _MOST_RECORDS = 200
 _MOST_UPDATES = 200
@@ -121,13 +121,22 @@ async def run_call(
     with _records(say) as records:
         start = time.perf_counter()
         result = await subject.executor.run(
-            raw, context=context, confirm="run" if agreed else None, on_progress=on_progress
+            raw, context=context, confirm=_agreed if agreed else undecided, on_progress=on_progress
         )
         seconds = time.perf_counter() - start
     if result.code == "needs_approval" and not agreed:
         return {"question": _question_about(tool, raw) or result.content}
     about = {"seconds": seconds, "progress": updates, "records": records}
     return {"result": result_as_dict(result), **about, **_asked(tool, result)}
+
+
+def _agreed(_call: object) -> bool:
+    """Say that a person agreed: to what the tool asks for, and to what a hook leaves to a person."""
+    return True
+
+
+def undecided(_call: object) -> None:
+    """Say that nobody decided yet, so that the page asks, rather than whoever the executor would ask."""
 
 
 def _with_answers(subject: Subject, answers: dict[Any, Any]) -> Mapping[Any, Any]:

@@ -11,7 +11,7 @@ from ..message_text import clip
 from ..rounds import RoundError, call_text
 from .forms import form_of
 from .readings import finding_as_dict
-from .running import result_as_dict
+from .running import result_as_dict, undecided
 
 if TYPE_CHECKING:
     from ..rounds import Round, SqliteStore, ToolCall
@@ -160,6 +160,6 @@ async def run_round(subject: Subject, store: SqliteStore, round_id: str) -> dict
         message = "no call of this round is to be run"
         raise DecisionError(message)
     try:
-        return round_as_dict(await executor.run(work, context=subject.context))
+        return round_as_dict(await executor.run(work, context=subject.context, confirm=undecided))
     except _CAUSES as error:
         raise DecisionError(clip(str(error), _LONGEST_TEXT)) from error

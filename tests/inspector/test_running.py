@@ -10,7 +10,7 @@ from typing import Annotated
 import help_desk
 import pytest
 
-from operator_schema import Executor, skip, tool
+from operator_schema import Defer, Executor, Reject, skip, tool
 from operator_schema.content import File, Image, Resource
 from operator_schema.inspector import running, subject_of
 from operator_schema.inspector.running import Agreements, run_call
@@ -69,17 +69,19 @@ def test_an_agreement_is_for_one_call_once(monkeypatch):
     assert not agreements.take(late, "refund", "{}")
 
 
-def test_whoever_an_executor_asks_can_ask_a_person_here():
+def test_whoever_an_executor_asks_is_not_asked_here():
     @tool(read_only=True)
     def look(size: int) -> int:
         """Look."""
         return size
 
-    def nobody(_call):
+    def on_the_terminal(call):
         raise AssertionError
 
-    subject = subject_of("x", Executor([look], confirm=nobody))
-    assert run(subject, "look", '{"size": 3}')["result"]["content"] == "3"
+    executor = Executor([look], confirm=on_the_terminal, hooks=lambda call: Defer("a person decides"))
+    subject = subject_of("x", executor)
+    assert run(subject, "look", '{"size": 3}') == {"question": "Run look?\nsize: 3"}
+    assert run(subject, "look", '{"size": 3}', agreed=True)["result"]["content"] == "3"
 
 
 def test_progress_and_a_picture(subject):
@@ -156,6 +158,34 @@ def test_what_the_program_has_to_give_is_named_and_given():
     )
     executor = Executor([look], context={"db": Database()})
     assert run(subject_of("x", executor), "look", "{}")["result"]["content"] == "orders"
+
+
+def test_the_hooks_of_an_executor_decide_here_too():
+    ran = []
+
+    @tool
+    def pay(amount: int) -> str:
+        """Pay.
+
+        Args:
+            amount: In dollars.
+        """
+        ran.append(amount)
+        return "paid"
+
+    def limits(call):
+        if call.input.amount > 100:
+            return Reject("too much")
+        return Defer("a person decides") if call.input.amount > 10 else None
+
+    subject = subject_of("x", Executor([pay], hooks=limits))
+    assert run(subject, "pay", '{"amount": 5}')["result"]["content"] == "paid"
+    asked = run(subject, "pay", '{"amount": 50}')
+    assert asked == {"question": "Run pay?\namount: 50"}
+    assert run(subject, "pay", '{"amount": 50}', agreed=True)["result"]["content"] == "paid"
+    refused = run(subject, "pay", '{"amount": 500}', agreed=True)["result"]
+    assert refused["content"] == "This call was rejected: too much"
+    assert ran == [5, 50]
 
 
 def test_an_executor_keeps_its_rules():
