@@ -231,11 +231,12 @@ def test_there_is_a_limit_on_what_is_told():
     from operator_schema.types import Progress
 
     @tool
-    def chatter(progress: Annotated[Progress, skip]) -> str:
+    async def chatter(progress: Annotated[Progress, skip]) -> str:
         """Talk without end."""
         for step in range(500):
             logging.getLogger("chatter").info("x" * 5_000)
             progress(step)
+            await asyncio.sleep(0)  # whoever listens gets it now
         return "x" * 150_000
 
     done = run(subject_of("x", [chatter]), "chatter", "{}")
