@@ -440,8 +440,7 @@ class _Follower:
                 executor = offered.executor()
                 context = await self._contexts.open(offered.context)
             except Exception as error:  # noqa: BLE001  # the program that is being changed; it goes on with the old tools
-                text = error.message if isinstance(error, click.ClickException) else str(error)
-                err.report("", f"not reloaded: {text}")
+                err.report("", f"not reloaded: {error}")
             else:
                 if self._stop is not None:
                     self._stop()

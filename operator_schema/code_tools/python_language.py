@@ -378,14 +378,13 @@ def python_problems(code: str, context: Context) -> list[SyntaxProblem]:
         before = code.partition("\0")[0]
         line = before.count("\n") + 1
         return [SyntaxProblem(line, len(before) - before.rfind("\n"), "a null character in the code")]
-    text = textwrap.dedent(code) if context in {"function_body", "statements"} else code
-    removed = len(code.partition("\n")[0]) - len(text.partition("\n")[0])
+    text = code.strip() if context == "expression" else code if context == "file" else textwrap.dedent(code)
     if _levels(text) > _MOST_LEVELS:
         return [SyntaxProblem(1, 1, f"the code nests deeper than {_MOST_LEVELS} levels")]
     try:
         _compiled(text, context)
     except SyntaxError as error:
-        return [_problem(error, removed)]
+        return [_problem(error, code, text)]
     except (ValueError, OverflowError, MemoryError, RecursionError) as error:
         return [SyntaxProblem(1, 1, f"the parser gives up: {str(error) or type(error).__name__}")]
     return []
@@ -408,7 +407,7 @@ def _levels(text: str) -> int:
 def _compiled(text: str, context: Context) -> None:
     _be_quiet()
     if context == "expression":
-        tree = ast.parse(text.strip(), _NAME, "eval")
+        tree = ast.parse(text, _NAME, "eval")
         compile(tree, _NAME, "eval", dont_inherit=True, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
         return
     module = ast.parse(text, _NAME)
@@ -437,8 +436,13 @@ def _be_quiet() -> None:
         warnings.filterwarnings("ignore", category=Warning, module=_QUIET[3].pattern)
 
 
-def _problem(error: SyntaxError, removed: int) -> SyntaxProblem:
+def _problem(error: SyntaxError, code: str, text: str) -> SyntaxProblem:
+    """Return a problem of a text as one of the code that the text was before it lost its indentation."""
     message = error.msg or "invalid syntax"
     line, column = error.lineno or 1, max(error.offset or 1, 1)
     suggestion = next((hint for said, hint in _SUGGESTED if said in message), None)
-    return SyntaxProblem(line, column + removed, message, suggestion)
+    read = text.split("\n")[line - 1 : line]
+    line += code[: code.find(text)].count("\n") if text in code else 0
+    written = code.split("\n")[line - 1 : line]
+    removed = written[0].find(read[0]) if read and written else 0
+    return SyntaxProblem(line, column + max(removed, 0), message, suggestion)

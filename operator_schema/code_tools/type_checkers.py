@@ -100,7 +100,7 @@ def _as_file(code: str, context: Context, language: str) -> _Snippet:
         wrapper = go_wrapper(context)
         return _Snippet(f"{wrapper.before}{code}{wrapper.after}", wrapper.before.count("\n"))
     if context == "expression":
-        return _Snippet(code.strip())
+        return _Snippet(f"(\n{code}\n)", 1)
     body = "".join(f"    {line}" for line in code.splitlines(keepends=True)) or "    pass"
     return _Snippet(f"def snippet():\n{body}\n", 1, 4)
 

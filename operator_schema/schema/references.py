@@ -216,8 +216,10 @@ def with_references_resolved(schema: Schema, most: int) -> Schema:
         meant: Schema = resolve(schema, reference)
         others = {key: value for key, value in inner.items() if key != "$ref"}
         if reference in above or left < 0:
-            return {**{key: meant[key] for key in ("type",) if key in meant}, **others}
-        return {**resolved(meant, (*above, reference)), **resolved(others, above)}
+            own = {key: meant[key] for key in ("type",) if key in meant}
+        else:
+            own = resolved(meant, (*above, reference))
+        return {**own, **resolved(others, above)}
 
     return resolved(schema, ())
 

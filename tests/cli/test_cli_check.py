@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 
 import pytest
 
@@ -145,3 +146,18 @@ def test_check_prints_json_for_other_programs(run):
     assert len(found["bad_tool"][0]["complaints"]) == 2
     assert found["shared"][0]["name"] == "Imported"
     assert found["shared"][0]["complaints"] == []
+
+
+@pytest.mark.parametrize("order", [("Asked", "Told"), ("Told", "Asked")])
+def test_a_class_that_is_the_input_of_a_tool_is_judged_with_its_tool(run, tmp_path, monkeypatch, order):
+    classes = [f'@dataclass\nclass {name}:\n    """Say."""\n\n    a: int\n\n\n' for name in order]
+    (tmp_path / "inputs_of_tools.py").write_text(
+        "from dataclasses import dataclass\n\nfrom operator_schema import tool_input\n\n\n"
+        f'{"".join(classes)}ask = tool_input(Asked, name="ask")\n'
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    status, out, _ = run("check", "inputs_of_tools")
+    sys.modules.pop("inputs_of_tools")
+    assert status == 0
+    assert {"ask", "Asked", "Told"} & {*out.split()} == {"ask", "Told"}

@@ -289,3 +289,20 @@ def test_the_code_tools_of_a_folder(made, tmp_path):
     assert status == 0, err
     assert [found["name"] for found in json.loads(out)["results"]] == ["price"]
     assert made("call", *words[:2], "missing-folder", words[-1])[0] == 2
+
+
+@pytest.mark.needs_threads
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--kinds", "a"), "['a'] None"),
+        (("--kinds", "a", "--kinds", "b"), "['a', 'b'] None"),
+        (("--kinds", '["a", "b"]'), "['a', 'b'] None"),
+        (("--kinds", '["a"]', "--kinds", '["b"]'), "['[\"a\"]', '[\"b\"]'] None"),
+        (("--sizes", "1", "--sizes", "2"), "[] [1, 2]"),
+        (("--sizes", "[1, 2]"), "[] [1, 2]"),
+    ],
+)
+def test_a_list_is_an_option_several_times_or_json_once(made, words, said):
+    status, out, err = made("call", "made:make_tools.settings", *words)
+    assert (status, out) == (0, f"docs 2 'files' False {said} \n"), err

@@ -107,3 +107,11 @@ def test_a_word_that_is_nearly_right_is_answered_with_the_right_one(mail, option
 
 def test_lint_of_a_module_that_isnt_there(mail):
     assert mail("lint", "no_such_module")[0] == 2
+
+
+def test_each_provider_has_a_line_of_its_own_behind_the_table(mail):
+    status, out, err = mail("lint", "lint_mail", "--provider", "openai_chat", "--provider", "anthropic")
+    assert (status, err) == (0, "")
+    *_, first, second = out.splitlines()
+    assert first.startswith("OpenAI Chat Completions")
+    assert second.startswith("Anthropic")

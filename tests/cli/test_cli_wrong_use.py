@@ -206,3 +206,22 @@ def test_a_failing_context_shows_its_traceback_on_request(run):
     assert (status, out) == (2, "")
     assert err.startswith("Traceback (most recent call last):\n")
     assert err.endswith("make_no_context() failed: LookupError: no database (host.py, line 29)\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (("serve", "app.py"), "app"),
+        (("serve", "pkg/app.py"), "pkg.app"),
+        (("serve", "pkg/app.py:registry"), "pkg.app:registry"),
+        (("serve", "../app.py"), "app.py".removesuffix(".py")),
+        (("call", "app.py"), "app:TOOL"),
+        (("call", "pkg/app.py:look"), "pkg.app:look"),
+        (("schema", "app.py"), "app:TYPE"),
+        (("serve", "--context", "app.py", "app"), "app:NAME"),
+    ],
+)
+def test_a_path_gets_the_name_that_was_meant(run, words, meant):
+    status, out, err = run(*words)
+    assert (status, out) == (2, "")
+    assert f"is a path; give MODULE by its name: {meant}\n" in err

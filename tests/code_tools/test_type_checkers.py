@@ -159,3 +159,36 @@ def test_the_tool_may_take_longer_than_its_checker(project):
     call = RawCall("1", "check_syntax", {"code": "x = 1", "type_check": True, "language": "python"})
     result = Executor(tools, timeout=0.1).run_sync(call)
     assert result.value["checked_with"] == "mypy took more than 0.2 seconds, and was stopped"
+
+
+FINDS = """
+for file; do :; done
+place=$(grep -n -b -o wrong "$file" | head -n 1)
+line=$(echo "$place" | cut -d: -f1)
+column=$(sed -n "${line}p" "$file" | sed 's/wrong.*//' | wc -c)
+echo "$file:$line:$column: error: in a file of ${file##*.}"
+exit 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("language", "program", "context", "code", "place"),
+    [
+        ("python", "mypy", "file", "x = 1\ny = wrong\n", "2:5"),
+        ("python", "mypy", "statements", "x = 1\ny = wrong", "2:5"),
+        ("python", "mypy", "statements", "\n  x = 1\n  y = wrong\n", "3:7"),
+        ("python", "mypy", "function_body", "return wrong", "1:8"),
+        ("python", "mypy", "expression", "wrong", "1:1"),
+        ("python", "mypy", "expression", "\n  f(1,\n    wrong)  # a comment", "3:5"),
+        ("python", "mypy", "expression", "  wrong + 1\n", "1:3"),
+        ("go", "go", "file", "package p\n\nvar x = wrong\n", "3:9"),
+        ("go", "go", "statements", "x := 1\nf(x, wrong)", "2:6"),
+        ("go", "go", "function_body", "  return wrong", "1:10"),
+        ("go", "go", "expression", "f(1, wrong)", "1:6"),
+    ],
+)
+def test_what_a_checker_finds_is_where_the_snippet_has_it(project, language, program, context, code, place):
+    install(project, program, FINDS)
+    found = check(project, code, context, language=language)
+    message = f"in a file of {'go' if language == 'go' else 'py'}"
+    assert found["errors"] == [{"position": place, "message": message}]

@@ -5,11 +5,12 @@ doesn't run. The tests are good where they fail for it. Places are drawn at rand
 chance; cosmic-ray knows what can be changed at each. Annotations and what only type checkers read are
 left out, as a change there does nothing.
 
-Each worker has a copy of the project of its own, so that the checkout is never touched. A mutant's
-tests begin with those of its room and end at the first failure. With `--coverage` only the tests
-run that reach the changed line, which takes a fifth of the time; `coverage run` with
-`dynamic_context = test_function` writes that data. With `--near` only the tests of the room run, which is
-how the score of a room is measured in minutes instead of hours.
+First the tests of each room run once, and `reached` writes down which of them reach which lines.
+A mutant's tests begin with a few quick ones that reach the changed line, go on with all that reach it, then
+with the others of its room, and end at the first failure. Few mutants need more than the first stage. With
+`--near` the tests of other rooms don't run, which measures a room in minutes instead of hours.
+
+Each worker has a copy of the project of its own, so that the checkout is never touched.
 """
 
 # ruff: noqa: T201  # what it prints is what it is for
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
 import difflib
 import json
 import os
@@ -25,33 +27,43 @@ import queue
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 import warnings
+from argparse import Namespace
 from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pytest
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator, operator_names
-from coverage import CoverageData
+from reached import Reached
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Column, Table
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = "operator_schema"
+PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
 TESTS = ("tests", "docs", "README.md")
 SLOW = ("tests/cli", "tests/matrix", "tests/mutation", "tests/typing", "tests/test_benchmarks.py")
 """Tests that say nothing about the mutated modules, or start a process for each question."""
-FIRST = 60
-"""Test functions, spread over all that reach a line, that are run before all of their files."""
+QUICK = 3.0
+"""Seconds of tests in the first stage of a mutant."""
 TIMEOUT = 600.0
-"""Seconds for each stage of a mutant's tests; a mutant that takes longer loops, which counts as noticed."""
+"""Seconds for tests whose usual time isn't known; a mutant that takes longer counts as noticed."""
+PATIENCE = 10
+"""How many times longer than usual a short stage may take: the change may have made a loop endless."""
+START = 30.0
+"""Seconds to start Python and collect the tests, on a busy machine."""
+MEMORY = 8 * 1024 * 1024
+"""KiB of addresses for the tests of a mutant: the change may have removed a bound."""
 
 
 class Room(NamedTuple):
@@ -76,6 +88,14 @@ ROOMS = {
             *("documents", "tools/test_document_tool.py", "tools/test_schemas_by_hand.py"),
         ),
     ),
+    "documents": Room(
+        (
+            *("schema/read.py", "schema/document.py", "schema/document_codec.py"),
+            *("schema/document_checks.py", "schema/references.py", "schema/subschemas.py"),
+            "schema/value_check.py",
+        ),
+        ("documents", "test_keywords.py", "tools/test_document_tool.py", "tools/test_schemas_by_hand.py"),
+    ),
     "errors": Room(
         ("errors.py", "findings.py", "message_text.py"),
         ("test_errors.py", "test_error_laws.py", "test_message_text.py"),
@@ -98,10 +118,10 @@ ROOMS = {
     ),
     "code_tools": Room(("code_tools",), ("code_tools",)),
     "lint": Room(("lint",), ("test_lint_meanings.py", "test_lint.py", "cli/test_cli_lint.py")),
-    "cli": Room(("cli",), ("cli",)),
+    "cli": Room(("cli/[!s]*.py",), ("cli",)),
     "testing": Room(("testing",), ("test_testing.py", "test_testing_extra.py", "test_scripted_model.py")),
 }
-"""Every room that is mutated; what is in a folder of another room, such as `execution`, is in both."""
+"""Every room that is mutated. Some files are in two of them; `cli/serve.py` belongs to `mcp` alone."""
 
 ENGINE = ("introspect", "codec", "tools", "schema", "errors")
 
@@ -124,6 +144,13 @@ class Mutant(NamedTuple):
     source: str
 
 
+class Stage(NamedTuple):
+    """Tests of a mutant that run together, and the seconds that they may take."""
+
+    tests: tuple[str, ...]
+    seconds: float
+
+
 class Outcome(NamedTuple):
     """What became of a mutant.
 
@@ -141,7 +168,7 @@ class Outcome(NamedTuple):
 
 
 def unread_lines(source: str) -> set[tuple[int, int]]:
-    """Return the lines and columns where a change does nothing: annotations and `TYPE_CHECKING`."""
+    """Return the lines and columns where a change does nothing: annotations, protocols, `TYPE_CHECKING`."""
     found: set[tuple[int, int]] = set()
     for node in ast.walk(ast.parse(source)):
         spans: list[ast.AST | None] = []
@@ -151,8 +178,10 @@ def unread_lines(source: str) -> set[tuple[int, int]]:
                 spans += [node, *node.decorator_list]
         elif isinstance(node, ast.arg | ast.AnnAssign):
             spans.append(node.annotation)
-        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            spans += [node]
+        elif isinstance(node, ast.If):
+            spans += [node] if "TYPE_CHECKING" in ast.unparse(node.test) else []
+        elif isinstance(node, ast.ClassDef):
+            spans += [node for base in node.bases if "Protocol" in ast.unparse(base)]
         for span in spans:
             if span is not None:
                 found.update(places_of(span))
@@ -213,13 +242,22 @@ def draw(rooms: list[str], number: int, seed: int, only: str) -> list[Mutant]:
             break
         name, occurrence = chance.choice(changes)
         before = file.read_text(encoding="utf-8")
-        after = mutate_code(before, get_operator(name)(), occurrence)
+        after = changed(before, name, occurrence)
         if after is not None and after != before and compiles(after):
             path = str(file.relative_to(ROOT))
             mutants.append(Mutant(room, path, line, name.removeprefix("core/"), after))
     what = ", ".join(rooms)
     print(f"{what}: {len(places):,} places in {len(named)} files; {len(mutants)} mutants drawn, seed {seed}")
     return mutants
+
+
+def changed(source: str, name: str, occurrence: int) -> str | None:
+    """Return a source with one change, or `None` if cosmic-ray can't make it."""
+    try:
+        found: str | None = mutate_code(source, get_operator(name)(), occurrence)
+    except AttributeError:  # an exception with a dotted name in a tuple
+        return None
+    return found
 
 
 def compiles(source: str) -> bool:
@@ -248,85 +286,120 @@ def copy_project(folder: Path) -> None:
             shutil.copy2(ROOT / name, folder / name)
 
 
-def stages_for(mutant: Mutant, folder: Path, *, is_near: bool) -> list[list[str]]:
-    """Return the tests stage by stage: those that mirror the module, those of its room, all others.
+def measure(room: str, file: Path) -> Reached:
+    """Run the tests of a room once and write down what they reach, unless that is already in the file."""
+    if not file.exists():
+        print(f"{room}: measuring which tests reach which lines", flush=True)
+        code = [f"--reached-code={ROOT / PACKAGE / part}" for part in ROOMS[room].code]
+        tests = [f"tests/{name}" for name in ROOMS[room].tests if (ROOT / "tests" / name).exists()]
+        command = [*PYTEST, "-p", "reached", f"--reached={file}", *code, *tests]
+        environment = environment_for(ROOT) | {"COVERAGE_CORE": "ctrace"}  # newer cores know no contexts
+        done = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, check=False)
+        if done.returncode not in {0, 1}:
+            sys.exit(f"{room}: the tests can't be run: {' '.join(command)}")
+    reached = Reached.read(file, ROOT)
+    failed = frozenset(test for test in reached.failed if fails(test))
+    if failed:
+        print(f"{room}: left out, as they fail without a mutant: {', '.join(sorted(failed))}")
+    return reached._replace(failed=failed)
 
-    Most mutants end with the first stage, so that the others needn't even be collected.
+
+def fails(test: str) -> bool:
+    """Return whether a test fails that isn't traced: tracing breaks limits of time."""
+    command = [*PYTEST, test]
+    environment = environment_for(ROOT)
+    return (
+        subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=False).returncode != 0
+    )
+
+
+def environment_for(folder: Path) -> dict[str, str]:
+    """Return the environment in which the tests of a copy of the project run."""
+    path = os.pathsep.join([str(folder), str(ROOT / "tests" / "mutation")])
+    return {**os.environ, "PYTHONPATH": path, "HYPOTHESIS_PROFILE": "ci"}
+
+
+def stages_of(mutant: Mutant, source: str, reached: Reached, options: Namespace) -> list[Stage]:
+    """Return the tests to run, stage by stage.
+
+    Args:
+        mutant: what they have to notice.
+        source: the file without the change.
+        reached: what the tests of its room reach.
+        options: of the command line.
     """
-    mirror = Path(*Path(mutant.file).parts[1:-1])
-    room = ROOMS[mutant.room].tests
-    near = [str(part) for part in (mirror, *mirror.parents) if len(part.parts) > 1]
-    stages: list[list[str]] = []
-    ignored: list[str] = []
-    for names in [*[[name] for name in near], [*room]]:
-        paths = [f"tests/{name}" for name in names if (folder / "tests" / name).exists()]
-        if paths:
-            stages.append([*paths, *ignored])
-            ignored += [f"--ignore={path}" for path in paths]
-    slow = [f"--ignore={name}" for name in SLOW]
-    return stages if is_near else [*stages, [*TESTS, *ignored, *slow]]
+    covering = reached.covering(mutant.file, source, mutant.line)
+    quick = reached.quick(covering, QUICK)
+    known = set(reached.seconds) - reached.failed
+    if options.most is not None:
+        quickest = sorted(covering or known, key=reached.seconds.__getitem__)
+        covering = known = set(reached.within(quickest, options.most))
+    stages = []
+    for tests in (quick, covering.difference(quick), known - covering):
+        if tests:
+            order = [test for test in reached.seconds if test in tests]
+            seconds = sum(reached.seconds[test] for test in order)
+            longest = max(2 * seconds, min(TIMEOUT, PATIENCE * seconds))
+            stages.append(Stage(tuple(order), START + longest))
+    if not options.near and options.most is None:
+        ran = [f"tests/{name}" for name in ROOMS[mutant.room].tests]
+        stages.append(Stage((*TESTS, *[f"--ignore={name}" for name in (*ran, *SLOW)]), TIMEOUT))
+    return stages
 
 
-def covering_tests(covered: CoverageData | None, mutant: Mutant) -> list[str]:
-    """Return the tests that reach the line of a mutant, as `file::function`; those that mirror it first.
+def run_stage(folder: Path, tests: tuple[str, ...], seconds: float) -> tuple[int, str]:
+    """Run tests until one fails, and return the exit status and the output.
 
-    Empty without coverage data, and for lines that run when the module is imported.
+    Raises:
+        subprocess.TimeoutExpired: after so many seconds; all processes of the tests are ended.
     """
-    if covered is None:
-        return []
-    (measured,) = [name for name in covered.measured_files() if name.endswith(f"/{mutant.file}")] or [""]
-    contexts = covered.contexts_by_lineno(measured).get(mutant.line, []) if measured else []
-    files = {path.stem: str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("test_*.py")}
-    near = str(Path("tests", *Path(mutant.file).parts[1:-1]))
-    found = [context.split(".") for context in contexts if context]
-    tests = [f"{files[parts[0]]}::{parts[1]}" for parts in found if parts[0] in files and len(parts) > 1]
-    return sorted(set(tests), key=lambda test: (not test.startswith(near), test))
-
-
-def stages_of(
-    mutant: Mutant, folder: Path, covered: CoverageData | None, *, is_near: bool
-) -> list[list[str]]:
-    """Return the tests to run, stage by stage."""
-    tests = covering_tests(covered, mutant)
-    if not tests:
-        return stages_for(mutant, folder, is_near=is_near)
-    step = max(1, len(tests) // FIRST)
-    spread = tests[::step]
-    return [spread, list(dict.fromkeys(test.partition("::")[0] for test in tests))]
-
-
-def run_tests(folder: Path, stages: list[list[str]]) -> tuple[str, str]:
-    """Run the tests of one copy until one fails, and return the verdict and the test that failed."""
-    environment = {**os.environ, "PYTHONPATH": str(folder), "HYPOTHESIS_PROFILE": "ci"}
-    pytest = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
-    for stage in stages:
-        command = [*pytest, *stage]
-        try:
-            done = subprocess.run(
-                command,
+    with tempfile.TemporaryDirectory(prefix="mutant-") as name:
+        listed, output = Path(name, "tests"), Path(name, "output")
+        listed.write_text("\n".join(tests), encoding="utf-8")
+        limited = f'ulimit -v {MEMORY} 2>/dev/null; exec "$@"'
+        with output.open("wb") as stream:
+            process = subprocess.Popen(
+                ["/bin/sh", "-c", limited, "sh", *PYTEST, "-x", f"@{listed}"],
                 cwd=folder,
-                env=environment,
-                capture_output=True,
-                text=True,
-                timeout=TIMEOUT,
-                check=False,
+                env=environment_for(folder),
+                stdout=stream,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                process_group=0,  # not a new session: Linux would take it out of the niceness of this one
             )
+            try:
+                process.wait(seconds)
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        return process.returncode, output.read_text(encoding="utf-8", errors="replace")
+
+
+def run_tests(folder: Path, stages: list[Stage]) -> tuple[str, str]:
+    """Run the tests of one copy until one fails, and return the verdict and the test that failed."""
+    for tests, seconds in stages:
+        try:
+            status, output = run_stage(folder, tests, seconds)
+            if status == pytest.ExitCode.USAGE_ERROR:  # cases that are made from the code have other names
+                files = tuple(dict.fromkeys(test.partition("::")[0] for test in tests))
+                status, output = run_stage(folder, files, TIMEOUT)
         except subprocess.TimeoutExpired:
             return "timeout", ""
-        if done.returncode:
-            failed = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
-            return "killed", failed[1] if failed else done.stdout[-200:]
+        if status not in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}:
+            failed = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", output, re.MULTILINE)
+            return "killed", failed[1] if failed else output[-200:]
     return "survived", ""
 
 
-def judge(folder: Path, mutant: Mutant, covered: CoverageData | None, *, is_near: bool) -> Outcome:
+def judge(folder: Path, mutant: Mutant, reached: Reached, options: Namespace) -> Outcome:
     """Apply a mutant to a copy, run its tests, and take it back."""
     file = folder / mutant.file
     before = file.read_text(encoding="utf-8")
     started = time.monotonic()
     file.write_text(mutant.source, encoding="utf-8")
     try:
-        verdict, killer = run_tests(folder, stages_of(mutant, folder, covered, is_near=is_near))
+        verdict, killer = run_tests(folder, stages_of(mutant, before, reached, options))
     finally:
         file.write_text(before, encoding="utf-8")
     return Outcome(mutant, verdict, killer, time.monotonic() - started)
@@ -339,9 +412,7 @@ def difference(mutant: Mutant) -> str:
     return "\n".join(lines)
 
 
-def run(
-    mutants: list[Mutant], workers: int, log: Path | None, covered: CoverageData | None, *, is_near: bool
-) -> list[Outcome]:
+def run(mutants: list[Mutant], reached: dict[str, Reached], options: Namespace) -> list[Outcome]:
     """Judge every mutant, some side by side."""
     waiting: queue.SimpleQueue[Mutant] = queue.SimpleQueue()
     for mutant in mutants:
@@ -357,15 +428,15 @@ def run(
                     mutant = waiting.get_nowait()
                 except queue.Empty:
                     return
-                outcome = judge(Path(name), mutant, covered, is_near=is_near)
+                outcome = judge(Path(name), mutant, reached[mutant.room], options)
                 with lock:
                     outcomes.append(outcome)
                     bar.advance(task)
-                    note(outcome, log)
+                    note(outcome, options.log)
 
     with Progress() as bar:
         task = bar.add_task("mutants", total=len(mutants))
-        threads = [threading.Thread(target=work) for _ in range(workers)]
+        threads = [threading.Thread(target=work) for _ in range(options.workers)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -435,8 +506,16 @@ def main() -> int:
     )
     parser.add_argument("--only", default="", help="only files whose path contains this")
     parser.add_argument("--log", type=Path, help="write each outcome to this file, one JSON object a line")
-    parser.add_argument("--coverage", type=Path, help="data with contexts: run what reaches a line")
+    parser.add_argument(
+        "--reached", type=Path, metavar="FOLDER", help="keep here what the tests reach, and take it from here"
+    )
     parser.add_argument("--near", action="store_true", help="run only the tests of the room")
+    parser.add_argument(
+        "--most",
+        type=float,
+        metavar="SECONDS",
+        help="run only tests that reach the line, the quickest first, for so long: slow laws may notice more",
+    )
     parser.add_argument(
         "--at-least", type=float, default=0, metavar="PERCENT", help="fail if a room's score is lower"
     )
@@ -444,14 +523,15 @@ def main() -> int:
     unknown = [name for name in options.rooms if name not in (*ROOMS, "all")]
     if unknown:
         parser.error(f"no such room: {', '.join(unknown)}; the rooms are {', '.join(ROOMS)}, or all")
-    covered = None
-    if options.coverage is not None:
-        covered = CoverageData(str(options.coverage))
-        covered.read()
     rooms = list(ROOMS) if "all" in options.rooms else list(dict.fromkeys(options.rooms))
     groups = [[name] for name in rooms] or [list(ENGINE)]
     mutants = [one for group in groups for one in draw(group, options.mutants, options.seed, options.only)]
-    outcomes = run(mutants, options.workers, options.log, covered, is_near=options.near)
+    with tempfile.TemporaryDirectory(prefix="reached-") as temporary:
+        kept = options.reached or Path(temporary)
+        kept.mkdir(parents=True, exist_ok=True)
+        met = dict.fromkeys(mutant.room for mutant in mutants)
+        reached = {room: measure(room, kept / f"{room}.json") for room in met}
+    outcomes = run(mutants, reached, options)
     return report(outcomes, options.at_least)
 
 

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 from provider_traffic import exchanges, provider_of, streamed, unstreamed
 
-from operator_schema import Executor, ToolResult, Toolset, tool
+from operator_schema import Executor, RawCall, ToolResult, Toolset, tool
 from operator_schema.providers import (
     Delta,
     ResponseError,
@@ -24,6 +24,7 @@ from operator_schema.providers import (
     openai_chat,
     openai_responses,
 )
+from operator_schema.providers.answer import parsed_arguments
 
 
 def parsed(arguments):
@@ -641,3 +642,11 @@ def test_ids_of_ollama_are_kept():
         {"message": {"role": "assistant", "tool_calls": [call]}, "done_reason": "stop"}, []
     )
     assert answer.calls[0].id == "call_1"
+
+
+@pytest.mark.parametrize("number", [0, 1, 300])
+def test_arguments_may_have_many_keys_but_each_only_once(number):
+    arguments = {f"key{i}": i for i in range(number)}
+    assert parsed_arguments(RawCall("c1", "f", json.dumps(arguments))) == arguments
+    twice = json.dumps(arguments)[:-1] + (", " if number else "") + '"a": 1, "a": 2}'
+    assert parsed_arguments(RawCall("c1", "f", twice)) == twice

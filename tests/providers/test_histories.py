@@ -218,3 +218,13 @@ def test_a_stream_gives_what_is_new():
     )
     with pytest.raises(AnswerError, match="the stream ended first"):
         stream.close().raise_for_stop()
+
+
+@pytest.mark.parametrize(("name", "limit"), [("refusal", 300), ("stop_message", 300), ("raw", 100)])
+def test_a_reason_is_shown_up_to_its_limit(name, limit):
+    whole, longer = (
+        str(AnswerError(answer_of("refused", **{name: "x" * size}))) for size in (limit, limit + 1)
+    )
+    assert "x" * limit in whole
+    assert f"{'x' * (limit - 1)}…" in longer
+    assert "x" * limit not in longer

@@ -200,3 +200,21 @@ def test_a_response_that_is_read_in_the_middle_is_right_at_the_end():
     assert call_of(stream) == {"name": "weather", "args": '{"city":"Os', "willContinue": True}
     stream.feed(event({"partialArgs": [{"jsonPath": "$.city", "stringValue": "lo"}]}))
     assert call_of(stream) == {"name": "weather", "args": {"city": "Oslo"}}
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("$.a.b", {"a": {"b": True}}),
+        ("$['a'].b", {"a": {"b": True}}),
+        ('$["a b"]', {"a b": True}),
+        ('$["it\'s"][0]', {"it's": [True]}),
+        ("$['it\\'s']", {"it's": True}),
+        ('$[""]', {"": True}),
+        ("$['']['a']", {"": {"a": True}}),
+    ],
+)
+def test_each_spelling_of_a_path_is_read(path, value):
+    found = PartialArguments()
+    text = found.take({"jsonPath": path, "boolValue": True}) + found.end()
+    assert found.value == json.loads(text) == value

@@ -148,3 +148,18 @@ def test_tiktoken_counts_where_it_is_there(monkeypatch):
     assert count_tokens("a b c") == 3
     assert not openai_chat.report([book]).is_estimate
     assert "(by tiktoken)" in str(openai_chat.report([book]))
+
+
+@tool
+def keep(a: str, value: Any, z: str) -> str:
+    """Keep it."""
+    return f"{a} {value} {z}"
+
+
+def test_a_refused_parameter_says_nothing_of_the_others():
+    (found,) = openai_chat.report([keep], strict=True).tools
+    assert {path: found.fate_of(path) for path in found.paths} == {
+        ("a",): ("kept",),
+        ("value",): ("refused",),
+        ("z",): ("kept",),
+    }

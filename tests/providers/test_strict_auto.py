@@ -256,3 +256,13 @@ def test_forms_are_kept_for_each_mode():
     gateway = providers.openai_compatible("OpenAI Chat Completions")  # another provider of the same name
     assert gateway.request(offer_of([book, label], strict="auto")) == gateway.request([book, label])
     assert providers.openai_chat.request(offer_of([book, label], strict="auto")) == first
+
+
+def test_providers_of_one_name_each_have_their_own_fits():
+    narrow = providers.openai_chat
+    wide = narrow.replace(dialect=narrow.dialect.replace(takes_maps=True))
+    takes = {narrow: [True, False], wide: [True, True]}
+    tools = [book, label.with_(name="label_anew")]
+    for provider in (narrow, wide, narrow, wide, wide):
+        sent = provider.request(offer_of(tools, strict="auto"))["tools"]
+        assert [one["function"].get("strict", False) for one in sent] == takes[provider]

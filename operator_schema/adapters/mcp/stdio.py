@@ -73,14 +73,12 @@ def taken_streams() -> Generator[tuple[BinaryIO, BinaryIO]]:
         Where messages are read, and where they are written.
     """
     sys.stdout.flush()
+    nothing = os.open(os.devnull, os.O_RDWR)  # the lowest free number: standard error, if there is none
     source, sink = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
-    try:
-        os.dup2(2, 1)
-    except OSError:  # there is no standard error
-        os.dup2(nothing, 1)
-    os.close(nothing)
+    os.dup2(2, 1)
+    if nothing > 2:  # noqa: PLR2004  # a standard stream
+        os.close(nothing)
     # Not closed: a thread may still read from one when the server ends.
     reader, writer = os.fdopen(source, "rb", closefd=False), os.fdopen(sink, "wb", 0, closefd=False)
     with redirect_stdout(sys.stderr):

@@ -509,3 +509,25 @@ class TestGateway:
         (passed,) = self.asked(bad, listed)
         assert (passed.title, passed.description, passed.meta) == ("Ask", "Ask somebody.", {"a": 1})
         assert (passed.annotations, passed.input_schema) == (hints, ECHO)
+
+
+@pytest.mark.parametrize(
+    ("answer", "text", "json", "parts"),
+    [
+        (said(), "", [], ()),
+        (said("one"), "one", "one", ()),
+        (said("one", "two"), "one\ntwo", ["one", "two"], (Text("one"), Text("two"))),
+        (said("one", structured_content={"a": 1}), "one", {"a": 1}, ()),
+        (said(structured_content={"a": 1}), '{"a":1}', {"a": 1}, ()),
+        (
+            said("one", "two", structured_content={"a": 1}),
+            "one\ntwo",
+            {"a": 1},
+            (Text("one"), Text("two")),
+        ),
+    ],
+    ids=["nothing", "a text", "two texts", "a text and data", "data", "two texts and data"],
+)
+def test_an_answer_has_a_text_a_value_and_parts(answer, text, json, parts):
+    found = reading._write_answer(answer)
+    assert (found.text, found.json, found.parts) == (text, json, parts)

@@ -13,6 +13,8 @@ from mcp.server.mcpserver import Image as McpImage
 
 from operator_schema import Executor, RawCall, Registry, tool
 from operator_schema.adapters.mcp import server
+from operator_schema.adapters.mcp.content import _blocks
+from operator_schema.adapters.mcp.server import _outcome
 from operator_schema.adapters.mcp_client import tools_from
 from operator_schema.content import Image
 
@@ -221,3 +223,29 @@ def test_an_error_of_the_protocol_stays_one():
                 await client.call_tool("give", {})
 
     anyio.run(main)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (float("nan"), "null"),
+        ({1: 2}, '{"1":2}'),
+        ("a\ud800", "a\ufffd"),
+        (None, "null"),
+        (5, "5"),
+        ("five", "five"),
+        ({"a": [1]}, '{"a":[1]}'),
+    ],
+)
+def test_what_stands_among_blocks_becomes_a_text_if_it_can(value, text):
+    assert _blocks([TEXT, value]) == [TEXT, types.TextContent(type="text", text=text)]
+
+
+@pytest.mark.parametrize("call_id", ["7", None])
+def test_a_tool_that_ends_the_process_has_failed(call_id):
+    async def ends():
+        raise SystemExit(3)
+
+    result = anyio.run(_outcome, call_id, "leave", ends())
+    assert (result.call_id, result.name, result.code) == (call_id or "", "leave", "execution_failed")
+    assert (result.is_error, result.content) == (True, "leave failed: SystemExit")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import subprocess
+import sys
 import threading
 from contextlib import suppress
 
@@ -323,3 +325,50 @@ def test_a_client_that_no_longer_reads_ends_the_server():
     sink = Sink(fails_at=0)
     sink.go_on.set()
     assert exchange(request(1, "initialize", **OPENING), b"{\n", b"{\n", sink=sink) == (0, [])
+
+
+def test_about_a_megabyte_waits_for_who_reads():
+    sink = Sink()
+    waiting = 0
+
+    async def main():
+        nonlocal waiting
+        writer = stdio._Writer(sink)
+        with suppress(TimeoutError):
+            while waiting < 10_000_000:
+                async with asyncio.timeout(0.2):
+                    await writer.write("x" * 100_000)
+                waiting += 100_000
+        sink.go_on.set()
+
+    asyncio.run(main())
+    assert 1_000_000 <= waiting <= 1_200_000
+
+
+PRINTS = """
+import os, sys
+from operator_schema.adapters.mcp.stdio import taken_streams
+with taken_streams() as (reader, writer):
+    print("printed", flush=True)
+    os.write(1, b"written")
+    os.system("echo echoed")
+    assert not sys.stdin.read()
+    writer.write(reader.readline())
+"""
+
+
+@pytest.mark.needs_process
+@pytest.mark.parametrize("errors", ["2>errors", "2>&-"], ids=["with standard error", "without it"])
+def test_only_messages_reach_the_client(tmp_path, errors):
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'exec "$@" {errors}', "sh", sys.executable, "-c", PRINTS],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        input=b"a message\n",
+        stdout=subprocess.PIPE,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, b"a message\n")
+    if errors == "2>errors":
+        assert (tmp_path / "errors").read_text() == "printed\nwrittenechoed\n"

@@ -1,0 +1,32 @@
+"""The pages name limits of the server and the gateway, and the code has the same."""
+
+from pathlib import Path
+
+import pytest
+
+from operator_schema.adapters import mcp_client
+from operator_schema.adapters.mcp import http, stdio
+from operator_schema.cli import serve
+
+DOCS = Path(__file__).parents[3] / "docs"
+
+
+@pytest.mark.parametrize(
+    ("page", "said"),
+    [
+        ("mcp.md", f"more than {stdio.LONGEST_LINE // 2**20} MiB"),
+        ("mcp.md", f"a request of more than {http.LARGEST_BODY // 2**20} MiB | 413"),
+        ("mcp.md", f"sessions over HTTP | {http._MOST_SESSIONS:,} at most"),
+        ("mcp.md", f"has been idle for {http._SECONDS_IDLE / 60:g} minutes ends"),
+        ("mcp.md", f"connections over HTTP | {http._MOST_CONNECTIONS:,} at most"),
+        ("mcp.md", f"of which {http._MOST_STREAMS} are streams"),
+        ("mcp.md", f"at least {serve._SHORTEST_TOKEN} characters"),
+        ("mcp-gateway.md", f"At most {mcp_client._MAX_TOOLS:,} tools, in {mcp_client._MAX_PAGES:,} pages"),
+    ],
+)
+def test_the_page_names_the_limit(page, said):
+    assert said in " ".join((DOCS / page).read_text(encoding="utf-8").split())
+
+
+def test_limits_are_whole():
+    assert http.LARGEST_BODY % 2**20 == stdio.LONGEST_LINE % 2**20 == 0
