@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 LINTERS := ruff ruff-format mypy pyright imports
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-quick test-near test-browser test-frameworks lock-frameworks grammars docs docs-serve coverage laws matrix campaign campaign-compare campaign-expressions campaign-parsers code-judges damage mutation bench bench-code bench-quick lint $(LINTERS) format clean
+.PHONY: help demo test test-quick test-near test-browser test-frameworks lock-frameworks grammars docs docs-serve coverage laws matrix campaign campaign-compare campaign-expressions campaign-ignore campaign-parsers code-judges damage mutation bench bench-code bench-quick lint $(LINTERS) format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' $(MAKEFILE_LIST) | column -t -s: 2>/dev/null || true
@@ -90,6 +90,10 @@ EXPRESSIONS ?= 100000
 campaign-expressions: $(VENV)/.test ## compare the regular expressions of documents with re (EXPRESSIONS=100000 SEED=0)
 	$(BIN)/python tests/campaign/expressions.py --expressions $(EXPRESSIONS) --seed $(SEED)
 
+CASES ?= 10000
+campaign-ignore: $(VENV)/.test ## compare the files that the code tools read with those of git (CASES=10000 SEED=0)
+	@$(BIN)/python tests/code_tools/git_judge.py $(CASES) $(SEED)
+
 SIZE ?= 1000000
 campaign-parsers: $(VENV)/.test ## ask the code tools about hostile texts, of which none may take long (SIZE=1000000)
 	$(BIN)/python tests/campaign/parsers.py --size $(SIZE)
@@ -108,8 +112,9 @@ bench-quick: $(BENCH)/.bench ## measure only the limits that must hold; fails if
 bench-code: $(VENV)/.test ## measure the code tools on the standard library, write docs/code-tools.md (ARGS=--print)
 	@$(BIN)/python -m benchmarks.code_base $(ARGS)
 
-code-judges: $(VENV)/.test ## compare the code tools with griffe, Go and gofmt, write docs/code-tools.md (ARGS=--print)
+code-judges: $(VENV)/.test ## compare the code tools with griffe, Go, gofmt and pyright, write docs/code-tools.md (ARGS=--print)
 	@$(BIN)/python tests/code_tools/judges.py $(ARGS)
+	@$(BIN)/python tests/code_tools/finding_judges.py $(ARGS)
 
 damage: $(VENV)/.test ## damage real calls, and count those that repair restores (SEED=0)
 	$(BIN)/python tests/damage/run.py --seed $(SEED)

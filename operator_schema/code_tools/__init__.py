@@ -1,4 +1,4 @@
-"""Four tools that read a code base for a model: inspect, search, read_func and check_syntax.
+"""Tools that read a code base for a model: what is declared, who uses it, and whether new code is valid.
 
 They need the extra `code`: `pip install 'operator-schema[code]'`. Nothing of the code that is read is
 run or imported.
@@ -25,10 +25,10 @@ def make_tools(
     root: Path = Path(),
     cache: Path | None = None,
     budget: Annotated[int, Ge(1000)] = 20_000,
-    type_check_seconds: Annotated[float, Gt(0)] = 30.0,
+    type_check_seconds: Annotated[float, Gt(0)] = 20.0,
     type_checks: bool = False,  # noqa: FBT001, FBT002  # an option of the command line
 ) -> Registry:
-    """Make the four tools of a folder, for the command line.
+    """Make the tools of a folder, for the command line.
 
     Args:
         root: The folder that the tools read.

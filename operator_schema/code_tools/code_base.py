@@ -2,48 +2,74 @@
 
 from __future__ import annotations
 
-import re
-from heapq import nlargest
+import time
+from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Annotated, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, TypeVar, cast, get_args
 
 from .. import CallError, Registry, Toolset, tool
-from ..message_text import checked_text, nearest_names, quote, received
-from .answers import FUNCTIONS, ChangedError, inspected, match, read_function
-from .index import Index, Pattern
+from ..message_text import checked_text, quote, received
+from .answers import inspected, read_function
+from .declaration_text import ChangedError, implementation_first, source_of
+from .environment import Environment
+from .implementations import implementations_shown
+from .in_place import in_file, in_function
+from .index import Index
 from .index_cache import IndexCache, check_cache
-from .language import KINDS, LANGUAGES, Context, Kind, TooHardError, language_named, missing_package
+from .language import KINDS, LANGUAGES, Context, Kind, language_of, missing_package
+from .lookup import Miss, look_up
+from .overview import overview_of
+from .patch_check import patch_checked
+from .pattern_search import found_by_pattern
+from .references import references_shown
 from .results import (  # the tools read them
     SMALLEST,
     Budget,
+    ImplementationsFound,
     Inspection,
+    Overview,
+    PatchCheck,
     ReadFunction,
+    ReferencesFound,
     SearchResult,
     SyntaxCheck,
-    SyntaxErrorShown,
 )
-from .type_checkers import type_checked
+from .syntax_check import Checking, checked, refused, without_fence
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
+
+    from .syntax_check import Fenced
 
 
-__all__ = ["CodeBase", "CodeTools", "LONGEST_NAME", "LONGEST_SNIPPET", "MOST_PATTERN", "code_tools"]
+__all__ = [
+    "CodeBase",
+    "CodeTools",
+    "LONGEST_NAME",
+    "LONGEST_PATCH",
+    "LONGEST_SNIPPET",
+    "MOST_PATTERN",
+    "code_tools",
+]
 
 
 Result = TypeVar("Result")
+Detail: TypeAlias = Literal["full", "outline"]
 
 _TRIES = 5
+_SECONDS_TO_READ = 20.0
+"""Time in which one call reads files; what it has read by then is kept, and the next call goes on."""
 _MOST_RESULTS = 200
-_MOST_NEAREST = 5
-_MOST_COMPARED = 50
+_LONGEST_NOTE = 500
+_LEAST_TOKENS, _MOST_TOKENS = 100, 20_000
 LONGEST_NAME = 1_000
 """Characters of a name with its path that a model may send."""
 MOST_PATTERN = 200
 LONGEST_SNIPPET = 200_000
+LONGEST_PATCH = 500_000
 
 
 class CodeBase:
@@ -73,7 +99,7 @@ class CodeBase:
         *,
         cache: str | os.PathLike[str] | None = None,
         budget: int = 20_000,
-        type_check_seconds: float = 30.0,
+        type_check_seconds: float = 20.0,
         type_checks: bool = False,
     ) -> None:
         self.root = Path(root).resolve()
@@ -93,6 +119,7 @@ class CodeBase:
         if self._cache is not None:
             check_cache(self._cache)
         self._index: Index | None = None
+        self._environment = Environment(str(self.root))
         self._lock = RLock()
 
     def refresh(self, progress: Callable[[int, int], None] | None = None) -> int:
@@ -104,11 +131,14 @@ class CodeBase:
         Returns:
             How many files were parsed.
         """
+        return self._refresh(progress, None)
+
+    def _refresh(self, progress: Callable[[int, int], None] | None, until: float | None) -> int:
         with self._lock:
             if self._index is None:
                 cache = None if self._cache is None else IndexCache(self._cache)
                 self._index = Index(str(self.root), cache)
-            return self._index.refresh(progress)
+            return self._index.refresh(progress, until)
 
     @property
     def skipped(self) -> Mapping[str, str]:
@@ -116,25 +146,28 @@ class CodeBase:
         with self._lock:
             return {} if self._index is None else dict(self._index.skipped)
 
-    def inspect(self, name: str) -> Inspection:
+    def inspect(self, name: str, detail: Detail = "full") -> Inspection:
         """Describe a declaration.
 
         Args:
-            name: such as `Codec`, `Codec.decode`, `codec.Codec.decode` or `codec/codec.py:Codec`.
+            name: in any notation of its language, such as `Codec.decode`, `Type::method` or
+                `net/http.Client`, with the path of a file in front (`codec/codec.py:Codec`), or a location
+                (`codec/codec.py:81`).
+            detail: `outline` leaves out the text of the definition, and all but the first lines of comments.
+
+        Raises:
+            ValueError: the detail isn't known.
         """
+        if detail not in get_args(Detail):
+            message = f"the detail is one of {', '.join(get_args(Detail))}, not {received(detail)}"
+            raise ValueError(message)
         name = checked_text("the name", name)
 
         def answer(index: Index) -> Inspection:
-            found = index.named(name)
-            if found:
-                return inspected(index, found, Budget(self.budget))
-            nearest, note = self._missed(index, name)
-            result = Inspection(found=False, name=name[:MOST_PATTERN])
-            if nearest:
-                result["nearest"] = nearest
-            if note:
-                result["note"] = note
-            return result
+            found = look_up(index, self._environment, name)
+            if isinstance(found, Miss):
+                return cast("Inspection", _missing(name, found))
+            return inspected(found, Budget(self.budget), outline=detail == "outline")
 
         return self._answered(answer)
 
@@ -164,20 +197,7 @@ class CodeBase:
             raise ValueError(message)
 
         def answer(index: Index) -> SearchResult:
-            budget = Budget(self.budget)
-            found, more = index.search(pattern.strip(), kind, limit)
-            matches = (match(index, one, Budget(self.budget)) for one in found)
-            shown = budget.items(matches, 1, "results", of=len(found))
-            result = SearchResult(results=shown)
-            if more + len(found) - len(shown):
-                result["more"] = more + len(found) - len(shown)
-                result["note"] = "There are more: make the pattern longer, give a kind, or raise the limit."
-            elif not found and kind is not None and index.search(pattern.strip(), None, 1)[0]:
-                result["note"] = "Nothing of this kind fits, but declarations of other kinds do."
-            elif others := index.in_another_case(pattern.strip(), kind, found):
-                shown_names = ", ".join([quote(name) for name in others[:_MOST_NEAREST]])
-                result["note"] = f"In another case of letters there are also {shown_names}."
-            return result
+            return found_by_pattern(index, pattern, kind, limit, Budget(self.budget))
 
         return self._answered(answer)
 
@@ -194,84 +214,155 @@ class CodeBase:
         name = checked_text("the name", name)
 
         def answer(index: Index) -> ReadFunction:
-            found = index.named(name)
-            functions = [one for one in found if one.declaration.kind in FUNCTIONS]
-            if functions:
-                budget = Budget(self.budget)
-                return read_function(
-                    index, functions, budget, line_numbers=line_numbers, first_line=first_line
-                )
-            result = ReadFunction(found=False, name=name[:MOST_PATTERN])
-            if found:
-                kind = found[0].declaration.kind
-                result["note"] = f"This name is a {kind}, not a function: call inspect."
-                return result
-            nearest, note = self._missed(index, name, functions=True)
-            if nearest:
-                result["nearest"] = nearest
-            if note:
-                result["note"] = note
-            return result
+            found = look_up(index, self._environment, name, functions=True)
+            if isinstance(found, Miss):
+                return cast("ReadFunction", _missing(name, found))
+            budget = Budget(self.budget)
+            return read_function(found, budget, line_numbers=line_numbers, first_line=first_line)
 
         return self._answered(answer)
 
+    def references(self, name: str, path: str = "") -> ReferencesFound:
+        """Find the places that use a declaration, each with how sure it is.
+
+        Args:
+            name: see `inspect`.
+            path: of a file or folder where uses are wanted; empty for all.
+        """
+        name, path = checked_text("the name", name), checked_text("the path", path)
+
+        def answer(index: Index) -> ReferencesFound:
+            found = look_up(index, self._environment, name, outside=False)
+            if isinstance(found, Miss):
+                return cast("ReferencesFound", _missing(name, found))
+            return references_shown(found, path, Budget(self.budget))
+
+        return self._answered(answer)
+
+    def implements(self, name: str) -> ImplementationsFound:
+        """Find the types that extend or implement a type, or the methods that replace a method.
+
+        Args:
+            name: see `inspect`.
+        """
+        name = checked_text("the name", name)
+
+        def answer(index: Index) -> ImplementationsFound:
+            found = look_up(index, self._environment, name, outside=False)
+            if isinstance(found, Miss):
+                return cast("ImplementationsFound", _missing(name, found))
+            return implementations_shown(found, Budget(self.budget))
+
+        return self._answered(answer)
+
+    def overview(self, path: str = "", tokens: int = 1000) -> Overview:
+        """Return a map of a folder: the types and functions that other files use most.
+
+        Args:
+            path: of the folder or file; empty for all of the root.
+            tokens: that the map may have, at four characters each, from 100 to 20,000.
+
+        Raises:
+            ValueError: the number of tokens is out of bounds.
+        """
+        path = checked_text("the path", path).strip().removeprefix("./")
+        if not _LEAST_TOKENS <= tokens <= _MOST_TOKENS:
+            message = f"the tokens are from {_LEAST_TOKENS} to {_MOST_TOKENS:,}, not {tokens:,}"
+            raise ValueError(message)
+        return self._answered(lambda index: overview_of(index, path, tokens))
+
     def check_syntax(
-        self, code: str, context: Context = "file", *, type_check: bool = False, language: str | None = None
+        self,
+        code: str,
+        context: Context = "file",
+        *,
+        inside: str | None = None,
+        type_check: bool = False,
+        language: str | None = None,
     ) -> SyntaxCheck:
         """Check the syntax of a snippet; it isn't run.
 
         Args:
             code: of at most 200,000 characters.
-            context: what it is a part of.
+            context: what it is a part of; the place says it where `inside` is given.
+            inside: the function whose inside or whole text it is, such as `UserService.CreateUser`; or the
+                path of the file whose text it is. Then that file is checked with it.
             type_check: whether a type checker of the project reads it too.
-            language: of the snippet; None for the language of most files under the root.
+            language: of the snippet; None for the likeliest one of those under the root.
 
         Raises:
+            CallError: there is no function or file to put it in.
             ValueError: the language or the context isn't known.
         """
         code = checked_text("the code", code)
-        language = (
-            self._main_language() if language is None else checked_text("the language", language).lower()
-        )
-        if language not in LANGUAGES:
-            message = f"the language is one of {', '.join(LANGUAGES)}, not {quote(language)}"
-            raise ValueError(message)
+        if language is not None:
+            language = checked_text("the language", language).lower()
+            if language not in LANGUAGES:
+                message = f"the language is one of {', '.join(LANGUAGES)}, not {quote(language)}"
+                raise ValueError(message)
         if context not in get_args(Context):
             message = f"the context is one of {', '.join(get_args(Context))}, not {received(context)}"
             raise ValueError(message)
         if len(code) > LONGEST_SNIPPET:
-            message = f"the code is longer than {LONGEST_SNIPPET:,} characters"
-            return SyntaxCheck(valid=False, errors=[SyntaxErrorShown(position="1:1", message=message)])
-        try:
-            problems = language_named(language).problems(code, context)
-        except TooHardError:
-            message = "it takes too long to parse, so it wasn't checked: write it in shorter pieces"
-            return SyntaxCheck(valid=False, errors=[SyntaxErrorShown(position="1:1", message=message)])
-        checked_with = None
-        if type_check and not self.type_checks:
-            checked_with = "type checks are switched off here"
-        elif type_check and not problems:
-            problems, checked_with = type_checked(self.root, code, context, language, self.type_check_seconds)
-        budget = Budget(self.budget)
-        errors = [
-            SyntaxErrorShown(position=f"{one.line}:{one.column}", message=budget.line(one.message))
-            for one in problems
-        ]
-        result = SyntaxCheck(valid=not problems, errors=budget.items(errors, 0.9, "errors", of=len(errors)))
-        suggestions = list(dict.fromkeys([one.suggestion for one in problems if one.suggestion]))
-        if suggestions:
-            result["suggestions"] = budget.items(suggestions, 1, "suggestions", of=len(suggestions))
-        if checked_with is not None:
-            result["checked_with"] = checked_with
-        if budget.note:
-            result["note"] = budget.note
-        return result
+            return refused(f"the code is longer than {LONGEST_SNIPPET:,} characters")
+        fenced = without_fence(code)
+        known = language or fenced.language
+        if inside is not None:
+            checking = self._placed(fenced, checked_text("the place", inside))
+        else:
+            checking = Checking(fenced, context, self._languages() if known is None else (known,))
+        types = None
+        if type_check:
+            types = (
+                (self.root, self.type_check_seconds)
+                if self.type_checks
+                else "type checks are switched off here"
+            )
+        return checked(checking, Budget(self.budget), types)
+
+    def check_patch(self, diff: str) -> PatchCheck:
+        """Apply a unified diff in memory, and check the files after it; nothing is written.
+
+        Args:
+            diff: of at most 500,000 characters, with paths below the root.
+        """
+        diff = checked_text("the patch", diff)
+        if len(diff) > LONGEST_PATCH:
+            message = f"the patch is longer than {LONGEST_PATCH:,} characters"
+            return PatchCheck(applies=False, valid=False, error=message)
+        text = without_fence(diff).code
+        return self._answered(lambda index: patch_checked(index, text, Budget(self.budget)))
+
+    def _placed(self, fenced: Fenced, inside: str) -> Checking:
+        """Return a snippet in the function or file that it is for."""
+
+        def answer(index: Index) -> Checking:
+            language = language_of(inside)
+            file = index.file(inside)
+            if language is not None and file is not None:
+                place = in_file(inside, fenced.code)
+                return Checking(fenced, "file", (language.name,), place, file.parsed.is_broken)
+            sought = look_up(index, self._environment, inside, functions=True, outside=False)
+            if isinstance(sought, Miss):
+                hint = f" Did you mean {sought.nearest[0]}?" if sought.nearest else ""
+                message = f"{inside[:MOST_PATTERN]} isn't a function to put code in: {sought.note}{hint}"
+                raise CallError(message)
+            one = implementation_first(index, [way.found for way in sought.ways])[0]
+            path, own = one.file.path, language_of(one.file.path)
+            assert own is not None  # noqa: S101  # the index holds nothing else
+            source = source_of(index, one.file)
+            snippet, is_whole = in_function(path, source, one.declaration, own, fenced.code)
+            context: Context | None = None if is_whole else "function_body"
+            return Checking(fenced, context, (own.name,), snippet, one.file.parsed.is_broken)
+
+        return self._answered(answer)
 
     def _answered(self, answer: Callable[[Index], Result]) -> Result:
         """Return an answer that is of the files as they are now."""
+        until = time.monotonic() + _SECONDS_TO_READ
         with self._lock:
             for _ in range(_TRIES):
-                self.refresh()
+                self._refresh(None, until)
                 assert self._index is not None  # noqa: S101  # refresh made it
                 try:
                     return answer(self._index)
@@ -280,51 +371,25 @@ class CodeBase:
         message = "the files change while they are read: try again"
         raise CallError(message)
 
-    def _missed(self, index: Index, name: str, *, functions: bool = False) -> tuple[list[str], str | None]:
-        """Return names that are like one that wasn't found, and what may explain it."""
-        last = re.split(r"[.:/]", name.strip())[-1][:MOST_PATTERN].replace("*", "").replace("?", "")
-        words = [word for word in re.findall(r"[A-Z]?[a-z\d]+|[A-Z]+", last) if len(word) > 3]  # noqa: PLR2004  # shorter words are everywhere
-        patterns = [f"*{word}*" for word in sorted(words, key=len, reverse=True)[:2]]
-        patterns += [f"{last[:3]}*", f"*{last[-4:]}"] if len(last) > 3 else [last]  # noqa: PLR2004  # as above
-        known: dict[str, None] = {}
-        for pattern in patterns:
-            for found in index.matching(Pattern(pattern, any_case=True), 200):
-                if not functions or found.declaration.kind in FUNCTIONS:
-                    known[found.declaration.name] = None
-        path = name.strip().removeprefix("./")
-        if index.file(path) is not None:
-            return [], f"This is a file: search for {path}:* to list what it declares."
-        skipped = len(index.skipped)
-        note = (
-            f"{skipped} files under the root aren't read, such as {next(iter(index.skipped))}."
-            if skipped
-            else None
-        )
-        return nearest_names(last, _alike(last, known), _MOST_NEAREST), note
-
-    def _main_language(self) -> str:
+    def _languages(self) -> list[str]:
+        """List the languages of the files, that of most files first; Python if there are none."""
         self.refresh()
         assert self._index is not None  # noqa: S101  # refresh made it
-        counts = dict.fromkeys(LANGUAGES, 0)
-        suffixes = {suffix: name for name, each in LANGUAGES.items() for suffix in each}
         with self._lock:
-            for file in self._index.files():
-                counts[suffixes[file.path[file.path.rfind(".") :]]] += 1
-        return max(counts, key=lambda name: counts[name])
+            languages = [language_of(file.path) for file in self._index.files()]
+        counts = Counter([language.name for language in languages if language is not None])
+        return [name for name, _ in counts.most_common()] or [next(iter(LANGUAGES))]
 
     def __repr__(self) -> str:
         return f"CodeBase({str(self.root)!r})"
 
 
-def _alike(name: str, known: Iterable[str]) -> list[str]:
-    """Return the names that share the most letters in a row: comparing names as a whole takes long."""
-    wanted = _triples(name)
-    return nlargest(_MOST_COMPARED, known, key=lambda other: len(wanted & _triples(other)))
-
-
-def _triples(name: str) -> set[str]:
-    folded = name.casefold()
-    return {folded[place : place + 3] for place in range(max(len(folded) - 2, 1))}
+def _missing(name: str, miss: Miss) -> dict[str, object]:
+    """Return the answer about a name that isn't found: it always says why."""
+    said: dict[str, object] = {"found": False, "name": name[:MOST_PATTERN], "reason": miss.reason}
+    if miss.nearest:
+        said["nearest"] = [one[:MOST_PATTERN] for one in miss.nearest]
+    return {**said, "note": miss.note[:_LONGEST_NOTE]}
 
 
 try:
@@ -336,7 +401,7 @@ except ModuleNotFoundError as error:
 _TIME_FOR_AN_ANSWER = 10.0
 """Seconds that a call may take besides the type checker."""
 
-_NEEDED = ("tree_sitter", "pathspec")
+_NEEDED = ("tree_sitter",)
 """Packages of the extra that are imported late."""
 
 
@@ -351,14 +416,17 @@ class CodeTools:
         self.code_base = code_base
 
     @tool(read_only=True)
-    def inspect(self, name: Annotated[str, MaxLen(LONGEST_NAME)]) -> Inspection:
+    def inspect(
+        self, name: Annotated[str, MaxLen(LONGEST_NAME)], detail: Literal["full", "outline"] = "full"
+    ) -> Inspection:
         """Get the definition of a class, interface, function, method, constant, variable or type.
 
         Args:
             name: Its name, such as UserService or UserService.CreateUser. If several declarations have it,
-                put the path of the file in front: services/user.go:UserService.
+                put the path of the file in front: services/user.go:UserService. A location is a name too.
+            detail: Signatures alone if outline.
         """
-        return self.code_base.inspect(name)
+        return self.code_base.inspect(name, detail)
 
     @tool(read_only=True)
     def search(
@@ -395,23 +463,75 @@ class CodeTools:
         return self.code_base.read_func(name, line_numbers=line_numbers, first_line=first_line)
 
     @tool(read_only=True)
+    def references(
+        self,
+        name: Annotated[str, MaxLen(LONGEST_NAME)],
+        path: Annotated[str, MaxLen(LONGEST_NAME)] = "",
+    ) -> ReferencesFound:
+        """Find who uses or calls a declaration; each place is certain, likely (same name) or text.
+
+        Args:
+            name: Its name.
+            path: Only in this file or folder.
+        """
+        return self.code_base.references(name, path)
+
+    @tool(read_only=True)
+    def implements(self, name: Annotated[str, MaxLen(LONGEST_NAME)]) -> ImplementationsFound:
+        """Find what extends or implements a type, or overrides a method.
+
+        Args:
+            name: Its name.
+        """
+        return self.code_base.implements(name)
+
+    @tool(read_only=True)
+    def overview(
+        self,
+        path: Annotated[str, MaxLen(LONGEST_NAME)] = "",
+        tokens: Annotated[int, Ge(_LEAST_TOKENS), Le(_MOST_TOKENS)] = 1000,
+    ) -> Overview:
+        """Get a map of a folder: the types and functions that are used most.
+
+        Args:
+            path: The folder; all unless given.
+            tokens: Length of the map.
+        """
+        return self.code_base.overview(path, tokens)
+
+    @tool(read_only=True)
     def check_syntax(
         self,
         code: Annotated[str, MaxLen(LONGEST_SNIPPET)],
         context: Literal["file", "function_body", "expression", "statements"] = "file",
         *,
+        inside: Annotated[str, MaxLen(LONGEST_NAME)] | None = None,
         type_check: bool = False,
-        language: Literal["python", "go", "rust"] | None = None,
+        language: Literal["python", "go", "rust", "typescript", "tsx", "javascript", "java", "c", "cpp"]
+        | None = None,
     ) -> SyntaxCheck:
         """Check the syntax of code that you wrote, before you use it. The code isn't run.
 
         Args:
             code: The code.
-            context: What the code is: a whole file, the inside of a function, one expression, or statements.
-            type_check: Run the type checker of the project too, if that is allowed here.
-            language: Language of the code; the main language of the project unless given.
+            context: What the code is a part of, or all of.
+            inside: The function that gets the code as its body, such as UserService.CreateUser, or the file
+                that gets it as its text.
+            type_check: Check types too, if that is allowed here.
+            language: Guessed unless given.
         """
-        return self.code_base.check_syntax(code, context, type_check=type_check, language=language)
+        return self.code_base.check_syntax(
+            code, context, inside=inside, type_check=type_check, language=language
+        )
+
+    @tool(read_only=True)
+    def check_patch(self, diff: Annotated[str, MaxLen(LONGEST_PATCH)]) -> PatchCheck:
+        """Check a patch before you apply it: does it fit, and what does it break? Nothing is written.
+
+        Args:
+            diff: A unified diff, with paths below the root.
+        """
+        return self.code_base.check_patch(diff)
 
 
 def code_tools(
@@ -419,10 +539,10 @@ def code_tools(
     *,
     cache: str | os.PathLike[str] | None = None,
     budget: int = 20_000,
-    type_check_seconds: float = 30.0,
+    type_check_seconds: float = 20.0,
     type_checks: bool = False,
 ) -> Registry:
-    """Make the four tools for a folder: inspect, search, read_func and check_syntax.
+    """Make the tools for a folder.
 
     Args:
         root: the folder.

@@ -6,9 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from .language import (
+    LONGEST_NAME,
+    Base,
     Declaration,
     Field,
     Import,
+    Language,
     Parsed,
     Span,
     SyntaxProblem,
@@ -99,19 +102,22 @@ _KINDS: Mapping[str, Kind] = {"struct_type": "struct", "interface_type": "interf
 _SPECS = frozenset({"const_spec", "type_alias", "type_spec", "var_spec"})
 
 
-class GoLanguage:
+class GoLanguage(Language):
     """How declarations are read from Go."""
 
     name = "go"
+    grammar = _GRAMMAR
     bodies_inside = False
     package_is_folder = True
     self_names: frozenset[str] = frozenset()
+    tokens = GO_TOKENS
 
     def parse(self, source: bytes) -> Parsed:
         """Read the declarations and imports of a file, as far as it can be read."""
         root = parse_tree(_GRAMMAR, source)
         declarations: list[Declaration] = []
         imports: list[Import] = []
+        bases: list[Base] = []
         for node, doc in _with_docs(root, row_before=-1):
             if node.type == "import_declaration":
                 imports += _imports(node)
@@ -121,10 +127,11 @@ class GoLanguage:
                 for spec, own in _specs(node):
                     # `type A struct{}` alone: the declaration has its comment and its text.
                     is_alone = not own.end
+                    bases += _bases(spec)
                     declarations += _declared(
                         spec, doc if is_alone else own, node if _is_single(node) else spec
                     )
-        return Parsed(tuple(declarations), tuple(imports), root.has_error)
+        return Parsed(tuple(declarations), tuple(imports), root.has_error, tuple(bases))
 
     def fields(self, source: bytes) -> list[Field]:
         """Read the fields out of the text of one struct; one that is embedded has the name of its type."""
@@ -153,6 +160,15 @@ class GoLanguage:
     def import_target(self, target: str, path: str) -> str:  # noqa: ARG002  # as it is called
         """Return the dotted path of an imported package."""
         return target.replace("/", ".")
+
+    def value(self, source: bytes, declaration: Declaration) -> str:
+        """Return the value of a constant or variable; of a group with `iota` what it comes to."""
+        said = super().value(source, declaration)
+        if declaration.kind != "const" or (said and "iota" not in said):
+            return said
+        start = source.rfind(b"const", 0, declaration.whole.start + len(b"const"))
+        group = source[max(start, 0) : declaration.whole.start + _LONGEST_GROUP]
+        return _in_group(group, declaration.whole.start - max(start, 0), declaration.name) or said
 
     def problems(self, code: str, context: Context) -> list[SyntaxProblem]:
         """List what is wrong with a snippet; nothing of it is run."""
@@ -249,6 +265,32 @@ def _values(spec: Node, doc: Span, whole: Node) -> Iterator[Declaration]:
             yield Declaration(text, text, kind, line, last, span_of(whole), Span(), doc, span_of(value))
 
 
+_LONGEST_GROUP = 2000
+"""Bytes behind the beginning of a constant that belong to it, at most."""
+
+
+def _in_group(group: bytes, place: int, name: str) -> str:
+    """Return the value of a constant of a group that counts; empty if it doesn't."""
+    kind, values = "", list[str]()
+    root = parse_tree(_GRAMMAR, b"package p\n" + group)
+    declaration = next((one for one in root.named_children if one.type == "const_declaration"), None)
+    specs = (
+        [] if declaration is None else [one for one in declaration.named_children if one.type == "const_spec"]
+    )
+    for number, spec in enumerate(specs):
+        given = spec.child_by_field_name("value")
+        if given is not None:
+            made = spec.child_by_field_name("type")
+            kind = "" if made is None else text_of(made)
+            values = [text_of(one) for one in given.named_children]
+        names = [text_of(one) for one in spec.children_by_field_name("name")]
+        if spec.start_byte - len(b"package p\n") >= place and name in names and values:
+            value = values[min(names.index(name), len(values) - 1)]
+            shown = str(number) if value == "iota" else re.sub(r"\biota\b", str(number), value)
+            return f"{kind}({shown})" if kind else shown
+    return ""
+
+
 def _type(spec: Node, doc: Span, whole: Node) -> Iterator[Declaration]:
     name, made = name_of(spec), spec.child_by_field_name("type")
     kind: Kind = "type" if made is None else _KINDS.get(made.type, "type")
@@ -262,6 +304,27 @@ def _type(spec: Node, doc: Span, whole: Node) -> Iterator[Declaration]:
             own, span = name_of(method), span_of(method)
             first, end = method.start_point[0] + 1, method.end_point[0] + 1
             yield Declaration(own, f"{name}.{own}", "method", first, end, span, span, method_doc)
+
+
+def _bases(spec: Node) -> Iterator[Base]:
+    """Yield the types that a struct or an interface embeds."""
+    made, owner = spec.child_by_field_name("type"), name_of(spec)
+    for node in () if made is None else made.named_children:
+        fields = node.named_children if node.type == "field_declaration_list" else [node]
+        for field in fields:
+            if field.type == "field_declaration" and field.child_by_field_name("name") is None:
+                kind = field.child_by_field_name("type")
+            elif field.type == "type_elem" and field.named_child_count == 1:
+                kind = field.named_children[0]
+            else:
+                continue
+            name = (
+                ""
+                if kind is None
+                else "".join(text_of(kind)[:LONGEST_NAME].lstrip("*").partition("[")[0].split())
+            )
+            if re.fullmatch(r"\w+(\.\w+)?", name):
+                yield Base(owner, name)
 
 
 def _imports(node: Node) -> Iterator[Import]:

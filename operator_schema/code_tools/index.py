@@ -4,26 +4,35 @@ from __future__ import annotations
 
 import os
 import re
-from bisect import bisect_right
+import time
+from collections import Counter
+from fnmatch import fnmatchcase
 from hashlib import blake2b
-from itertools import accumulate, islice
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from .. import CallError
 from .language import Declaration, Parsed, TooHardError, language_of, same_kinds
+from .modules import Modules
+from .name_patterns import NameTable, Pattern, lines_of
 from .source_files import Content, FileKey, Skipped, Tree, key_of, read_source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from .index_cache import IndexCache
     from .language import Kind
 
-__all__ = ["Found", "Index", "NameTable", "Pattern", "SourceFile", "lines_of"]
+__all__ = ["Found", "Index", "SourceFile", "full_name", "words_in"]
 
+
+_BATCH = 100
+"""Files that are written to the cache at once."""
 
 MOST_COUNTED = 1000
 """Further results than these aren't counted."""
 
+_VARIABLES = frozenset({"const", "var"})
 _ASIDE = frozenset(
     {
         *("test", "tests", "testing", "testdata"),
@@ -44,6 +53,7 @@ class SourceFile(NamedTuple):
         digest: of its content.
         parsed: what it declares.
         is_aside: whether it seems to be a test, a benchmark, an example, or somebody else's code.
+        is_plain: whether places in what was parsed are places in the file itself.
         lines: of the names of its declarations, for a `NameTable`: whether they are qualified, and whether
             case makes no difference, to the text.
     """
@@ -54,6 +64,7 @@ class SourceFile(NamedTuple):
     digest: bytes
     parsed: Parsed
     is_aside: bool
+    is_plain: bool
     lines: dict[tuple[bool, bool], str]
 
     def is_same(self, source: bytes) -> bool:
@@ -61,11 +72,29 @@ class SourceFile(NamedTuple):
         return digest_of(source) == self.digest
 
 
+class UnfinishedError(CallError):
+    """Not all files are read yet; the message is for the model.
+
+    Args:
+        left: how many aren't.
+    """
+
+    def __init__(self, left: int) -> None:
+        super().__init__(f"{left:,} files still have to be read: try again, it goes on where it stopped")
+
+
 class Found(NamedTuple):
     """A declaration, and the file that it is in."""
 
     file: SourceFile
     declaration: Declaration
+
+
+def _is_prototype(found: Found) -> bool:
+    """Return whether a header only says that there is such a function."""
+    file, declaration = found
+    has_body = declaration.whole.end > declaration.head.end + 1
+    return not has_body and declaration.head.end > 0 and file.path.endswith((".h", ".hh", ".hpp", ".hxx"))
 
 
 class Index:
@@ -82,38 +111,58 @@ class Index:
         self.skipped: dict[str, str] = {}
         self.last: tuple[SourceFile, bytes] | None = None
         """The file that was read last for an answer, and its content."""
-        self._tree = Tree(root)
+        self.tree = Tree(root)
+        """What is below the root, and what of it isn't read."""
         self._cache = cache
         self._files: dict[str, SourceFile] = {}
         self._skipped_keys: dict[str, FileKey] = {}
         self._by_name: dict[str, dict[str, tuple[Declaration, ...]]] = {}
+        self._by_import: dict[str, dict[str, None]] = {}
+        """Names that files import, with the paths of these files."""
         self._order: list[str] = []
-        # Both are made when they are needed, and anew when a file is another one.
+        # These are made when they are needed, and anew when a file is another one.
         self._watched: list[tuple[str, FileKey | None]] | None = None
         self._tables: dict[tuple[bool, bool], tuple[NameTable, list[SourceFile]]] = {}
+        self._modules: Modules | None = None
+        self._folders: dict[str, list[str]] = {}
+        self._imported: Counter[str] | None = None
 
-    def refresh(self, progress: Callable[[int, int], None] | None = None) -> int:
+    def refresh(self, progress: Callable[[int, int], None] | None = None, until: float | None = None) -> int:
         """Read what is new or has changed, and forget what is gone.
 
         Args:
             progress: called with the number of files that were read, and of all to be read.
+            until: time of `time.monotonic` at which it stops; None to read all.
 
         Returns:
             How many files were parsed.
+
+        Raises:
+            UnfinishedError: the time is over; what was read is kept.
         """
         self.last = None
-        if self._tree.refresh() or not self._order:
-            self._follow(list(self._tree.files()))
+        if self.tree.refresh() or not self._order:
+            self._follow(list(self.tree.files()))
         parsed = 0
         fresh: list[SourceFile] = []
         changed = self._changed()
         for number, path in enumerate(changed):
+            if until is not None and number and time.monotonic() > until:
+                self._keep(fresh)
+                raise UnfinishedError(len(changed) - number)
             parsed += self._read(path, self._files.get(path), fresh)
+            if len(fresh) >= _BATCH:
+                self._keep(fresh)
             if progress is not None:
                 progress(number + 1, len(changed))
+        self._keep(fresh)
+        return parsed
+
+    def _keep(self, fresh: list[SourceFile]) -> None:
+        """Write parsed files to the cache, so that a process that is stopped has not worked for nothing."""
         if self._cache is not None and fresh:
             self._cache.keep([(file.path, file.digest, file.parsed) for file in fresh])
-        return parsed
+        fresh.clear()
 
     def file(self, path: str) -> SourceFile | None:
         """Return a file by its path."""
@@ -124,63 +173,168 @@ class Index:
         files = self._files
         return (files[path] for path in self._order if path in files)
 
-    def named(self, name: str) -> list[Found]:
-        """List the declarations of a name; with dots or a path in it, those whose qualified name ends so.
+    @property
+    def modules(self) -> Modules:
+        """The modules of all files."""
+        if self._modules is None:
+            self._modules = Modules(self.root, self._order)
+        return self._modules
+
+    def of_module(self, module: str) -> list[SourceFile]:
+        """Return the files of a module; nothing if there is none of this name."""
+        return [file for path in self.modules.files(module) if (file := self._files.get(path))]
+
+    def at(self, path: str) -> Iterator[SourceFile]:
+        """Yield the files at a path: one, those of a folder, or with `*` and `?` those that fit."""
+        return (file for file in self.files() if is_at(file.path, path))
+
+    def importers(self, name: str) -> list[SourceFile]:
+        """List the files that import something under a name, the likeliest first."""
+        found = [file for path in self._by_import.get(name, ()) if (file := self._files.get(path))]
+        return sorted(found, key=lambda file: (file.is_aside, file.path.count("/"), file.path))
+
+    def beside(self, file: SourceFile) -> list[SourceFile]:
+        """List the files that share their declarations with a file, itself first."""
+        language = language_of(file.path)
+        if language is None or not language.package_is_folder:
+            return [file]
+        if not self._folders:
+            for path in self._order:
+                self._folders.setdefault(path.rpartition("/")[0], []).append(path)
+        paths = self._folders.get(file.path.rpartition("/")[0], [])
+        others = [self._files[path] for path in paths if path != file.path and path in self._files]
+        return [file, *others]
+
+    def declared(self, file: SourceFile, name: str) -> list[Found]:
+        """List what a file declares under a qualified name."""
+        declarations = self._by_name.get(name.rpartition(".")[2], {}).get(file.path, ())
+        return [Found(file, one) for one in declarations if one.qualified == name]
+
+    def has_word(self, file: SourceFile, word: str) -> bool:
+        """Return whether a file has a word anywhere, comments included."""
+        return f"\n{word}\n" in file.parsed.words
+
+    def with_word(self, word: str) -> Iterator[SourceFile]:
+        """Yield the files that have a word anywhere, comments included; tests and examples come last."""
+        line = f"\n{word}\n"
+        return (file for file in self.files() if line in file.parsed.words)
+
+    def members(self, found: Found) -> Iterator[Found]:
+        """Yield what the files of a type declare as its own, in their order."""
+        owner = found.declaration.qualified
+        for file in self.beside(found.file):
+            for declaration in file.parsed.declarations:
+                if declaration.owner == owner:
+                    yield Found(file, declaration)
+
+    def popularity(self, file: SourceFile) -> int:
+        """Return how many files import the module of a file, or something of it."""
+        if self._imported is None:
+            self._imported = Counter()
+            for other in self._files.values():
+                self._imported.update(_targets(other))
+        language = language_of(file.path)
+        return 0 if language is None else self._imported[language.module_of(file.path)]
+
+    def named(self, name: str, path: str = "") -> list[Found]:
+        """List the declarations of a name; with dots in it, those whose qualified name ends so.
 
         Args:
-            name: such as `decode`, `Codec.decode`, `codec.Codec.decode` or `codec/codec.py:Codec.decode`.
+            name: such as `decode`, `Codec.decode` or `codec.Codec.decode`.
+            path: of the file, or the end of it; empty for all files.
 
         Returns:
-            The likeliest first: what isn't aside, what isn't inside a class, the shortest path.
+            The likeliest first: what isn't aside, what isn't inside a class, what is public, types and
+            functions before variables, the module that most files import, the shortest path.
         """
-        path, _, wanted = name.rpartition(":")
-        wanted = wanted.strip(". ")
         found = [
             Found(self._files[where], declaration)
-            for where, declarations in self._by_name.get(wanted.rpartition(".")[2], {}).items()
-            if not path or _is_at(where, path)
+            for where, declarations in self._by_name.get(name.rpartition(".")[2], {}).items()
+            if not path or is_at(where, path)
             for declaration in declarations
-            if _is_called(where, declaration, wanted, self._name)
+            if _is_called(where, declaration, name, self._name)
         ]
-        return sorted(found, key=_likelihood)
+        return found if len(found) < 2 else sorted(found, key=self._likelihood)  # noqa: PLR2004  # one is sorted
 
-    def search(self, pattern: str, kind: Kind | None, limit: int) -> tuple[list[Found], int]:
+    def _likelihood(self, found: Found) -> tuple[bool, int, bool, bool, bool, int, int, str, int]:
+        file, declaration = found
+        return (
+            file.is_aside,
+            declaration.qualified.count("."),
+            _is_prototype(found),
+            is_private(found),
+            declaration.kind in _VARIABLES,
+            -self.popularity(file),
+            file.path.count("/"),
+            file.path,
+            declaration.line,
+        )
+
+    def at_line(self, path: str, line: int) -> list[Found]:
+        """List the declarations that a line is in: those whose name is on it, then the innermost."""
+        found = [
+            Found(file, declaration)
+            for file in islice(self.at(path), 1)
+            for declaration in file.parsed.declarations
+            if declaration.line <= line <= declaration.last_line
+        ]
+        return sorted(
+            found,
+            key=lambda one: (one.declaration.line != line, one.declaration.last_line - one.declaration.line),
+        )
+
+    def search(self, path: str, names: str, kind: Kind | None, limit: int) -> tuple[list[Found], int]:
         """Find declarations by a pattern of their names.
 
         Args:
-            pattern: with `*` and `?`; with a dot in it, of the qualified name. With a path and `:` in front,
-                of the declarations in this file, which come in its order.
+            path: of a file, a folder or a pattern of them, whose declarations come in their order; empty for
+                all files.
+            names: with `*` and `?`; with a dot in it, of the qualified name.
             kind: of the declarations; None for all.
             limit: how many are returned.
 
         Returns:
             These, and how many more there are; no more than `MOST_COUNTED` of them are counted.
         """
-        path, _, names = pattern.rpartition(":")
         for any_case in (False, True):
             # Files come in a fixed order, so the same files always answer the same.
             matching = self._matching(Pattern(names, any_case=any_case), "." in names, kind, path)
             found = list(islice(matching, limit + MOST_COUNTED))
             if found:
-                best = found if path else sorted(found, key=lambda one: _rank(one, names))
+                is_file = path and found[0].file is found[-1].file
+                best = found if is_file else sorted(found, key=lambda one: self._rank(one, names))
                 return best[:limit], len(found) - len(best[:limit])
         return [], 0
 
-    def in_another_case(self, pattern: str, kind: Kind | None, known: Sequence[Found]) -> list[str]:
+    def in_another_case(self, path: str, names: str, kind: Kind | None, known: Sequence[Found]) -> list[str]:
         """List names that fit a pattern only if the case of letters makes no difference; see `search`.
 
         Args:
-            pattern: of the names.
+            path: of a file, a folder or a pattern of them; empty for all files.
+            names: the pattern.
             kind: of the declarations; None for all.
             known: what fits in this case.
         """
-        path, _, names = pattern.rpartition(":")
         if not known or names.casefold() == names.upper():  # it has no letters
             return []
         matching = self._matching(Pattern(names, any_case=True), "." in names, kind, path)
         told = {one.declaration.qualified for one in known}
         others = {one.declaration.qualified: one for one in islice(matching, MOST_COUNTED)}
-        return sorted(others.keys() - told, key=lambda name: _rank(others[name], names))
+        return sorted(others.keys() - told, key=lambda name: self._rank(others[name], names))
+
+    def _rank(self, found: Found, pattern: str) -> tuple[bool, bool, bool, bool, int, int, str, str, int]:
+        path, declaration = found.file.path, found.declaration
+        return (
+            pattern not in (declaration.name, declaration.qualified),
+            found.file.is_aside,
+            is_private(found),
+            declaration.kind in _VARIABLES,
+            len(declaration.name),
+            -self.popularity(found.file),
+            declaration.name,
+            path,
+            declaration.line,
+        )
 
     def names(self) -> Iterator[str]:
         """Yield every name that is declared."""
@@ -208,7 +362,7 @@ class Index:
         """Return the names of all files, or of those at a path, and these files."""
         made = None if path else self._tables.get(key)
         if made is None:
-            files = [file for file in self.files() if not path or _is_at(file.path, path)]
+            files = [file for file in self.files() if not path or is_at(file.path, path)]
             made = NameTable([_lines(file, *key) for file in files]), files
             if not path:
                 self._tables[key] = made
@@ -239,6 +393,8 @@ class Index:
 
     def _follow(self, paths: list[str]) -> None:
         self._watched = None
+        self._modules = None
+        self._folders = {}
         self._tables.clear()
         for gone in self._files.keys() - set(paths):
             self._replace(gone, None)
@@ -279,7 +435,7 @@ class Index:
         language = language_of(path)
         assert language is not None  # noqa: S101  # only files of known languages are listed
         try:
-            return language.parse(source)
+            return language.parse(source)._replace(words=words_in(source))
         except TooHardError:
             return None
 
@@ -303,6 +459,7 @@ class Index:
                 places = self._by_name.get(declaration.name)
                 if places is not None and places.pop(path, None) is not None and not places:
                     del self._by_name[declaration.name]
+            self._forget_imports(before)
         if file is None:
             return
         self._files[path] = file
@@ -312,6 +469,18 @@ class Index:
                 by_name.setdefault(declaration.name, []).append(declaration)
             for name, declarations in by_name.items():
                 self._by_name.setdefault(name, {})[path] = tuple(declarations)
+            for one in file.parsed.imports:
+                self._by_import.setdefault(one.name, {})[path] = None
+            if self._imported is not None:
+                self._imported.update(_targets(file))
+
+    def _forget_imports(self, file: SourceFile) -> None:
+        for one in file.parsed.imports:
+            places = self._by_import.get(one.name, {})
+            if places.pop(file.path, file) is None and not places:
+                del self._by_import[one.name]
+        if self._imported is not None:
+            self._imported.subtract(_targets(file))
 
 
 def digest_of(source: bytes) -> bytes:
@@ -330,8 +499,10 @@ def _source_file(
     path: str, content: Content, digest: bytes, parsed: Parsed, before: SourceFile | None
 ) -> SourceFile:
     if before is not None and before.parsed is parsed:
-        return before._replace(key=content.key, is_young=content.is_young)
-    return SourceFile(path, content.key, content.is_young, digest, parsed, is_aside(path), {})
+        return before._replace(key=content.key, is_young=content.is_young, is_plain=content.is_plain)
+    return SourceFile(
+        path, content.key, content.is_young, digest, parsed, is_aside(path), content.is_plain, {}
+    )
 
 
 def _lines(file: SourceFile, is_qualified: bool, any_case: bool) -> str:  # noqa: FBT001  # private
@@ -358,114 +529,35 @@ def _is_called(path: str, declaration: Declaration, wanted: str, root: str) -> b
     return f".{root}.{full_name(path, declaration)}".endswith(f".{wanted}")
 
 
-def _is_at(where: str, path: str) -> bool:
-    return where == path or where.endswith(f"/{path}")
+def is_at(where: str, path: str) -> bool:
+    """Return whether a path is one that somebody wrote: the end of it, a folder on the way, or a pattern."""
+    if "*" in path or "?" in path:
+        return fnmatchcase(where, path) or fnmatchcase(where, f"*/{path}")
+    return where == path or where.endswith(f"/{path}") or f"/{path.rstrip('/')}/" in f"/{where}"
 
 
-def _likelihood(found: Found) -> tuple[bool, int, int, str, int]:
-    path, declaration = found.file.path, found.declaration
-    return found.file.is_aside, declaration.qualified.count("."), path.count("/"), path, declaration.line
+def is_private(found: Found) -> bool:
+    """Return whether a declaration, or a module on the way to it, says that others leave it alone."""
+    if found.file.path.endswith(".go") and found.declaration.name[:1].islower():
+        return True
+    parts = [*found.file.path.split("/"), *found.declaration.qualified.split(".")]
+    return any((part.startswith("_") and not part.startswith("__")) or part == "internal" for part in parts)
 
 
-def _rank(found: Found, pattern: str) -> tuple[bool, bool, bool, int, str, str, int]:
-    path, declaration = found.file.path, found.declaration
-    exact = pattern in (declaration.name, declaration.qualified)
-    is_private = declaration.name.startswith("_")
-    return (
-        not exact,
-        found.file.is_aside,
-        is_private,
-        len(declaration.name),
-        declaration.name,
-        path,
-        declaration.line,
-    )
+def _targets(file: SourceFile) -> set[str]:
+    """Return the modules that a file imports, and those that it imports something of."""
+    language = language_of(file.path)
+    assert language is not None  # noqa: S101  # the index holds nothing else
+    found: set[str] = set()
+    for one in file.parsed.imports:
+        target = language.import_target(one.target, file.path)
+        found |= {target, target.rpartition(".")[0]}
+    return found
 
 
-_NEWLINE = "\n"
-_END = re.escape(_NEWLINE)
-_USEFUL = 3
-"""Letters that a text needs so that looking for it first saves time."""
+_WORD = re.compile(rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*")
 
 
-def lines_of(names: Iterable[str], *, any_case: bool) -> str:
-    """Return names in one text, a line for each, for a `NameTable`.
-
-    Args:
-        names: in their order.
-        any_case: whether the case of letters makes no difference.
-    """
-    text = "".join([f"{name.replace(_NEWLINE, ' ')}\n" for name in names])
-    return text.casefold() if any_case else text
-
-
-class NameTable:
-    """The names of many files in one text, where a pattern finds them without looking at each.
-
-    Args:
-        texts: what `lines_of` returns for each file.
-    """
-
-    __slots__ = ("_starts", "_text")
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        self._text = "\n" + "".join(texts)
-        self._starts = list(accumulate(map(len, texts), initial=1))
-
-    def matches(self, pattern: Pattern) -> Iterator[tuple[int, int]]:
-        """Yield the names that fit: the number of the file, and the number of the name in it, each from 0."""
-        text, starts = self._text, self._starts
-        end, counted, file, line = 0, 0, 0, 0
-        for begin in pattern.begins(text):
-            if begin >= end:
-                file, line = bisect_right(starts, begin) - 1, 0
-                counted, end = starts[file], starts[file + 1]
-            line += text.count("\n", counted, begin)
-            counted = begin
-            yield file, line
-
-
-class Pattern:
-    """A pattern: `*` stands for any characters, `?` for one.
-
-    Args:
-        text: the pattern.
-        any_case: whether the case of letters makes no difference.
-    """
-
-    __slots__ = ("_checked", "_literal", "any_case")
-
-    def __init__(self, text: str, *, any_case: bool = False) -> None:
-        # As in the names: the end of a line is only between them.
-        text = text.replace(_NEWLINE, " ")
-        folded = text.casefold() if any_case else text
-        parts = re.sub(r"\*+", "*", f"\n{folded}\n").split("*")
-        self.any_case = any_case
-        self._literal = max([literal for part in parts for literal in part.split("?")], key=len)
-        # With a single literal, each place that has it fits.
-        is_simple = "?" not in text and len([part for part in parts if part != "\n"]) == 1
-        self._checked = None if is_simple else re.compile(_expression(parts))
-
-    def begins(self, text: str) -> Iterator[int]:
-        """Yield where the lines of a text begin that fit; there is an empty line before the first one."""
-        literal, checked = self._literal, self._checked
-        if checked is not None and len(literal) < _USEFUL:
-            yield from (found.start() + 1 for found in checked.finditer(text))
-            return
-        place = text.find(literal)
-        while 0 <= place < len(text) - 1:
-            begin = text.rfind("\n", 0, place + 1) + 1
-            if checked is None or checked.match(text, begin - 1):
-                yield begin
-            # The end of one line is in front of the next one.
-            place = text.find(literal, text.find("\n", begin))
-
-
-def _expression(parts: list[str]) -> str:
-    """Join what stands between stars: each part is taken where it comes first, which is never taken back."""
-    escaped = [re.escape(part).replace(r"\?", ".") for part in parts]
-    escaped[-1] = f"{escaped[-1].removesuffix(_END)}(?=\n)"
-    if len(parts) == 1:
-        return escaped[0]
-    middle = "".join([f"(?>.*?{part})" for part in escaped[1:-1]])
-    return f"{escaped[0]}{middle}.*{escaped[-1]}"
+def words_in(source: bytes) -> str:
+    """Return each word of a file once, with a line break before and after each."""
+    return b"\n".join([b"", *dict.fromkeys(_WORD.findall(source)), b""]).decode(errors="replace")

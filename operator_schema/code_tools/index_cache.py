@@ -15,15 +15,24 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from .language import KINDS, Declaration, Import, Parsed, Span
+from .language import KINDS, Base, Declaration, Import, Parsed, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 __all__ = ["IndexCache", "check_cache"]
 
-_FORMAT = 3
-_GRAMMARS = ("tree-sitter", "tree-sitter-python", "tree-sitter-go", "tree-sitter-rust")
+_FORMAT = 4
+_GRAMMARS = (
+    "tree-sitter",
+    "tree-sitter-c",
+    "tree-sitter-cpp",
+    "tree-sitter-go",
+    "tree-sitter-java",
+    "tree-sitter-python",
+    "tree-sitter-rust",
+    "tree-sitter-typescript",
+)
 _WAIT = 2.0
 """Seconds to wait for another process that writes."""
 
@@ -278,11 +287,13 @@ def _made_by() -> str:
 
 
 def _parsed(document: Any) -> Parsed:
-    declarations, imports, is_broken = document
+    declarations, imports, is_broken, bases, words = document
     return Parsed(
         tuple([_declaration(row) for row in declarations]),
         tuple([Import(*map(str, row)) for row in imports]),
         bool(is_broken),
+        tuple([Base(*map(str, row)) for row in bases]),
+        str(words),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time  # `thread_time` is asked for where it is used: WebAssembly has none
 from functools import cache
 from importlib import import_module
@@ -10,13 +11,13 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 from .. import CallError
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from tree_sitter import Language as Grammar
     from tree_sitter import Node
 
 __all__ = [
+    "Base",
     "Context",
     "Declaration",
     "Field",
@@ -35,6 +36,7 @@ __all__ = [
     "broken_places",
     "called_name",
     "calls_in",
+    "end_of_head",
     "language_named",
     "language_of",
     "missing_package",
@@ -130,6 +132,18 @@ class Import(NamedTuple):
     text: str
 
 
+class Base(NamedTuple):
+    """A type that another one extends, implements or embeds.
+
+    Attributes:
+        owner: the qualified name of the type that does so.
+        name: of the other one as the file knows it, with dots, without type arguments.
+    """
+
+    owner: str
+    name: str
+
+
 class Parsed(NamedTuple):
     """What was read from a source file.
 
@@ -137,11 +151,15 @@ class Parsed(NamedTuple):
         declarations: in the order of the file.
         imports: of the whole file.
         is_broken: whether a part of it couldn't be read.
+        bases: of its types, in the order of the file.
+        words: all of the file, comments included, in lines; the index adds them.
     """
 
     declarations: tuple[Declaration, ...]
     imports: tuple[Import, ...]
     is_broken: bool
+    bases: tuple[Base, ...] = ()
+    words: str = ""
 
 
 class TooHardError(CallError):
@@ -165,8 +183,17 @@ LANGUAGES: Mapping[str, tuple[str, ...]] = {
     "python": (".py", ".pyi"),
     "go": (".go",),
     "rust": (".rs",),
+    "typescript": (".ts", ".mts", ".cts"),
+    "tsx": (".tsx",),
+    "javascript": (".js", ".jsx", ".mjs", ".cjs"),
+    "java": (".java",),
+    "c": (".c", ".h"),
+    "cpp": (".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx"),
 }
 """Name of each language to the endings of its files; `NAME_language.py` next to this file reads it."""
+
+_DIALECTS = {"tsx": ("typescript", "TSX"), "javascript": ("typescript", "JAVASCRIPT")}
+"""Languages that the module of another one reads: that one, and the name there."""
 
 _BY_SUFFIX = {suffix: name for name, suffixes in LANGUAGES.items() for suffix in suffixes}
 
@@ -205,12 +232,14 @@ class SyntaxProblem(NamedTuple):
         column: in characters, from 1.
         message: what is wrong.
         suggestion: what to do about it, where it is known.
+        severity: a note says what is right, but not everywhere.
     """
 
     line: int
     column: int
     message: str
     suggestion: str | None = None
+    severity: Literal["error", "note"] = "error"
 
 
 class Language(Protocol):
@@ -218,16 +247,20 @@ class Language(Protocol):
 
     Attributes:
         name: of the language.
+        grammar: package of its grammar, as `parse_tree` takes it.
         bodies_inside: whether the text of a class holds the bodies of its methods; then only an outline is
             shown of it.
         package_is_folder: whether the files of a folder share their declarations.
         self_names: under which a method knows its own object, where the language fixes them.
+        tokens: matches strings, characters and comments as a whole, and single brackets.
     """
 
     name: str
+    grammar: str
     bodies_inside: bool
     package_is_folder: bool
     self_names: frozenset[str]
+    tokens: re.Pattern[str]
 
     def parse(self, source: bytes) -> Parsed:
         """Read the declarations and imports of a file, as far as it can be read."""
@@ -261,6 +294,31 @@ class Language(Protocol):
         """List what is wrong with a snippet; nothing of it is run."""
         ...
 
+    def inner(self, source: bytes) -> Sequence[Declaration]:
+        """List what the text of one function declares inside it; qualified names begin with its name.
+
+        Nothing, unless the language says more: functions inside of functions are rare in most.
+        """
+        del source
+        return ()
+
+    def value(self, source: bytes, declaration: Declaration) -> str:
+        """Return the value of a constant or variable of a file; empty if it has none."""
+        return source[declaration.value.start : declaration.value.end].decode(errors="replace")
+
+    def type_of(self, source: bytes, name: str) -> str:
+        """Return the type that a name has everywhere in the text of one function; empty if unsure.
+
+        Args:
+            source: the text.
+            name: of a parameter or variable.
+
+        Returns:
+            The type's name as the file knows it, with dots, without type arguments.
+        """
+        del source, name
+        return ""
+
 
 def language_of(path: str) -> Language | None:
     """Return the language of a file by its ending; None if it isn't known."""
@@ -275,8 +333,8 @@ def language_named(name: str) -> Language:
     Raises:
         ImportError: its grammar isn't installed.
     """
-    module = import_module(f".{name}_language", __package__)
-    language: Language = module.LANGUAGE
+    module, attribute = _DIALECTS.get(name, (name, "LANGUAGE"))
+    language: Language = getattr(import_module(f".{module}_language", __package__), attribute)
     return language
 
 
@@ -285,7 +343,8 @@ def _grammar(package: str) -> Grammar:
     try:
         from tree_sitter import Language as Grammar
 
-        capsule: object = import_module(package).language()
+        module, _, dialect = package.partition(":")
+        capsule: object = getattr(import_module(module), dialect or "language")()
         return Grammar(capsule)
     except ModuleNotFoundError as error:
         raise missing_package(error, package) from None
@@ -295,7 +354,8 @@ def parse_tree(package: str, source: bytes) -> Node:
     """Parse a file, whatever is in it.
 
     Args:
-        package: of the grammar, such as `tree_sitter_go`.
+        package: of the grammar, such as `tree_sitter_go`, with the name of the function after a colon where
+            it has several.
         source: UTF-8; other bytes are errors at their place.
 
     Returns:
@@ -384,10 +444,17 @@ def qualified(owner: str, name: str) -> str:
     return f"{owner}.{name}" if owner else name
 
 
-def called_name(source: bytes, function: Node) -> str:
-    """Return what a call calls, without white space; of a long one the end, after an ellipsis."""
-    start = max(function.start_byte, function.end_byte - LONGEST_NAME)
-    text = "".join(source[start : function.end_byte].decode(errors="replace").split())
+def called_name(source: bytes, function: Node, last: Node | None = None) -> str:
+    """Return what a call calls, without white space; of a long one the end, after an ellipsis.
+
+    Args:
+        source: the text.
+        function: the node of what is called.
+        last: where its name ends; where the node does unless given.
+    """
+    end = (last or function).end_byte
+    start = max(function.start_byte, end - LONGEST_NAME)
+    text = "".join(source[start:end].decode(errors="replace").split())
     return text if start == function.start_byte else f"…{text}"
 
 
@@ -473,38 +540,50 @@ def wrapped_problems(
         tokens: as `bracket_problem` takes them.
         context: what the snippet is a part of.
     """
-    unbalanced = bracket_problem(code, tokens)
-    if unbalanced is not None:
-        return [unbalanced]
     root = parse_tree(grammar, f"{wrapper.before}{code}{wrapper.after}".encode(errors="replace"))
     found: dict[tuple[int, int], SyntaxProblem] = {}
-    lines = code.split("\n")
     for node in broken_places(root):
-        problem = _problem(node, lines, wrapper.before.count("\n"))
+        problem = _problem(node, code, wrapper)
         found.setdefault((problem.line, problem.column), problem)
         if len(found) == _MOST_PROBLEMS:
             break
-    if not found and not wrapper.holds(root):
-        return [
-            SyntaxProblem(1, 1, f"this isn't {_EXPECTED[context]}", "Give the context that the code is from")
-        ]
-    return list(found.values())
+    if not found and wrapper.holds(root):
+        return []
+    # Only of code that can't be read: the pattern of the tokens is simpler than the grammar.
+    unbalanced = bracket_problem(code, tokens)
+    if unbalanced is not None:
+        return [unbalanced]
+    return list(found.values()) or [
+        SyntaxProblem(1, 1, f"this isn't {_EXPECTED[context]}", "Give the context that the code is from")
+    ]
 
 
-def _problem(node: Node, lines: list[str], skipped: int) -> SyntaxProblem:
-    row, column = node.start_point[0] - skipped, node.start_point[1]
+def _problem(node: Node, code: str, wrapper: Wrapper) -> SyntaxProblem:
+    lines = code.split("\n")
+    row, column = node.start_point[0] - wrapper.before.count("\n"), node.start_point[1]
     if row < 0:
         row, column = 0, 0
     elif row >= len(lines):
         row, column = len(lines) - 1, len(lines[-1].encode(errors="replace"))
     characters = len(lines[row].encode(errors="replace")[:column].decode(errors="replace"))
     if node.is_missing:
-        return SyntaxProblem(row + 1, characters + 1, f"'{node.type}' is missing", f"Add '{node.type}'")
-    text = " ".join(text_of(node).split())
+        return SyntaxProblem(row + 1, characters + 1, *_missing(node))
+    # A broken place may begin before the snippet, and end behind it.
+    start = max(len(wrapper.before.encode()) - node.start_byte, 0)
+    end = len(wrapper.before.encode()) + len(code.encode(errors="replace")) - node.start_byte
+    text = " ".join((node.text or b"")[start : max(end, 0)].decode(errors="replace").split())
     shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
     return SyntaxProblem(
         row + 1, characters + 1, f"can't be read from here: {shown}" if shown else "can't be read"
     )
+
+
+def _missing(node: Node) -> tuple[str, str | None]:
+    """Return what is said about a node that is missing, and what to do: words of the grammar aren't code."""
+    if not node.is_named:
+        return f"'{node.type}' is missing", f"Add '{node.type}'"
+    words = node.type.replace("_", " ").strip()
+    return ("a name is missing" if words.endswith("identifier") else f"something is missing: {words}"), None
 
 
 _PAIRS = {")": "(", "]": "[", "}": "{"}
@@ -549,3 +628,13 @@ _WORDS = {")": "parenthesis", "]": "bracket", "}": "brace"}
 def position_in(code: str, offset: int) -> tuple[int, int]:
     """Return line and column of a character, both from 1."""
     return code.count("\n", 0, offset) + 1, offset - code.rfind("\n", 0, offset)
+
+
+def end_of_head(text: bytes) -> int:
+    """Return where the parameters of a function end in its text: at the bracket that closes the first one."""
+    level = 0
+    for place in re.finditer(rb"[()]", text):
+        level += 1 if place[0] == b"(" else -1
+        if level == 0:
+            return place.end()
+    return len(text)

@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING
 
 from .language import (
     LONGEST_NAME,
+    Base,
     Declaration,
     Field,
     Import,
+    Language,
     Parsed,
     Span,
     SyntaxProblem,
     called_name,
+    end_of_head,
     name_of,
     nodes_in,
     parse_tree,
@@ -24,6 +27,7 @@ from .language import (
     span_of,
     text_of,
 )
+from .newer_python import with_newer_syntax
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,22 +60,44 @@ _OPEN = frozenset(
 )
 """What a module or class may wrap around a declaration."""
 
+_TOKENS = re.compile(
+    r"""\#[^\n]* | (?:\"{3}(?:\\.|[^\\])*?(?:\"{3}|\Z)) | (?:'{3}(?:\\.|[^\\])*?(?:'{3}|\Z)) |
+        "(?:\\.|[^"\\\n])*"? | '(?:\\.|[^'\\\n])*'? | [\[\](){}]""",
+    re.DOTALL | re.VERBOSE,
+)
+"""Strings and comments as a whole, and brackets."""
+
+_LONGEST_LINE = 2000
+_BOUND = re.compile(
+    r"""(?<![\w.])(\w+)[ \t]*(?::[ \t]*(["']?[A-Za-z_][\w.]*["']?)[ \t]*(?=[=,)\n]|$)
+        | (:=|[-+|&*/]?=(?!=))[ \t]*((?:\w+\.)*[A-Z]\w*(?=\())?)""",
+    re.MULTILINE | re.VERBOSE,
+)
+"""A name with its type, without arguments, or with what sets it: a new object of a type, or anything else."""
+_BOUND_OTHERWISE = re.compile(
+    r"\b(?:for|as|del|global|nonlocal|import)\b[^:\n]*|^[\w, \t]*,[\w, \t]*=(?!=)", re.MULTILINE
+)
+_UNTYPED = re.compile(r"[(,]\s*\**(\w+)\s*(?=[,=)])")
+
 _TYPE_MAKERS = frozenset({"NewType", "ParamSpec", "TypeVar", "TypeVarTuple", "TypeAliasType"})
 
 
-class PythonLanguage:
+class PythonLanguage(Language):
     """How declarations are read from Python."""
 
     name = "python"
+    grammar = _GRAMMAR
     bodies_inside = True
     package_is_folder = False
     self_names = frozenset({"self", "cls"})
+    tokens = _TOKENS
 
     def parse(self, source: bytes) -> Parsed:
         """Read the declarations and imports of a file, as far as it can be read."""
         root = parse_tree(_GRAMMAR, source)
         declarations: list[Declaration] = []
         imports: list[Import] = []
+        bases: list[Base] = []
         waiting: list[tuple[Node, str]] = [(child, "") for child in reversed(root.named_children)]
         while waiting:
             node, owner = waiting.pop()
@@ -86,6 +112,7 @@ class PythonLanguage:
             if kind == "class_definition":
                 declaration = _class(node, whole, owner)
                 declarations.append(declaration)
+                bases += _bases(node, declaration.qualified)
                 body = node.child_by_field_name("body")
                 if body is not None:
                     waiting += [(child, declaration.qualified) for child in reversed(body.named_children)]
@@ -97,7 +124,7 @@ class PythonLanguage:
                 declarations += _alias(node, owner)
             elif kind in _OPEN:
                 waiting += [(child, owner) for child in reversed(node.named_children)]
-        return Parsed(tuple(declarations), tuple(imports), root.has_error)
+        return Parsed(tuple(declarations), tuple(imports), root.has_error, tuple(bases))
 
     def fields(self, source: bytes) -> list[Field]:
         """Read the fields out of the text of one class: its own, and the ones that `__init__` sets."""
@@ -139,6 +166,36 @@ class PythonLanguage:
         found = [one for node in nodes_in(_GRAMMAR, source) if node.type in kinds for one in _imports(node)]
         return tuple(found)
 
+    def inner(self, source: bytes) -> list[Declaration]:
+        """List the functions and classes inside of one function."""
+        found: list[Declaration] = []
+        waiting: list[tuple[Node, str]] = [(parse_tree(_GRAMMAR, source), "")]
+        while waiting:
+            node, owner = waiting.pop()
+            whole = node
+            if node.type == "decorated_definition":
+                node = node.child_by_field_name("definition") or node
+            if node.type in {"class_definition", "function_definition"}:
+                make = _class if node.type == "class_definition" else _function
+                found.append(make(node, whole, owner))
+                owner = found[-1].qualified
+            waiting += [(child, owner) for child in reversed(node.named_children)]
+        return found[1:]
+
+    def type_of(self, source: bytes, name: str) -> str:
+        """Return the type of a parameter that has one and is never set, or of a variable that is set once."""
+        text = source.decode("latin-1")
+        with_name = [line for line in text.split("\n") if name in line]
+        lines = "\n".join(with_name)
+        if max(map(len, with_name), default=0) > _LONGEST_LINE:
+            return ""
+        bound = [found for found in _BOUND.finditer(lines) if found[1] == name]
+        others = [found for found in _BOUND_OTHERWISE.finditer(lines) if name in re.findall(r"\w+", found[0])]
+        is_untyped = name in _UNTYPED.findall(text[: end_of_head(source)])
+        if others or is_untyped or len(bound) != 1:
+            return ""
+        return (bound[0][2] or bound[0][4] or "").strip("\"'")
+
     def module_of(self, path: str) -> str:
         """Return the dotted name of the module in a file."""
         return path.rpartition(".")[0].removesuffix("__init__").strip("/").replace("/", ".")
@@ -154,7 +211,7 @@ class PythonLanguage:
 
     def problems(self, code: str, context: Context) -> list[SyntaxProblem]:
         """List what is wrong with a snippet; nothing of it is run."""
-        return python_problems(code, context)
+        return with_newer_syntax(python_problems, code, context)
 
 
 LANGUAGE = PythonLanguage()
@@ -166,6 +223,15 @@ def _class(node: Node, whole: Node, owner: str) -> Declaration:
     if bases is not None and any(_last_part(base) == "Protocol" for base in bases.named_children):
         kind = "protocol"
     return _made(node, whole, name, qualified(owner, name), kind)
+
+
+def _bases(node: Node, owner: str) -> Iterator[Base]:
+    given = node.child_by_field_name("superclasses")
+    for base in () if given is None else given.named_children:
+        if base.type == "subscript":
+            base = base.child_by_field_name("value") or base  # noqa: PLW2901  # what is subscripted
+        if base.type in {"identifier", "attribute"} and base.end_byte - base.start_byte <= LONGEST_NAME:
+            yield Base(owner, "".join(text_of(base).split()))
 
 
 def _function(node: Node, whole: Node, owner: str) -> Declaration:
@@ -245,7 +311,7 @@ def _assigned(statement: Node, owner: str) -> Iterator[Declaration]:
     makes_type = _makes_type(value)
     for assignment in assignments:
         kind = "type" if makes_type else _annotated_kind(assignment)
-        for target in _targets(assignment):
+        for target, own in _with_values(_targets(assignment), value):
             if target.type == "identifier":
                 name = text_of(target)
                 yield Declaration(
@@ -257,8 +323,19 @@ def _assigned(statement: Node, owner: str) -> Iterator[Declaration]:
                     span_of(statement),
                     Span(),
                     Span(),
-                    span_of(value),
+                    span_of(own),
                 )
+
+
+def _with_values(targets: list[Node], value: Node | None) -> Iterator[tuple[Node, Node | None]]:
+    """Yield targets, each with what it is set to: `a, b = 1, 2` sets `b` to 2."""
+    each = value.named_children if value is not None and value.type in {"expression_list", "tuple"} else []
+    is_paired = (
+        len(targets) > 1
+        and len(each) == len(targets)
+        and not any(one.type in {"list_splat", "list_splat_pattern", "comment"} for one in [*each, *targets])
+    )
+    yield from zip(targets, each if is_paired else [value] * len(targets), strict=True)
 
 
 def _makes_type(value: Node | None) -> bool:

@@ -1,9 +1,9 @@
-"""What the four tools return; a key is left out where there is nothing to say."""
+"""What the tools return; a key is left out where there is nothing to say."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypeAlias, TypedDict, TypeVar
 
 from .language import Kind  # noqa: TC001  # tools read the annotations
 
@@ -13,16 +13,42 @@ if TYPE_CHECKING:
 __all__ = [
     "Budget",
     "CalledFunction",
+    "Certainty",
     "FieldShown",
+    "FileAfter",
+    "Implementation",
+    "ImplementationsFound",
     "Inspection",
     "Match",
     "MethodShown",
+    "Overview",
+    "PatchCheck",
+    "PlaceShown",
     "ReadFunction",
+    "Reason",
+    "ReferencesFound",
     "SMALLEST",
     "SearchResult",
     "SyntaxCheck",
     "SyntaxErrorShown",
+    "Vanished",
 ]
+
+
+Reason: TypeAlias = Literal[
+    "not declared",
+    "not understood",
+    "not a function",
+    "a file",
+    "a module",
+    "no such file",
+    "ignored",
+    "file not read",
+    "language not read",
+    "outside of the root",
+    "of another kind",
+]
+"""Why nothing was found; `note` says the same in words."""
 
 
 class Match(TypedDict):
@@ -50,11 +76,11 @@ class FieldShown(TypedDict):
 
 
 class MethodShown(TypedDict):
-    """A method of a type."""
+    """A method of a type; without its signature where the definition of the type has it."""
 
     name: str
-    signature: str
     location: str
+    signature: NotRequired[str]
 
 
 class Inspection(TypedDict):
@@ -71,7 +97,10 @@ class Inspection(TypedDict):
         value: of a constant or variable.
         fields: of a class or struct.
         methods: of a type.
-        others: other declarations of the same name.
+        via: how the name leads to it, if it isn't its own: imports, base classes, aliases.
+        bases: of a type, with their places.
+        others: other declarations of the same name; their locations are names as well.
+        reason: why nothing was found.
         nearest: names that are like the one that wasn't found.
         note: what was left out, and how to get it.
     """
@@ -86,7 +115,10 @@ class Inspection(TypedDict):
     value: NotRequired[str]
     fields: NotRequired[list[FieldShown]]
     methods: NotRequired[list[MethodShown]]
+    via: NotRequired[list[str]]
+    bases: NotRequired[list[str]]
     others: NotRequired[list[Match]]
+    reason: NotRequired[Reason]
     nearest: NotRequired[list[str]]
     note: NotRequired[str]
 
@@ -97,11 +129,13 @@ class SearchResult(TypedDict):
     Attributes:
         results: the best first.
         more: how many others fit; left out if there are none.
+        reason: why nothing was found.
         note: what was left out, and how to get it.
     """
 
     results: list[Match]
     more: NotRequired[int]
+    reason: NotRequired[Reason]
     note: NotRequired[str]
 
 
@@ -130,7 +164,9 @@ class ReadFunction(TypedDict):
         implementation: its text.
         imports_used: the imports of the file that its text uses.
         calls: what it calls, in the order of the text.
-        others: other functions of the same name.
+        via: how the name leads to it, if it isn't its own: imports, base classes, aliases.
+        others: other functions of the same name; their locations are names as well.
+        reason: why nothing was found.
         nearest: names that are like the one that wasn't found.
         note: what was left out, and how to get it.
     """
@@ -142,8 +178,114 @@ class ReadFunction(TypedDict):
     implementation: NotRequired[str]
     imports_used: NotRequired[list[str]]
     calls: NotRequired[list[CalledFunction]]
+    via: NotRequired[list[str]]
     others: NotRequired[list[Match]]
+    reason: NotRequired[Reason]
     nearest: NotRequired[list[str]]
+    note: NotRequired[str]
+
+
+Certainty: TypeAlias = Literal["certain", "likely", "text"]
+"""How sure a use is: by imports, types and `self`; by the same name; in a string or comment."""
+
+
+class PlaceShown(TypedDict):
+    """A place where a declaration is used.
+
+    Attributes:
+        location: file and line.
+        sure: how sure it is.
+        line: its text.
+        inside: the declaration that it is in.
+    """
+
+    location: str
+    sure: Certainty
+    line: str
+    inside: NotRequired[str]
+
+
+class ReferencesFound(TypedDict):
+    """What `references` says about a declaration.
+
+    Attributes:
+        found: whether there is a declaration of this name.
+        name: with its class in front; what was asked for if nothing was found.
+        location: file and line.
+        certain: how many places certainly mean it.
+        likely: how many have its name, and may mean it.
+        text: how many are in strings and comments.
+        files: with the numbers of each, most certain places first.
+        places: the certain ones first.
+        reason: why nothing was found.
+        nearest: names that are like the one that wasn't found.
+        note: what was left out or not read.
+    """
+
+    found: bool
+    name: str
+    location: NotRequired[str]
+    certain: NotRequired[int]
+    likely: NotRequired[int]
+    text: NotRequired[int]
+    files: NotRequired[list[str]]
+    places: NotRequired[list[PlaceShown]]
+    reason: NotRequired[Reason]
+    nearest: NotRequired[list[str]]
+    note: NotRequired[str]
+
+
+class Implementation(TypedDict):
+    """A type that extends or implements another one, or a method that replaces one.
+
+    Attributes:
+        name: with its class in front.
+        location: file and line.
+        sure: certain by its bases; likely by names.
+        by: the type in between, if it isn't direct.
+    """
+
+    name: str
+    location: str
+    sure: Certainty
+    by: NotRequired[str]
+
+
+class ImplementationsFound(TypedDict):
+    """What `implements` says about a class, interface, trait or method.
+
+    Attributes:
+        found: whether there is a declaration of this name.
+        name: with its class in front; what was asked for if nothing was found.
+        location: file and line.
+        implementations: the direct ones first.
+        reason: why nothing was found.
+        nearest: names that are like the one that wasn't found.
+        note: what was left out or not read.
+    """
+
+    found: bool
+    name: str
+    location: NotRequired[str]
+    implementations: NotRequired[list[Implementation]]
+    reason: NotRequired[Reason]
+    nearest: NotRequired[list[str]]
+    note: NotRequired[str]
+
+
+class Overview(TypedDict):
+    """What `overview` says about a folder.
+
+    Attributes:
+        files: how many are read there.
+        map: folders, files and their declarations that others use most, as text.
+        reason: why there is none.
+        note: what was left out.
+    """
+
+    files: int
+    map: str
+    reason: NotRequired[Reason]
     note: NotRequired[str]
 
 
@@ -166,14 +308,73 @@ class SyntaxCheck(TypedDict):
         valid: whether it has no errors.
         errors: in the order of the text.
         suggestions: what to do about them.
+        checked_as: language and version that it was judged as; left out where it wasn't judged.
         checked_with: the type checker that was run, or why none was.
-        note: what was left out.
+        note: what is right, but not everywhere; what wasn't checked; what was left out.
     """
 
     valid: bool
     errors: list[SyntaxErrorShown]
     suggestions: NotRequired[list[str]]
+    checked_as: NotRequired[str]
     checked_with: NotRequired[str]
+    note: NotRequired[str]
+
+
+class FileAfter(TypedDict):
+    """A file after a patch.
+
+    Attributes:
+        path: of it; of a file that is deleted, as it was.
+        status: `changed`, `new`, `deleted`, `renamed`, `copied` or `moved away`.
+        old_path: of a file that is renamed or copied.
+        errors: of its syntax; left out where there are none.
+        note: about it.
+    """
+
+    path: str
+    status: str
+    old_path: NotRequired[str]
+    errors: NotRequired[list[SyntaxErrorShown]]
+    note: NotRequired[str]
+
+
+class Vanished(TypedDict):
+    """A declaration that is gone after a patch.
+
+    Attributes:
+        name: with its class in front.
+        kind: what it was.
+        location: where it was.
+        remaining: places after the patch where its name still stands in code: first those in changed files,
+            then uses elsewhere, with how sure they are.
+        more: how many others there are.
+    """
+
+    name: str
+    kind: Kind
+    location: str
+    remaining: NotRequired[list[str]]
+    more: NotRequired[int]
+
+
+class PatchCheck(TypedDict):
+    """What `check_patch` says about a patch.
+
+    Attributes:
+        applies: whether it fits the files as they are.
+        valid: whether it applies, and leaves no file with errors of syntax that weren't there before.
+        error: why it doesn't apply.
+        files: that it changes, as they are afterwards.
+        vanished: declarations that are gone afterwards.
+        note: what was left out.
+    """
+
+    applies: bool
+    valid: bool
+    error: NotRequired[str]
+    files: NotRequired[list[FileAfter]]
+    vanished: NotRequired[list[Vanished]]
     note: NotRequired[str]
 
 

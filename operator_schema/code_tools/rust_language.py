@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from .language import (
     LONGEST_NAME,
+    Base,
     Declaration,
     Field,
     Import,
+    Language,
     Parsed,
     Span,
     Wrapper,
@@ -46,6 +48,13 @@ _KINDS: Mapping[str, Kind] = {
     "type_item": "type",
     "union_item": "struct",
 }
+_AROUND_TYPES = {
+    "dynamic_type": "trait",
+    "generic_type": "type",
+    "pointer_type": "type",
+    "reference_type": "type",
+}
+"""What may stand around the name of a type, with the field that holds the rest."""
 _CALLED = frozenset({"field_expression", "identifier", "scoped_identifier"})
 _TOKENS = re.compile(
     r"""//[^\n]* | /\*.*?(?:\*/|\Z) | r(\#*)".*?(?:"\1|\Z) | "(?:\\.|[^"\\])*(?:"|\\?\Z) |
@@ -63,35 +72,40 @@ _WRAPPERS: Mapping[Context, Wrapper] = {
 }
 
 
-class RustLanguage:
+class RustLanguage(Language):
     """How declarations are read from Rust."""
 
     name = "rust"
+    grammar = _GRAMMAR
     bodies_inside = False
     package_is_folder = False
     self_names = frozenset({"self", "Self"})
+    tokens = _TOKENS
 
     def parse(self, source: bytes) -> Parsed:
         """Read the declarations and imports of a file, as far as it can be read."""
         root = parse_tree(_GRAMMAR, source)
         declarations: list[Declaration] = []
         imports: list[Import] = []
-        waiting: list[tuple[Node, str, Span]] = [(node, "", doc) for node, doc in _with_docs(root)][::-1]
+        bases: list[Base] = []
+        waiting = [(node, "", doc, start) for node, doc, start in _with_docs(root)][::-1]
         while waiting:
-            node, owner, doc = waiting.pop()
+            node, owner, doc, start = waiting.pop()
             inside = owner
             if node.type == "use_declaration":
                 imports += _imports(node)
             elif node.type in _KINDS:
-                declarations.append(_made(node, owner, doc))
+                declarations.append(_made(node, owner, doc, start))
                 inside = declarations[-1].name
+                bases += _supertraits(node)
             elif node.type == "impl_item":
-                kind = node.child_by_field_name("type")
-                inside = "" if kind is None else text_of(kind).partition("<")[0].rpartition("::")[2]
+                inside = _path_of(node.child_by_field_name("type")).rpartition(".")[2]
+                if trait := _path_of(node.child_by_field_name("trait")):
+                    bases.append(Base(inside, trait))
             body = node.child_by_field_name("body")
             if body is not None and node.type in {"impl_item", "mod_item", "trait_item"}:
-                waiting += [(inner, inside, inner_doc) for inner, inner_doc in _with_docs(body)][::-1]
-        return Parsed(tuple(declarations), tuple(imports), root.has_error)
+                waiting += [(inner, inside, said, at) for inner, said, at in _with_docs(body)][::-1]
+        return Parsed(tuple(declarations), tuple(imports), root.has_error, tuple(bases))
 
     def fields(self, source: bytes) -> list[Field]:
         """Read the fields out of the text of one struct."""
@@ -127,25 +141,46 @@ class RustLanguage:
 LANGUAGE = RustLanguage()
 
 
-def _with_docs(parent: Node) -> Iterator[tuple[Node, Span]]:
-    doc = Span()
+def _with_docs(parent: Node) -> Iterator[tuple[Node, Span, int]]:
+    """Yield what a node holds, each with its doc comment and the byte where its attributes begin."""
+    doc, start = Span(), -1
     for child in parent.named_children:
         if child.type == "line_comment":
             is_doc = text_of(child).startswith("///")
             doc = Span(doc.start if doc.end else child.start_byte, child.end_byte) if is_doc else Span()
-        elif child.type != "attribute_item":
-            yield child, doc
-            doc = Span()
+        elif child.type == "attribute_item":
+            start = child.start_byte if start < 0 else start
+        else:
+            yield child, doc, child.start_byte if start < 0 else start
+            doc, start = Span(), -1
 
 
-def _made(node: Node, owner: str, doc: Span) -> Declaration:
+def _path_of(kind: Node | None) -> str:
+    """Return the name of a type with dots, without references and type arguments; empty if it has none."""
+    while kind is not None and kind.type in _AROUND_TYPES:
+        kind = kind.child_by_field_name(_AROUND_TYPES[kind.type])
+    if kind is None or kind.end_byte - kind.start_byte > LONGEST_NAME:
+        return ""
+    return "".join(text_of(kind).split()).partition("<")[0].replace("::", ".")
+
+
+def _supertraits(node: Node) -> Iterator[Base]:
+    bounds = node.child_by_field_name("bounds")
+    if node.type == "trait_item" and bounds is not None:
+        names = map(_path_of, bounds.named_children)
+        yield from (Base(name_of(node), name) for name in names if re.fullmatch(r"[\w.]+", name))
+
+
+def _made(node: Node, owner: str, doc: Span, start: int) -> Declaration:
     name, body = name_of(node), node.child_by_field_name("body")
     kind = "method" if owner and _KINDS[node.type] == "func" else _KINDS[node.type]
     end = node.end_byte if body is None else body.start_byte
     head = Span() if kind in {"const", "var"} else Span(node.start_byte, end)
     value = span_of(node.child_by_field_name("value"))
     lines = node.start_point[0] + 1, node.end_point[0] + 1
-    return Declaration(name, qualified(owner, name), kind, *lines, span_of(node), head, doc, value)
+    return Declaration(
+        name, qualified(owner, name), kind, *lines, Span(start, node.end_byte), head, doc, value
+    )
 
 
 def _imports(node: Node) -> Iterator[Import]:

@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 import re
 import stat
+import sys
 import time
+from collections import Counter
 from contextlib import contextmanager
 from errno import ENOTDIR
-from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from .language import LANGUAGES, missing_package
+from .ignore_rules import RuleFile
+from .language import LANGUAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Generator, Iterator, Mapping, Sequence
 
-    from pathspec import GitIgnoreSpec
+    from .ignore_rules import Rule
 
 __all__ = [
     "MOST_BYTES",
@@ -35,6 +37,42 @@ MOST_BYTES = 10_000_000
 """A larger file is named, and not read."""
 
 _SUFFIXES = tuple(suffix for suffixes in LANGUAGES.values() for suffix in suffixes)
+UNREAD: Mapping[str, str] = {
+    **dict.fromkeys((".c", ".h"), "C"),
+    **dict.fromkeys((".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx"), "C++"),
+    **dict.fromkeys((".js", ".jsx", ".mjs", ".cjs"), "JavaScript"),
+    **dict.fromkeys((".ts", ".mts", ".cts", ".tsx"), "TypeScript"),
+    **dict.fromkeys((".kt", ".kts"), "Kotlin"),
+    **dict.fromkeys((".ex", ".exs"), "Elixir"),
+    **dict.fromkeys((".sh", ".bash"), "shell"),
+    **dict.fromkeys((".pyx", ".pxd"), "Cython"),
+    **dict.fromkeys((".m", ".mm"), "Objective-C"),
+    ".clj": "Clojure",
+    ".cs": "C#",
+    ".dart": "Dart",
+    ".erl": "Erlang",
+    ".fs": "F#",
+    ".hs": "Haskell",
+    ".java": "Java",
+    ".jl": "Julia",
+    ".lua": "Lua",
+    ".ml": "OCaml",
+    ".nim": "Nim",
+    ".php": "PHP",
+    ".pl": "Perl",
+    ".proto": "protobuf",
+    ".r": "R",
+    ".rb": "Ruby",
+    ".scala": "Scala",
+    ".sql": "SQL",
+    ".svelte": "Svelte",
+    ".swift": "Swift",
+    ".vue": "Vue",
+    ".zig": "Zig",
+}
+"""Endings of files in other languages, which are counted: those of `LANGUAGES` are read."""
+
+_UNREAD_SUFFIXES = tuple(UNREAD.keys() - set(_SUFFIXES))
 _NEVER = frozenset({".git", ".hg", ".svn", ".venv", "node_modules", "__pycache__"})
 _RACY = 50_000_000
 """Nanoseconds in which a file can change again without another time stamp."""
@@ -60,29 +98,39 @@ class Skipped(NamedTuple):
 
 
 class Content(NamedTuple):
-    """The bytes of a file, with the key that it had when they were read."""
+    """The text of a file, with the key that it had when it was read.
+
+    Attributes:
+        source: in UTF-8, with one byte at the ends of lines.
+        key: of the file.
+        is_young: whether it may change again without another key.
+        is_plain: whether the file holds just these bytes.
+    """
 
     source: bytes
     key: FileKey
     is_young: bool
+    is_plain: bool = True
 
 
 class Rules(NamedTuple):
     """The patterns of one file such as `.gitignore`.
 
     Attributes:
+        name: of the file, to show.
         cut: characters at the beginning of a path below the root that lead to the file's folder.
         before: what leads from the file's folder to the root, where the file is above it.
         patterns: of the file.
     """
 
+    name: str
     cut: int
     before: str
-    patterns: GitIgnoreSpec
+    patterns: RuleFile
 
-    def says(self, path: str) -> bool | None:
-        """Return whether a path is ignored; None if no pattern is about it."""
-        return self.patterns.check_file(f"{self.before}{path[self.cut :]}").include
+    def about(self, path: str, *, is_folder: bool) -> Rule | None:
+        """Return the rule that decides about a path below the root; None if no rule is about it."""
+        return self.patterns.about(os.fsencode(f"{self.before}{path[self.cut :]}"), is_folder=is_folder)
 
 
 class Folder(NamedTuple):
@@ -96,6 +144,8 @@ class Folder(NamedTuple):
         outer: the rules above it, the outermost first.
         rules: these, and its own.
         rules_key: of its own file of rules; None if there is none.
+        unread: names of languages of other files in it, one for each file.
+        ignored: paths of folders and source files in it that rules ignore.
     """
 
     key: FileKey
@@ -105,6 +155,8 @@ class Folder(NamedTuple):
     outer: tuple[Rules, ...]
     rules: tuple[Rules, ...]
     rules_key: FileKey | None
+    unread: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
 
 
 def key_of(status: os.stat_result) -> FileKey:
@@ -218,8 +270,26 @@ def read_source(root: str, path: str) -> Content | Skipped | None:
         return Skipped(path, f"it has more than {MOST_BYTES:,} bytes")
     if b"\0" in source[:8192]:
         return Skipped(path, "it is a binary file")
-    key = key_of(status)
-    return Content(source, key, is_young(key))
+    key, text = key_of(status), _as_utf8(source, path)
+    return Content(text, key, is_young(key), text is source)
+
+
+_CODING = re.compile(rb"(?:[ \t\f]*(?:#[^\n]*)?\n)?[ \t\f]*#[^\n]*?coding[:=][ \t]*([-\w.]+)")
+"""Where a file of Python names its encoding. Source: https://peps.python.org/pep-0263/"""
+
+
+def _as_utf8(source: bytes, path: str) -> bytes:
+    """Return a text in UTF-8, with one byte at the ends of lines; itself if it is so already."""
+    if b"\r\n" in source:
+        source = source.replace(b"\r\n", b"\n")
+    said = _CODING.match(source) if path.endswith((".py", ".pyi")) else None
+    name = b"utf-8" if said is None else said[1].lower().replace(b"_", b"-")
+    if name in {b"utf-8", b"utf8", b"ascii"} or source.startswith(b"\xef\xbb\xbf"):
+        return source
+    try:
+        return source.decode(name.decode()).encode(errors="replace")
+    except (LookupError, ValueError):
+        return source  # it isn't an encoding of texts, or not the one of this text
 
 
 def read_part(root: str, path: str, key: FileKey, start: int, end: int) -> bytes | None:
@@ -287,6 +357,29 @@ class Tree:
         for folder in self._folders.values():
             yield from folder.files
 
+    def unread(self) -> Counter[str]:
+        """Count the files in languages that aren't read, by the name of the language."""
+        return Counter([language for folder in self._folders.values() for language in folder.unread])
+
+    def ignored(self) -> list[str]:
+        """List the source files, and the folders with `/` behind them, that rules ignore."""
+        return [path for folder in self._folders.values() for path in folder.ignored]
+
+    def why_ignored(self, path: str) -> str:
+        """Return the rule that ignores a path below the root, with its place; empty if none does."""
+        parts = path.split("/")
+        for depth in range(1, len(parts) + 1):
+            folder = self._folders.get("/".join(parts[: depth - 1]))
+            if folder is None:
+                return ""
+            if parts[depth - 1] in _NEVER:
+                return f"{parts[depth - 1]} is never read"
+            is_folder = depth < len(parts) or os.path.isdir(_joined(self._root, path))  # noqa: PTH112  # of any text
+            deciding = _deciding("/".join(parts[:depth]), folder.rules, is_folder=is_folder)
+            if deciding is not None and not deciding[1].is_negative:
+                return f"{deciding[0].name}:{deciding[1].line} {deciding[1].text}"
+        return ""
+
     def _has_changed(self, path: str, folder: Folder) -> bool:
         where = _joined(self._root, path)
         if folder.is_young or _key_if_there(where) != folder.key:
@@ -346,19 +439,36 @@ class Tree:
                 else:
                     patterns = None if rules_key is None else _patterns_in(*rules_file)
                     cut = len(path) + 1 if path else 0
-                    rules = outer if patterns is None else (*outer, Rules(cut, "", patterns))
+                    own = Rules(_joined(path, ".gitignore"), cut, "", patterns) if patterns else None
+                    rules = outer if own is None else (*outer, own)
         except OSError:
             return None
         folders: list[str] = []
         files: list[str] = []
+        unread: list[str] = []
+        ignored: list[str] = []
         for name, is_folder, is_source in entries:
             inner = _joined(path, name)
-            if is_folder:
-                if name not in _NEVER and not _is_ignored(f"{inner}/", rules):
-                    folders.append(inner)
-            elif is_source and not _is_ignored(inner, rules):
+            if not (is_folder or is_source):
+                if name.endswith(_UNREAD_SUFFIXES) and not _is_ignored(inner, rules, is_folder=False):
+                    unread.append(UNREAD[name[name.rfind(".") :]])
+            elif name not in _NEVER and _is_ignored(inner, rules, is_folder=is_folder):
+                ignored.append(f"{inner}/" if is_folder else inner)
+            elif is_source:
                 files.append(inner)
-        return Folder(key, is_young(key), tuple(folders), tuple(files), outer, rules, rules_key)
+            elif name not in _NEVER:
+                folders.append(inner)
+        return Folder(
+            key,
+            is_young(key),
+            tuple(folders),
+            tuple(files),
+            outer,
+            rules,
+            rules_key,
+            tuple(map(sys.intern, unread)),
+            tuple(ignored),
+        )
 
 
 def _is_source(entry: os.DirEntry[str]) -> bool:
@@ -376,9 +486,18 @@ def _key_if_there(path: str, dir_fd: int | None = None) -> FileKey | None:
         return None
 
 
-def _is_ignored(path: str, rules: Sequence[Rules]) -> bool:
-    said = (one.says(path) for one in reversed(rules))
-    return next((answer for answer in said if answer is not None), False)
+def _is_ignored(path: str, rules: Sequence[Rules], *, is_folder: bool) -> bool:
+    deciding = _deciding(path, rules, is_folder=is_folder)
+    return deciding is not None and not deciding[1].is_negative
+
+
+def _deciding(path: str, rules: Sequence[Rules], *, is_folder: bool) -> tuple[Rules, Rule] | None:
+    """Return the rule that decides about a path, with the file that it is from; None if there is none."""
+    for one in reversed(rules):
+        rule = one.about(path, is_folder=is_folder)
+        if rule is not None:
+            return one, rule
+    return None
 
 
 def _rules_above(root: str) -> tuple[Rules, ...]:
@@ -392,23 +511,29 @@ def _rules_above(root: str) -> tuple[Rules, ...]:
     files = [(home / "git" / "ignore", below), (top / ".git" / "info" / "exclude", below)]
     files += [(top.joinpath(*below[:depth], ".gitignore"), below[depth:]) for depth in range(len(below))]
     # The first two are of the user, who may keep them behind links.
-    found = [(rest, _patterns_in(str(file), follow=place < 2)) for place, (file, rest) in enumerate(files)]  # noqa: PLR2004  # as above
     rules = [
-        Rules(0, "".join(f"{part}/" for part in rest), patterns)
-        for rest, patterns in found
-        if patterns is not None
+        Rules(str(file), 0, "".join(f"{part}/" for part in rest), patterns)
+        for place, (file, rest) in enumerate(files)
+        if (patterns := _patterns_in(str(file), follow=place < 2)) is not None  # noqa: PLR2004  # as above
     ]
     # Who names an ignored folder, such as one of installed packages, wants what is in it.
-    if any(one.patterns.match_file(before) for one in rules for before in accumulate(_split(one.before))):
-        return ()
-    return tuple(rules)
+    is_inside = any(_ignores(rules, below, depth) for depth in range(1, len(below) + 1))
+    return () if is_inside else tuple(rules)
 
 
-def _split(path: str) -> list[str]:
-    return [f"{part}/" for part in path.split("/") if part]
+def _ignores(rules: Sequence[Rules], below: Sequence[str], depth: int) -> bool:
+    """Return whether rules from above the root ignore a folder on the way to it."""
+    for one in reversed(rules):
+        above = len(below) - one.before.count("/")
+        rule = None
+        if above < depth:
+            rule = one.patterns.about(os.fsencode("/".join(below[above:depth])), is_folder=True)
+        if rule is not None:
+            return not rule.is_negative
+    return False
 
 
-def _patterns_in(file: str, dir_fd: int | None = None, *, follow: bool = False) -> GitIgnoreSpec | None:
+def _patterns_in(file: str, dir_fd: int | None = None, *, follow: bool = False) -> RuleFile | None:
     """Return the patterns of a file; None if it isn't a plain file, as links aren't for git either."""
     flags = _FLAGS & ~getattr(os, "O_NOFOLLOW", 0) if follow else _FLAGS
     try:
@@ -420,27 +545,6 @@ def _patterns_in(file: str, dir_fd: int | None = None, *, follow: bool = False) 
         return None
     with os.fdopen(descriptor, "rb") as opened:
         try:
-            text = opened.read(MOST_BYTES).decode(errors="replace")
+            return RuleFile(opened.read(MOST_BYTES))
         except OSError:
             return None
-    try:
-        from pathspec import GitIgnoreSpec
-    except ModuleNotFoundError as error:
-        raise missing_package(error, "pathspec") from None
-    lines = [_as_git_reads(line) for line in text.splitlines()]
-    return GitIgnoreSpec.from_lines([line for line in lines if _is_pattern(GitIgnoreSpec, line)])
-
-
-def _as_git_reads(line: str) -> str:
-    """Return a pattern that means here what it means to git: `a/**` is all in `a`, but not `a` itself."""
-    bare = line.rstrip(" ")
-    return f"{bare}/*" if bare.endswith("/**") else line
-
-
-def _is_pattern(kind: type[GitIgnoreSpec], line: str) -> bool:
-    """Return whether a line is a valid pattern: git ignores the others."""
-    try:
-        kind.from_lines([line])
-    except (ValueError, re.error):
-        return False
-    return True

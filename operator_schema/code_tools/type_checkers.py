@@ -16,26 +16,79 @@ from threading import Event, Thread
 from time import monotonic
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from .language import SyntaxProblem
+from .language import LANGUAGES, SyntaxProblem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from .language import Context
 
-__all__ = ["type_checked"]
+__all__ = ["Snippet", "TypeCheck", "alone", "type_checked"]
 
 _LINE = re.compile(r"^.*?:(\d+):(?:(\d+):)? *(?:error(?:\[[\w-]+\])?:? *)?(.*)$")
 _MOST_OUTPUT = 100_000
 _CHUNK = 1 << 16
 
 
-class _Snippet(NamedTuple):
-    """A snippet as a file: lines and columns that were put in front of it are taken off again."""
+class Snippet(NamedTuple):
+    """A snippet as a file.
+
+    Attributes:
+        text: of the file, with what was put around the snippet.
+        first: line of the file in which the snippet begins, from 1.
+        last: line in which it ends.
+        columns: that each of its lines was moved to the right.
+        path: below the root, of the file that it stands in place of; None if it is a file of its own.
+        is_part: whether names may be defined elsewhere, where the checker can't look.
+    """
 
     text: str
-    lines: int = 0
+    first: int
+    last: int
     columns: int = 0
+    path: str | None = None
+    is_part: bool = False
+
+    def position(self, problem: SyntaxProblem) -> SyntaxProblem | None:
+        """Return a problem of the file as one of the snippet; None if it is elsewhere."""
+        if self.first <= problem.line <= self.last:
+            line, column = problem.line - self.first + 1, max(problem.column - self.columns, 1)
+            return problem._replace(line=line, column=column)
+        is_beside = self.first - 1 <= problem.line <= self.last + 1
+        if not is_beside or "return" not in problem.message:
+            return None
+        # That a body lacks its `return` is said of the line before or after it.
+        return problem._replace(line=self.last - self.first + 1, column=1)
+
+
+class TypeCheck(NamedTuple):
+    """What a type checker says.
+
+    Attributes:
+        problems: in the snippet.
+        checked_with: which one it was, what went wrong, or why there is none.
+        unknown: names that are defined outside of the snippet, if at all.
+        elsewhere: problems in the rest of the file, with their places there.
+    """
+
+    problems: list[SyntaxProblem]
+    checked_with: str
+    unknown: Sequence[str] = ()
+    elsewhere: Sequence[SyntaxProblem] = ()
+
+
+class _Target(NamedTuple):
+    """Files that a checker is given.
+
+    Attributes:
+        file: that holds the snippet.
+        folder: that the checker runs in: the root, what looks like it, or that of the package.
+        overlay: file that says which file of the root the snippet stands in place of.
+    """
+
+    file: Path
+    folder: Path
+    overlay: Path | None = None
 
 
 class _Checker(NamedTuple):
@@ -43,41 +96,47 @@ class _Checker(NamedTuple):
 
     Attributes:
         program: its name.
-        command: what follows it, for the path of a file.
+        command: what follows it.
         read: reads what it prints about a file; returns None if that isn't a report.
     """
 
     program: str
-    command: Callable[[Path], Sequence[str]]
+    command: Callable[[_Target], Sequence[str]]
     read: Callable[[str, Path], list[SyntaxProblem] | None]
 
 
-def type_checked(
-    root: Path, code: str, context: Context, language: str, seconds: float
-) -> tuple[list[SyntaxProblem], str]:
+def type_checked(root: Path, snippet: Snippet, language: str, seconds: float) -> TypeCheck:
     """Check the types of a snippet with what the project has.
 
     Args:
         root: of the project.
-        code: without errors of syntax.
-        context: what it is a part of.
+        snippet: without errors of syntax.
         language: of the snippet.
-        seconds: that a checker may take.
-
-    Returns:
-        What it found, and which one it was; or nothing, and why there is none.
+        seconds: that a checker may take. What it has found by then is kept.
     """
     checkers = _CHECKERS.get(language, ())
     found = _found(root, checkers)
     if found is not None:
-        return _run(root, *found, _as_file(code, context, language), language, seconds)
-    names = ", ".join(checker.program for checker in checkers)
-    return (
-        [],
-        f"no type checker was found: install {names}"
-        if names
-        else f"no type checker for {language} is known",
-    )
+        problems, checked_with = _run(root, *found, snippet, language, seconds)
+        inside = [one for problem in problems if (one := snippet.position(problem)) is not None]
+        if not snippet.is_part:
+            elsewhere = [problem for problem in problems if snippet.position(problem) is None]
+            return TypeCheck(inside, checked_with, elsewhere=elsewhere)
+        unknown = {
+            one: match[match.lastindex or 0] for one in inside if (match := _UNKNOWN.search(one.message))
+        }
+        names = list(dict.fromkeys(unknown.values()))
+        return TypeCheck([one for one in inside if one not in unknown], checked_with, names)
+    names = [checker.program for checker in checkers]
+    said = f"no type checker was found: install {', '.join(names)}"
+    return TypeCheck([], said if names else f"no type checker for {language} is known")
+
+
+_UNKNOWN = re.compile(
+    r"""(?:undefined|undeclared\ name):\ ([\w.]+) |
+        (?:[Nn]ame\ )?["`'](\w+)["`']\ (?:is\ not|used\ when\ not)\ defined""",
+    re.VERBOSE,
+)
 
 
 def _found(root: Path, checkers: Sequence[_Checker]) -> tuple[_Checker, str] | None:
@@ -91,50 +150,81 @@ def _found(root: Path, checkers: Sequence[_Checker]) -> tuple[_Checker, str] | N
     return None
 
 
-def _as_file(code: str, context: Context, language: str) -> _Snippet:
+def alone(code: str, context: Context, language: str) -> Snippet:
+    """Return a snippet as a file of its own."""
+    count = code.count("\n") + 1
     if context == "file":
-        return _Snippet(code)
+        return Snippet(code, 1, count, is_part=language == "go")  # its package has other files
     if language == "go":
         from .go_language import go_wrapper
 
         wrapper = go_wrapper(context)
-        return _Snippet(f"{wrapper.before}{code}{wrapper.after}", wrapper.before.count("\n"))
+        before = wrapper.before.count("\n")
+        return Snippet(f"{wrapper.before}{code}{wrapper.after}", before + 1, before + count, is_part=True)
     if context == "expression":
-        return _Snippet(f"(\n{code}\n)", 1)
+        return Snippet(f"(\n{code}\n)", 2, count + 1, is_part=True)
     body = "".join(f"    {line}" for line in code.splitlines(keepends=True)) or "    pass"
-    return _Snippet(f"def snippet():\n{body}\n", 1, 4)
+    return Snippet(f"def snippet():\n{body}\n", 2, count + 1, 4, is_part=True)
 
 
 def _run(
-    root: Path, checker: _Checker, program: str, snippet: _Snippet, language: str, seconds: float
+    root: Path, checker: _Checker, program: str, snippet: Snippet, language: str, seconds: float
 ) -> tuple[list[SyntaxProblem], str]:
-    with tempfile.TemporaryDirectory(prefix="operator_schema_") as folder:
-        path = Path(folder, f"snippet.{'go' if language == 'go' else 'py'}")
-        path.write_text(snippet.text, encoding="utf-8", errors="replace")
-        command = [program, *checker.command(path)]
-        # PYTHONPATH would let a checker that is written in Python import modules of the project as its own.
-        inherited = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-        environment = {**inherited, "MYPYPATH": str(root)}
+    """Run a checker; return what it says about the file of a snippet, and how it went."""
+    with tempfile.TemporaryDirectory(prefix="check_syntax") as folder:
         try:
-            ended = _ended(command, root, environment, seconds)
+            target = _placed(root, Path(folder), snippet, language)
+            # A module of the project could stand in for one of the checker's own.
+            inherited = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+            command = (program, *checker.command(target))
+            ended = _ended(command, target.folder, {**inherited, "MYPYPATH": str(target.folder)}, seconds)
         except OSError as error:
             return [], f"{checker.program} can't be run: {error.strerror}"
-        if ended.status is None:
-            too_much = f"took more than {seconds:g} seconds" if ended.is_late else "printed too much"
-            return [], f"{checker.program} {too_much}, and was stopped"
         output = ended.output.decode(errors="replace")
-        found = checker.read(output, path)
-    problems = [
-        problem._replace(
-            line=max(problem.line - snippet.lines, 1), column=max(problem.column - snippet.columns, 1)
-        )
-        for problem in found or ()
-    ]
+        found = checker.read(output, target.file)
+    problems = found or []
+    if ended.status is None:
+        too_much = f"took more than {seconds:g} seconds" if ended.is_late else "printed too much"
+        return problems, f"{checker.program} {too_much}, and was stopped"
     # 1 stands for errors, which may all be in other files.
     if (ended.status and found is None) or (ended.status not in {0, 1} and not problems):
         said = output.strip()[:200] or f"its exit code is {ended.status}"
         return [], f"{checker.program} failed: {said}"
     return problems, checker.program
+
+
+def _placed(root: Path, folder: Path, snippet: Snippet, language: str) -> _Target:
+    """Write a snippet into a temporary folder, so that a checker sees it where it belongs.
+
+    Raises:
+        OSError: the system has no links, or they aren't allowed.
+    """
+    suffix = LANGUAGES[language][0]
+    if snippet.path is None:
+        target = _Target(folder / f"snippet_{os.getpid()}{suffix}", root)
+    elif language == "go":
+        own = root / snippet.path
+        target = _Target(folder / own.name, own.parent, folder / "overlay.json")
+        replaced = {"Replace": {str(own): str(target.file)}}
+        (folder / "overlay.json").write_text(json.dumps(replaced), encoding="utf-8")
+    else:
+        target = _Target(_linked(root, folder / "root", snippet.path), folder / "root")
+    target.file.write_text(snippet.text, encoding="utf-8", errors="replace", newline="")
+    return target
+
+
+def _linked(root: Path, copy: Path, path: str) -> Path:
+    """Make a folder that looks like the root, with links to all but one file; return the place of that."""
+    *folders, name = path.split("/")
+    here, there = root, copy
+    for own in (*folders, name):
+        there.mkdir()
+        with os.scandir(here) as entries:
+            for entry in entries:
+                if entry.name != own:
+                    (there / entry.name).symlink_to(here / entry.name)
+        here, there = here / own, there / own
+    return there
 
 
 class _Ended(NamedTuple):
@@ -193,9 +283,10 @@ def _ended(command: Sequence[str], root: Path, environment: Mapping[str, str], s
     finally:
         _stop(process)
         process.wait()
+    output = (printed[0] + b"\n" + printed[1])[:_MOST_OUTPUT]
     if is_late or is_too_much.is_set():
-        return _Ended(None, is_late=not is_too_much.is_set())
-    return _Ended(status, (printed[0] + b"\n" + printed[1])[:_MOST_OUTPUT])
+        return _Ended(None, output, is_late=not is_too_much.is_set())
+    return _Ended(status, output)
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
@@ -232,21 +323,25 @@ def _pyright(output: str, path: Path) -> list[SyntaxProblem] | None:
         return None
 
 
-def _for_ty(path: Path) -> Sequence[str]:
-    return "check", "--output-format", "concise", str(path)
+def _for_ty(target: _Target) -> Sequence[str]:
+    return "check", "--output-format", "concise", str(target.file)
 
 
-def _for_pyright(path: Path) -> Sequence[str]:
-    return "--outputjson", str(path)
+def _for_pyright(target: _Target) -> Sequence[str]:
+    return "--outputjson", str(target.file)
 
 
-def _for_mypy(path: Path) -> Sequence[str]:
+def _for_mypy(target: _Target) -> Sequence[str]:
     shape = ("--show-column-numbers", "--no-error-summary", "--no-pretty", "--check-untyped-defs")
-    return *shape, "--cache-dir", os.devnull, str(path)
+    return *shape, "--cache-dir", os.devnull, str(target.file)
 
 
-def _for_go(path: Path) -> Sequence[str]:
-    return "vet", str(path)
+def _for_go(target: _Target) -> Sequence[str]:
+    if target.overlay is None:
+        return "vet", str(target.file)
+    # `go vet` reads the file itself, and not what the overlay puts in its place.
+    command = ("test", "-c") if target.file.name.endswith("_test.go") else ("build",)
+    return *command, "-o", os.devnull, f"-overlay={target.overlay}", "."
 
 
 _CHECKERS: dict[str, tuple[_Checker, ...]] = {

@@ -60,7 +60,16 @@ class Shape(NamedTuple):
         return f"{self.language}: {f'{self.before}|{self.unit}|{self.close}|{self.after}'!r}"
 
 
-SUFFIX = {"python": "py", "go": "go", "rust": "rs"}
+SUFFIX = {
+    "python": "py",
+    "go": "go",
+    "rust": "rs",
+    "typescript": "ts",
+    "tsx": "tsx",
+    "java": "java",
+    "c": "c",
+    "cpp": "cpp",
+}
 PLACES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "python": (("", ""), ("def f():\n x = ", "\n"), ("class A:\n x = ", "\n")),
     "go": (
@@ -69,6 +78,11 @@ PLACES: Mapping[str, tuple[tuple[str, str], ...]] = {
         ("package p\ntype A struct {\n", "\n}\n"),
     ),
     "rust": (("", ""), ("fn f() {\n", "\n}\n"), ("impl A {\n", "\n}\n")),
+    "typescript": (("", ""), ("function f() {\n", "\n}\n"), ("class A {\n", "\n}\n")),
+    "tsx": (("", ""), ("const f = () => <p>", "</p>;\n")),
+    "java": (("", ""), ("class A { void f() {\n", "\n} }\n"), ("class A {\n", "\n}\n")),
+    "c": (("", ""), ("int f(void) {\n", "\n}\n"), ("struct A {\n", "\n};\n")),
+    "cpp": (("", ""), ("int f() {\n", "\n}\n"), ("class A {\n", "\n};\n")),
 }
 """What a unit of any language stands in: a file, a function, a type."""
 
@@ -194,6 +208,76 @@ OWN = (
     Shape("rust", "const A: B = ", 'r#"', after="\n"),
     Shape("rust", 'const A: B = "', '\\"', after="\\"),
     Shape("rust", "const A: B = r", "#", after='"\n'),
+    Shape("typescript", "", "export "),
+    Shape("typescript", "", "declare ", after="var a: b\n"),
+    Shape("typescript", "", "@a\n", after="class A {}\n"),
+    Shape("typescript", "", "/** a */\n", after="function f() {}\n"),
+    Shape("typescript", "import { ", "b{}, ", after='c } from "a";\nfunction f() { b1(); }\n'),
+    Shape("typescript", 'import { b } from "', "a", after='";\n'),
+    Shape("typescript", "", 'export * from "./a{}";\n'),
+    Shape("typescript", "", 'export {{ A as A{} }} from "./a{}";\n'.replace("{{", "{").replace("}}", "}", 1)),
+    Shape("typescript", "const [", "a{}, ", after="b] = f();\n"),
+    Shape("typescript", "const ", "[", "]", " = f();\n"),
+    Shape("typescript", "const {a: ", "{a: ", "}", "} = f();\n"),
+    Shape("typescript", "class A extends ", "B<", ">", " { f() { this.g(); } }\n"),
+    Shape("typescript", "class A implements ", "B{}, ", after="C { f() { this.g(); } }\n"),
+    Shape("typescript", "class A { constructor(", "private a{}: b, ", after=") {} }\n"),
+    Shape("typescript", "class A { ", "f = class { ", " }", " }\n"),
+    Shape("typescript", "class A {\n", " @a\n", after=" f() {}\n}\n"),
+    Shape("typescript", "", "namespace A { ", " }"),
+    Shape("typescript", "", "class A { f() { this.g(); } }\n"),
+    Shape("typescript", "function f() {\n a", "?.b()", after="\n}\n"),
+    Shape("typescript", "function f() {\n a", "\n.b()", after="\n}\n"),
+    Shape("typescript", "const a = `", "${`", "`}", "`;\n"),
+    Shape("typescript", "const a = ", "/[(]/ + "),
+    Shape("typescript", "type A = ", "B | "),
+    Shape("tsx", "const a = ", "<p>", "</p>", ";\n"),
+    Shape("java", "", "@A "),
+    Shape("java", "", "@A(", ")", " class A {}\n"),
+    Shape("java", "", "public ", after="class A {}\n"),
+    Shape("java", "class A {\n", " int a{}, b{};\n", after="}\n"),
+    Shape("java", "class A { int a", ", a{}", after=" = 1; }\n"),
+    Shape("java", "class A extends ", "B<", ">", " { void f() { this.g(); } }\n"),
+    Shape("java", "class A implements ", "B{}, ", after="C { void f() { this.g(); } }\n"),
+    Shape("java", "enum A { ", "A{}(1), ", after="}\n"),
+    Shape("java", "record A(", "int a{}, ", after="int b) {}\n"),
+    Shape("java", "", "import a.b{}.*;\n", after="class A { void f() { g(); } }\n"),
+    Shape("java", "import a", ".a", after=";\n"),
+    Shape("java", "", "class A { ", " }"),
+    Shape("java", "class A { void f() { a", ".b()", after="; } }\n"),
+    Shape("java", "class A { void f() { ", "new A() {{ ", " }}", "; } }\n"),
+    Shape("c", "int ", "*", after="f(void) {}\n"),
+    Shape("c", "int ", "(", ")", "(void) {}\n"),
+    Shape("c", "int a", "[1]", after=";\n"),
+    Shape("c", "int a", ", *a{}", after=";\n"),
+    Shape("c", "", "typedef struct { int a; } A{};\n"),
+    Shape("c", "", "struct { ", " } a;"),
+    Shape("c", "enum A { ", "A{} = 1, ", after="};\n"),
+    Shape("c", "", "#define A{} \\\n 1\n"),
+    Shape("c", "#define A ", "\\\n"),
+    Shape("c", "", "#if A\n", "#endif\n"),
+    Shape("c", "int f(\n", "#else\n"),
+    Shape("c", "int f( {\n", "}\n"),
+    Shape("c", "int f( {\n", "int f(void) {\n}\n"),
+    Shape("c", "", "A_BEGIN_DECLS\n"),
+    Shape("c", "", "A_API "),
+    Shape("c", "extern ", "A "),
+    Shape("c", "int f()", " __a ((1))", after=";\n"),
+    Shape("c", "", "A_FUNC(a", ")", " f(void);\n"),
+    Shape("c", "", '#include "a{}.h"\n', after="int f(void) { return g(); }\n"),
+    Shape("c", "", "class a "),
+    Shape("c", "int f(void) { a", "->b()", after="; }\n"),
+    Shape("cpp", "", "template <class T> "),
+    Shape("cpp", "template <", "class T{}, ", after="class U> class A {};\n"),
+    Shape("cpp", "", "namespace a { ", " }"),
+    Shape("cpp", "namespace ", "a::", after="b {}\n"),
+    Shape("cpp", "int ", "A::", after="f() {}\n"),
+    Shape("cpp", "int ", "A<", ">", "::f() {}\n"),
+    Shape("cpp", "class A : ", "public B{}, ", after="C { void f() { this->g(); } };\n"),
+    Shape("cpp", "class A {\n", " void f{}() { this->f(); }\n", after="};\n"),
+    Shape("cpp", "class A { operator ", "a ", after="(); };\n"),
+    Shape("cpp", "A::A() : ", "a{}(1), ", after="b(2) {}\n"),
+    Shape("cpp", 'auto a = R"', "a", after='(b)";\n'),
 )  # fmt: skip
 
 UNSTOPPED = {("python", "/*", "*/")}
@@ -286,6 +370,11 @@ def questions(folder: Path, shape: Shape, text: str) -> dict[str, Callable[[], o
         asked[f"read_func {name}"] = partial(base.read_func, name)
     for pattern in PATTERNS:
         asked[f"search {pattern}"] = partial(base.search, pattern)
+    lines = text[:SNIPPET].count("\n") + 1
+    body = "\n".join(f"+{line}" for line in text[:SNIPPET].split("\n"))
+    made = f"--- /dev/null\n+++ b/new.{SUFFIX[shape.language]}\n@@ -0,0 +1,{lines} @@\n{body}\n"
+    asked["check_patch"] = partial(base.check_patch, made)
+    asked["check_patch text"] = partial(base.check_patch, text[:SNIPPET])
     asked["check_syntax"] = partial(base.check_syntax, text[:SNIPPET], language=shape.language)
     asked["check_syntax inside"] = partial(
         base.check_syntax, text[:SNIPPET], "statements", language=shape.language

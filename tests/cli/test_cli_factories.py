@@ -261,7 +261,7 @@ def test_check_checks_what_a_function_makes(made, target):
     assert "ok  settings  (tool, " in out
 
 
-@pytest.mark.parametrize("missing", ["tree_sitter", "pathspec"])
+@pytest.mark.parametrize("missing", ["tree_sitter"])
 @pytest.mark.parametrize("words", [["call"], ["serve"], ["tools"], ["lint"]], ids=lambda words: words[0])
 def test_code_tools_without_their_packages_fail_before_the_first_call(made, monkeypatch, words, missing):
     pytest.importorskip("tree_sitter", reason="WebAssembly has no wheel of it")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import griffe
 
-from operator_schema.code_tools.answers import doc_text, span_text
+from operator_schema.code_tools.declaration_text import doc_text, span_text
 from operator_schema.code_tools.language import language_named
 
 if TYPE_CHECKING:

@@ -12,8 +12,10 @@ import pytest
 
 pytest.importorskip("tree_sitter", reason="WebAssembly has no wheel of it")
 
+import ctags_judge
 import go_judge
 import griffe_judge
+import test_brace_languages as samples
 
 LIBRARY = Path(sysconfig.get_paths()["stdlib"])
 FOLDERS = ("asyncio", "email", "importlib", "json", "logging")
@@ -80,9 +82,27 @@ def test_a_statement_outside_of_a_function_is_refused_in_a_file(code, place):
 
 
 def test_a_comment_behind_a_declaration_is_not_about_the_next_one():
-    from operator_schema.code_tools.answers import doc_text
+    from operator_schema.code_tools.declaration_text import doc_text
     from operator_schema.code_tools.language import language_named
 
     source = b"package p\n\nconst (\n\tA = 1 // of A\n\tB = 2\n\t// of C\n\tC = 3\n)\n"
     docs = {one.name: doc_text(source, one) for one in language_named("go").parse(source).declarations}
     assert docs == {"A": "", "B": "", "C": "of C"}
+
+
+@pytest.mark.needs_process
+@pytest.mark.skipif(not ctags_judge.is_there(), reason="universal-ctags isn't installed")
+@pytest.mark.parametrize(("language", "suffix"), [("java", ".java"), ("c", ".c"), ("cpp", ".cc")])
+def test_what_ctags_reads_is_read(language, suffix, tmp_path):
+    file = tmp_path / f"sample{suffix}"
+    sample = {"java": samples.JAVA, "c": samples.C.partition("BEGIN_C_DECLS")[0], "cpp": samples.CPP}[
+        language
+    ]
+    file.write_text(sample)
+    ((_, tags),) = ctags_judge.tags_of(language, [file])
+    verdicts = ctags_judge.compare_tags(language, file, tags)
+    assert verdicts.differences == []
+    assert verdicts.compared.total() >= 15
+    assert verdicts.explained.keys() <= {"passed over"}
+    file.write_text("\n" * sample.count("\n"))
+    assert len(ctags_judge.compare_tags(language, file, tags).differences) >= 15

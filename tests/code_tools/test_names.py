@@ -7,7 +7,7 @@ import re
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from operator_schema.code_tools.index import NameTable, Pattern, lines_of
+from operator_schema.code_tools.name_patterns import NameTable, Pattern, lines_of
 
 NAMES = st.text(st.sampled_from("abAB_.é"), min_size=1, max_size=6)
 FILES = st.lists(st.lists(NAMES, max_size=5), max_size=5)

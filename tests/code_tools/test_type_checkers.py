@@ -38,7 +38,9 @@ def install(project, name, script):
 
 def check(project, code, context="function_body", *, seconds=30.0, language="python"):
     base = CodeBase(project, type_check_seconds=seconds, type_checks=True)
-    return base.check_syntax(code, context, type_check=True, language=language)
+    found = base.check_syntax(code, context, type_check=True, language=language)
+    assert found.pop("checked_as").startswith(language)
+    return found
 
 
 @pytest.mark.slow("starts a type checker")
@@ -81,11 +83,14 @@ def test_what_ty_says(project):
 
 def test_go_vet(project):
     install(project, "go", 'echo "# command-line-arguments"; echo "vet: $2:3:2: undefined: user"; exit 1')
-    assert check(project, "return user", language="go") == {
-        "valid": False,
-        "errors": [{"position": "1:2", "message": "undefined: user"}],
-        "checked_with": "go",
-    }
+    found = check(project, "return user", language="go")
+    assert (found["valid"], found["errors"], found["checked_with"]) == (True, [], "go")
+    assert "doesn't define them: user." in found["note"]
+    assert "Give `inside`" in found["note"]
+    install(project, "go", 'echo "vet: $2:3:2: cannot use user as int"; exit 1')
+    assert check(project, "return user", language="go")["errors"] == [
+        {"position": "1:2", "message": "cannot use user as int"}
+    ]
 
 
 @pytest.mark.parametrize(
@@ -149,7 +154,7 @@ def test_no_checker_runs_unless_the_host_says_so(tmp_path):
     checker.chmod(0o755)
     base = CodeBase(tmp_path)
     found = base.check_syntax("x: int = 'a'\n", type_check=True, language="python")
-    assert found == {"valid": True, "errors": [], "checked_with": "type checks are switched off here"}
+    assert (found["valid"], found["checked_with"]) == (True, "type checks are switched off here")
     assert not marker.exists()
 
 

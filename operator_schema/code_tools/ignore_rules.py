@@ -1,0 +1,242 @@
+"""What a file of rules such as `.gitignore` says about a path; git's own rules, byte for byte."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+__all__ = ["Rule", "RuleFile"]
+
+_SPECIAL = re.compile(rb"[*?\[\\]")
+_LONGEST = 2000
+"""Bytes of a rule; git refuses longer paths."""
+_CLASSES = {
+    b"alnum": rb"0-9A-Za-z",
+    b"alpha": rb"A-Za-z",
+    b"blank": rb" \t",
+    b"cntrl": rb"\x00-\x1f\x7f",
+    b"digit": rb"0-9",
+    b"graph": rb"\x21-\x7e",
+    b"lower": rb"a-z",
+    b"print": rb"\x20-\x7e",
+    b"punct": rb"\x21-\x2f\x3a-\x40\x5b-\x60\x7b-\x7e",
+    b"space": rb"\s",
+    b"upper": rb"A-Z",
+    b"xdigit": rb"0-9A-Fa-f",
+}
+
+
+class Rule(NamedTuple):
+    """A line of a file of rules.
+
+    Attributes:
+        line: its number, from 1.
+        text: as it is written.
+        is_negative: whether it takes a path back that an earlier rule ignores.
+        is_for_folders: whether it is about folders alone.
+        is_for_names: whether it is about the last part of a path alone.
+        fits: whether it is about a name, or about a path below the folder of the file.
+    """
+
+    line: int
+    text: str
+    is_negative: bool
+    is_for_folders: bool
+    is_for_names: bool
+    fits: Callable[[bytes], bool]
+
+
+class RuleFile:
+    """The rules of one file.
+
+    Args:
+        content: of the file.
+    """
+
+    def __init__(self, content: bytes) -> None:
+        self._rules = list(_rules(content))[::-1]
+
+    def about(self, path: bytes, *, is_folder: bool) -> Rule | None:
+        """Return the rule that decides about a path; None if no rule is about it.
+
+        Args:
+            path: below the folder of the file, with `/` between its parts.
+            is_folder: whether it is one.
+        """
+        name = path[path.rfind(b"/") + 1 :]
+        for rule in self._rules:
+            if (is_folder or not rule.is_for_folders) and rule.fits(name if rule.is_for_names else path):
+                return rule
+        return None
+
+
+def _rules(content: bytes) -> Iterator[Rule]:
+    """Yield the rules of a file in their order.
+
+    Source: https://git-scm.com/docs/gitignore
+    """
+    for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+        if line.startswith(b"#"):
+            continue
+        text = _without_spaces(line.removesuffix(b"\r"))
+        pattern = text.removeprefix(b"!")
+        is_for_folders = pattern.endswith(b"/")
+        pattern = pattern[:-1] if is_for_folders else pattern
+        if not (text and len(text) <= _LONGEST):
+            continue
+        is_for_names = b"/" not in pattern
+        yield Rule(
+            number,
+            text.decode(errors="replace"),
+            text.startswith(b"!"),
+            is_for_folders,
+            is_for_names,
+            _fitting(pattern, is_path=not is_for_names),
+        )
+
+
+def _without_spaces(line: bytes) -> bytes:
+    """Return a line without the spaces at its end that no backslash keeps."""
+    bare = line.rstrip(b" ")
+    slashes = len(bare) - len(bare.rstrip(b"\\"))
+    return bare + b" " if slashes % 2 and bare != line else bare
+
+
+def _fitting(pattern: bytes, *, is_path: bool) -> Callable[[bytes], bool]:
+    """Return what says whether a pattern fits; one that git can't read fits nothing."""
+    pattern = pattern[1:] if is_path and pattern.startswith(b"/") else pattern
+    special = _SPECIAL.search(pattern)
+    if special is None:
+        return pattern.__eq__
+    if not is_path and pattern.startswith(b"*") and _SPECIAL.search(pattern, 1) is None:
+        return lambda name: name.endswith(pattern[1:])
+    # What stands before the first special letter is compared alone, so `a**/b` begins with `**` for git.
+    start = pattern[: special.start()]
+    steps = _steps(pattern[special.start() :], is_path=is_path)
+    if steps is None:
+        return lambda _: False
+    known = steps
+
+    def fits(text: bytes) -> bool:
+        if not text.startswith(start):
+            return False
+        rest = text[len(start) :]
+        return _leads(known, rest.split(b"/") if is_path else [rest])
+
+    return fits
+
+
+_ANY_FOLDERS = re.compile(b"")
+"""Stands for any number of folders."""
+_ANY_NAME = re.compile(b".*", re.DOTALL)
+
+
+def _leads(steps: Sequence[re.Pattern[bytes]], names: Sequence[bytes]) -> bool:
+    """Return whether steps lead through the names of a path to its end."""
+    places = _with_skipped(steps, {0})
+    for name in names:
+        stays = {place for place in places if place < len(steps) and steps[place] is _ANY_FOLDERS}
+        moves = {
+            place + 1
+            for place in places - stays
+            if place < len(steps) and steps[place].fullmatch(name) is not None
+        }
+        places = _with_skipped(steps, stays | moves)
+    return len(steps) in places
+
+
+def _with_skipped(steps: Sequence[re.Pattern[bytes]], places: set[int]) -> set[int]:
+    """Return places in the steps, and those behind where any number of folders may be none."""
+    found = set(places)
+    for place in places:
+        while place < len(steps) and steps[place] is _ANY_FOLDERS:
+            place += 1  # noqa: PLW2901  # goes on from it
+            found.add(place)
+    return found
+
+
+def _steps(pattern: bytes, *, is_path: bool) -> list[re.Pattern[bytes]] | None:
+    """Return an expression for each name of a path, or for a name alone; None if the pattern is broken."""
+    steps: list[re.Pattern[bytes]] = []
+    parts: list[list[bytes]] = [[]]
+    place = 0
+    while place < len(pattern):
+        letter = pattern[place : place + 1]
+        if letter == b"*":
+            end = len(pattern) - len(pattern[place:].lstrip(b"*"))
+            is_alone = is_path and parts == [[]] and end - place > 1
+            after = re.match(rb"\\?/|\Z", pattern[end:])
+            if is_alone and after is not None:
+                steps += [_ANY_FOLDERS] if after[0] == b"/" else [_ANY_NAME, _ANY_FOLDERS]
+                if not after[0]:
+                    return steps
+                end += len(after[0])
+            else:
+                parts.append([])
+            place = end
+            continue
+        if is_path and (slash := re.compile(rb"\\?/").match(pattern, place)):
+            steps.append(_expression(parts))
+            parts, place = [list[bytes]()], slash.end()
+            continue
+        if letter == b"[":
+            made, place = _set(pattern, place + 1)
+        else:
+            place += letter == b"\\"
+            made = b"." if letter == b"?" else re.escape(pattern[place : place + 1])
+            place += 1
+        if not made:
+            return None
+        parts[-1].append(made)
+    return [*steps, _expression(parts)]
+
+
+def _expression(parts: Sequence[Sequence[bytes]]) -> re.Pattern[bytes]:
+    """Join what stands between stars: each part is taken where it comes first, which is never taken back."""
+    first, *rest = [b"".join(part) for part in parts]
+    middle = b"".join([b"(?>.*?%b)" % part for part in rest[:-1]])
+    return re.compile(first + middle + (b".*" + rest[-1] if rest else b""), re.DOTALL)
+
+
+def _set(pattern: bytes, place: int) -> tuple[bytes, int]:
+    """Return the expression of a set of letters, and where it ends; nothing if git can't read it."""
+    is_negated = pattern[place : place + 1] in {b"!", b"^"}
+    place += is_negated
+    start, members, before = place, list[bytes](), b""
+    while (letter := pattern[place : place + 1]) != b"]" or place == start:
+        if letter == b"-" and before and pattern[place + 1 : place + 2] not in {b"", b"]"}:
+            last, place = _letter(pattern, place + 1)
+            if before <= last:
+                members.append(b"%b-%b" % (_escaped(before), _escaped(last)))
+            before = b""
+        elif (known := _CLASS.match(pattern, place)) and known[2]:
+            last = _CLASSES.get(known[1], b"")
+            members.append(last)
+            before, place = b"", known.end()
+        else:
+            before, place = _letter(pattern, place)
+            last = before
+            members.append(_escaped(before) if before else b"")
+        if not last:
+            return b"", place
+    inside = b"".join(members)
+    if not inside:
+        return (b"." if is_negated else b"(?!)"), place + 1
+    return (b"[^%b]" if is_negated else b"[%b]") % inside, place + 1
+
+
+_CLASS = re.compile(rb"\[:([^\]]*?)(:?)\]")
+"""A class of letters such as `[:alpha:]`; without the second colon, these are letters of a set."""
+
+
+def _letter(pattern: bytes, place: int) -> tuple[bytes, int]:
+    """Return a letter of a set, and where the next one begins; nothing if the pattern ends."""
+    place += pattern[place : place + 1] == b"\\"
+    return pattern[place : place + 1], place + 1
+
+
+def _escaped(letter: bytes) -> bytes:
+    return b"\\x%02x" % letter[0]

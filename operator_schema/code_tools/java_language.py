@@ -1,0 +1,155 @@
+"""Declarations of Java."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from .brace_language import BraceLanguage, Member, Place, Reading, bases_in, declared, members, start_of
+from .language import Import, Wrapper, called_name, name_of, nodes_in, one_item, qualified, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tree_sitter import Node
+
+    from .language import Context, Kind
+
+__all__ = ["LANGUAGE", "JavaLanguage"]
+
+_KINDS: Mapping[str, Kind] = {
+    "annotation_type_declaration": "interface",
+    "annotation_type_element_declaration": "method",
+    "class_declaration": "class",
+    "compact_constructor_declaration": "method",
+    "constructor_declaration": "method",
+    "enum_declaration": "type",
+    "interface_declaration": "interface",
+    "method_declaration": "method",
+    "record_declaration": "class",
+}
+_EXTENDED = frozenset({"extends_interfaces", "super_interfaces", "superclass", "type_list"})
+_FIELDS = frozenset({"constant_declaration", "field_declaration", "local_variable_declaration"})
+_TOKENS = re.compile(
+    r"""//[^\n]* | /\*.*?(?:\*/|\Z) | \"\"\"(?:\\.|[^\\])*?(?:\"\"\"|\Z) | "(?:\\.|[^"\\\n])*"? |
+        '(?:\\.|[^'\\\n])+'? | [\[\](){}]""",
+    re.DOTALL | re.VERBOSE,
+)
+_INSIDE = Wrapper("void f() {\n", "\n}\n", one_item("method_declaration"))
+
+
+def _is_expression(root: Node) -> bool:
+    parts = root.named_children
+    each = parts[0].children_by_field_name("declarator") if len(parts) == 1 else []
+    return len(each) == 1 and each[0].child_by_field_name("value") is not None
+
+
+class JavaLanguage(BraceLanguage):
+    """How declarations are read from Java."""
+
+    name = "java"
+    grammar = "tree_sitter_java"
+    package_is_folder = True
+    name_nodes = frozenset({"identifier", "type_identifier"})
+    tokens = _TOKENS
+    wrappers: Mapping[Context, Wrapper] = {
+        "file": Wrapper(),
+        "function_body": _INSIDE,
+        "statements": Wrapper("for (;;) {\n", "\n}\n", one_item("for_statement")),
+        "expression": Wrapper("Object x =\n", "\n;\n", _is_expression),
+    }
+
+    def read(self, node: Node, place: Place) -> Reading:
+        """Return what a node declares."""
+        if node.type == "import_declaration":
+            return Reading(imports=self.imports_in(node))
+        if node.type in {"ERROR", "enum_body_declarations"}:
+            return Reading(bodies=[(node, place)])
+        kind = _KINDS.get(node.type)
+        if kind is None:
+            is_constant = node.type in {"constant_declaration", "enum_constant"} or _is_final(node)
+            return Reading(members(node, self.members_in(node), "const" if is_constant else "var", place))
+        name, body = name_of(node), node.child_by_field_name("body")
+        at, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        found = [
+            declared(
+                node, name, kind, place, at=at, end=start_of(body), value=value, head=_after_annotations(node)
+            )
+        ]
+        own = Place(qualified(place.owner, name), is_member=True)
+        if node.type == "record_declaration":
+            found += members(node, self._components(node), "var", own)
+        bodies = [] if body is None or kind == "method" else [(body, own)]
+        extended = [part for part in node.named_children if part.type in _EXTENDED] if bodies else []
+        return Reading(found, bodies=bodies, bases=bases_in(own.owner, extended, _EXTENDED))
+
+    def members_in(self, node: Node) -> list[Member]:
+        """Return the names that a statement of a class has for values."""
+        if node.type == "enum_constant":
+            return [Member(name_of(node), node, None, node.child_by_field_name("arguments"))]
+        kind = node.child_by_field_name("type")
+        each = node.children_by_field_name("declarator") if node.type in _FIELDS else []
+        return [
+            Member(text_of(name), name, kind, one.child_by_field_name("value"))
+            for one in each
+            if (name := one.child_by_field_name("name")) is not None
+        ]
+
+    def _components(self, record: Node) -> list[Member]:
+        parameters = record.child_by_field_name("parameters")
+        each = [] if parameters is None else parameters.named_children
+        named = [(one, one.child_by_field_name("name")) for one in each]
+        return [
+            Member(text_of(name), name, one.child_by_field_name("type"))
+            for one, name in named
+            if name is not None
+        ]
+
+    def called(self, source: bytes) -> list[tuple[str, str]]:
+        """List what the text of one function calls, and the names that it uses."""
+        found: list[tuple[str, str]] = []
+        for node in nodes_in(self.grammar, source):
+            if node.type == "method_invocation":
+                found.append(("call", called_name(source, node, node.child_by_field_name("name"))))
+            elif node.type in self.name_nodes:
+                found.append(("name", text_of(node)))
+        return found
+
+    def imports_in(self, node: Node) -> list[Import]:
+        """Return what a node imports."""
+        if node.type != "import_declaration":
+            return []
+        text = " ".join(text_of(node).split()).removesuffix(";").rstrip()
+        target = text.removeprefix("import ").removeprefix("static ")
+        base, _, last = target.rpartition(".")
+        return [Import(last, base if last == "*" else target, text)]
+
+    def module_of(self, path: str) -> str:
+        """Return the dotted folder of a file: the package, with what is above it."""
+        return path.rpartition("/")[0].replace("/", ".")
+
+    def import_target(self, target: str, path: str) -> str:  # noqa: ARG002  # as it is called
+        """Return the dotted name that an import means."""
+        return target
+
+
+LANGUAGE = JavaLanguage()
+
+
+def _modifiers(node: Node) -> list[Node]:
+    found = next((child for child in node.named_children[:3] if child.type == "modifiers"), None)
+    return [] if found is None else found.children
+
+
+def _is_final(node: Node) -> bool:
+    return {"final", "static"} <= {part.type for part in _modifiers(node)}
+
+
+def _after_annotations(node: Node) -> int:
+    """Return where the signature begins: annotations in front are kept apart, as decorators are."""
+    each = _modifiers(node)
+    end = next((place for place, part in enumerate(each) if not part.type.endswith("annotation")), len(each))
+    if end < len(each):
+        return each[end].start_byte
+    after = each[-1].end_byte if each else node.start_byte
+    return next((child.start_byte for child in node.children if child.start_byte >= after), after)

@@ -1,0 +1,152 @@
+"""Which module each file is, and which modules a name in an import or a question may mean."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import TYPE_CHECKING
+
+from .language import language_of
+from .source_files import Content, read_source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+__all__ = ["Modules"]
+
+_CRATE = re.compile(r"(?P<folder>(?:.*/)?)src/lib\.rs")
+_NAME_OF_CRATE = re.compile(rb'^\[package\][^\[]*?^name\s*=\s*"([^"\n]+)"', re.MULTILINE | re.DOTALL)
+_GO_MODULE = re.compile(rb"^module\s+(\S+)", re.MULTILINE)
+
+
+class Modules:
+    """The modules below a root.
+
+    Args:
+        root: absolute path.
+        paths: of all files, the likeliest first.
+    """
+
+    def __init__(self, root: str, paths: Iterable[str]) -> None:
+        self._root = root
+        self._files: dict[str, list[str]] = {}
+        self._by_last: dict[str, list[str]] = {}
+        self._crates: dict[str, str] = {}
+        self._tail = root.replace("\\", "/").strip("/").replace("/", ".")
+        self._packages: set[str] = set()
+        for path in paths:
+            language = language_of(path)
+            assert language is not None  # noqa: S101  # only files of known languages are listed
+            name = language.module_of(path)
+            files = self._files.setdefault(name, [])
+            if not files:
+                self._by_last.setdefault(name.rpartition(".")[2], []).append(name)
+            files.append(path)
+            if path.endswith("/__init__.py") or path == "__init__.py":
+                self._packages.add(name)
+            elif crate := _CRATE.fullmatch(path):
+                self._add_crate(crate["folder"], name)
+        self._go_module: str | None = None
+
+    def _add_crate(self, folder: str, module: str) -> None:
+        content = read_source(self._root, f"{folder}Cargo.toml")
+        said = _NAME_OF_CRATE.search(content.source) if isinstance(content, Content) else None
+        if said is not None:
+            self._crates[said[1].decode(errors="replace").replace("-", "_")] = module
+
+    def files(self, module: str) -> list[str]:
+        """Return the paths of the files of a module; nothing if there is no such module."""
+        return self._files.get(module, [])
+
+    def ending(self, name: str) -> Iterator[str]:
+        """Yield the modules whose names end so, as somebody writes who knows which one is meant."""
+        if name in self._crates:
+            yield self._crates[name]
+        for module in self._by_last.get(name.rpartition(".")[2], ()):
+            if module == name or module.endswith(f".{name}"):
+                yield module
+        yield from self._without_root(name)
+        head, _, rest = name.partition(".")
+        if head in self._crates and rest:
+            yield f"{self._crates[head]}.{rest}"
+        yield from (module for module, _ in self._of_go(name) if name.count(".") > 1)
+
+    def imported(self, name: str, path: str) -> Iterator[tuple[str, bool]]:
+        """Yield the modules that an import in a file may mean, the likeliest first.
+
+        Args:
+            name: dotted, as `Language.import_target` returns it.
+            path: of the file that imports it.
+
+        Yields:
+            The module, and whether it is certainly that one if it has what is imported.
+        """
+        if name in self._files:
+            yield name, True
+        if path.endswith(".go"):
+            yield from self._of_go(name)
+        elif path.endswith((".py", ".pyi")):
+            yield from self._of_python(name, path)
+        else:
+            head, dot, rest = name.partition(".")
+            if head in self._crates:
+                yield f"{self._crates[head]}{dot}{rest}", True
+            ending = f".{name}"
+            alike = [one for one in self._by_last.get(name.rpartition(".")[2], ()) if one.endswith(ending)]
+            for module in sorted(alike, key=lambda one: -_shared(one, path)):
+                yield module, len(alike) == 1
+
+    def _without_root(self, name: str) -> Iterator[str]:
+        """Yield the module that a name means if the root is a package, or a folder in one."""
+        parts = name.split(".")
+        for place in range(1, len(parts) + 1):
+            above, inside = ".".join(parts[:place]), ".".join(parts[place:])
+            if inside in self._files and f".{self._tail}".endswith(f".{above}"):
+                yield inside
+
+    def _of_python(self, name: str, path: str) -> Iterator[tuple[str, bool]]:
+        """Yield what an import means if the root is in a package, or a folder such as `src` has packages."""
+        for module in self._without_root(name):
+            yield module, True
+        if name.partition(".")[0] in sys.stdlib_module_names:
+            return
+        found: list[str] = []
+        for module in self._by_last.get(name.rpartition(".")[2], ()):
+            start = module.removesuffix(f".{name}")
+            if start != module and start not in self._packages:
+                found.append(module)
+        for module in sorted(found, key=lambda one: -_shared(one, path)):
+            yield module, len(found) == 1
+        head, _, rest = name.partition(".")
+        while rest and head not in self._packages:
+            if rest in self._files:
+                yield rest, False  # the root is a package under another name
+            step, _, rest = rest.partition(".")
+            head = f"{head}.{step}"
+
+    def _of_go(self, name: str) -> Iterator[tuple[str, bool]]:
+        if self._go_module is None:
+            content = read_source(self._root, "go.mod")
+            said = _GO_MODULE.search(content.source) if isinstance(content, Content) else None
+            self._go_module = "" if said is None else said[1].decode(errors="replace").replace("/", ".")
+        module = self._go_module
+        if module and module != "std":
+            if name == module or name.startswith(f"{module}."):
+                yield name[len(module) + 1 :], True
+            return
+        parts = name.split(".")
+        for place in range(2, len(parts)):  # a domain has two parts
+            rest = ".".join(parts[place:])
+            if rest in self._files:
+                yield rest, False
+                return
+
+
+def _shared(module: str, path: str) -> int:
+    """Return how many folders a module shares with a file."""
+    count = 0
+    for one, other in zip(module.split("."), path.split("/"), strict=False):
+        if one != other:
+            break
+        count += 1
+    return count

@@ -1,0 +1,479 @@
+"""Who uses a declaration: certainly, by imports, types and `self`; likely, by its name; and in texts."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from .declaration_text import location, source_of
+from .index import Found
+from .language import end_of_head, language_of
+from .resolution import Resolver
+from .results import PlaceShown, ReferencesFound
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .index import Index, SourceFile
+    from .language import Declaration, Import, Language
+    from .lookup import Sought
+    from .resolution import Way
+    from .results import Budget, Certainty
+
+__all__ = ["Reference", "Uses", "references_shown", "uses_of"]
+
+_MOST_FILES = 500
+_MOST_BYTES = 20_000_000
+_TYPES = frozenset({"class", "interface", "protocol", "struct", "type"})
+_CHAIN = re.compile(
+    rb"(?<![\w\])'\".])([A-Za-z_]\w*(?:\s*(?:\.|::)[A-Za-z_]\w*)*)(?:\s*(?:\.|::)[ \t]*|->)\Z"
+)
+_DOTTED = re.compile(rb"(?:(?:\.|::)[ \t]*|(?<=[\w)\]])->)\Z")
+_SUPER = re.compile(rb"\bsuper\(\)\s*\.[ \t]*\Z")
+_KEYWORD = re.compile(rb"\s*=(?![=>])")
+_BEFORE_KEYWORD = re.compile(rb"[(,]\s*\Z")
+_TYPE_TEXT = re.compile(r"['\"][\w.\[\], |]+['\"]")
+_BEFORE_TYPE = re.compile(r"(?::|->|\w\[|\|)[ \t]*\Z")
+_IMPORT = re.compile(rb"\b(?:import|use)\b")
+_EXPORTED = re.compile(r"__all__\s*(?:\+?=|\.\w+\()\s*[\[(][^\])]*\Z")
+_LONGEST_LIST = 20_000
+_LONGEST_CODE = 2000
+_LONGEST_CHAIN = 200
+
+
+class Reference(NamedTuple):
+    """A place where a declaration is used, or seems to be.
+
+    Attributes:
+        file: that has it.
+        line: from 1.
+        inside: the qualified name of the declaration around it; empty at the top of a file.
+        certainty: how sure it is.
+        text: of the line.
+    """
+
+    file: SourceFile
+    line: int
+    inside: str
+    certainty: Certainty
+    text: str
+
+
+class Uses(NamedTuple):
+    """The uses of a declaration.
+
+    Attributes:
+        references: in the order of the files.
+        unread: how many files with the word weren't looked into.
+        others: places of the same name that certainly mean something else.
+    """
+
+    references: list[Reference]
+    unread: int
+    others: int
+
+
+_SURE: dict[Certainty, int] = {"certain": 0, "likely": 1, "text": 2}
+_LONGEST_LINE = 120
+_LONGEST_NOTE = 390
+_MOST_FILES_SHOWN = 40
+
+
+def references_shown(sought: Sought, path: str, budget: Budget) -> ReferencesFound:
+    """Describe the uses of the first of some declarations.
+
+    Args:
+        sought: the declarations.
+        path: of a file or folder where uses are wanted; empty for all.
+        budget: of the result.
+
+    Raises:
+        ChangedError: a file has changed since the index read it.
+    """
+    target = sought.ways[0].found
+    uses = uses_of(sought.where, target, path)
+    counts = Counter([one.certainty for one in uses.references])
+    result = ReferencesFound(
+        found=True,
+        name=budget.line(target.declaration.qualified),
+        location=budget.line(location(target)),
+        certain=counts["certain"],
+        likely=counts["likely"],
+        text=counts["text"],
+    )
+    counted = list(_by_file(uses.references))
+    result["files"] = budget.items(counted[:_MOST_FILES_SHOWN], 0.3, "files", "give a path", of=len(counted))
+    best = sorted(uses.references, key=lambda one: _SURE[one.certainty])
+    result["places"] = budget.items(map(_place, best), 1, "places", "give a path", of=len(best))
+    notes = [sought.note, budget.note]
+    if uses.others:
+        notes.append(f"{uses.others} more places of this name certainly mean something else.")
+    if uses.unread:
+        notes.append(f"{uses.unread} more files have the word, and weren't looked into: give a path.")
+    if len(sought.ways) > 1:
+        others = ", ".join([location(way.found) for way in sought.ways[1:4]])
+        notes.append(f"Other declarations of this name: {others}.")
+    if languages := sought.where.tree.unread():
+        notes.append(f"Not read: files of {', '.join(list(languages)[:4])}.")
+    if note := " ".join(filter(None, notes)):
+        result["note"] = note[:_LONGEST_NOTE]
+    return result
+
+
+def _by_file(references: list[Reference]) -> Iterator[str]:
+    """Yield a line for each file with its numbers, the one with the most certain places first."""
+    files: dict[str, Counter[Certainty]] = {}
+    for one in references:
+        files.setdefault(one.file.path, Counter())[one.certainty] += 1
+    for path in sorted(files, key=lambda path: [-files[path][kind] for kind in _SURE]):
+        yield f"{path}: {', '.join([f'{files[path][kind]} {kind}' for kind in _SURE if files[path][kind]])}"
+
+
+def _place(one: Reference) -> PlaceShown:
+    where = f"{one.file.path}:{one.line}"
+    shown = PlaceShown(location=where, sure=one.certainty, line=one.text[:_LONGEST_LINE])
+    if one.inside:
+        shown["inside"] = one.inside
+    return shown
+
+
+def uses_of(index: Index, target: Found, path: str = "") -> Uses:
+    """List the uses of a declaration, without its own place.
+
+    Args:
+        index: to look in.
+        target: the declaration.
+        path: of a file or folder where uses are wanted; empty for all.
+
+    Raises:
+        ChangedError: a file has changed since the index read it.
+    """
+    name = target.declaration.name
+    language = _language(target.file)
+    at = None if not path else {file.path for file in index.at(path)}
+    files = [
+        file
+        for file in index.with_word(name)
+        if _language(file).name == language.name and (at is None or file.path in at)
+    ]
+    files.sort(key=lambda file: file is not target.file)
+    seeker = _Seeker(index, target)
+    found: list[Reference] = []
+    left = _MOST_BYTES
+    done = 0
+    for file in files[:_MOST_FILES]:
+        left -= file.key[0]
+        if left < 0 and done:
+            break
+        done += 1
+        found += seeker.in_file(file)
+    order = {file.path: place for place, file in enumerate(files)}
+    found.sort(key=lambda one: (order[one.file.path], one.line))
+    return Uses(found, len(files) - done, seeker.others)
+
+
+def _language(file: SourceFile) -> Language:
+    language = language_of(file.path)
+    assert language is not None  # noqa: S101  # the index holds nothing else
+    return language
+
+
+class _Seeker:
+    """Finds the uses of one declaration in files."""
+
+    def __init__(self, index: Index, target: Found) -> None:
+        self._index = index
+        self._target = target
+        self._name = target.declaration.name
+        self._resolver = Resolver(index)
+        self._owner = self._owner_of(target)
+        self._function: tuple[object, dict[bytes, bool], tuple[Import, ...]] = (None, {}, ())
+        """Of the function that was looked at last: whether it binds names, and its imports."""
+        self.others = 0
+
+    def _owner_of(self, found: Found) -> Found | None:
+        owner = found.declaration.owner
+        if not owner:
+            return None
+        alike = [one for file in self._index.beside(found.file) for one in self._index.declared(file, owner)]
+        return alike[0] if alike else None
+
+    def in_file(self, file: SourceFile) -> Iterator[Reference]:
+        """Yield the uses in a file."""
+        source = source_of(self._index, file)
+        places = _Places(file, source)
+        word = self._name.encode()
+        for at in _places_of(word, source):
+            end = at + len(word)
+            around = places.around(at)
+            if self._is_declaration(file, around, at, places.line(at)):
+                continue
+            certainty: Certainty | None = "text"
+            if places.is_code(at):
+                certainty = self._certainty(file, source, around, at, end)
+            elif places.is_type(at) or places.is_exported(at):
+                certainty = "likely" if self._certainty(file, source, around, at, end) else "text"
+            if certainty is None:
+                self.others += 1
+                continue
+            inside = around[-1].qualified if around else ""
+            yield Reference(file, places.line(at), inside, certainty, places.text(at))
+
+    def _is_declaration(self, file: SourceFile, around: list[Declaration], at: int, line: int) -> bool:
+        """Return whether a place is the name in a declaration of this name: the target, or another one."""
+        for one in reversed(around):
+            if one.name == self._name and one.line == line and at < (one.head.end or one.whole.end):
+                self.others += not self._is_target(Found(file, one))
+                return True
+        return False
+
+    def _certainty(
+        self, file: SourceFile, source: bytes, around: list[Declaration], at: int, end: int
+    ) -> Certainty | None:
+        """Return how sure it is that a place means the target; None if it means something else."""
+        before = source[max(at - _LONGEST_CHAIN, 0) : at]
+        function = next((one for one in reversed(around) if one.kind in {"func", "method"}), None)
+        if _DOTTED.search(before):
+            return self._of_member(file, source, before, function)
+        if _KEYWORD.match(source, end) and _BEFORE_KEYWORD.search(before):
+            return "likely" if self._owner and self._target.declaration.kind == "var" else None
+        return self._of_name(file, source, around, function)
+
+    def _imports(self, file: SourceFile, source: bytes, function: Declaration) -> tuple[Import, ...]:
+        """Return the imports inside of a function."""
+        if self._function[0] is not function:
+            text = source[function.head.start : function.whole.end]
+            imports = _language(file).imports(text) if _IMPORT.search(text) else ()
+            self._function = function, {}, imports
+        return self._function[2]
+
+    def _binds(self, file: SourceFile, source: bytes, function: Declaration, name: str) -> bool:
+        """Return whether a function seems to bind a name otherwise than by an import."""
+        if any(one.name == name for one in self._imports(file, source, function)):
+            return False
+        known, word = self._function[1], name.encode()
+        if word not in known:
+            known[word] = _is_bound(source[function.head.start : function.whole.end], word)
+        return known[word]
+
+    def _of_name(
+        self, file: SourceFile, source: bytes, around: list[Declaration], function: Declaration | None
+    ) -> Certainty | None:
+        """Return how sure a name alone is."""
+        kind = next((one for one in reversed(around) if one.kind not in {"const", "var"}), None)
+        if kind is not None and kind.kind in _TYPES:
+            own = self._index.declared(file, f"{kind.qualified}.{self._name}")
+            if own:
+                return "certain" if self._is_target(own[0]) else None
+        inside: list[Import] = []
+        if function is not None:
+            inside = [one for one in self._imports(file, source, function) if one.name == self._name]
+            if self._binds(file, source, function, self._name):
+                way = self._resolver.meant(file, self._name)
+                return "likely" if way is not None and self._is_target(way.found) else None
+        way = (
+            self._resolver.called(Found(file, function), self._name, inside)
+            if function is not None
+            else self._resolver.meant(file, self._name)
+        )
+        if way is None:
+            return self._of_import(file, around)
+        return self._said(way)
+
+    def _of_import(self, file: SourceFile, around: list[Declaration]) -> Certainty | None:
+        """Return how sure a name is that an import gives another name."""
+        if around:
+            return None
+        for one in file.parsed.imports:
+            if re.split(r"[./:]", one.target)[-1] == self._name and one.name != self._name:
+                way = self._resolver.meant(file, one.name)
+                if way is not None and self._is_target(way.found):
+                    return "certain" if way.is_certain else "likely"
+        return None
+
+    def _of_member(
+        self, file: SourceFile, source: bytes, before: bytes, function: Declaration | None
+    ) -> Certainty | None:
+        """Return how sure a name is behind a dot."""
+        unsure: Certainty | None = "likely" if self._owner is not None else None
+        found = None if function is None else Found(file, function)
+        chain = _CHAIN.search(before)
+        if found is not None and _SUPER.search(before):
+            way = self._resolver.called(found, f"super().{self._name}")
+            return self._said(way) if way is not None else unsure
+        if chain is None:
+            return unsure
+        head = re.sub(
+            r"\s+|::", lambda part: "." if ":" in part[0] else "", chain[1].decode(errors="replace")
+        )
+        first, _, rest = head.partition(".")
+        imports = () if function is None else self._imports(file, source, function)
+        text = b"" if function is None else source[function.head.start : function.whole.end]
+        is_method = found is not None and found.declaration.owner and not rest
+        if found is not None and is_method and first in self._resolver.own_names(found):
+            way = self._resolver.method(file, found.declaration.owner, self._name)
+            is_own = len(re.findall(rb"[(,]\s*%b\s*[,)]" % re.escape(first.encode()), text)) <= 1
+            sure = self._said(way) if way is not None else unsure
+            return sure if is_own else sure and "likely"
+        if function is not None and self._binds(file, source, function, first):
+            kind = _language(file).type_of(text, first)
+            way = (
+                self._resolver.meant(file, ".".join(filter(None, [kind, rest, self._name]))) if kind else None
+            )
+            return self._said(way) if way is not None else unsure
+        full = f"{head}.{self._name}"
+        way = (
+            self._resolver.meant(file, full) if found is None else self._resolver.called(found, full, imports)
+        )
+        return self._said(way) if way is not None else unsure
+
+    def _said(self, way: Way) -> Certainty | None:
+        """Return how sure a place is that means a known declaration."""
+        if self._is_target(way.found):
+            return "certain" if way.is_certain else "likely"
+        return "likely" if self._is_related(way.found) else None
+
+    def _is_target(self, found: Found) -> bool:
+        one, other = found.declaration, self._target.declaration
+        return found.file.path == self._target.file.path and one.qualified == other.qualified
+
+    def _is_related(self, found: Found) -> bool:
+        """Return whether one of two methods replaces the other."""
+        owner = self._owner_of(found)
+        if owner is None or self._owner is None:
+            return False
+        return _has(self._resolver.mro(owner), self._owner) or _has(self._resolver.mro(self._owner), owner)
+
+
+def _places_of(word: bytes, source: bytes) -> Iterator[int]:
+    """Yield where a word begins; a search for the letters alone is many times faster than an expression."""
+    at = source.find(word)
+    while at >= 0:
+        if not (_is_letter(source[at - 1 : at]) or _is_letter(source[at + len(word) : at + len(word) + 1])):
+            yield at
+        at = source.find(word, at + 1)
+
+
+def _is_letter(byte: bytes) -> bool:
+    return byte.isalnum() or byte == b"_" or byte >= b"\x80"
+
+
+def _has(types: list[Found | None], wanted: Found) -> bool:
+    whole = wanted.declaration.whole
+    return any(
+        one is not None and one.file is wanted.file and one.declaration.whole == whole for one in types
+    )
+
+
+_BINDING = re.compile(
+    rb"^[ \t]*(?:(?:let|var|const|mut)[ \t]+)*(\(?[^=\n#'\"\[{(:]*)(?::[^=\n]*)?(?<![!<>])=(?!=)"
+    rb"|\bfor\b([^:\n{]*?)\b(?:in|range)\b|\bas[ \t]+(\w+)|\b(?:def|class)[ \t]+(\w+)"
+    rb"|\b(\w+)[ \t]*:=|\blambda\b([^:\n]*):|[(,|][ \t\n]*(\w+)[ \t]*:(?!:)[^=]",
+    re.MULTILINE,
+)
+"""Where a text binds names: in one of its groups."""
+_PARAMETER = re.compile(rb"[(,|][ \t\n]*[*&]*(?:mut )?(\w+)(?=[ \t]*[:,)=| ])")
+_NAME = re.compile(rb"(?<![\w.])[A-Za-z_]\w*(?![\w.(])")
+
+
+def _is_bound(text: bytes, name: bytes) -> bool:
+    """Return whether the text of a function seems to bind a name, as a parameter or variable."""
+    if name in _PARAMETER.findall(text[: end_of_head(text)]):
+        return True
+    with_name = [line for line in text.split(b"\n") if name in line]
+    if any(len(line) > _LONGEST_CODE for line in with_name):
+        return True  # nobody wrote this by hand
+    lines = b"\n".join(with_name)
+    return any(
+        group is not None and name in _NAME.findall(group)
+        for place in _BINDING.finditer(lines)
+        for group in place.groups()
+    )
+
+
+class _Places:
+    """Says of places in a file what they are in."""
+
+    def __init__(self, file: SourceFile, source: bytes) -> None:
+        self._source = source
+        self._text = source.decode("latin-1")  # a character for each byte
+        self._declarations = file.parsed.declarations
+        self._starts = [one.whole.start for one in self._declarations]
+        self._tokens = _language(file).tokens
+        self._is_python = file.path.endswith((".py", ".pyi"))
+        self._lexed: tuple[int, int, list[tuple[int, int]]] = (0, -1, [])
+        self._lines: tuple[int, int] = (0, 1)
+
+    def line(self, at: int) -> int:
+        """Return the number of a line; places are asked for in their order."""
+        place, line = self._lines
+        if at < place:
+            place, line = 0, 1
+        line += self._source.count(b"\n", place, at)
+        self._lines = at, line
+        return line
+
+    def text(self, at: int) -> str:
+        """Return the line around a place."""
+        begin = self._source.rfind(b"\n", 0, at) + 1
+        end = self._source.find(b"\n", at)
+        return self._source[begin : len(self._source) if end < 0 else end].decode(errors="replace").strip()
+
+    def around(self, at: int) -> list[Declaration]:
+        """Return the declarations around a place, the outermost first."""
+        place = bisect_right(self._starts, at)
+        found: list[Declaration] = []
+        for one in islice(reversed(self._declarations[:place]), 3000):
+            if one.whole.end > at:
+                found.append(one)
+                if not one.owner:
+                    break
+            elif not one.owner and one.whole.start < at:
+                break
+        return found[::-1]
+
+    def is_code(self, at: int) -> bool:
+        """Return whether a place is outside of strings and comments, or in the code inside of a string."""
+        token = self._token(at)
+        if token is None:
+            return True
+        start, _ = token
+        prefix = self._text[max(start - 2, 0) : start].lower()
+        if not self._is_python or "f" not in prefix:
+            return False
+        return self._text.rfind("{", start, at) > self._text.rfind("}", start, at)
+
+    def is_type(self, at: int) -> bool:
+        """Return whether a place is in a type that is written as a string."""
+        token = self._token(at)
+        if token is None or not self._is_python:
+            return False
+        start, end = token
+        before = _BEFORE_TYPE.search(self._text, max(start - 20, 0), start)
+        return before is not None and _TYPE_TEXT.fullmatch(self._text, start, end) is not None
+
+    def is_exported(self, at: int) -> bool:
+        """Return whether a place is in the names that a module of Python exports."""
+        start = self._text.rfind("__all__", max(at - _LONGEST_LIST, 0), at)
+        return self._is_python and start >= 0 and _EXPORTED.match(self._text, start, at) is not None
+
+    def _token(self, at: int) -> tuple[int, int] | None:
+        """Return the string or comment that a place is in."""
+        place = bisect_right(self._starts, at) - 1
+        # Declarations begin in code, so their beginnings are places to read from.
+        begin = self._starts[place] if place >= 0 else 0
+        known, done, spans = self._lexed
+        if begin != known or done < 0:
+            known, done, spans = begin, begin, []
+        if done <= at:
+            for token in self._tokens.finditer(self._text, done):
+                if token.start() > at:
+                    break
+                done = token.end()
+                if done - token.start() > 1:
+                    spans.append(token.span())
+            self._lexed = known, done, spans
+        return next(((start, end) for start, end in reversed(spans) if start <= at < end), None)

@@ -1,0 +1,532 @@
+"""What a name means: by imports, packages that export it, base classes, aliases and fields."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from .declaration_text import implementation_first, location, source_of, span_text
+from .index import Found
+from .language import Declaration, Span, language_of, qualified
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from .index import Index, SourceFile
+    from .language import Field, Import, Language
+
+__all__ = ["Resolver", "Way"]
+
+_MOST_STEPS = 2000
+"""Modules, types and imports that are looked at for one name: some packages export from each other."""
+_MOST_LEVELS = 40
+_MOST_WAYS = 20
+_MOST_MODULES = 300
+_MOST_BASES = 60
+_TYPES = frozenset({"class", "interface", "protocol", "struct", "type"})
+_FUNCTIONS = frozenset({"func", "method"})
+_ALIAS = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*")
+_MADE = re.compile(r"(?P<maker>[A-Za-z_]\w*(?:\.\w+)*)\(")
+_LONGEST_ALIAS = 200
+_SUPER = "super()"
+
+
+class Way(NamedTuple):
+    """A declaration, and how a name leads to it.
+
+    Attributes:
+        found: the declaration.
+        via: the steps, such as the import of a package that exports it; nothing if the name is its own.
+        is_certain: whether nothing outside of the root can come between.
+    """
+
+    found: Found
+    via: tuple[str, ...] = ()
+    is_certain: bool = True
+
+    def after(self, step: str) -> Way:
+        """Return this way with a step before it."""
+        return self._replace(via=(step, *self.via))
+
+
+class Resolver:
+    """Finds what names mean.
+
+    It is for one answer: it keeps what it has looked up.
+
+    Args:
+        index: to look in.
+    """
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._steps = 0
+        self._busy: set[tuple[str, ...]] = set()
+        self._known: dict[tuple[str, str], Way | None] = {}
+        self._mros: dict[tuple[str, str], list[Found | None]] = {}
+        self._imports: dict[str, dict[str, list[Import]]] = {}
+        self._own: dict[tuple[str, str], bool] = {}
+        self._fields: dict[tuple[str, str], dict[str, Field]] = {}
+
+    # --- what somebody asks for ----------------------------------------------------------------------
+
+    def named(self, name: str, path: str = "") -> list[Way]:
+        """List what a dotted name means that no declaration has as its own, the likeliest first.
+
+        Args:
+            name: such as `models.CharField` or `ModelForm.is_valid`.
+            path: of the file that knows the name, or the end of it; empty for any.
+        """
+        self._steps = 0
+        parts = name.split(".")
+        ways = list(self._in_modules(parts, path, range(len(parts) - 1, 0, -1)))
+        for place in range(len(parts) - 1, 0, -1):
+            if ways:
+                break
+            owners = self._index.named(".".join(parts[:place]), path)[:_MOST_WAYS]
+            found = [self._member(Way(owner), parts[place:], 0) for owner in owners]
+            ways = [way for way in found if way is not None]
+        ways = ways or list(self._in_modules(parts, path, range(1)))
+        ways = ways or list(self._below_package(parts, path))
+        unlike: dict[tuple[str, Span], Way] = {}
+        for way in ways:
+            alike = self._alike(way.found.file, way.found.declaration.qualified) or [way.found]
+            for one in alike:
+                unlike.setdefault((one.file.path, one.declaration.whole), way._replace(found=one))
+        return list(unlike.values())
+
+    def _in_modules(self, parts: list[str], path: str, places: Iterable[int]) -> Iterator[Way]:
+        """Yield what modules have under a name, whose own name is the part of it before the first place."""
+        for place in places:
+            groups = self._groups(".".join(parts[:place]), parts[place], path)
+            found = [way for files in groups if (way := self._of_module(files, parts[place:], 0))]
+            if found:
+                yield from found
+                return
+
+    def _groups(self, module: str, name: str, path: str) -> list[list[SourceFile]]:
+        """Return the files of each module that may be meant by what stands in front of a name."""
+        index = self._index
+        if path:
+            return [] if module else [[file] for file in islice(index.at(path), _MOST_WAYS)]
+        if module:
+            names = dict.fromkeys(index.modules.ending(module))
+            return [index.of_module(one) for one in islice(names, _MOST_MODULES)]
+        return [[file] for file in index.importers(name)[:_MOST_WAYS]]
+
+    def _below_package(self, parts: list[str], path: str) -> Iterator[Way]:
+        """Yield what modules below a package of Python declare: it may export names when it runs."""
+        above = ".".join(parts[:-1])
+        for module in islice(self._index.modules.ending(above), _MOST_WAYS) if above and not path else ():
+            files = self._index.modules.files(module)
+            if files and files[0].endswith("__init__.py"):
+                folder = files[0].rpartition("/")[0]
+                for found in self._index.named(parts[-1], folder or files[0]):
+                    if not found.declaration.owner:
+                        step = f"declared below {module or files[0]}, which may export it when it runs"
+                        yield Way(found, (step,), is_certain=False)
+                        return
+
+    def in_module(self, files: Sequence[SourceFile], parts: Sequence[str]) -> Way | None:
+        """Return what a module, whose files are given, has under a name."""
+        self._steps = 0
+        return self._of_module(files, parts, 0)
+
+    def without_source(self, name: str) -> str:
+        """Return a module without source from which a module takes all names; empty if there is none."""
+        parts = name.split(".")
+        for place in range(len(parts) - 1, 0, -1):
+            waiting = [
+                one for module in self._index.modules.ending(".".join(parts[:place])) for one in [module]
+            ][:3]
+            for module in waiting:  # it grows by what these take all names from
+                for file in self._index.of_module(module):
+                    for one in self._imported_by(file).get("*", ()):
+                        target = _language(file).import_target(one.target, file.path)
+                        known = [found for found, _ in self._index.modules.imported(target, file.path)]
+                        if not known:
+                            return f"{file.path} takes all of {target}, which has no source here"
+                        waiting += [
+                            found for found in known[:1] if found not in waiting and len(waiting) < _MOST_WAYS
+                        ]
+        return ""
+
+    def inner_at(self, found: Found, line: int) -> Found | None:
+        """Return what a function declares inside of it at a line of the file."""
+        if found.declaration.kind not in _FUNCTIONS:
+            return None
+        return next((one for one in self._all_inner(found) if one.declaration.line == line), None)
+
+    # --- what code means -----------------------------------------------------------------------------
+
+    def meant(self, file: SourceFile, name: str) -> Way | None:
+        """Return what a dotted name means at the top of a file; None where that isn't known."""
+        key = file.path, name
+        if key not in self._known:
+            self._steps = 0
+            self._known[key] = self._meant(file, name.split("."), 0)
+        return self._known[key]
+
+    def called(self, found: Found, name: str, imports: Iterable[Import] = ()) -> Way | None:
+        """Return what a dotted name means inside of a function; None where that isn't known.
+
+        Args:
+            found: the function.
+            name: such as `self.close` or `json.loads`.
+            imports: inside of the function.
+        """
+        file, owner = found.file, found.declaration.owner
+        head, _, rest = name.partition(".")
+        if head == _SUPER:
+            return None if "." in rest else self.method(file, owner, rest, after=True)
+        if rest and owner and head in self.own_names(found):
+            return None if "." in rest else self.method(file, owner, rest)
+        for one in imports:
+            if one.name == head:
+                self._steps = 0
+                return self._imported(one, file, rest.split(".") if rest else [], 0)
+        if rest and file.path.endswith(".go") and head not in self._imported_by(file):
+            return None  # a variable may have the name of a type
+        return self.meant(file, name)
+
+    def own_names(self, found: Found) -> frozenset[str]:
+        """Return the names under which a method knows its own object."""
+        language = _language(found.file)
+        if not found.file.path.endswith(".go"):
+            return language.self_names
+        head = span_text(source_of(self._index, found.file), found.declaration.head)
+        receiver = re.match(r"func\s*\(\s*(\w+)", head)
+        return frozenset() if receiver is None else frozenset({str(receiver[1])})
+
+    def method(self, file: SourceFile, owner: str, name: str, *, after: bool = False) -> Way | None:
+        """Return what an object of a type has under a name; None if its code sets that, or it isn't known.
+
+        Args:
+            file: of the type.
+            owner: the qualified name of the type.
+            name: of the member.
+            after: whether only what it inherits is meant.
+        """
+        self._steps = 0
+        alike = self._alike(file, owner)
+        start = alike[0] if alike else Found(file, _only_name(owner))
+        way = self._member_of(start, [name], 0, skipped=int(after))
+        if way is None or self._is_set(start, name) or self._is_set(way.found, name):
+            return None
+        return way
+
+    def _is_set(self, found: Found, name: str) -> bool:
+        """Return whether the text of a type, or of the one around a member, sets this attribute."""
+        file, declaration = found
+        if declaration.kind not in _TYPES:
+            owners = self._alike(file, declaration.owner)
+            if not owners:
+                return False
+            declaration = owners[0].declaration
+        key = f"{file.path}:{declaration.qualified}", name
+        if key not in self._own:
+            names = "|".join(sorted(_language(file).self_names)) or "this"
+            text = source_of(self._index, file)[declaration.whole.start : declaration.whole.end]
+            expression = rf"\b(?:{names})\.{re.escape(name)}[ \t]*(?::[^=\n]*)?=[^=]"
+            self._own[key] = re.search(expression.encode(), text) is not None
+        return self._own[key]
+
+    # --- types ---------------------------------------------------------------------------------------
+
+    def bases(self, found: Found) -> list[Found | None]:
+        """List the direct bases of a type in their order; None for each that isn't below the root."""
+        self._steps = 0
+        return self._bases(found, 0)
+
+    def _bases(self, found: Found, level: int) -> list[Found | None]:
+        owner = found.declaration.qualified
+        bases: list[Found | None] = []
+        for file in self._index.beside(found.file):
+            for base in file.parsed.bases:
+                if base.owner == owner and len(bases) < _MOST_BASES and base.name not in _EVERYTHING:
+                    way = self._around(file, owner, base.name, level + 1)
+                    bases.append(self._type(way, level) if way is not None else None)
+        return bases
+
+    def _around(self, file: SourceFile, owner: str, name: str, level: int) -> Way | None:
+        """Return what a name means in the text of a type: in the types around it first."""
+        above = owner.rpartition(".")[0]
+        while above:
+            way = self._meant(file, [*above.split("."), *name.split(".")], level)
+            if way is not None:
+                return way
+            above = above.rpartition(".")[0]
+        return self._meant(file, name.split("."), level)
+
+    def _type(self, way: Way, level: int) -> Found | None:
+        """Return the type that a way leads to, also by an alias of it."""
+        for _ in range(_MOST_LEVELS):
+            if way.found.declaration.kind in _TYPES - {"type"} or way.found.file.path.endswith(".rs"):
+                return way.found
+            alias = _ALIAS.fullmatch(self._value(way.found))
+            other = None if alias is None else self._meant(way.found.file, alias[0].split("."), level + 1)
+            if other is None:
+                return way.found if way.found.declaration.kind == "type" else None
+            way = other
+        return None
+
+    def mro(self, found: Found, level: int = 0) -> list[Found | None]:
+        """List a type and what it inherits from, in the order of Python (C3); None for what isn't known."""
+        key = found.file.path, found.declaration.qualified
+        if key not in self._mros:
+            self._mros[key] = [found]  # for a circle
+            if level < _MOST_LEVELS:
+                bases = self._bases(found, level)
+                rows: list[list[Found | None]] = [
+                    [None] if base is None else self.mro(base, level + 1) for base in bases
+                ]
+                merged = _merged([*rows, bases])
+                self._mros[key] = [found, *[one for one in merged if not _same(one, found)]]
+        return self._mros[key]
+
+    def _member_of(self, found: Found, parts: Sequence[str], level: int, skipped: int = 0) -> Way | None:
+        """Return a member of a type, or of the first of its bases that has it."""
+        if self._is_too_far(level):
+            return None
+        is_certain = True
+        passed: list[str] = []
+        for place, base in enumerate(self.mro(found, level)):
+            if base is None:
+                is_certain = False
+                continue
+            passed.append(base.declaration.qualified)
+            own = self._own_member(base, parts[0]) if place >= skipped else None
+            if own is None:
+                continue
+            way = self._member(Way(own, (), is_certain), parts[1:], level + 1)
+            if way is None or not place:
+                return way
+            return way.after(f"inherited: {' → '.join(passed)}")
+        return None
+
+    def _own_member(self, found: Found, name: str) -> Found | None:
+        for file in self._index.beside(found.file):
+            alike = self._alike(file, f"{found.declaration.qualified}.{name}")
+            if alike:
+                return alike[0]
+        return self._field(found, name)
+
+    def _field(self, found: Found, name: str) -> Found | None:
+        """Return a field of a type as a declaration: one that the text of the type or `__init__` sets."""
+        file, declaration = found
+        if declaration.kind not in _TYPES or not self._index.has_word(file, name):
+            return None
+        key, start = (file.path, declaration.qualified), declaration.whole.start
+        if key not in self._fields:
+            text = source_of(self._index, file)[start : declaration.whole.end]
+            self._fields[key] = {one.name: one for one in _language(file).fields(text)}
+        field = self._fields[key].get(name)
+        if field is None:
+            return None
+        source = source_of(self._index, file)
+        text = source[start : declaration.whole.end]
+        word = rf"(?<![\w.]){re.escape(name)}(?!\w)"
+        own = rf"(?:{'|'.join(sorted(_language(file).self_names)) or 'self'})\.{re.escape(name)}(?!\w)"
+        places = [re.search(one.encode(), text, re.MULTILINE) for one in (rf"^[^\S\n]*{word}", own, word)]
+        place = start + next((found.start() for found in places if found is not None), 0)
+        begin = source.rfind(b"\n", 0, place) + 1
+        end = source.find(b"\n", place)
+        end = len(source) if end < 0 else end
+        while begin < end and source[begin : begin + 1].isspace():
+            begin += 1
+        line = source.count(b"\n", 0, begin) + 1
+        made = Declaration(
+            name,
+            f"{declaration.qualified}.{name}",
+            "var",
+            line,
+            line,
+            Span(begin, end),
+            Span(),
+            Span(),
+            Span(start + field.value.start, start + field.value.end) if field.value.end else Span(),
+        )
+        return Found(file, made)
+
+    # --- steps ---------------------------------------------------------------------------------------
+
+    def _is_too_far(self, level: int) -> bool:
+        self._steps += 1
+        return self._steps > _MOST_STEPS or level > _MOST_LEVELS
+
+    def _member(self, way: Way, parts: Sequence[str], level: int) -> Way | None:
+        """Return what a declaration has under a name."""
+        if not parts or self._is_too_far(level):
+            return None if parts else way
+        declaration = way.found.declaration
+        if declaration.kind in _FUNCTIONS:
+            inner = self._inner(way.found, parts)
+            return None if inner is None else Way(inner, (*way.via, f"inside {declaration.qualified}"))
+        if declaration.kind in _TYPES:
+            own = self._member_of(way.found, parts, level)
+            if own is not None:
+                return own._replace(via=(*way.via, *own.via), is_certain=own.is_certain and way.is_certain)
+        return self._of_alias(way, parts, level)
+
+    def _of_alias(self, way: Way, parts: Sequence[str], level: int) -> Way | None:
+        """Return what a variable has under a name that is set to another name, or to a new object."""
+        value = self._value(way.found)
+        alias, made = _ALIAS.fullmatch(value), _MADE.match(value)
+        if alias is None and made is None:
+            return None
+        maker = alias[0] if alias is not None else str(made and made["maker"])
+        other = self._meant(way.found.file, [*maker.split("."), *parts], level + 1)
+        if other is None or (alias is None and other.found.declaration.kind == "func"):
+            return None
+        step = f"{location(way.found)} {way.found.declaration.name} = {value if alias else f'{maker}(…)'}"
+        return other._replace(via=(*way.via, step, *other.via), is_certain=False)
+
+    def _value(self, found: Found) -> str:
+        span = found.declaration.value
+        if not span.end or found.declaration.kind not in {"const", "var", "type"}:
+            return ""
+        return span_text(
+            source_of(self._index, found.file), span._replace(end=min(span.end, span.start + 200))
+        )
+
+    def _inner(self, found: Found, parts: Sequence[str]) -> Found | None:
+        """Return what a function declares inside of it under a name."""
+        wanted = ".".join([found.declaration.qualified, *parts])
+        if not self._index.has_word(found.file, parts[0]):
+            return None
+        return next((one for one in self._all_inner(found) if one.declaration.qualified == wanted), None)
+
+    def _all_inner(self, found: Found) -> Iterator[Found]:
+        """Yield what a function declares inside of it, at its places in the file."""
+        declaration = found.declaration
+        start, rows = declaration.head.start, declaration.line - 1
+        text = source_of(self._index, found.file)[start : declaration.whole.end]
+        for one in _language(found.file).inner(text):
+            yield Found(
+                found.file,
+                one._replace(
+                    qualified=qualified(declaration.owner, one.qualified),
+                    line=one.line + rows,
+                    last_line=one.last_line + rows,
+                    whole=_shifted(one.whole, start),
+                    head=_shifted(one.head, start),
+                    doc=_shifted(one.doc, start),
+                    value=_shifted(one.value, start),
+                ),
+            )
+
+    def _meant(self, file: SourceFile, parts: Sequence[str], level: int) -> Way | None:
+        """Return what a name means at the top of a file."""
+        key = file.path, *parts
+        if self._is_too_far(level) or key in self._busy:
+            return None
+        self._busy.add(key)
+        try:
+            for one in self._index.beside(file):
+                alike = self._alike(one, parts[0])
+                way = self._member(Way(alike[0]), parts[1:], level + 1) if alike else None
+                if way is not None:
+                    return way
+            known = self._imported_by(file)
+            rests = [(each, parts[1:]) for each in known.get(parts[0], ())]
+            for each, rest in [*rests, *[(each, parts) for each in known.get("*", ())]]:
+                way = self._imported(each, file, rest, level)
+                if way is not None:
+                    return way
+        finally:
+            self._busy.discard(key)
+        return None
+
+    def _imported_by(self, file: SourceFile) -> dict[str, list[Import]]:
+        """Return the imports of a file by the names that it knows them by."""
+        if file.path not in self._imports:
+            known = self._imports[file.path] = {}
+            for one in file.parsed.imports:
+                known.setdefault(one.name, []).append(one)
+        return self._imports[file.path]
+
+    def _imported(self, one: Import, file: SourceFile, rest: Sequence[str], level: int) -> Way | None:
+        """Return what an import of a file brings, with more names behind it."""
+        target = _language(file).import_target(one.target, file.path).split(".")
+        parts, index = [*target, *rest], self._index
+        # `*` means a module as a whole: one that isn't there would be looked for inside of itself, and so on.
+        last = len(target) - 1 if one.name == "*" else -1
+        for place in range(len(parts) - 1, last, -1):
+            for module, is_certain in index.modules.imported(".".join(parts[:place]), file.path):
+                way = self._of_module(index.of_module(module), parts[place:], level + 1)
+                if way is not None:
+                    way = way._replace(is_certain=way.is_certain and is_certain)
+                    return way.after(f"{self._place_of(one, file)} {one.text}")
+        return None
+
+    def _of_module(self, files: Sequence[SourceFile], parts: Sequence[str], level: int) -> Way | None:
+        """Return what a module has under a name."""
+        for file in files:
+            way = self._meant(file, parts, level + 1)
+            if way is not None or _language(file).package_is_folder:
+                return way  # one file of a folder knows what all of them declare
+        if len(parts) > 1 and files:
+            module = _language(files[0]).module_of(files[0].path)
+            inner = self._index.of_module(f"{module}.{parts[0]}" if module else parts[0])
+            return self._of_module(inner, parts[1:], level + 1) if inner else None
+        return None
+
+    def _place_of(self, one: Import, file: SourceFile) -> str:
+        source = source_of(self._index, file)
+        written = one.target.rpartition(".")[2] if one.name == "*" else one.name
+        expression = (
+            rf"^[^\n]{{0,300}}?\b(?:import|from|use|export|include)\b[^\n]{{0,300}}?\b{re.escape(written)}\b"
+        )
+        place = re.search(expression.encode(), source, re.MULTILINE) or re.search(
+            rf"\b{re.escape(written)}\b".encode(), source
+        )
+        return f"{file.path}:{1 if place is None else source.count(_LINE, 0, place.end()) + 1}"
+
+    def _alike(self, file: SourceFile, name: str) -> list[Found]:
+        """List the declarations of a qualified name in a file, the one with a body first."""
+        alike = self._index.declared(file, name)
+        return alike if len(alike) < 2 else implementation_first(self._index, alike)  # noqa: PLR2004  # one is plain
+
+
+_EVERYTHING = frozenset({"Generic", "Protocol", "object"})
+"""Bases that bring no members of their own."""
+_LINE = b"\n"
+
+
+def _language(file: SourceFile) -> Language:
+    language = language_of(file.path)
+    assert language is not None  # noqa: S101  # the index holds nothing else
+    return language
+
+
+def _shifted(span: Span, start: int) -> Span:
+    return Span(span.start + start, span.end + start) if span.end else span
+
+
+def _only_name(owner: str) -> Declaration:
+    """Return a type that is declared elsewhere, as the owner of methods of a file."""
+    return Declaration(owner.rpartition(".")[2], owner, "struct", 1, 1, Span(), Span())
+
+
+def _merged(rows: list[list[Found | None]]) -> list[Found | None]:
+    """Merge orders of types so that each keeps its own (C3); where they disagree, as they come."""
+    waiting = [list(row) for row in rows if row]
+    merged: list[Found | None] = []
+    while waiting:
+        heads = [row[0] for row in waiting]
+        chosen = next((one for one in heads if not any(_is_in(one, row[1:]) for row in waiting)), heads[0])
+        if chosen is None or not _is_in(chosen, merged):
+            merged.append(chosen)
+        waiting = [kept for row in waiting if (kept := row[1:] if _same(row[0], chosen) else row)]
+    return merged
+
+
+def _same(one: Found | None, other: Found | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return one.file is other.file and one.declaration.whole == other.declaration.whole
+
+
+def _is_in(one: Found | None, row: Sequence[Found | None]) -> bool:
+    return one is not None and any(_same(one, other) for other in row)

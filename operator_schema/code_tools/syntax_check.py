@@ -1,0 +1,260 @@
+"""Whether code that a model wrote is valid, alone or in the file that it is for."""
+
+from __future__ import annotations
+
+import re
+import sys
+from contextlib import suppress
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from .language import (
+    LANGUAGES,
+    SyntaxProblem,
+    TooHardError,
+    bracket_problem,
+    broken_places,
+    language_named,
+    parse_tree,
+)
+from .results import Budget, SyntaxCheck, SyntaxErrorShown
+from .type_checkers import Snippet, alone, type_checked
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from .language import Context
+
+__all__ = [
+    "Checking",
+    "Fenced",
+    "Judged",
+    "as_checked",
+    "best_language",
+    "checked",
+    "refused",
+    "without_fence",
+]
+
+_FENCE = re.compile(r"\A\s*(`{3,}|~{3,})[ \t]*([\w+#-]*)[^\n]*\n(.*?)\n?[ \t]*\1[ \t]*\s*\Z", re.DOTALL)
+_PATCH = re.compile(
+    r"\A\s*(?:diff --git |Index: |--- \S[^\n]*\n\+\+\+ |@@ -\d)|^@@ -\d+(?:,\d+)? \+\d+", re.MULTILINE
+)
+_KNOWN_AS = {
+    "py": "python",
+    "python3": "python",
+    "golang": "go",
+    "rs": "rust",
+    "ts": "typescript",
+    "js": "javascript",
+    "jsx": "javascript",
+    "c++": "cpp",
+    "h": "c",
+}
+_IN_ANOTHER_LANGUAGE = 2
+"""How many times as much of a snippet must be broken in one language before it is taken for another one."""
+
+
+_MOST_ELSEWHERE = 3
+
+
+class Fenced(NamedTuple):
+    """Code, and the fence of Markdown that was around it.
+
+    Attributes:
+        code: without it.
+        lines: before the code.
+        language: that the fence names; None if it is none of ours.
+    """
+
+    code: str
+    lines: int = 0
+    language: str | None = None
+
+
+def without_fence(code: str) -> Fenced:
+    """Return code without the fence of Markdown around it."""
+    fence = _FENCE.match(code)
+    if fence is None:
+        return Fenced(code)
+    said = fence[2].lower()
+    name = _KNOWN_AS.get(said, said)
+    lines = code.count("\n", 0, fence.start(3))
+    return Fenced(fence[3], lines, name if name in LANGUAGES else None)
+
+
+class Judged(NamedTuple):
+    """What is wrong with a snippet in a language.
+
+    Attributes:
+        language: name of it.
+        problems: of the snippet; notes too.
+        note: why it was taken for this language; None where there was no choice.
+    """
+
+    language: str
+    problems: list[SyntaxProblem]
+    note: str | None = None
+
+
+def best_language(code: str, context: Context, languages: Sequence[str]) -> Judged:
+    """Judge a snippet in the language that it most probably has.
+
+    Args:
+        code: the snippet.
+        context: what it is a part of.
+        languages: that it may have, the likeliest first; at least one.
+
+    Raises:
+        TooHardError: it takes too long to parse.
+    """
+    first, *others = languages
+    problems = language_named(first).problems(code, context)
+    if not others or not _errors(problems):
+        return Judged(first, problems)
+    broken = {first: _broken(code, first)}
+    for name in others:
+        with suppress(TooHardError):
+            found = language_named(name).problems(code, context)
+            if not _errors(found):
+                return Judged(name, found, f"As {first}, the main language, it has errors.")
+            broken[name] = _broken(code, name)
+    best = min(broken, key=lambda name: broken[name])
+    if broken[best] * _IN_ANOTHER_LANGUAGE < broken[first]:
+        note = f"It looks like {best}, not {first}, the main language: give the language if this is wrong."
+        return Judged(best, language_named(best).problems(code, context), note)
+    return Judged(first, problems)
+
+
+def _errors(problems: Sequence[SyntaxProblem]) -> list[SyntaxProblem]:
+    return [one for one in problems if one.severity == "error"]
+
+
+def _broken(code: str, language: str) -> int:
+    """Return how many bytes of a snippet the grammar of a language can't read."""
+    root = parse_tree(language_named(language).grammar, code.encode(errors="replace"))
+    return sum(max(node.end_byte - node.start_byte, 1) for node in broken_places(root))
+
+
+class Checking(NamedTuple):
+    """What is known about a snippet before it is judged.
+
+    Attributes:
+        fenced: the code.
+        context: what it is a part of; None if only its place can tell.
+        languages: that it may have, the likeliest first.
+        place: the file that it is for, with the snippet in it; None if that isn't known.
+        was_broken: whether that file couldn't be read before.
+    """
+
+    fenced: Fenced
+    context: Context | None
+    languages: Sequence[str]
+    place: Snippet | None = None
+    was_broken: bool = False
+
+
+def checked(checking: Checking, budget: Budget, types: tuple[Path, float] | str | None) -> SyntaxCheck:
+    """Check a snippet.
+
+    Args:
+        checking: the snippet.
+        budget: of the result.
+        types: root of the project, and the seconds that its type checker may take; or why none is run; None
+            if nobody asked for types.
+    """
+    code = checking.fenced.code
+    try:
+        judged = _judged(checking)
+    except TooHardError:
+        return refused("it takes too long to parse, so it wasn't checked: write it in shorter pieces")
+    if _errors(judged.problems) and _PATCH.search(code):
+        return refused("this is a patch, not code", "Call check_patch with it")
+    notes = [judged.note] if judged.note else []
+    if checking.fenced.lines:
+        notes.append("The fence of Markdown around the code was left out; lines are counted with it.")
+    problems, checked_with = judged.problems, None
+    if isinstance(types, str):
+        checked_with = types
+    elif types is not None and not _errors(problems):
+        snippet = checking.place or alone(code, checking.context or "file", judged.language)
+        found = type_checked(types[0], snippet, judged.language, types[1])
+        problems, checked_with = [*problems, *found.problems], found.checked_with
+        if found.unknown:
+            notes.append(
+                f"Not checked, because the code alone doesn't define them: {', '.join(found.unknown[:10])}."
+                " Give `inside`, the function or file that the code is for, to check it in its place."
+            )
+        if found.elsewhere:
+            few = [f"{one.line}:{one.column} {one.message}" for one in found.elsewhere[:_MOST_ELSEWHERE]]
+            more = len(found.elsewhere) - len(few)
+            notes.append(f"In the rest of the file: {'; '.join(few)}{f'; {more} more' if more else ''}.")
+    skipped = checking.fenced.lines
+    shown = [one._replace(line=one.line + skipped) for one in problems]
+    return _answer(shown, as_checked(judged.language), checked_with, notes, budget)
+
+
+def _judged(checking: Checking) -> Judged:
+    """Judge a snippet alone, and then in its file."""
+    code = checking.fenced.code
+    if checking.context is not None:
+        judged = best_language(code, checking.context, checking.languages)
+    else:
+        language = checking.languages[0]
+        unbalanced = bracket_problem(code, language_named(language).tokens)
+        judged = Judged(language, [] if unbalanced is None else [unbalanced])
+    if checking.place is None or _errors(judged.problems):
+        return judged
+    found = _errors(language_named(judged.language).problems(checking.place.text, "file"))
+    inside = [one for problem in found if (one := checking.place.position(problem)) is not None]
+    if found and not inside and not checking.was_broken:
+        inside = [SyntaxProblem(1, 1, f"with this, the file can't be read: {found[0].message}")]
+    return judged._replace(problems=[*judged.problems, *inside])
+
+
+def _answer(
+    problems: Sequence[SyntaxProblem],
+    checked_as: str,
+    checked_with: str | None,
+    notes: list[str],
+    budget: Budget,
+) -> SyntaxCheck:
+    errors = [
+        SyntaxErrorShown(position=f"{one.line}:{one.column}", message=budget.line(one.message))
+        for one in _errors(problems)
+    ]
+    shown = budget.items(errors, 0.9, "errors", of=len(errors))
+    result = SyntaxCheck(valid=not errors, errors=shown, checked_as=checked_as)
+    suggestions = list(dict.fromkeys([one.suggestion for one in problems if one.suggestion]))
+    if suggestions:
+        result["suggestions"] = budget.items(suggestions, 1, "suggestions", of=len(suggestions))
+    if checked_with is not None:
+        result["checked_with"] = checked_with
+    said = [f"{one.line}:{one.column}: {one.message}." for one in problems if one.severity == "note"]
+    note = " ".join(budget.line(text) for text in [*said, *notes, *([budget.note] if budget.note else [])])
+    if note:
+        result["note"] = note
+    return result
+
+
+def refused(message: str, suggestion: str | None = None) -> SyntaxCheck:
+    """Return the answer about code that isn't judged."""
+    result = SyntaxCheck(valid=False, errors=[SyntaxErrorShown(position="1:1", message=message)])
+    if suggestion is not None:
+        result["suggestions"] = [suggestion]
+    return result
+
+
+@cache
+def as_checked(language: str) -> str:
+    """Return the language and version that code is judged as."""
+    if language == "python":
+        return f"python {sys.version_info[0]}.{sys.version_info[1]}"
+    from importlib.metadata import PackageNotFoundError, version
+
+    package = language_named(language).grammar.partition(":")[0].replace("_", "-")
+    try:
+        return f"{language}, as {package} {version(package)} reads it"
+    except PackageNotFoundError:  # a grammar that was put into the program itself
+        return f"{language}, as {package} reads it"

@@ -1,0 +1,169 @@
+"""Declarations of TypeScript and JavaScript."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from .brace_language import BraceLanguage, Member, Place, Reading, bases_in, declared, start_of
+from .language import Wrapper, name_of, one_item, parse_tree, qualified
+from .typescript_members import is_constant, members_of, parameter_fields, plain_name
+from .typescript_modules import import_target, imports_in, module_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tree_sitter import Node
+
+    from .language import Context, Declaration, Import, Kind
+
+__all__ = ["JAVASCRIPT", "LANGUAGE", "TSX", "TypeScriptLanguage"]
+
+_KINDS: Mapping[str, Kind] = {
+    "abstract_class_declaration": "class",
+    "abstract_method_signature": "method",
+    "class": "class",
+    "class_declaration": "class",
+    "enum_declaration": "type",
+    "function_declaration": "func",
+    "function_signature": "func",
+    "generator_function_declaration": "func",
+    "interface_declaration": "interface",
+    "method_definition": "method",
+    "method_signature": "method",
+    "type_alias_declaration": "type",
+}
+_FUNCTIONS = frozenset({"arrow_function", "function_expression", "generator_function"})
+_EXTENDED = frozenset({"class_heritage", "extends_clause", "extends_type_clause", "implements_clause"})
+_AROUND = frozenset({"ambient_declaration", "export_statement", "expression_statement"})
+_TOKENS = re.compile(
+    r"""//[^\n]* | /\*.*?(?:\*/|\Z) | `(?:\\.|[^`\\])*`? | "(?:\\.|[^"\\\n])*"? | '(?:\\.|[^'\\\n])*'? |
+        [=(,:;!&|?+*%<>~^]\s*/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/ | [\[\](){}]""",
+    re.DOTALL | re.VERBOSE,
+)
+_INSIDE = Wrapper("async function* f() {\n", "\n}\n", one_item("generator_function_declaration"))
+
+
+class TypeScriptLanguage(BraceLanguage):
+    """How declarations are read from TypeScript; JavaScript is a part of it.
+
+    Args:
+        name: of the language.
+        dialect: function of the grammar's package: JSX and `<T>x` exclude each other.
+    """
+
+    prefixes = frozenset({"decorator"})
+    called_nodes = frozenset({"identifier", "member_expression"})
+    name_nodes = frozenset({"identifier", "shorthand_property_identifier", "type_identifier"})
+    tokens = _TOKENS
+    wrappers: Mapping[Context, Wrapper] = {
+        "file": Wrapper(),
+        "function_body": _INSIDE,
+        "statements": Wrapper("for (;;) {\n", "\n}\n", one_item("for_statement")),
+        "expression": Wrapper("(\n", "\n);\n", one_item("expression_statement")),
+    }
+
+    def __init__(self, name: str, dialect: str) -> None:
+        self.name = name
+        self.grammar = f"tree_sitter_typescript:{dialect}"
+
+    def read(self, node: Node, place: Place) -> Reading:
+        """Return what a node declares."""
+        imports = self.imports_in(node)
+        if imports:
+            return Reading(imports=imports)
+        inner = _without_export(node)
+        if inner is None:
+            return Reading()
+        if inner is not node:
+            return self.read(inner, place)
+        kind = _KINDS.get(node.type)
+        body = node.child_by_field_name("body")
+        if kind is not None:
+            return _made(node, kind, place, body)
+        if node.type in {"internal_module", "module"} and body is not None:
+            name = "" if (name_of(node) or '"')[0] in "\"'" else name_of(node)
+            return Reading(bodies=[(body, Place(qualified(place.owner, name) if name else place.owner))])
+        if node.type in {"ERROR", "statement_block"}:
+            return Reading(bodies=[(node, place)])
+        kind = "const" if is_constant(node, place) else "var"
+        return _values(node, self.members_in(node), kind, place)
+
+    def members_in(self, node: Node) -> list[Member]:
+        """Return the names that a statement has for values."""
+        return list(members_of(node))
+
+    def bindings_in(self, node: Node) -> list[Member]:
+        """Return the parameters and variables that a node of a function brings."""
+        return [] if node.type in {"property_identifier", "string"} else super().bindings_in(node)
+
+    def imports_in(self, node: Node) -> list[Import]:
+        """Return what a node imports, or exports from another file."""
+        return imports_in(node)
+
+    def called(self, source: bytes) -> list[tuple[str, str]]:
+        """List what the text of one function calls, and the names that it uses."""
+        method = b"class _ {\n%b\n}" % source  # alone, it would be a call with a block after it
+        return super().called(source if parse_tree(self.grammar, method).has_error else method)
+
+    def module_of(self, path: str) -> str:
+        """Return the dotted name of the module in a file."""
+        return module_of(path)
+
+    def import_target(self, target: str, path: str) -> str:
+        """Return the dotted name that an import means."""
+        return import_target(target, path)
+
+
+LANGUAGE = TypeScriptLanguage("typescript", "language_typescript")
+TSX = TypeScriptLanguage("tsx", "language_tsx")
+JAVASCRIPT = TypeScriptLanguage("javascript", "language_tsx")
+
+
+def _without_export(node: Node | None) -> Node | None:
+    """Return what words such as `export` and `declare` stand in front of; None if that declares nothing."""
+    while node is not None and node.type in _AROUND:
+        inner = [child for child in node.named_children if child.type not in {"comment", "decorator"}]
+        is_namespace = node.type != "expression_statement" or (inner and inner[0].type == "internal_module")
+        node = inner[0] if inner and is_namespace else None
+    return node
+
+
+def _made(node: Node, kind: Kind, place: Place, body: Node | None) -> Reading:
+    name = plain_name(node)
+    if not name:
+        return Reading()
+    value = node.child_by_field_name("value") if kind == "type" else None
+    found = [
+        declared(
+            node, name, kind, place, at=node.child_by_field_name("name"), end=start_of(body), value=value
+        )
+    ]
+    own = Place(found[0].qualified, is_member=True)
+    if name == "constructor":
+        found += [
+            declared(one.at, one.name, "var", Place(place.owner, start=one.at.start_byte))
+            for one in parameter_fields(node)
+        ]
+    bodies = [] if body is None or kind in {"func", "method"} else [(body, own)]
+    extended = [part for part in node.named_children if part.type in _EXTENDED] if bodies else []
+    return Reading(found, bodies=bodies, bases=bases_in(own.owner, extended, _EXTENDED))
+
+
+def _values(node: Node, found: list[Member], kind: Kind, place: Place) -> Reading:
+    """Return what a statement declares: a name whose value is a function or a class is one."""
+    declarations: list[Declaration] = []
+    bodies: list[tuple[Node, Place]] = []
+    for one in found:
+        body = None if one.value is None else one.value.child_by_field_name("body")
+        if one.value is not None and body is not None and one.value.type in _FUNCTIONS | {"class"}:
+            made: Kind = "class" if one.value.type == "class" else "method" if place.is_member else "func"
+            head = None if len(found) == 1 else one.at.start_byte
+            declarations.append(
+                declared(node, one.name, made, place, at=one.at, end=start_of(body), head=head)
+            )
+            own = Place(declarations[-1].qualified, is_member=True)
+            bodies += [(body, own)] if made == "class" else []
+        else:
+            declarations.append(declared(node, one.name, kind, place, at=one.at, value=one.value))
+    return Reading(declarations, bodies=bodies)

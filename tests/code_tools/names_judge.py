@@ -1,0 +1,99 @@
+"""Which names a package has by way of others, as griffe reads them: re-exported and inherited ones."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, NamedTuple
+
+import griffe
+
+from operator_schema.code_tools import CodeBase
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+    from pathlib import Path
+
+__all__ = ["Name", "denied", "exported", "inherited"]
+
+
+class Name(NamedTuple):
+    """A name as users of a package write it, and where it is declared.
+
+    Attributes:
+        name: with dots.
+        path: of the file that declares it, below the folder of the package.
+        first: line at which the declaration begins.
+        last: line at which it ends.
+    """
+
+    name: str
+    path: str
+    first: int
+    last: int
+
+
+def exported(folder: Path, package: str) -> Iterator[Name]:
+    """Yield the public names that packages have from the modules below the same folder.
+
+    Args:
+        folder: where the package is.
+        package: its name.
+    """
+    for module in _modules(folder, package):
+        for member in module.members.values():
+            if member.is_alias and module.is_init_module and not member.name.startswith("_"):
+                yield from _place(member, folder)
+
+
+def inherited(folder: Path, package: str) -> Iterator[Name]:
+    """Yield the public methods that public classes of a package have from others of it."""
+    for module in _modules(folder, package):
+        for member in module.members.values():
+            if member.is_alias or not member.is_class or member.name.startswith("_"):
+                continue
+            for name, one in member.inherited_members.items():
+                if not name.startswith("_"):
+                    yield from _place(one, folder, kinds={griffe.Kind.FUNCTION})
+
+
+def _modules(folder: Path, package: str) -> Iterator[griffe.Object]:
+    logging.disable(logging.CRITICAL)  # griffe tells what it can't follow
+    top = griffe.load(
+        package, search_paths=[folder], resolve_aliases=True, resolve_external=False, allow_inspection=False
+    )
+    logging.disable(logging.NOTSET)
+    waiting: list[griffe.Object] = [top]  # pyright: ignore[reportAssignmentType]  # a package is no alias
+    while waiting:
+        module = waiting.pop()
+        yield module
+        waiting += [one for one in module.members.values() if not one.is_alias and one.is_module]  # pyright: ignore[reportArgumentType]
+
+
+def _place(
+    member: griffe.Object | griffe.Alias, folder: Path, kinds: Collection[griffe.Kind] = tuple(griffe.Kind)
+) -> Iterator[Name]:
+    try:
+        target = member.final_target if isinstance(member, griffe.Alias) else member
+    except (griffe.AliasResolutionError, griffe.CyclicAliasError):
+        return
+    if target.kind in kinds and not target.is_module and target.lineno is not None:
+        path = target.filepath.relative_to(folder).as_posix()  # pyright: ignore[reportAttributeAccessIssue]
+        yield Name(member.path, path, target.lineno, target.endlineno or target.lineno)
+
+
+def denied(folder: Path, names: Iterable[Name]) -> list[tuple[Name, str]]:
+    """List the names that `inspect` doesn't find, or finds in another place, with what it says."""
+    code = CodeBase(folder)
+    wrong: list[tuple[Name, str]] = []
+    for name in names:
+        found = code.inspect(name.name)
+        places = [found.get("location", ""), *[one["location"] for one in found.get("others", [])]]
+        if not any(_is_at(name, place) for place in places):
+            wrong.append((name, str(places if found["found"] else (found.get("reason"), found.get("note")))))
+    return wrong
+
+
+def _is_at(name: Name, place: str) -> bool:
+    path, _, line = place.rpartition(":")
+    # The root may be the package itself.
+    return f"/{name.path}".endswith(f"/{path}") and name.first <= int(line) <= name.last
