@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 LINTERS := ruff ruff-format mypy pyright imports
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-quick test-near test-frameworks lock-frameworks grammars docs docs-serve coverage laws matrix campaign campaign-compare campaign-expressions campaign-ignore campaign-parsers code-judges damage mutation bench bench-code bench-quick lint $(LINTERS) format clean
+.PHONY: help demo test test-quick test-near test-browser test-frameworks lock-frameworks grammars docs docs-serve coverage laws matrix campaign campaign-compare campaign-expressions campaign-ignore campaign-parsers code-judges damage mutation bench bench-code bench-quick lint $(LINTERS) format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' $(MAKEFILE_LIST) | column -t -s: 2>/dev/null || true
@@ -47,6 +47,11 @@ test-frameworks: $(FRAMEWORKS:%=$(FRAMEWORKS_VENV)/%/.built) ## run the tests wi
 		$(FRAMEWORKS_VENV)/$$name/bin/python -m pytest tests/frameworks/$$name $(ARGS) || failed="$$failed $$name"; \
 	done; test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
 
+CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
+test-browser: $(VENV)/.browser ## look at the inspector in Chromium, and check it with axe (needs npm; installs Chromium on Debian)
+	@test -n "$(CHROMIUM)" || { echo 'no Chromium: apt-get install chromium, or CHROMIUM=/path/of/it'; exit 2; }
+	INSPECTOR_BROWSER=$(CHROMIUM) $(PYTEST) tests/inspector/test_in_browser.py $(ARGS)
+
 lock-frameworks: $(FRAMEWORKS_VENV)/.uv ## pin all that the frameworks of tests/frameworks/*/requirements.in need
 	for name in $(FRAMEWORKS); do \
 		$(UV) pip compile --quiet --universal --python-version 3.11 --no-annotate --upgrade \
@@ -69,6 +74,7 @@ SITE := build/website
 docs: $(VENV)-docs/.docs ## build the site of the documentation into build/website/site; a broken link or reference fails
 	@$(VENV)-docs/bin/python website/prepare.py $(SITE)
 	@cd $(SITE) && ../../$(VENV)-docs/bin/zensical build --clean --strict
+	@echo 'The site begins at $(SITE)/site/index.html'
 
 docs-serve: docs ## show the site on this machine
 	@cd $(SITE) && ../../$(VENV)-docs/bin/zensical serve
@@ -155,6 +161,13 @@ $(VENV)/.test: $(VENV)/bin/python pyproject.toml setup.cfg
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml setup.cfg
 	$(PIP) install --editable '.[dev]'
 	@touch $@ $(VENV)/.test $(VENV)/.base
+
+# The browser is that of the system: playwright would download one of its own.
+$(VENV)/.browser: $(VENV)/.test
+	$(if $(CHROMIUM),,apt-get update -qq && apt-get install -qq --no-install-recommends chromium)
+	$(PIP) install playwright==1.65.2
+	npm install --silent --no-audit --no-fund --prefix $(VENV)/axe axe-core@4.14.1
+	@touch $@
 
 $(VENV)-docs/.docs: pyproject.toml setup.cfg
 	$(PYTHON) -m venv $(VENV)-docs

@@ -1,7 +1,7 @@
 """Draw the picture of the first page: a function, what the model gets, sends and reads, and who decides.
 
 What stands in its boxes comes from a run of the tool below; only the two buttons are drawn by hand. Run this
-file to draw the picture again.
+file to draw the picture again; it needs annotated-types.
 """
 
 from __future__ import annotations
@@ -112,17 +112,19 @@ def boxes() -> tuple[list[Box], list[Box]]:
     run = converse()
     source = inspect.getsource(refund).rstrip().split("\n")
     left = [
-        Box("You write", source, "you"),
+        Box("1 You write", source, "you"),
         Box(
-            "A person decides, now or in three days", [run.question, "", "[ approve ]  [ reject ]"], "person"
+            "6 A person decides, now or in three days",
+            [run.question, "", "[ approve ]  [ reject ]"],
+            "person",
         ),
-        Box("Your function runs once, and the model reads", [run.result], "you"),
+        Box("7 Your function runs once, and the model reads", [run.result], "you"),
     ]
     right = [
-        Box("The model gets", schema_lines(), "model"),
-        Box("The model sends a wrong call", [json.dumps(WRONG)], "model"),
-        Box("and reads what to do", wrapped(run.refusal), "model"),
-        Box("so that it sends", [json.dumps(RIGHT)], "model"),
+        Box("2 The model gets", schema_lines(), "model"),
+        Box("3 The model sends a wrong call", [json.dumps(WRONG)], "model"),
+        Box("4 and reads what to do", wrapped(run.refusal), "model"),
+        Box("5 so that it sends", [json.dumps(RIGHT)], "model"),
     ]
     return left, right
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
 from datetime import UTC, datetime
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Final, cast
@@ -20,11 +22,11 @@ from ..compare.accepted import Accepted, AcceptError, Sorted, read_accepted, sor
 from ..compare.changes import LEVELS, Change, compare
 from ..compare.reports import MEANINGS, as_html, lines_of, summary_of
 from ..compare.snapshot import Snapshot, SnapshotError, read_snapshot, snapshot_of
-from ..message_text import clip, escape
+from ..message_text import clip, escape, nearest
 from ..tools import Tool, document_tool
 from .arguments import REGISTRY, NearChoice, traceback_option
 from .lookup import find_tools, why_no_tools
-from .modules import WrongUse
+from .modules import WrongUse, load_module
 from .output import Output, annotation, count
 
 __all__ = ["SOURCES", "diff", "snapshot", "tools_of"]
@@ -136,19 +138,24 @@ def diff(
     """
     wanted = 1 if revision is not None else 2
     if len(targets) != wanted:
-        message = "give one target with --git" if wanted == 1 else "give two targets: OLD and NEW"
+        message = (
+            "give one target with --git"
+            if wanted == 1
+            else "give two targets, OLD and NEW, or one with --git REVISION"
+        )
         raise WrongUse(message)
     entries = [] if allow is None else _accepted(allow)
     old = (
         _snapshot_of(targets[0], show_traceback=show_traceback)
         if revision is None
-        else _snapshot_at(revision, targets[0])
+        else _snapshot_at(revision, targets[0], show_traceback=show_traceback)
     )
     new = _snapshot_of(targets[-1], show_traceback=show_traceback)
     found = sort_changes(compare(old, new).changes, entries, datetime.now(UTC).date())
     _report(outputs, shape, found, " → ".join([revision or targets[0], targets[-1]]))
     if check and old != new:
-        outputs[1].line(f"{targets[0]} isn't up to date: operator-schema snapshot {targets[-1]} -o FILE")
+        remedy = f"operator-schema snapshot {targets[-1]} -o {targets[0]}"
+        outputs[1].line(f"{targets[0]} isn't up to date" + (f": {remedy}" if revision is None else ""))
         return 1
     counted = LEVELS[: LEVELS.index(fail_on) + 1] if fail_on != "never" else ()
     return 1 if any(change.level in counted for change in found.left) else 0
@@ -173,7 +180,10 @@ def _report(outputs: tuple[Output, Output], shape: str, found: Sorted, title: st
     for entry in found.expired:
         err.line(f"accepted until {entry.until}, which is over: {_entry(entry)}", "yellow")
     for entry in found.unused:
-        err.line(f"accepted, and nothing like it changed: {_entry(entry)}", "dim")
+        changed = [*found.left, *[change for change, _ in found.accepted]]
+        near = nearest(entry.tool, {change.tool for change in changed} - {entry.tool})
+        hint = f"; did you mean the tool {escape(near)}?" if near else ""
+        err.line(f"accepted, and nothing like it changed: {_entry(entry)}{hint}", "dim")
 
 
 def _entry(entry: Accepted) -> str:
@@ -226,7 +236,11 @@ def _described(target: str) -> Snapshot | None:
     """Return the tools that a file or a server describes; None if the target is a module."""
     if target.startswith((_MCP, "http://", "https://")):
         return _of_server(target)
-    if target == "-" or target.endswith(".json") or Path(target).is_file():
+    path = Path(target)
+    if path.is_dir() and (os.sep in target or target.startswith(".")):
+        message = f"{escape(target)} is a folder: give a file in it, or the name of a module"
+        raise WrongUse(message)
+    if target == "-" or target.endswith(".json") or (path.is_file() and path.suffix != ".py"):
         return _of_json(_text_of(target), target)
     return None
 
@@ -267,11 +281,22 @@ def _of_json(text: str, name: str) -> Snapshot:
 
 
 def _write(file: str, text: str) -> None:
-    """Replace a file as a whole: a reader sees the old one or the new one."""
-    path = Path(file)
+    """Replace a file as a whole: a reader sees the old one or the new one.
+
+    A link stays one, and what isn't a file, such as a pipe, is written to as it is.
+    """
+    path = Path(file).resolve()
+    if path.is_dir():
+        message = f"{escape(file) or 'the empty name'} is a folder: give a file, such as tools.json"
+        raise WrongUse(message)
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
+        if path.exists() and not path.is_file():
+            path.write_text(text, encoding="utf-8")
+            return
         beside.write_text(text, encoding="utf-8")
+        if path.exists():
+            shutil.copymode(path, beside)
         beside.replace(path)
     except OSError as error:
         beside.unlink(missing_ok=True)
@@ -297,6 +322,9 @@ def _of_server(target: str) -> Snapshot:
         message = "to ask an MCP server, install the extra: pip install 'operator-schema[mcp]'"
         raise WrongUse(message) from None
     source = target if target.startswith("http") else shlex.split(target.removeprefix(_MCP))
+    if source and source[0].startswith(("http://", "https://")):
+        message = f"write the URL without mcp: {escape(source[0])}"
+        raise WrongUse(message)
     if not source:
         message = 'write the command behind "mcp:", as in mcp:"uvx mcp-server-time"'
         raise WrongUse(message)
@@ -331,7 +359,7 @@ def _reason(error: BaseException) -> str:
 # --- git -----------------------------------------------------------------------------------------
 
 
-def _snapshot_at(revision: str, target: str) -> Snapshot:
+def _snapshot_at(revision: str, target: str, *, show_traceback: bool) -> Snapshot:
     """Return the tools of a target at a revision: of a file, or of a module that is imported from there."""
     if revision.startswith("-"):
         message = f"{escape(revision)!r} isn't a revision of git"
@@ -341,24 +369,70 @@ def _snapshot_at(revision: str, target: str) -> Snapshot:
     if target == "-" or target.startswith((_MCP, "http")):
         message = f"git knows nothing of {escape(target)}: give a module or a file"
         raise WrongUse(message)
-    below = _git("rev-parse", "--show-prefix").decode().strip()
-    archive = _git(
-        "archive", "--format=tar", revision, cwd=_git("rev-parse", "--show-toplevel").decode().strip()
-    )
+    top = Path(_git("rev-parse", "--show-toplevel").decode().strip())
+    module = REGISTRY.convert(target, None, None).module
+    root = _import_root(module, top, show_traceback=show_traceback)
+    archive = _git("archive", "--format=tar", revision, cwd=str(top))
     with tempfile.TemporaryDirectory() as folder:
+        there = Path(folder).resolve()
         with tarfile.open(fileobj=BytesIO(archive)) as tar:
-            tar.extractall(folder, filter="data")
-        done = subprocess.run(  # noqa: S603  # this program, on the files of the revision
-            [sys.executable, "-m", _PACKAGE, "snapshot", target],
-            cwd=Path(folder, below),
+            tar.extractall(there, filter="data")
+        here = Path.cwd().relative_to(top) if Path.cwd().is_relative_to(top) else Path()
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(_paths(top, there, root))}
+        run = partial(
+            subprocess.run,
+            cwd=there / here if (there / here).is_dir() else there,
+            env=environment,
             capture_output=True,
             check=False,
         )
+        found = run([sys.executable, "-c", _FIND, module]).stdout.decode().strip()
+        if not found or not Path(found).resolve().is_relative_to(there):
+            return Snapshot([])  # it is new since then
+        done = run([sys.executable, "-m", _PACKAGE, "snapshot", target])
     if done.returncode:
         reason = clip(done.stderr.decode(errors="replace").strip(), 500)
-        message = f"{escape(target)} at {escape(revision)}: {escape(reason)}"
+        message = f"at {escape(revision)}: {escape(reason.removeprefix('operator-schema: error: '))}"
         raise WrongUse(message)
     return _of_json(done.stdout.decode(), f"{target} at {revision}")
+
+
+_FIND: Final = """
+import sys
+from importlib.util import find_spec
+sys.path.insert(0, "")
+try:
+    spec = find_spec(sys.argv[1])
+except ImportError:
+    spec = None
+print(spec.origin or next(iter(spec.submodule_search_locations or [""])) if spec else "")
+"""
+"""Prints where a module would be imported from."""
+
+
+def _import_root(module: str, top: Path, *, show_traceback: bool) -> Path:
+    """Return the folder from which a module is imported, below the root of its repository.
+
+    Raises:
+        WrongUse: it is imported from elsewhere, so that another revision of it can't be found.
+    """
+    file = getattr(load_module(module, show_traceback=show_traceback), "__file__", None)
+    path = Path(file or "").resolve()
+    if file is None or not path.is_relative_to(top.resolve()):
+        message = (
+            f"{escape(module)} is imported from {escape(str(path.parent))}, not from the repository in "
+            f"{escape(str(top))}: install that with pip install -e, or set PYTHONPATH to its sources"
+        )
+        raise WrongUse(message)
+    levels = module.count(".") + (path.name == "__init__.py")
+    return path.parents[levels].relative_to(top.resolve())
+
+
+def _paths(top: Path, there: Path, root: Path) -> list[str]:
+    """Return where another revision imports from: first its own files, then what the environment says."""
+    given = [Path(each).resolve() for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each]
+    moved = [there / each.relative_to(top) if each.is_relative_to(top) else each for each in given]
+    return [str(there / root), *map(str, moved)]
 
 
 def _git(*words: str, cwd: str | None = None) -> bytes:

@@ -48,7 +48,7 @@ exit status:
 )
 @click.argument("logs", metavar="LOG...", nargs=-1, required=True)
 @click.option("--against", metavar="TARGET", required=True, help="The tools that decode the calls.")
-@click.option("--old", metavar="TARGET", help="Show only calls that fitted these tools and don't fit now.")
+@click.option("--old", metavar="TARGET", help="Count only calls that fitted these tools.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option(
     "--fail-on",

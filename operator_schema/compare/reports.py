@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["MEANINGS", "as_html", "lines_of", "summary_of"]
 
 MEANINGS: Final[Mapping[Level, str]] = {
-    "breaking": "a call that worked is refused, or a result comes that nobody was told of",
+    "breaking": "a call that used to work is refused, or a result may come that wasn't allowed before",
     "undecided": "it may be breaking: neither a proof nor a witness was found",
     "meaning": "every call still works, and does something else",
     "text": "what a model reads",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..errors import SchemaError
 from ..immutable import Value
 from ..json_values import copy_json, is_array, is_object
-from ..message_text import quote, received
+from ..message_text import excerpt, quote, received
 from ..schema.document import SchemaDocument
 
 if TYPE_CHECKING:
@@ -130,6 +130,10 @@ def read_snapshot(data: Any) -> Snapshot:
     Raises:
         SnapshotError: there are no tools in it, or one of them can't be read.
     """
+    said = data.get("format") if is_object(data) else None
+    if said is not None and said != FORMAT:
+        message = f"its format is {excerpt(said)}; this version reads {quote(FORMAT)}"
+        raise SnapshotError(message)
     listed = _listed(data)
     if listed is None:
         message = 'it has no tools: a snapshot, the result of "tools/list" or a request to a provider has'

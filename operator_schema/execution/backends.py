@@ -149,10 +149,10 @@ def current_backend() -> Backend:
     """Return the backend of the event loop that runs here."""
     if "trio" in modules and _runs_trio("in_trio_task"):
         return _trio()
+    if _runs_asyncio():  # asked first: a thread without `backends` takes longer to say so than all the rest
+        return _loaded.get("asyncio") or asyncio_backend()
     waiting: list[Backend] | None = getattr(_here, "backends", None)
-    if waiting and not _runs_asyncio():
-        return waiting[-1]
-    return _loaded.get("asyncio") or asyncio_backend()
+    return waiting[-1] if waiting else asyncio_backend()
 
 
 def running_backends() -> list[Backend]:
@@ -318,7 +318,9 @@ class Tasks:
         began = monotonic()
         try:
             await job.wait(seconds)
-            if not job.is_done and seconds is not None:
+            if job.is_done:
+                return job.outcome
+            if seconds is not None:
                 await _wait_longer(job, clock, began + seconds)
         except GeneratorExit:  # nothing can be awaited any more
             with suppress(RuntimeError):  # the event loop is closed

@@ -19,8 +19,6 @@ __all__ = [
     "check_on_progress",
     "check_on_result",
     "check_options",
-    "check_store",
-    "checked_context",
     "checked_work",
     "exception_classes",
     "result_classes",
@@ -66,8 +64,8 @@ def check_names(unknown: Mapping[str, Any], known: Mapping[str, Any]) -> None:
         raise TypeError(message)
 
 
-def checked_context(context: Any) -> Any:
-    """Return what is injected, or the function that makes it.
+def _check_context(context: Any) -> None:
+    """Check what is injected, or the function that makes it.
 
     Raises:
         TypeError: it is neither a mapping nor a plain function.
@@ -76,7 +74,6 @@ def checked_context(context: Any) -> Any:
     if context is not None and not isinstance(context, Mapping) and not is_made:
         message = f"context is a mapping, or a plain function that returns one, not {received(context)}"
         raise TypeError(message)
-    return context  # pyright: ignore[reportUnknownVariableType]  # of any keys and values
 
 
 def check_on_progress(on_progress: object) -> None:
@@ -104,21 +101,16 @@ def _check_plain(option: str, second: str, given: object) -> None:
         raise TypeError(message)
 
 
-def check_options(
-    timeout: object,
-    max_concurrency: object,
-    threads: object,
-    max_threads: object,
-    grace: object,
-    show_errors: object,
-    report: object,
-    max_content: object,
-) -> None:
+def check_options(options: Mapping[str, Any]) -> None:
     """Check the options of an executor.
 
     Raises:
+        TypeError: `context` is something else.
         ValueError: one has the wrong type, or is out of range.
     """
+    timeout, grace, threads = options["timeout"], options["grace"], options["threads"]
+    max_concurrency, max_threads = options["max_concurrency"], options["max_threads"]
+    show_errors, max_content = options["show_errors"], options["max_content"]
     if timeout is not None and not (is_duration(timeout) and timeout > 0):
         _refuse("timeout", "a positive number of seconds, or None", timeout)
     if not is_duration(grace):
@@ -134,8 +126,11 @@ def check_options(
         _refuse("show_errors", f"one of {', '.join([repr(choice) for choice in choices])}", show_errors)
     if max_content is not None and not is_content_limit(max_content):
         _refuse("max_content", f"an integer of at least {LEAST_CONTENT}, or None", max_content)
-    if not callable(report):
-        _refuse("report", "a function from a DecodeError to a string", report)
+    if not callable(options["report"]):
+        _refuse("report", "a function from a DecodeError to a string", options["report"])
+    check_confirm(options["confirm"])
+    _check_context(options["context"])
+    _check_store(options["store"])
 
 
 def check_confirm(confirm: object) -> None:
@@ -150,7 +145,7 @@ def check_confirm(confirm: object) -> None:
     raise ValueError(message)
 
 
-def check_store(store: object) -> None:
+def _check_store(store: object) -> None:
     """Check the option `store`.
 
     Raises:

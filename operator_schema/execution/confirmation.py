@@ -12,11 +12,11 @@ from .threads import Threads
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from ..rounds.hooks import Complete, Defer, Reject, RunNormally
+    from ..rounds.hooks import Decision
     from ..rounds.tool_call import ToolCall
     from ..tools.calls import Asking
 
-    Answer: TypeAlias = bool | str | RunNormally | Reject | Complete | Defer | None
+    Answer: TypeAlias = bool | str | Decision
     Confirm: TypeAlias = Literal["run"] | Callable[[ToolCall[Any]], Answer | Awaitable[Answer]]
 
 __all__ = ["Confirmation"]

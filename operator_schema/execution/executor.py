@@ -17,8 +17,6 @@ from .checks import (
     check_on_progress,
     check_on_result,
     check_options,
-    check_store,
-    checked_context,
     checked_work,
     exception_classes,
     result_classes,
@@ -149,17 +147,7 @@ class Executor:
         **unknown: Never,
     ) -> None:
         check_names(unknown, Executor.__init__.__kwdefaults__ or {})
-        check_options(timeout, max_concurrency, threads, max_threads, grace, show_errors, report, max_content)
-        check_confirm(confirm)
-        check_store(store)
-        self._registry = tools if isinstance(tools, Registry) else Registry(tools)
-        self._hooks = None if hooks is None else _hooks_of(hooks)
-        self._context = checked_context(context)
-        self._store: Any = store
-        self._deciding: tuple[Any, CallHooks | None] = None, None
-        self._slots = Slots(max_concurrency)
-        passed, native = exception_classes(pass_through), result_classes(native_results)
-        self._options: Mapping[str, Any] = {
+        options = {
             "timeout": timeout,
             "max_concurrency": max_concurrency,
             "threads": threads,
@@ -168,15 +156,32 @@ class Executor:
             "show_errors": show_errors,
             "report": report,
             "strict_results": strict_results,
-            "native_results": native.classes,
-            "pass_through": passed.classes,
+            "native_results": native_results,
+            "pass_through": pass_through,
             "confirm": confirm,
             "max_content": max_content,
-            "hooks": self._hooks,
+            "hooks": hooks,
             "context": context,
             "store": store,
         }
-        failures = Failures(show_errors, report, passed)
+        check_options(options)
+        self._fill(tools, options)
+
+    def _fill(self, tools: Member, options: Mapping[str, Any]) -> None:
+        """Make what runs the calls; the other options are right.
+
+        Raises:
+            DuplicateToolError: two tools have the same name.
+            TypeError: something isn't a hook.
+            ValueError: something isn't a class of exceptions, or of results.
+        """
+        self._registry = tools if isinstance(tools, Registry) else Registry(tools)
+        self._hooks = None if options["hooks"] is None else _hooks_of(options["hooks"])
+        self._context, self._store = options["context"], options["store"]
+        self._deciding: tuple[Any, CallHooks | None] = None, None
+        self._slots = Slots(options["max_concurrency"])
+        known, failures, native = _with_classes(options)
+        self._options: Mapping[str, Any] = {**known, "hooks": self._hooks}
         self._outcomes = Outcomes(self._registry, self._slots, failures, native, self._options)
 
     def __getstate__(self) -> tuple[Any, ...]:
@@ -251,8 +256,7 @@ class Executor:
         options = dict(self._options)
         options["native_results"] = (*options["native_results"], *native_results)
         options["pass_through"] = (*options["pass_through"], *pass_through)
-        passed, native = exception_classes(options["pass_through"]), result_classes(options["native_results"])
-        failures = Failures(options["show_errors"], options["report"], passed)
+        options, failures, native = _with_classes(options)
         made = copy(self)
         made._share(self, options, failures, native)  # noqa: SLF001  # its own class
         return made
@@ -275,12 +279,12 @@ class Executor:
         context: Context | MakeContext | None = self._context
         return context
 
-    def _made_context(self) -> Context | None:
-        """Return what is injected where no framework has a context of its own."""
-        context: Any = self._context
-        if context is not None and not isinstance(context, Mapping):
-            context = context(None)
-        return cast("Context | None", context)
+    def _context_of(self, given: Context | None) -> Context | None:
+        """Return what is injected into calls: what is given, or the executor's own, made for no framework."""
+        own: Any = self._context
+        if given is not None or own is None:
+            return given
+        return cast("Context", own if isinstance(own, Mapping) else own(None))
 
     @property
     def has_hooks(self) -> bool:
@@ -306,7 +310,7 @@ class Executor:
         Args:
             context: type, or name of a parameter, to value, as for `run`; None for that of the executor.
         """
-        context = self._made_context() if context is None else context
+        context = self._context_of(context)
         found: dict[str, ToolError] = {}
         for tool in self._registry:
             try:
@@ -379,14 +383,13 @@ class Executor:
             check_on_result(on_result)
         if confirm is not None:
             check_confirm(confirm)
-        kind: Any = cast("Any", type(work))
-        if hasattr(kind, "execute_with"):
+        if issubclass(type(work), RawCall):
+            return await self._run_call(work, hooks, context, confirm, on_progress, on_result)
+        if hasattr(cast("Any", type(work)), "execute_with"):
             return await self._run_round(work, hooks, context, confirm, on_progress, on_result)
-        deciding = self._call_hooks(hooks)
-        if issubclass(kind, RawCall):
-            return await self._run_call(work, context, confirm, on_progress, on_result, deciding)
         from .stream import JobGroup
 
+        deciding = self._call_hooks(hooks)
         starts = self._starts(checked_work(work), context, on_progress, confirm, deciding, on_result)
         return results_of(await JobGroup(starts).all(), return_exceptions=return_exceptions)
 
@@ -400,7 +403,7 @@ class Executor:
             call: as the model sent it.
             context: as for `run`.
         """
-        context = self._made_context() if context is None else context
+        context = self._context_of(context)
         deciding = self._call_hooks()
         return await self._outcomes.waits(call, context, None, deciding)
 
@@ -484,17 +487,17 @@ class Executor:
     async def _run_call(
         self,
         call: RawCall,
+        hooks: Any,
         context: Context | None,
         confirm: Confirm | None,
         on_progress: OnProgress | None,
         on_result: OnResult | None,
-        hooks: CallHooks | None,
     ) -> ToolResult:
         """Run one call; see `run`."""
         if on_progress is not None:
             check_on_progress(on_progress)
-        context = self._made_context() if context is None else context
-        outcome = await self._outcomes.of(call, context, on_progress, None, confirm, hooks)
+        deciding, context = self._call_hooks(hooks), self._context_of(context)
+        outcome = await self._outcomes.of(call, context, on_progress, None, confirm, deciding)
         result = outcome if type(outcome) is ToolResult else result_of(outcome)
         if on_result is not None:
             give_result(on_result, call, result)
@@ -513,7 +516,7 @@ class Executor:
         if on_progress is not None:
             check_on_progress(on_progress)
         deciding = self._call_hooks(hooks, getattr(work, "toolset", None))
-        context = self._made_context() if context is None else context
+        context = self._context_of(context)
         run_all = partial(self._run_decoded, context, on_progress, on_result)
         asking = self._outcomes.confirmation.asking(confirm)
         wording = self._outcomes.failures.wording()
@@ -555,7 +558,7 @@ class Executor:
         if on_progress is not None:
             check_on_progress(on_progress)
         check_confirm(confirm)
-        context = self._made_context() if context is None else context
+        context = self._context_of(context)
         of: Any = self._outcomes.of if on_result is None else partial(self._given, on_result)
         return [
             (partial(of, call, context, on_progress, None, confirm, hooks), call.name)
@@ -603,6 +606,17 @@ class Executor:
         from .sync import wait_for
 
         return wait_for(start, self._slots, needs_loop=needs_loop)
+
+
+def _with_classes(options: Mapping[str, Any]) -> tuple[dict[str, Any], Failures, ClassSet]:
+    """Return options with tuples of classes, what makes the results of failures, and the native classes.
+
+    Raises:
+        ValueError: something isn't such a class.
+    """
+    passed, native = exception_classes(options["pass_through"]), result_classes(options["native_results"])
+    known = {**options, "pass_through": passed.classes, "native_results": native.classes}
+    return known, Failures(options["show_errors"], options["report"], passed), native
 
 
 def _hooks_of(given: Any) -> Hooks:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ..errors import DecodeError, ToolError, ToolNotFoundError
 from ..message_text import listed, received, show_path
 from ..tools.binding import context_of
-from ..tools.calls import DecodedCall, ToolResult, arguments_to_decode, class_name_of
+from ..tools.calls import DecodedCall, ToolResult, arguments_to_decode, class_name_of, takes_long
 from ..tools.failures import DEBUG, WARNING, Passed
 from ..tools.injection import RawArguments
 from ..tools.metadata import LEAST_CONTENT
@@ -21,7 +21,7 @@ from ..tools.output import items_of
 from ..tools.signature import close_awaitable, is_awaitable
 from .backends import Tasks, current_backend, is_cancellation
 from .concurrency import PLACE, Place
-from .threads import Threads, lent_thread, takes_long
+from .threads import Threads, lent_thread
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -153,13 +153,15 @@ class Outcomes:
         if self._is_limited:
             place = Place(slots, current_backend().home())
             await slots.acquire(None, place.home)
-        PLACE.set(place)
+        if place is not outer:
+            PLACE.set(place)
         try:
             outcome = await self._executed(run, on_progress, confirm, hooks)
         except Exception as error:  # noqa: BLE001  # one call must not take the others down
             outcome = error
         finally:
-            PLACE.set(outer)  # not `reset`: what ends a coroutine may do so in another context
+            if place is not outer:
+                PLACE.set(outer)  # not `reset`: what ends a coroutine may do so in another context
             if place is not None:
                 slots.give_back(place)
         if type(outcome) is ToolResult:
@@ -386,7 +388,7 @@ class Outcomes:
         elif self._uses_threads if tool.threads is None else tool.threads:
             outcome = await self._threads.run(run.run, tool.name, seconds)
         else:
-            outcome = await self._run_inline(run)
+            outcome = await self._run_inline(run, seconds)
         if type(outcome) is not _Pending:
             return outcome
         left = None if seconds is None else max(0.0, began + seconds - monotonic())
@@ -395,7 +397,7 @@ class Outcomes:
         finally:
             outcome.close()
 
-    async def _run_inline(self, run: Run) -> Any:
+    async def _run_inline(self, run: Run, seconds: float | None) -> Any:
         """Run a plain function in the thread of the event loop, or in the one that waits for that."""
         lent, function = lent_thread(), run.run
         if lent is None and self._is_long(run):
@@ -408,7 +410,7 @@ class Outcomes:
             outcome = _here(function)
         else:
             outcome = await self._threads.run_in(lent, function, run.tool.name)
-        took, seconds = monotonic() - began, run.seconds
+        took = monotonic() - began
         if seconds is not None and took > seconds and type(outcome) is ToolResult:
             return self.failures.late(run.call, outcome, took, seconds)
         return outcome

@@ -8,10 +8,8 @@ from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from functools import partial
 from sys import modules
-from types import NoneType
 from typing import TYPE_CHECKING, Any
 
-from ..json_values import is_array, is_object
 from ..tools.failures import WARNING, write_log
 from ..tools.signature import close_awaitable
 from .backends import current_backend
@@ -25,13 +23,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LENT",
-    "LONG",
     "LentThread",
     "Threads",
     "end_idle_workers",
     "lent_thread",
     "loops_waiting_here",
-    "takes_long",
 ]
 
 _IDLE_SECONDS = 10.0
@@ -388,43 +384,3 @@ def _work_in_lent(run: _Run) -> None:
     run.deliver()
     if issubclass(type(run.outcome), KeyboardInterrupt):
         raise run.outcome  # it is meant for all that the thread waits for
-
-
-# --- arguments that take long to decode ----------------------------------------------------------
-
-LONG = 4096
-"""Characters of JSON above which the arguments of an async function are decoded in a thread.
-
-Measured on CPython 3.11: a thread takes 0.1 ms. Decoding takes 0.02 ms (one string) to 0.35 ms (many
-small values) at this length, up to 1.4 ms at 16,000 characters, 10 ms at 64,000 and 0.2 s at 1,000,000.
-"""
-
-_VALUE_LENGTH = 8
-"""Characters that a value other than a string counts for."""
-
-_SHORT = frozenset({int, float, bool, NoneType})
-"""Classes of values that have nothing inside."""
-
-
-def takes_long(arguments: object) -> bool:
-    """Return whether decoding arguments would block an event loop for too long."""
-    if isinstance(arguments, (str, bytes, bytearray)):
-        return len(arguments) > LONG
-    left = LONG
-    waiting: list[Any] = [arguments]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, str):
-            left -= len(value)
-        elif is_object(value) or is_array(value):
-            left -= _VALUE_LENGTH * len(value)
-            if left > 0:
-                inside: Any = value.values() if is_object(value) else value
-                for item in inside:
-                    if type(item) is str:
-                        left -= len(item)
-                    elif type(item) not in _SHORT:
-                        waiting.append(item)
-        if left < 0:
-            return True
-    return False

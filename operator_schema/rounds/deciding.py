@@ -10,7 +10,7 @@ from ..message_text import clip, escape, received
 from ..tools.calls import ToolResult, exception_text
 from ..tools.failures import DEBUG, ERROR, INFO, is_logged, write_log
 from ..tools.signature import is_awaitable
-from .hooks import CONFIRM, Complete, Defer, Reject, RunAgain, RunNormally
+from .hooks import CONFIRM, DECISIONS, Defer, Reject, RunAgain, RunNormally
 from .input_copies import is_edited, own_copy
 from .questions import after_run
 from .tool_call import shortened
@@ -51,9 +51,6 @@ class FailedHookError(Exception):
         self.hook = hook
 
 
-_DECISIONS = (RunNormally, Complete, Reject, Defer)
-
-
 async def decide(call: ToolCall[Any], hooks: ForTools) -> ToolCall[Any]:
     """Ask hooks about a call, in their order, until one completes or rejects it.
 
@@ -81,7 +78,7 @@ async def decide(call: ToolCall[Any], hooks: ForTools) -> ToolCall[Any]:
             after = decided(call, shown, decision, is_settled=is_settled)
         except Exception as error:
             raise FailedHookError(hook) from error
-        _log(call, hook, after)
+        _log(call, hook, decision, after)
         if after.state == "deferred":
             reason = after.reason if reason is None else reason
         elif after.state == "pending":
@@ -129,31 +126,28 @@ def decided(
         TypeError: it isn't a decision.
         ValueError: the input was edited in place, and isn't what the decision says.
     """
-    match decision:
-        case Complete(output=output):
-            return call.handled(output, by="hook")
-        case Reject(reason=reason):
-            return call.reject(reason, by="hook")
-        case None | Defer() | RunNormally():
-            given = decision.input if isinstance(decision, RunNormally) else MISSING
-        case _:
-            wanted = "RunNormally, Complete, Reject, Defer or None"
-            made = isinstance(decision, type) and decision in _DECISIONS
-            what = (
-                f"the class {decision.__name__}: write {decision.__name__}(…)" if made else received(decision)
-            )
-            message = f"a hook returns {wanted}, not {what}"
-            raise TypeError(message)
+    decision = RunNormally() if decision is None else decision
+    if not isinstance(decision, DECISIONS):
+        raise TypeError(_not_a_decision(decision))
+    if decision.ends:
+        ended: ToolCall[Any] = decision.applied(call)
+        return ended
+    given = getattr(decision, "input", MISSING)
     edited = is_edited(call.tool, call.input, shown.input)
     if edited and given is MISSING:
         message = "the input was edited in place, which changes nothing: return RunNormally(input=call.input)"
         raise ValueError(message)
     if given is not MISSING and not is_settled and (edited or given is not shown.input):
         call = call.with_input(given)
-    if isinstance(decision, Defer):
-        return call if call.approved else call.defer(decision.reason)
-    is_approved = isinstance(decision, RunNormally) and decision.approved is True
-    return call.replace(approved=True) if is_approved else call
+    going_on: ToolCall[Any] = decision.applied(call)
+    return going_on
+
+
+def _not_a_decision(given: Any) -> str:
+    wanted = ", ".join([kind.__name__ for kind in DECISIONS])
+    made = isinstance(given, type) and given in DECISIONS
+    what = f"the class {given.__name__}: write {given.__name__}(…)" if made else received(given)
+    return f"a hook returns {wanted} or None, not {what}"
 
 
 # --- a person ------------------------------------------------------------------------------------
@@ -208,7 +202,7 @@ def _decision(answer: Any, reason: str) -> Any:
             return Defer(reason)
         case str():
             return Reject(answer)
-        case RunNormally() | Complete() | Reject() | Defer():
+        case _ if isinstance(answer, DECISIONS):
             return answer
         case _:
             message = f"confirm returns True, False, a text, a decision or None, not {received(answer)}"
@@ -310,13 +304,12 @@ class _Shown:
             return "(the input can't be written as JSON)"
 
 
-def _log(call: ToolCall[Any], hook: Hook, after: ToolCall[Any]) -> None:
+def _log(call: ToolCall[Any], hook: Hook, decision: Any, after: ToolCall[Any]) -> None:
     if after.state == "pending":
         # The arguments may hold secrets: only those who ask for everything get them.
         _write(DEBUG, call, hook.name, "RunNormally", _Shown(after))
         return
-    names = {"handled": "Complete", "rejected": "Reject", "deferred": "Defer"}
-    _write(INFO, call, hook.name, names[after.state], clip(escape(after.reason or ""), _TEXT_LENGTH))
+    _write(INFO, call, hook.name, type(decision).__name__, clip(escape(after.reason or ""), _TEXT_LENGTH))
 
 
 def _write(level: int, call: ToolCall[Any], who: str, decision: str, about: object) -> None:

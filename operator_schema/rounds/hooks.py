@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import MISSING
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from types import NoneType
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
 
 from ..immutable import Value
 from ..message_text import clip, escape, received, writable_text
@@ -16,12 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from .named_tools import Selection
+    from .tool_call import ToolCall
 
     _Here: TypeAlias = Mapping[str, tuple[str, ...]] | None
     ForTools: TypeAlias = "Sequence[tuple[Hook, frozenset[str] | None]]"
 
 __all__ = [
     "CONFIRM",
+    "DECISIONS",
     "NO_HOOKS",
     "CallHooks",
     "Complete",
@@ -63,6 +66,12 @@ class RunNormally(Value):
     input: Any = MISSING
     approved: bool = False
 
+    ends = False
+
+    def applied(self, call: ToolCall[Any]) -> ToolCall[Any]:
+        """Return the call as it goes on; `deciding.py` has given it the input."""
+        return call.replace(approved=True) if self.approved is True else call
+
 
 class Complete(Value):
     """Stop here: this is the output of the call, and its function doesn't run.
@@ -72,6 +81,16 @@ class Complete(Value):
     """
 
     output: Any
+
+    ends = True
+
+    def applied(self, call: ToolCall[Any]) -> ToolCall[Any]:
+        """Return the call with its output.
+
+        Raises:
+            EncodeError: the output can't be written as JSON.
+        """
+        return call.handled(self.output, by="hook")
 
 
 class Reject(Value):
@@ -83,8 +102,14 @@ class Reject(Value):
 
     reason: str = ""
 
+    ends = True
+
     def __init__(self, reason: str = "") -> None:
         super().__init__(writable_text("the reason of Reject", reason))
+
+    def applied(self, call: ToolCall[Any]) -> ToolCall[Any]:
+        """Return the call as one that isn't run."""
+        return call.reject(self.reason, by="hook")
 
 
 class Defer(Value):
@@ -98,8 +123,14 @@ class Defer(Value):
 
     reason: str = ""
 
+    ends = False
+
     def __init__(self, reason: str = "") -> None:
         super().__init__(writable_text("the reason of Defer", reason))
+
+    def applied(self, call: ToolCall[Any]) -> ToolCall[Any]:
+        """Return the call as one that waits, unless a person has approved it already."""
+        return call if call.approved else call.defer(self.reason)
 
 
 class RunAgain(Value):
@@ -119,7 +150,10 @@ class RunAgain(Value):
 
 
 Decision: TypeAlias = RunNormally | Complete | Reject | Defer | None
-"""What a hook may return; None is `RunNormally()`."""
+"""What a hook may return; None is `RunNormally()`. If one `ends` the decision, no other hook is asked."""
+
+DECISIONS: tuple[type[Any], ...] = tuple([kind for kind in get_args(Decision) if kind is not NoneType])
+"""The classes of these. A new one stands in `Decision` alone, and is exported."""
 
 AfterDecision: TypeAlias = ToolResult | RunAgain | None
 """What a hook after a call may return: another result, or None to leave it."""

@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from typing import TypeAlias, Unpack
 
     from ..schema.style import StyleOptions
-    from ..tools.snapshot import Snapshot
     from ..tools.tool import ToolDefinition
-    from .named_tools import Selection, Selector
+    from .named_tools import Selection, Selector, Snapshot
 
     Context: TypeAlias = Mapping[Any, Any]
     Selections: TypeAlias = Selection | Iterable[Selection]

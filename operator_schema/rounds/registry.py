@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from typing import Self
 
     from ..tools.metadata import Switch
-    from ..tools.snapshot import Snapshot
     from ..tools.tool import Tool
-    from .named_tools import Entry, Member, Selection, Selector
+    from .named_tools import Entry, Member, Selection, Selector, Snapshot
 
     Listener = Callable[["RegistryChange"], object]
 

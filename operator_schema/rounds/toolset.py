@@ -9,9 +9,8 @@ from ..errors import DuplicateToolError, SchemaError
 from ..immutable import Value
 from ..message_text import as_written, nearest
 from ..tools.metadata import FLAGS
-from ..tools.snapshot import Snapshot
 from ..tools.tool_sources import methods_of, offered_by_distributions, some_tools_of
-from .named_tools import Entry, NamedTools, Source, entries_of, merged, switches_of
+from .named_tools import Entry, NamedTools, Snapshot, Source, entries_of, merged, switches_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""From an input to the arguments of the function, with the values that your program injects."""
+"""From an input and injected values to the arguments of the function, also as a method."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ from collections.abc import Mapping
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, cast
 
-from ..errors import MissingContextError, SchemaError, ToolError
+from ..errors import SchemaError
 from ..findings import about_type
-from ..introspect.hints import name_of
-from ..message_text import clip, escape, listed, nearest, quote
-from .context import near_miss, plain_type, value_for
+from ..message_text import clip, escape, quote
 from .metadata import snake_case
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, MutableMapping, Sequence
+    from collections.abc import MutableMapping, Sequence
 
     from .calls import DecodedCall
     from .signature import Callee, Parameter
@@ -25,13 +23,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CallPlan",
-    "about_instance",
     "bound",
     "call_arguments",
     "check_first_parameter",
     "context_of",
-    "injected_type",
-    "injected_values",
     "is_unbound",
     "unbound_message",
 ]
@@ -68,115 +63,6 @@ class CallPlan:
         from .injection import Progress
 
         return [each for each in self.injected if all(kind is not Progress for kind in each[1])]
-
-
-def injected_values(
-    tool: str,
-    injected: Sequence[Injected],
-    given: Mapping[str, Any],
-    context: Context | None,
-) -> dict[str, Any]:
-    """Find a value for each injected parameter.
-
-    Args:
-        tool: name of the tool, for messages.
-        injected: each of them, as in a `CallPlan`.
-        given: parameter name to value; wins.
-        context: type or parameter name to value.
-
-    Returns:
-        Parameter name to value.
-
-    Raises:
-        MissingContextError: some are not given and have no default.
-        ToolError: a name isn't one of the injected parameters, two types of the context fit one
-            parameter, one nearly fits a parameter that has a default, or the context isn't a mapping.
-    """
-    if context is not None and not isinstance(context, Mapping):  # what callers promise, some do not
-        what = name_of(type(context))
-        message = f"a context maps types and names to values, as in {{Db: db}}, not {what}"
-        raise ToolError(tool, message)
-    names = [parameter.name for parameter, _, _ in injected]
-    for name in given:
-        if name not in names:
-            raise ToolError(tool, _not_injected(name, names))
-    found: dict[str, Any] = {}
-    missing: list[tuple[Parameter, Sequence[Any]]] = []
-    for parameter, kinds, _ in injected:
-        value = given.get(parameter.name, MISSING)
-        if value is MISSING and context:
-            value = value_for(tool, parameter, kinds, context)
-            if value is MISSING and parameter.default is not MISSING:
-                _refuse_near_miss(tool, parameter, kinds, context)
-        if value is MISSING:
-            value = parameter.default
-        if value is not MISSING:
-            found[parameter.name] = value
-        elif parameter.kind not in {"rest", "extra"}:
-            missing.append((parameter, kinds))
-    if missing:
-        names = [parameter.name for parameter, _ in missing]
-        known = {parameter.name for parameter, _, _ in injected}
-        raise MissingContextError(tool, names, _how_to_inject(missing) + _hint_of(missing, context, known))
-    return found
-
-
-def injected_type(tool: str, plan: CallPlan | None, name: str) -> Any:
-    """Return the annotation of an injected parameter, without its mark; `Any` where it has none.
-
-    Args:
-        tool: name of the tool, for messages.
-        plan: how its function is called; None for a tool without a function.
-        name: of the parameter.
-
-    Raises:
-        ToolError: it isn't one of the injected parameters.
-    """
-    injected = () if plan is None else plan.injected
-    for parameter, kinds, hint in injected:
-        if parameter.name == name:
-            return plain_type(parameter, kinds, hint)
-    raise ToolError(tool, _not_injected(name, [parameter.name for parameter, _, _ in injected]))
-
-
-def _not_injected(name: str, names: Sequence[str]) -> str:
-    near = nearest(name, names)
-    hint = f"; did you mean {quote(near)}?" if near else ""
-    known = listed([quote(known) for known in names]) or "none"
-    return f"{quote(name)} isn't one of its injected parameters: {known}{hint}"
-
-
-def _how_to_inject(missing: Sequence[tuple[Parameter, Sequence[Any]]]) -> str:
-    """Return how the first of the missing values is given."""
-    parameter, kinds = missing[0]
-    by_name = f'by name ({parameter.name}=… or context={{"{parameter.name}": …}})'
-    return f"{by_name} or by type (context={{{name_of(kinds[0])}: …}})" if kinds else by_name
-
-
-def _hint_of(
-    missing: Sequence[tuple[Parameter, Sequence[Any]]], context: Context | None, known: Collection[str]
-) -> str:
-    """Return what may be wrong: what in the context was probably meant, by its type or by its name."""
-    found = (near_miss(kinds, context or {}) for _, kinds in missing)
-    by_type = next((f"; {near}" for near in found if near), "")
-    return by_type or _near_name(missing, [key for key in context or () if key not in known])
-
-
-def _near_name(missing: Sequence[tuple[Parameter, Sequence[Any]]], keys: Sequence[Any]) -> str:
-    names = [key for key in keys if isinstance(key, str)]
-    for parameter, _ in missing:
-        near = nearest(parameter.name, names)
-        if near:
-            return f"; the context has {quote(near)}: did you mean {quote(parameter.name)}?"
-    return ""
-
-
-def _refuse_near_miss(tool: str, parameter: Parameter, kinds: Sequence[Any], context: Context) -> None:
-    """Refuse a context that nearly has a value, where the default would silently take its place."""
-    near = near_miss(kinds, context)
-    if near:
-        message = f"{quote(parameter.name)} would be its default, but {near}; give it by name or by its type"
-        raise ToolError(tool, message)
 
 
 def call_arguments(
@@ -275,23 +161,6 @@ def check_first_parameter(tool: str, plan: CallPlan | None, owner: type[Any]) ->
 def is_unbound(plan: CallPlan | None) -> bool:
     """Return whether the function is a method without its instance, as `Service.find` is."""
     return plan is not None and plan.callee.binds == "instance" and plan.callee.receiver is not None
-
-
-def about_instance(
-    error: MissingContextError, tool: str, qualname: str, plan: CallPlan
-) -> MissingContextError:
-    """Return an error that says how to bind a method, where the missing value is its instance.
-
-    Args:
-        error: that was raised.
-        tool: name of the tool.
-        qualname: of its function.
-        plan: how the function is called.
-    """
-    receiver = plan.callee.receiver
-    if receiver is None or receiver.name not in error.parameters or not is_unbound(plan):
-        return error
-    return MissingContextError(tool, error.parameters, unbound_message(qualname))
 
 
 def unbound_message(qualname: str) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
+from types import MappingProxyType, NoneType
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from ..immutable import Value, set_once
+from ..json_values import is_array, is_object
 from ..message_text import checked_text, clip, escape, received
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "LONG",
     "DecodedCall",
     "RawCall",
     "ResultCode",
@@ -37,6 +39,7 @@ __all__ = [
     "message_of",
     "own_parts",
     "remedy_for",
+    "takes_long",
 ]
 
 
@@ -438,3 +441,44 @@ if TYPE_CHECKING:
                 limited: cuts results that a hook or a person gave; None to leave them.
             """
             ...
+
+
+# --- arguments that take long to decode ----------------------------------------------------------
+
+LONG = 4096
+"""Characters of JSON above which the arguments of an async function are decoded in a thread.
+
+Measured on CPython 3.11: a thread takes 0.1 ms. Decoding takes 0.02 ms (one string) to 0.35 ms (many
+small values) at this length, up to 1.4 ms at 16,000 characters, 10 ms at 64,000 and 0.2 s at 1,000,000.
+"""
+
+_VALUE_LENGTH = 8
+"""Characters that a value other than a string counts for."""
+
+_SHORT = frozenset({int, float, bool, NoneType})
+"""Classes of values that have nothing inside."""
+
+
+def takes_long(arguments: object) -> bool:
+    """Return whether decoding arguments would block an event loop for too long."""
+    if isinstance(arguments, (str, bytes, bytearray)):
+        return len(arguments) > LONG
+    left = LONG
+    waiting: list[Any] = [arguments]
+    while waiting:
+        value = waiting.pop()
+        is_map = is_object(value)
+        if is_map or is_array(value):
+            left -= _VALUE_LENGTH * len(value)
+            if left > 0:
+                inside: Any = value.values() if is_map else value
+                for item in inside:
+                    if type(item) is str:
+                        left -= len(item)
+                    elif type(item) not in _SHORT:
+                        waiting.append(item)
+        elif isinstance(value, str):
+            left -= len(value)
+        if left < 0:
+            return True
+    return False

@@ -1,24 +1,27 @@
-"""What a context holds for a parameter: its value by name or by type, generic types included."""
+"""Which values do injected parameters get, by name or by type, generic types included?"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import MISSING
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, ForwardRef, Literal, TypeVar, Union, get_args, get_origin
 
-from ..errors import ToolError
+from ..errors import MissingContextError, ToolError
 from ..introspect.hints import Unresolved, class_name, name_of
-from ..message_text import clip, escape, listed, quote
+from ..message_text import clip, escape, listed, nearest, quote
+from .binding import is_unbound, unbound_message
 from .injection import AnnotatedAlias, is_union, skip
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
+    from .binding import CallPlan, Injected
     from .signature import Parameter
 
     Context = Mapping[Any, Any]
 
-__all__ = ["WholeContext", "near_miss", "plain_type", "value_for"]
+__all__ = ["WholeContext", "injected_type", "injected_values"]
 
 
 _BASES_AT_MOST = 100
@@ -37,6 +40,132 @@ class _Shape:
     def __init__(self, origin: Any, args: tuple[Any, ...]) -> None:
         self.origin = origin
         self.args = args
+
+
+def injected_values(
+    tool: str,
+    qualname: str,
+    plan: CallPlan,
+    injected: Sequence[Injected],
+    given: Mapping[str, Any],
+    context: Context | None,
+) -> dict[str, Any]:
+    """Find a value for each injected parameter.
+
+    Args:
+        tool: name of the tool, for messages.
+        qualname: of its function, for the message about a method without its instance.
+        plan: how the function is called.
+        injected: the parameters, as in the plan; without `Progress` where nobody gives one yet.
+        given: parameter name to value; wins.
+        context: type or parameter name to value.
+
+    Returns:
+        Parameter name to value.
+
+    Raises:
+        MissingContextError: some are not given and have no default.
+        ToolError: a name isn't one of the injected parameters, two types of the context fit one
+            parameter, one nearly fits a parameter that has a default, or the context isn't a mapping.
+    """
+    if context is not None and not isinstance(context, Mapping):  # what callers promise, some do not
+        what = name_of(type(context))
+        message = f"a context maps types and names to values, as in {{Db: db}}, not {what}"
+        raise ToolError(tool, message)
+    names = [parameter.name for parameter, _, _ in injected]
+    for name in given:
+        if name not in names:
+            raise ToolError(tool, _not_injected(name, names))
+    found: dict[str, Any] = {}
+    missing: list[tuple[Parameter, Sequence[Any]]] = []
+    for parameter, kinds, _ in injected:
+        value = given.get(parameter.name, MISSING)
+        if value is MISSING and context:
+            value = value_for(tool, parameter, kinds, context)
+            if value is MISSING and parameter.default is not MISSING:
+                _refuse_near_miss(tool, parameter, kinds, context)
+        if value is MISSING:
+            value = parameter.default
+        if value is not MISSING:
+            found[parameter.name] = value
+        elif parameter.kind not in {"rest", "extra"}:
+            missing.append((parameter, kinds))
+    if missing:
+        raise _missing_error(tool, qualname, plan, missing, context)
+    return found
+
+
+def _missing_error(
+    tool: str,
+    qualname: str,
+    plan: CallPlan,
+    missing: Sequence[tuple[Parameter, Sequence[Any]]],
+    context: Context | None,
+) -> MissingContextError:
+    """Return an error that says how to give the values, or to bind a method that has no instance."""
+    names, receiver = [parameter.name for parameter, _ in missing], plan.callee.receiver
+    if receiver is not None and receiver.name in names and is_unbound(plan):
+        return MissingContextError(tool, names, unbound_message(qualname))
+    known = {parameter.name for parameter, _, _ in plan.injected}
+    return MissingContextError(tool, names, _how_to_inject(missing) + _hint_of(missing, context, known))
+
+
+def injected_type(tool: str, plan: CallPlan | None, name: str) -> Any:
+    """Return the annotation of an injected parameter, without its mark; `Any` where it has none.
+
+    Args:
+        tool: name of the tool, for messages.
+        plan: how its function is called; None for a tool without a function.
+        name: of the parameter.
+
+    Raises:
+        ToolError: it isn't one of the injected parameters.
+    """
+    injected = () if plan is None else plan.injected
+    for parameter, kinds, hint in injected:
+        if parameter.name == name:
+            return plain_type(parameter, kinds, hint)
+    raise ToolError(tool, _not_injected(name, [parameter.name for parameter, _, _ in injected]))
+
+
+def _not_injected(name: str, names: Sequence[str]) -> str:
+    near = nearest(name, names)
+    hint = f"; did you mean {quote(near)}?" if near else ""
+    known = listed([quote(known) for known in names]) or "none"
+    return f"{quote(name)} isn't one of its injected parameters: {known}{hint}"
+
+
+def _how_to_inject(missing: Sequence[tuple[Parameter, Sequence[Any]]]) -> str:
+    """Return how the first of the missing values is given."""
+    parameter, kinds = missing[0]
+    by_name = f'by name ({parameter.name}=… or context={{"{parameter.name}": …}})'
+    return f"{by_name} or by type (context={{{name_of(kinds[0])}: …}})" if kinds else by_name
+
+
+def _hint_of(
+    missing: Sequence[tuple[Parameter, Sequence[Any]]], context: Context | None, known: Collection[str]
+) -> str:
+    """Return what may be wrong: what in the context was probably meant, by its type or by its name."""
+    found = (near_miss(kinds, context or {}) for _, kinds in missing)
+    by_type = next((f"; {near}" for near in found if near), "")
+    return by_type or _near_name(missing, [key for key in context or () if key not in known])
+
+
+def _near_name(missing: Sequence[tuple[Parameter, Sequence[Any]]], keys: Sequence[Any]) -> str:
+    names = [key for key in keys if isinstance(key, str)]
+    for parameter, _ in missing:
+        near = nearest(parameter.name, names)
+        if near:
+            return f"; the context has {quote(near)}: did you mean {quote(parameter.name)}?"
+    return ""
+
+
+def _refuse_near_miss(tool: str, parameter: Parameter, kinds: Sequence[Any], context: Context) -> None:
+    """Refuse a context that nearly has a value, where the default would silently take its place."""
+    near = near_miss(kinds, context)
+    if near:
+        message = f"{quote(parameter.name)} would be its default, but {near}; give it by name or by its type"
+        raise ToolError(tool, message)
 
 
 def value_for(tool: str, parameter: Parameter, kinds: Sequence[Any], context: Context) -> Any:

@@ -13,15 +13,20 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 from ..introspect.classes import SOURCE
+from ..introspect.node_kinds import visit
+from ..introspect.nodes import ObjectNode, UnionNode
+from .injection import RawArguments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import ClassVar
 
+    from ..codec.codec import Codec
     from ..introspect.classes import ParameterSource
+    from ..introspect.nodes import Graph
     from .signature import Parameter
 
-__all__ = ["Input", "copy_of_default", "install", "make_input_type"]
+__all__ = ["Input", "class_of_inputs", "copy_of_default", "install", "keeps_not_all", "make_input_type"]
 
 
 class Input:
@@ -158,3 +163,23 @@ def install(cls: type[Input], names: dict[str, Any]) -> None:
         names[cls.__name__] = cls
     else:
         cls.__qualname__ = f"{cls.__function__}.input_type"
+
+
+# --- the inputs of any tool ----------------------------------------------------------------------
+
+
+def class_of_inputs(codec: Codec[Any]) -> type[Any]:
+    """Return the class of the instances that a codec makes."""
+    node = codec.graph.resolve_root()
+    if isinstance(node, UnionNode):  # of plain dicts: unions of classes have no function
+        node = codec.graph.resolve(node.members[0])
+    if not isinstance(node, ObjectNode) or codec.decoded_type is RawArguments:
+        return RawArguments
+    taken: type[Any] = dict if node.form == "typed_dict" else node.type
+    return taken
+
+
+def keeps_not_all(graph: Graph) -> bool:
+    """Return whether there is an `InitVar` in the type, which an instance doesn't keep."""
+    nodes = visit([graph.root, *graph.definitions.values()])
+    return any(field.init_only for node in nodes if isinstance(node, ObjectNode) for field in node.fields)

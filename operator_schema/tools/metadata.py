@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Documentation",
     "FLAGS",
+    "HasMetadata",
     "HiddenSwitch",
     "LEAST_CONTENT",
     "Metadata",
@@ -251,6 +252,77 @@ class Metadata(Value):
             self.max_content = max_content
             self.__class__ = cls
             return self
+
+
+class HasMetadata:
+    """The metadata of a tool, as properties of the tool."""
+
+    _metadata: Metadata
+
+    @property
+    def name(self) -> str:
+        """The name by which the model calls it."""
+        return self._metadata.name
+
+    @property
+    def summary(self) -> str:
+        """The first sentence of its documentation."""
+        return self._metadata.documentation.summary
+
+    @property
+    def details(self) -> str | None:
+        """Its documentation after the summary, or None."""
+        return self._metadata.documentation.details
+
+    @property
+    def description(self) -> str:
+        """Its whole documentation: summary and details."""
+        return self._metadata.documentation.description
+
+    @property
+    def examples(self) -> tuple[Any, ...]:
+        """Arguments of calls, as JSON values that the caller owns."""
+        return tuple([copy_json(example) for example in self._metadata.examples])
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Labels by which your program can choose tools."""
+        return self._metadata.tags
+
+    @property
+    def timeout(self) -> float | None:
+        """Seconds that a call may take; None leaves it to the executor."""
+        return self._metadata.timeout
+
+    @property
+    def threads(self) -> bool | None:
+        """Whether a function that isn't async runs in a thread; None leaves it to the executor."""
+        return self._metadata.threads
+
+    @property
+    def max_content(self) -> float | None:
+        """Characters that the text of a result may have; None leaves it to the executor."""
+        return self._metadata.max_content
+
+    @property
+    def annotations(self) -> ToolAnnotations:
+        """Statements for the program that offers it, such as `read_only`; the model doesn't see them."""
+        return self._metadata.annotations
+
+    @property
+    def enabled(self) -> Enabled:
+        """Whether the model may call it, or a function that decides this; None leaves it to the registry."""
+        return self._metadata.enabled
+
+    @property
+    def described_by(self) -> str | None:
+        """Name of the tool that gives the long documentation on demand, or None."""
+        return self._metadata.described_by
+
+    @property
+    def describes_tools(self) -> bool:
+        """Whether it returns the documentation of other tools, like a tool made by `describe_tools`."""
+        return self._metadata.describes_tools
 
 
 def read_documentation(

@@ -6,7 +6,7 @@ import collections.abc
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import MISSING
 from types import NoneType
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeGuard, cast, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast, get_args, get_origin
 
 from ..codec.codec import ResultCodec, codec_of
 from ..errors import EncodeError, SchemaError
@@ -191,7 +191,7 @@ class OutputType:
         return hint is None or hint is str or hint is Any
 
     def _codec_for(self, value: object, text: str | None) -> Codec[Any]:
-        if text is None and _is_string(value):  # it has a lone surrogate
+        if text is None and issubclass(type(value), str):  # it has a lone surrogate
             return codec_of(Any)
         return self.codec() or codec_of(_own_type(value), codec=ResultCodec)
 
@@ -199,7 +199,8 @@ class OutputType:
 def _in_json(codec: Codec[Any], value: object, text: str | None, *, is_lenient: bool) -> WrittenOutput:
     json, notes = codec.encode_leniently(value) if is_lenient else (codec.encode(value), ())
     if text is None:
-        text = json if _is_string(json) else to_json_text(json)  # a date is text too
+        is_text = issubclass(type(json), str)  # as that of a date
+        text = cast("str", json) if is_text else to_json_text(json)
     return WrittenOutput(text, json, notes)
 
 
@@ -228,14 +229,9 @@ def _in_parts(value: object, name: str, *, is_lenient: bool) -> WrittenOutput:
     return WrittenOutput(*found)
 
 
-def _is_string(value: object) -> TypeGuard[str]:
-    """Return whether a value is a string; unlike `isinstance`, it runs no code of the value."""
-    return issubclass(type(value), str)
-
-
 def _plain_text(value: object) -> str | None:
     """Return a string that is written as it is; None for any other value, and for lone surrogates."""
-    if not issubclass(type(value), str):
+    if not issubclass(type(value), str):  # unlike `isinstance`, this runs no code of the value
         return None
     text = str.__str__(cast("str", value))
     return text if text.isascii() or not has_surrogate(text) else None

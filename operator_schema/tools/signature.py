@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 from dataclasses import MISSING
 from types import FunctionType, MethodType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from ..findings import UnfitError
 from ..immutable import Value
@@ -18,20 +18,20 @@ from .injection import is_union
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from types import CodeType, FrameType
+    from typing import Self
 
 __all__ = [
+    "FunctionLike",
     "Callee",
     "Parameter",
     "caller_module",
     "close_awaitable",
     "copy_attributes",
-    "coroutine_mark",
     "gives_context_manager",
     "is_awaitable",
     "is_coroutine_function",
     "is_generator_function",
     "name_of_callee",
-    "not_a_function",
     "read_callee",
     "required_parameters",
 ]
@@ -414,7 +414,7 @@ def copy_attributes(function: Any, home: str, description: str) -> dict[str, Any
     return content
 
 
-def not_a_function(what: str) -> str:
+def _not_a_function(what: str) -> str:
     """Return the message for a framework that was given a tool instead of a function.
 
     Args:
@@ -426,7 +426,7 @@ def not_a_function(what: str) -> str:
     )
 
 
-def coroutine_mark(module: str, *names: str) -> Any:
+def _coroutine_mark(module: str, *names: str) -> Any:
     """Return the object by which a module recognises coroutine functions that aren't written as such.
 
     Args:
@@ -435,3 +435,53 @@ def coroutine_mark(module: str, *names: str) -> Any:
     """
     asked = sys.modules.get(module)  # it is loaded, if that is what asks
     return next((getattr(asked, name) for name in names if hasattr(asked, name)), None)
+
+
+class FunctionLike:
+    """An immutable object in the place of a function, for frameworks that ask what it is."""
+
+    _is_async: bool
+
+    @property
+    def _is_coroutine_marker(self) -> Any:
+        # Python 3.12: `inspect.iscoroutinefunction` compares it with this object.
+        names = ("_is_coroutine_mark", "_is_coroutine_marker")  # of Python 3.13, and of 3.12
+        return _coroutine_mark("inspect", *names) if self._is_async else None
+
+    @property
+    def _is_coroutine(self) -> Any:
+        # `asyncio.iscoroutinefunction` does so before Python 3.14.
+        return _coroutine_mark("asyncio.coroutines", "_is_coroutine") if self._is_async else None
+
+    if not TYPE_CHECKING:  # checkers would find no misspelt name any more
+
+        def __getattr__(self, name: str) -> Any:
+            # An attribute of the class would count for the annotation `Tool` too.
+            if name == "__get_pydantic_core_schema__":
+                return _refuse_pydantic
+            message = f"{type(self).__name__!r} object has no attribute {name!r}"
+            raise AttributeError(message, name=name, obj=self)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name == "__isabstractmethod__":  # `abc.abstractmethod` leaves its mark on what it decorates
+            self.__dict__[name] = value
+            return
+        message = f"a Tool is immutable: {name} can't be set; with_ returns a changed copy"
+        if not hasattr(self.__class__, name):  # as decorators of frameworks do
+            message = _not_a_function(f"{name} can't be set on it")
+        raise AttributeError(message)
+
+    def __delattr__(self, name: str) -> NoReturn:
+        message = f"a Tool is immutable: {name} can't be deleted"
+        raise AttributeError(message)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+
+def _refuse_pydantic(*_: object) -> NoReturn:
+    message = _not_a_function("pydantic can't read it")
+    raise TypeError(message)

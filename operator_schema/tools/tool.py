@@ -6,48 +6,43 @@ import sys
 from dataclasses import MISSING
 from functools import cache
 from types import CoroutineType
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypedDict, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypedDict, TypeVar, cast, overload
 
-from ..errors import DecodeError, MissingContextError, SchemaError, ToolError
+from ..errors import DecodeError, SchemaError, ToolError
 from ..immutable import is_same_state
 from ..introspect.docstrings import split_summary
-from ..introspect.node_kinds import visit
 from ..introspect.nodes import ObjectNode, UnionNode
-from ..json_values import Original, copy_json
+from ..json_values import Original
 from ..message_text import received
 from .binding import (
-    about_instance,
     bound,
     call_arguments,
     check_first_parameter,
-    injected_type,
-    injected_values,
     is_unbound,
 )
 from .injection import RawArguments
-from .metadata import pascal_case
+from .input_types import class_of_inputs, keeps_not_all
+from .metadata import HasMetadata, pascal_case
 from .options import changed_input, changed_metadata, check_option_names, check_options
 from .signature import (
+    FunctionLike,
     caller_module,
     close_awaitable,
     copy_attributes,
-    coroutine_mark,
     is_awaitable,
     is_coroutine_function,
-    not_a_function,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping
     from inspect import Signature
     from typing import Concatenate, Unpack
 
     from ..codec.codec import Codec
     from ..findings import DecodeReport
-    from ..introspect.nodes import Graph
     from ..schema.style import SchemaStyle, StyleOptions
     from .binding import CallPlan
-    from .metadata import Enabled, Metadata, ToolAnnotations
+    from .metadata import Metadata
     from .options import ToolChanges
     from .output import OutputType, StructuredOutput, WrittenOutput
 
@@ -78,13 +73,12 @@ class ToolDefinition(TypedDict):
     input_schema: dict[str, Any]
 
 
-class Tool(Generic[P, R]):
+class Tool(HasMetadata, FunctionLike, Generic[P, R]):
     """A function, or an input type, that a model can call; made by `tool` or `tool_input`.
 
     In Python, you call it like its function, and it binds like a method. It is immutable.
     """
 
-    _metadata: Metadata
     _codec: Codec[Any]
     _options: Mapping[str, Any]
     _output: OutputType
@@ -138,75 +132,10 @@ class Tool(Generic[P, R]):
     # --- what it is ----------------------------------------------------------------------------------
 
     @property
-    def name(self) -> str:
-        """The name by which the model calls it."""
-        return self._metadata.name
-
-    @property
-    def summary(self) -> str:
-        """The first sentence of its documentation."""
-        return self._metadata.documentation.summary
-
-    @property
-    def details(self) -> str | None:
-        """Its documentation after the summary, or None."""
-        return self._metadata.documentation.details
-
-    @property
-    def description(self) -> str:
-        """Its whole documentation: summary and details."""
-        return self._metadata.documentation.description
-
-    @property
-    def examples(self) -> tuple[Any, ...]:
-        """Arguments of calls, as JSON values that the caller owns."""
-        return tuple([copy_json(example) for example in self._metadata.examples])
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        """Labels by which your program can choose tools."""
-        return self._metadata.tags
-
-    @property
-    def timeout(self) -> float | None:
-        """Seconds that a call may take; None leaves it to the executor."""
-        return self._metadata.timeout
-
-    @property
-    def threads(self) -> bool | None:
-        """Whether a function that isn't async runs in a thread; None leaves it to the executor."""
-        return self._metadata.threads
-
-    @property
-    def max_content(self) -> float | None:
-        """Characters that the text of a result may have; None leaves it to the executor."""
-        return self._metadata.max_content
-
-    @property
-    def annotations(self) -> ToolAnnotations:
-        """Statements for the program that offers it, such as `read_only`; the model doesn't see them."""
-        return self._metadata.annotations
-
-    @property
     def takes_progress(self) -> bool:
         """Whether the function has a parameter for a `Progress`."""
         plan = self._plan
         return plan is not None and bool(plan.injected) and plan.takes_progress
-
-    @property
-    def enabled(self) -> Enabled:
-        """Whether the model may call it, or a function that decides this; None leaves it to the registry."""
-        return self._metadata.enabled
-
-    @property
-    def described_by(self) -> str | None:
-        """Name of the tool that gives the long documentation on demand, or None."""
-        return self._metadata.described_by
-
-    @property
-    def describes_tools(self) -> bool:
-        """Whether it returns the documentation of other tools, like a tool made by `describe_tools`."""
-        return self._metadata.describes_tools
 
     @property
     def has_more(self) -> bool:
@@ -286,6 +215,8 @@ class Tool(Generic[P, R]):
         Raises:
             ToolError: it isn't one of the injected parameters.
         """
+        from .context import injected_type
+
         return injected_type(self.name, self._plan, name)
 
     def input_schema(self, **options: Unpack[StyleOptions]) -> dict[str, Any]:
@@ -431,7 +362,7 @@ class Tool(Generic[P, R]):
         if not isinstance(graph.resolve_root(), UnionNode):  # of a union, the encoder says what is wrong
             self._check_input(given, "encode_input")
         arguments: dict[str, Any] = self._codec.encode(given)
-        if not _keeps_not_all(graph):
+        if not keeps_not_all(graph):
             return arguments
 
         if not is_same_state(self.decode(arguments), given):
@@ -462,7 +393,7 @@ class Tool(Generic[P, R]):
     def _check_input(self, given: Any, caller: str) -> None:
         taken = self._forms.get(_TAKEN)
         if taken is None:
-            taken = self.keep_form(_TAKEN, _class_of_inputs(self._codec))
+            taken = self.keep_form(_TAKEN, class_of_inputs(self._codec))
         if not isinstance(given, taken):
             wanted = getattr(self.input_type, "__name__", "input")
             raise ToolError(
@@ -520,7 +451,7 @@ class Tool(Generic[P, R]):
             MissingContextError: a value to inject is missing; the function does not run.
             ToolError: there is no function, or it is async.
         """
-        if self.is_async:
+        if self._is_async:
             raise ToolError(self.name, "it is async: use await acall or await arun")
         result: R = self._call(given, context, injected)
         return result
@@ -665,7 +596,8 @@ class Tool(Generic[P, R]):
         plan = self._plan
         if plan is None or not plan.injected:
             return
-        self._injected_values(plan, plan.without_progress(), {}, context)
+        place: str = getattr(self, "__qualname__", self.name)
+        _injecting()(self.name, place, plan, plan.without_progress(), {}, context)
 
     def _call(self, given: Any, context: Context | None, injected: Mapping[str, Any]) -> Any:
         plan = self._plan
@@ -674,42 +606,10 @@ class Tool(Generic[P, R]):
         self._check_input(given, "call")
         values: Mapping[str, Any] = {}
         if plan.injected or injected:
-            values = self._injected_values(plan, plan.injected, injected, context)
+            place: str = getattr(self, "__qualname__", self.name)
+            values = _injecting()(self.name, place, plan, plan.injected, injected, context)
         positional, named, extra = call_arguments(plan.callee.parameters, values, plan.input_parameter, given)
         return self._function(*positional, **named, **extra)
-
-    def _injected_values(
-        self, plan: CallPlan, wanted: Sequence[Any], given: Mapping[str, Any], context: Context | None
-    ) -> Mapping[str, Any]:
-        try:
-            return injected_values(self.name, wanted, given, context)
-        except MissingContextError as error:
-            place: str = getattr(self, "__qualname__", self.name)
-            raise about_instance(error, self.name, place, plan) from None
-
-    # --- whether it is a coroutine function -----------------------------------------------------
-
-    @property
-    def _is_coroutine_marker(self) -> Any:
-        # Python 3.12: `inspect.iscoroutinefunction` compares it with this object.
-        names = ("_is_coroutine_mark", "_is_coroutine_marker")  # of Python 3.13, and of 3.12
-        return coroutine_mark("inspect", *names) if self.is_async else None
-
-    @property
-    def _is_coroutine(self) -> Any:
-        # `asyncio.iscoroutinefunction` does so before Python 3.14.
-        return coroutine_mark("asyncio.coroutines", "_is_coroutine") if self.is_async else None
-
-    # --- where a framework expects a function ----------------------------------------------------
-
-    if not TYPE_CHECKING:  # checkers would find no misspelt name any more
-
-        def __getattr__(self, name: str) -> Any:
-            # An attribute of the class would count for the annotation `Tool` too.
-            if name == "__get_pydantic_core_schema__":
-                return _refuse_pydantic
-            message = f"{type(self).__name__!r} object has no attribute {name!r}"
-            raise AttributeError(message, name=name, obj=self)
 
     # --- as a value ------------------------------------------------------------------------------
 
@@ -736,54 +636,20 @@ class Tool(Generic[P, R]):
     def __repr__(self) -> str:
         return f"<{pascal_case(self.name)}Tool {self.name!r}>"
 
-    def __setattr__(self, name: str, value: object) -> None:
-        if name == "__isabstractmethod__":  # `abc.abstractmethod` leaves its mark on what it decorates
-            self.__dict__[name] = value
-            return
-        message = f"a Tool is immutable: {name} can't be set; with_ returns a changed copy"
-        if not hasattr(self.__class__, name):  # as decorators of frameworks do
-            message = not_a_function(f"{name} can't be set on it")
-        raise AttributeError(message)
-
-    def __delattr__(self, name: str) -> NoReturn:
-        message = f"a Tool is immutable: {name} can't be deleted"
-        raise AttributeError(message)
-
-    def __copy__(self) -> Tool[P, R]:
-        return self
-
-    def __deepcopy__(self, memo: object) -> Tool[P, R]:
-        return self
-
     def __reduce__(self) -> Any:
         # As a function is pickled: by its place in its module.
         return getattr(self, "__qualname__", self.name)
 
 
-@cache  # an import takes longer than the hint, even where the module is there already
+@cache  # an import takes longer than finding the values, even where the module is there already
+def _injecting() -> Callable[..., Mapping[str, Any]]:
+    from .context import injected_values  # most tools have no injected parameters
+
+    return injected_values
+
+
+@cache  # as above
 def _hints() -> Callable[[DecodeError | None, str, str | None], str | None]:
     from .failures import error_hint
 
     return error_hint
-
-
-def _refuse_pydantic(*_: object) -> NoReturn:
-    message = not_a_function("pydantic can't read it")
-    raise TypeError(message)
-
-
-def _class_of_inputs(codec: Codec[Any]) -> type[Any]:
-    """Return the class of the instances that a codec makes."""
-    node = codec.graph.resolve_root()
-    if isinstance(node, UnionNode):  # of plain dicts: unions of classes have no function
-        node = codec.graph.resolve(node.members[0])
-    if not isinstance(node, ObjectNode) or codec.decoded_type is RawArguments:
-        return RawArguments
-    taken: type[Any] = dict if node.form == "typed_dict" else node.type
-    return taken
-
-
-def _keeps_not_all(graph: Graph) -> bool:
-    """Return whether there is an `InitVar` in the type, which an instance doesn't keep."""
-    nodes = visit([graph.root, *graph.definitions.values()])
-    return any(field.init_only for node in nodes if isinstance(node, ObjectNode) for field in node.fields)

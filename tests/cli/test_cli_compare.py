@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 import subprocess
 import sys
+from threading import Thread
 
 import pytest
 
@@ -27,11 +30,13 @@ def desk(tmp_path, monkeypatch, run):
     (tmp_path / "compare_desk.py").write_text(TOOLS)
 
     def command(*words):
-        sys.modules.pop("compare_desk", None)
+        for name in ("compare_desk", "compare_new"):
+            sys.modules.pop(name, None)
         return run(*words)
 
     yield command
-    sys.modules.pop("compare_desk", None)
+    for name in ("compare_desk", "compare_new"):
+        sys.modules.pop(name, None)
 
 
 def change(tmp_path):
@@ -48,7 +53,7 @@ def test_a_snapshot_is_written_and_compared(desk, tmp_path):
     status, out, _ = desk("diff", "desk.json", "compare_desk")
     assert status == 1
     assert out.splitlines() == [
-        "breaking: a call that worked is refused, or a result comes that nobody was told of",
+        "breaking: a call that used to work is refused, or a result may come that wasn't allowed before",
         "  refund: reason: required: not there → required",
         '    call: {"order":0,"amount":0}',
         "meaning: every call still works, and does something else",
@@ -68,7 +73,7 @@ def test_the_status_follows_the_level(desk, tmp_path):
     status, _, err = desk("diff", "--check", "desk.json", "compare_desk")
     assert (status, err) == (
         1,
-        "desk.json isn't up to date: operator-schema snapshot compare_desk -o FILE\n",
+        "desk.json isn't up to date: operator-schema snapshot compare_desk -o desk.json\n",
     )
 
 
@@ -89,6 +94,39 @@ def test_the_forms(desk, tmp_path):
     assert "desk.json → compare_desk" in page
 
 
+def test_a_link_stays_and_modes_are_kept(desk, tmp_path):
+    (tmp_path / "desk.json").write_text("")
+    (tmp_path / "desk.json").chmod(0o600)
+    (tmp_path / "link.json").symlink_to("desk.json")
+    assert desk("snapshot", "compare_desk", "-o", "link.json")[0] == 0
+    assert (tmp_path / "link.json").is_symlink()
+    assert (tmp_path / "desk.json").read_text().startswith("{")
+    assert (tmp_path / "desk.json").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no pipes with a name")
+@pytest.mark.needs_threads
+def test_a_pipe_stays_one(desk, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    read = []
+    reader = Thread(target=lambda: read.append((tmp_path / "pipe").read_text()))
+    reader.start()
+    assert desk("snapshot", "compare_desk", "-o", "pipe")[0] == 0
+    reader.join(20)
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    assert read[0].startswith("{")
+
+
+def test_a_misspelt_entry_is_told(desk, tmp_path):
+    desk("snapshot", "compare_desk", "-o", "desk.json")
+    change(tmp_path)
+    (tmp_path / "allow.toml").write_text('[[accept]]\ntool = "refnd"\nreason = "known"\nuntil = 2999-01-01\n')
+    assert (
+        "did you mean the tool refund?"
+        in desk("diff", "--allow", "allow.toml", "desk.json", "compare_desk")[2]
+    )
+
+
 def test_accepted_changes_dont_count(desk, tmp_path):
     desk("snapshot", "compare_desk", "-o", "desk.json")
     change(tmp_path)
@@ -103,12 +141,38 @@ def test_accepted_changes_dont_count(desk, tmp_path):
     assert "allow.toml: allow file: 3 problems" in err
 
 
+def git(*words):
+    settings = ["-c", "user.name=x", "-c", "user.email=x@example.com", "-c", "commit.gpgsign=false"]
+    subprocess.run(["git", *settings, *words], check=True, capture_output=True)  # noqa: S607  # as a user would
+
+
+@pytest.mark.needs_process
+@pytest.mark.parametrize("is_absolute", [False, True])
+def test_a_revision_has_its_sources_where_they_are_today(desk, tmp_path, monkeypatch, is_absolute):
+    (tmp_path / "src").mkdir()
+    (tmp_path / "compare_desk.py").rename(tmp_path / "src" / "compare_desk.py")
+    git("init")
+    git("add", ".")
+    git("commit", "-m", "first")
+    (tmp_path / "src" / "compare_desk.py").write_text(CHANGED)
+    (tmp_path / "src" / "compare_new.py").write_text(TOOLS)
+    monkeypatch.syspath_prepend(str(tmp_path / "src"))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "src") if is_absolute else "src")
+    status, out, err = desk("diff", "--git", "HEAD", "compare_desk")
+    assert (status, out.splitlines()[-1], err) == (1, "1 breaking, 1 meaning", "")
+    # A module that the revision doesn't have is new.
+    assert desk("diff", "--git", "HEAD", "compare_new")[:2] == (
+        0,
+        "wider: all that worked works, and more does\n  refund: added: not there → added\n1 wider\n",
+    )
+    status, _, err = desk("diff", "--git", "HEAD", "cli_samples")
+    assert status == 2
+    assert "not from the repository in" in err
+    assert "pip install -e" in err
+
+
 @pytest.mark.needs_process
 def test_a_revision_of_git_is_compared(desk, tmp_path):
-    def git(*words):
-        settings = ["-c", "user.name=x", "-c", "user.email=x@example.com", "-c", "commit.gpgsign=false"]
-        subprocess.run(["git", *settings, *words], check=True, capture_output=True)  # noqa: S607  # as a user would
-
     desk("snapshot", "compare_desk", "-o", "desk.json")
     git("init")
     git("add", ".")
@@ -152,13 +216,22 @@ def test_a_server_is_asked(desk):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["diff", "compare_desk"], "give two targets: OLD and NEW"),
+        (["diff", "compare_desk"], "give two targets, OLD and NEW, or one with --git REVISION"),
         (["diff", "--git", "HEAD", "a", "b"], "give one target with --git"),
         (["diff", "gone.json", "compare_desk"], "gone.json can't be read: No such file or directory"),
         (["diff", "broken.json", "compare_desk"], "broken.json isn't JSON"),
         (["diff", "empty.json", "compare_desk"], "empty.json: it has no tools"),
         (["snapshot", "bytes.json"], "bytes.json can't be read: it isn't UTF-8"),
         (["snapshot", "json"], "there are no tools in json"),
+        (["snapshot", "mcp:http://127.0.0.1:1/mcp"], "write the URL without mcp: http://127.0.0.1:1/mcp"),
+        (
+            ["diff", "later.json", "compare_desk"],
+            'later.json: its format is "operator_schema snapshot 9"',
+        ),
+        (["diff", ".", "compare_desk"], ". is a folder: give a file in it, or the name of a module"),
+        (["diff", "compare_desk.py", "compare_desk"], "'compare_desk.py' is a path; give MODULE by its name"),
+        (["snapshot", "compare_desk", "-o", "."], ". is a folder: give a file, such as tools.json"),
+        (["snapshot", "compare_desk", "-o", ""], "the empty name is a folder"),
         (["snapshot", "mcp:"], 'write the command behind "mcp:"'),
         (["snapshot", "compare_desk", "-o", "gone/x.json"], "gone/x.json can't be written"),
     ],
@@ -167,6 +240,7 @@ def test_a_server_is_asked(desk):
 def test_wrong_use_says_what_to_do(desk, tmp_path, words, said):
     (tmp_path / "broken.json").write_text("{")
     (tmp_path / "empty.json").write_text("{}")
+    (tmp_path / "later.json").write_text('{"format": "operator_schema snapshot 9", "tools": []}')
     (tmp_path / "bytes.json").write_bytes(b"\xff")
     status, _, err = desk(*words)
     assert (status, said in err) == (2, True), err

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pytest
 
 from operator_schema import Executor, RawCall, tool
-from operator_schema.execution.threads import LONG, takes_long
+from operator_schema.tools.calls import LONG, takes_long
 
 pytestmark = pytest.mark.needs_threads
 

@@ -8,9 +8,11 @@ import pickle
 import pytest
 from round_samples import Odd, Text, done, ids, pay, raw, search, toolset
 
+import operator_schema
 from operator_schema import Complete, Defer, EncodeError, Reject, RoundError, RunNormally, Transcript, hook
 from operator_schema.errors import HookError
 from operator_schema.rounds import Hooks, rejection_reason
+from operator_schema.rounds.hooks import DECISIONS
 
 CONFIRM = "the tool asks for the agreement of a person (confirm=True)"
 
@@ -26,6 +28,16 @@ def query(text):
 
 
 # --- each decision -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", DECISIONS)
+def test_a_decision_that_ends_keeps_later_hooks_from_being_asked(kind):
+    assert getattr(operator_schema, kind.__name__) is kind
+    asked = []
+    decision = kind("gone") if kind is Complete else kind()
+    plan = done(toolset.offer().round([raw("fetch", url="u")]).apply(Hooks(lambda _: decision, asked.append)))
+    assert asked == ([] if kind.ends else [plan.calls[0].as_pending()])
+    assert (plan.calls[0].result is not None) is kind.ends
 
 
 def test_to_run_normally_leaves_the_call_pending():

@@ -1,0 +1,322 @@
+"""The command inspect."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import asynccontextmanager, redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import DuplicateToolError
+from ..inspector import is_url
+from ..json_values import is_array
+from ..message_text import clip, escape
+from .arguments import NAME, REGISTRY, TargetCommand, given_to_factory, traceback_option
+from .contexts import OpenContexts
+from .lookup import ObjectName, find_context, find_offered
+from .modules import SourceFiles, WrongUse
+from .output import count
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Mapping
+
+    from ..inspector import Inspector, Subject
+    from ..rounds import SqliteStore
+    from .contexts import GivenContext
+    from .output import Output
+
+__all__ = ["inspect_tools"]
+
+_NEEDED = {"starlette", "uvicorn"}
+_SECONDS_BETWEEN_LOOKS = 0.3
+_MESSAGE_LENGTH = 300
+
+
+class _InspectCommand(TargetCommand):
+    """`inspect`, whose target may be a URL: that is `--mcp URL`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the words."""
+        words: list[str] = []
+        for word in args:
+            words += ["--mcp", word] if is_url(word) and words[-1:] != ["--mcp"] else [word]
+        return super().parse_args(ctx, words)
+
+
+@click.command(
+    "inspect",
+    cls=_InspectCommand,
+    epilog="""\b
+examples:
+  operator-schema inspect app:registry
+  operator-schema inspect --context app:make_context --calls calls.jsonl app:registry
+  operator-schema inspect --store desk.db app:registry
+  operator-schema inspect --mcp "npx -y @modelcontextprotocol/server-everything"
+  operator-schema inspect https://tools.example.com/mcp
+""",
+)
+@click.argument("target", type=REGISTRY, required=False, metavar="MODULE[:REGISTRY]|URL")
+@click.option("--mcp", "server", metavar="COMMAND", help="The command, or URL, of an MCP server to inspect.")
+@click.option(
+    "--context", type=NAME, metavar="MODULE:NAME", help="A mapping to inject, or what makes or opens one."
+)
+@click.option(
+    "--calls",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A log of calls, as JSON Lines.",
+)
+@click.option(
+    "--tried",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File for the calls that you keep on the page (default: they are forgotten at the end).",
+)
+@click.option(
+    "--store",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File of a SqliteStore, whose rounds wait for a person.",
+)
+@click.option("--secret-env", metavar="NAME", help="Variable with the secret of the store.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="To listen on (default: any).")
+@click.option(
+    "--timeout",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0, min_open=True),
+    default=30.0,
+    help="Seconds that a call may take, unless its tool has a limit of its own (default: 30).",
+)
+@click.option("--reload/--no-reload", default=True, help="Whether to follow changes of your modules.")
+@traceback_option
+@click.pass_obj
+def inspect_tools(outputs: tuple[Output, Output], /, target: ObjectName | None, **options: Any) -> int:
+    """Show tools on a page in your browser: what models get of them, and what they send.
+
+    The page shows each tool as each provider gets it, what is lost on the way, and what it costs; how a call
+    is read, and what the model reads if it is wrong; which calls of a log fail, and why; and the calls that
+    wait for a person in a store. It reads the modules again when their files change.
+
+    Nobody but you can open it: it listens on this machine alone, and its address has a token. The target is a
+    module, MODULE:REGISTRY, or an MCP server of anybody, by its URL or by --mcp COMMAND.
+
+    It needs the extra inspector: pip install 'operator-schema[inspector]'
+    """
+    import asyncio
+
+    server: str | None = options["server"]
+    given = server or target
+    if given is None or (server is not None and target is not None):
+        message = "give one target: MODULE, MODULE:REGISTRY, the URL of an MCP server, or --mcp COMMAND"
+        raise WrongUse(message)
+    if server is not None and options["context"] is not None:
+        message = "--context is for your own tools: a server has what it needs"
+        raise WrongUse(message)
+    _check_installed()
+    options["given"] = given_to_factory(click.get_current_context())
+    kept = _kept(options)
+    try:
+        with redirect_stdout(sys.stderr):
+            return asyncio.run(_serve(given, options, kept, outputs[1]))
+    except OSError as error:
+        message = f"can't serve: {error.strerror or error}"
+        raise WrongUse(message) from None
+
+
+def _check_installed() -> None:
+    try:
+        from ..inspector import serving
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in _NEEDED:
+            raise
+        message = "inspect needs starlette and uvicorn: pip install 'operator-schema[inspector]'"
+        raise WrongUse(message) from None
+    del serving
+
+
+def _kept(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Open the files beside the tools.
+
+    Raises:
+        WrongUse: one isn't what it should be.
+    """
+    from sqlite3 import Error
+
+    from ..inspector.recordings import TriedCalls
+
+    for name in ("calls", "store"):
+        path: Path | None = options[name]
+        if path is not None and not path.is_file():
+            message = f"--{name}: there is no file {escape(str(path))}"
+            raise WrongUse(message)
+    try:
+        tried = TriedCalls(options["tried"])
+    except (OSError, ValueError) as error:
+        message = f"--tried {escape(str(options['tried']))} can't be used: {error}"
+        raise WrongUse(message) from None
+    try:
+        store = _store(options)
+    except (Error, ValueError) as error:
+        message = f"--store {escape(str(options['store']))} can't be used: {error}"
+        raise WrongUse(message) from None
+    return {"tried": tried, "store": store, "recorded": options["calls"]}
+
+
+def _store(options: Mapping[str, Any]) -> SqliteStore | None:
+    from ..rounds import SqliteStore
+
+    variable, path = options["secret_env"], options["store"]
+    if path is None:
+        if variable is not None:
+            message = "--secret-env is for --store"
+            raise WrongUse(message)
+        return None
+    secret = None
+    if variable is not None:
+        secret = os.environ.pop(variable, None)  # what tools start needn't know it
+        if secret is None:
+            message = f"the variable {escape(variable)} with the secret isn't set"
+            raise WrongUse(message)
+    return SqliteStore(path, secret=None if secret is None else secret.encode())
+
+
+async def _serve(
+    given: ObjectName | str, options: Mapping[str, Any], kept: Mapping[str, Any], err: Output
+) -> int:
+    """Serve until a signal comes."""
+    import asyncio
+
+    from ..inspector import Inspector, serve_inspector
+
+    opened = _server_inspected if isinstance(given, str) else _module_inspected
+    async with opened(given, options) as (subject, follow):
+        inspector = Inspector(subject, **kept)
+        following = asyncio.create_task(follow(inspector, err))
+
+        def announce(address: str) -> None:
+            err.line(f"operator-schema: {count(len(subject.tools), 'tool')} of {subject.name}", "dim")
+            err.line(address)
+            err.line("open this address in a browser; Ctrl+C ends it", "dim")
+            err.flush()
+
+        try:
+            await serve_inspector(inspector, options["port"], announce)
+        finally:
+            following.cancel()
+    return 0
+
+
+@asynccontextmanager
+async def _server_inspected(place: Any, options: Mapping[str, Any]) -> AsyncGenerator[tuple[Subject, Any]]:
+    """Connect to an MCP server for as long as the page is served.
+
+    Raises:
+        WrongUse: there is none, or it doesn't list its tools.
+    """
+    from ..inspector import server_tools
+
+    is_open = False
+    try:
+        async with server_tools(place) as tools:
+            subject = _subject_of_server(place, tools, options)
+            is_open = True
+            yield subject, _follow_nothing
+    except ModuleNotFoundError as error:
+        if error.name != "mcp":
+            raise
+        message = "an MCP server needs the package mcp: pip install 'operator-schema[inspector,mcp]'"
+        raise WrongUse(message) from None
+    except Exception as error:
+        if is_open:
+            raise
+        message = f"the MCP server {escape(place)} can't be used: {_reason(error)}"
+        raise WrongUse(message) from None
+
+
+def _reason(error: BaseException) -> str:
+    """Return why a server can't be used, from within the groups that task groups make."""
+    found: Any = error
+    while issubclass(type(found), BaseExceptionGroup):
+        found = found.exceptions[0]
+    text = clip(escape(str(found)), _MESSAGE_LENGTH)
+    return text or ("it doesn't answer" if isinstance(found, TimeoutError) else type(found).__name__)
+
+
+def _subject_of_server(place: str, tools: Any, options: Mapping[str, Any]) -> Subject:
+    from ..inspector import subject_of
+
+    notes = tuple(tools.report().splitlines())
+    return subject_of(place, list(tools), is_foreign=True, notes=notes, timeout=options["timeout"])
+
+
+async def _follow_nothing(_inspector: Inspector, _err: Output) -> None:
+    """Follow a server that isn't ours to reload."""
+
+
+@asynccontextmanager
+async def _module_inspected(given: Any, options: Mapping[str, Any]) -> AsyncGenerator[tuple[Subject, Any]]:
+    """Import tools, and open their context for as long as the page is served."""
+    offered, found = _offered(given, options)
+    contexts = OpenContexts()
+    try:
+        subject = _subject(given, offered, await contexts.open(found), options)
+
+        async def follow(inspector: Inspector, err: Output) -> None:
+            if options["reload"]:
+                await _reload(given, options, contexts, inspector, err)
+
+        yield subject, follow
+    finally:
+        await contexts.close()
+
+
+def _offered(target: ObjectName, options: Mapping[str, Any]) -> tuple[Any, GivenContext | None]:
+    """Import tools, and what gives their context.
+
+    Raises:
+        WrongUse: they can't be imported, or there are none.
+    """
+    traceback = options["show_traceback"]
+    offered: Any = find_offered(target, options["given"], show_traceback=traceback)
+    if is_array(offered) and not offered:
+        name = escape(":".join(filter(None, target)))
+        message = f"there are no tools in {name}: decorate functions with @tool"
+        raise WrongUse(message)
+    context = options["context"]
+    return offered, None if context is None else find_context(context, show_traceback=traceback)
+
+
+def _subject(
+    target: ObjectName, offered: Any, context: Mapping[Any, Any] | None, options: Mapping[str, Any]
+) -> Subject:
+    from ..inspector import subject_of
+
+    name = ":".join(filter(None, target))
+    try:
+        return subject_of(name, offered, context=context, timeout=options["timeout"])
+    except DuplicateToolError as error:
+        raise WrongUse(escape(str(error))) from None
+
+
+async def _reload(
+    target: ObjectName, options: Mapping[str, Any], contexts: OpenContexts, inspector: Inspector, err: Output
+) -> None:
+    """Import the modules again whenever their files change; if that fails, the tools stay as they are."""
+    import asyncio
+
+    files = SourceFiles(target.module)
+    while True:
+        await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+        if not files.have_changed():
+            continue
+        try:
+            offered, found = await asyncio.to_thread(files.import_again, lambda: _offered(target, options))
+            subject = _subject(target, offered, await contexts.open(found), options)
+        except Exception as error:  # noqa: BLE001  # the program that is being changed
+            text = error.message if isinstance(error, click.ClickException) else str(error)
+            inspector.fail(text)
+            err.report("", f"not reloaded: {text}")
+        else:
+            inspector.replace(subject)
+            err.line(f"operator-schema: reloaded, {count(len(subject.tools), 'tool')}", "dim")
+        err.flush()

@@ -1,0 +1,358 @@
+"""Which questions can the page ask, and how are they answered?"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass, field
+from importlib.resources import files
+from sqlite3 import Error as SqliteError
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from ..codec.shortcuts import decode_json
+from ..errors import DecodeError
+from ..json_values import without_surrogates
+from ..providers import provider_names
+from .catalogue import overview, page_of_tool, provider_named
+from .pasted import UnreadableAnswerError, take_apart
+from .readings import LONGEST_TEXT, read_call, read_in_steps
+from .recordings import read_log, replayed_log
+from .running import Agreements, run_call
+from .waiting import Decision, DecisionError, decide, load_round, round_as_dict, run_round, waiting_rounds
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Awaitable, Callable
+    from pathlib import Path
+
+    from starlette.requests import Request
+
+    from ..rounds import SqliteStore
+    from .subject import Inspector
+
+    Answer = Callable[[Request], Awaitable[Response]]
+
+__all__ = ["FILES", "app_of"]
+
+T = TypeVar("T")
+
+FILES = {
+    "api.js": "text/javascript",
+    "calls.js": "text/javascript",
+    "catalogue.js": "text/javascript",
+    "dom.js": "text/javascript",
+    "form.js": "text/javascript",
+    "inspector.css": "text/css",
+    "main.js": "text/javascript",
+    "rounds.js": "text/javascript",
+    "tool.js": "text/javascript",
+    "try.js": "text/javascript",
+}
+"""The files of the page beside `index.html`; no others are served."""
+
+
+@dataclass
+class Sent:
+    """Arguments of a tool, as text."""
+
+    tool: str
+    arguments: str
+    repair: bool | None = None
+    size: int = 5
+
+    def __post_init__(self) -> None:
+        """Check the limits."""
+        if len(self.arguments) > LONGEST_TEXT or not 1 <= self.size <= LONGEST_TEXT:
+            message = f"arguments have at most {LONGEST_TEXT:,} characters, and pieces at least one"
+            raise ValueError(message)
+
+
+@dataclass
+class ToRun:
+    """A call that is to run, and what a person said about it."""
+
+    tool: str
+    arguments: str
+    agreement: str | None = None
+    answers: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass
+class Pasted:
+    """A text that may be an answer of a provider."""
+
+    text: str
+    provider: str | None = None
+
+
+@dataclass
+class Decided:
+    """What a person decided about a call that waits."""
+
+    round_id: str
+    call: int
+    action: Literal["approve", "reject", "answer"]
+    value: Any = None
+
+
+@dataclass
+class RoundToRun:
+    """A round whose approved calls are to run."""
+
+    round_id: str
+    agreement: str | None = None
+
+
+@dataclass
+class Position:
+    """The position of a tried call."""
+
+    index: int
+
+
+class _NotFoundError(LookupError):
+    """There is nothing under an address."""
+
+
+def app_of(inspector: Inspector) -> Starlette:
+    """Return the application that answers the page; `Guard` belongs in front of it."""
+    own = _Answers(inspector)
+    reading: dict[str, Answer] = {
+        "/api/state": own.state,
+        "/api/catalogue": own.catalogue,
+        "/api/tool": own.tool,
+        "/api/recorded": own.recorded,
+        "/api/tried": own.tried,
+        "/api/waiting": own.waiting,
+    }
+    doing: dict[str, Answer] = {
+        "/api/read": own.read,
+        "/api/stream": own.stream,
+        "/api/run": own.run,
+        "/api/paste": own.paste,
+        "/api/tried/keep": own.keep,
+        "/api/tried/forget": own.forget,
+        "/api/tried/accept": own.accept,
+        "/api/waiting/decide": own.decide,
+        "/api/waiting/run": own.run_round,
+    }
+    routes = [
+        Route("/", _file("index.html", "text/html"), methods=["GET"]),
+        *[Route(f"/page/{name}", _file(name, kind), methods=["GET"]) for name, kind in FILES.items()],
+        *[Route(path, _answered(answer), methods=["GET"]) for path, answer in reading.items()],
+        *[Route(path, _answered(answer), methods=["POST"]) for path, answer in doing.items()],
+    ]
+    return Starlette(routes=routes)
+
+
+def _file(name: str, kind: str) -> Answer:
+    content = files(__package__ or "").joinpath("page", name).read_bytes()
+
+    async def answer(_: Request) -> Response:
+        return Response(content, media_type=kind)
+
+    return answer
+
+
+def _answered(answer: Answer) -> Answer:
+    """Return what answers a question, with errors as JSON."""
+
+    async def answered(request: Request) -> Response:
+        try:
+            return await answer(request)
+        except DecodeError as error:
+            return _json({"problem": str(error)}, 400)
+        except LookupError as error:
+            return _json({"problem": str(error)}, 404)
+        except (DecisionError, UnreadableAnswerError) as error:
+            return _json({"problem": str(error)}, 409)
+        except (OSError, ValueError, SqliteError) as error:
+            return _json({"problem": f"that can't be done: {error}"}, 409)
+
+    return answered
+
+
+def _json(value: Any, status: int = 200) -> Response:
+    return JSONResponse(_writable(value), status)
+
+
+def _writable(value: Any) -> Any:
+    """Return a JSON value that can be sent: without lone surrogates, and without numbers that aren't JSON."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        text = json.dumps(json.loads(json.dumps(value), parse_constant=str), ensure_ascii=False)
+    return json.loads(without_surrogates(text))
+
+
+async def _body(request: Request, kind: type[T]) -> T:
+    return decode_json(kind, await request.body())
+
+
+class _Answers:
+    """The answers to the page, each from what is inspected now.
+
+    What only reads is computed in a thread: a large schema must not keep others waiting.
+    """
+
+    def __init__(self, inspector: Inspector) -> None:
+        self._inspector = inspector
+        self._agreements = Agreements()
+
+    async def state(self, _: Request) -> Response:
+        own = self._inspector
+        waiting = None if own.store is None else len(await run_in_threadpool(own.store.waiting))
+        about = {"version": own.version, "problem": own.problem, "name": own.subject.name}
+        kept = {"waiting": waiting, "tried": len(own.tried)}
+        recorded = None if own.recorded is None else own.recorded.name
+        return _json({**about, **kept, "recorded": recorded, "providers": provider_names()})
+
+    async def catalogue(self, request: Request) -> Response:
+        provider, strict = _asked(request)
+        return _json(
+            await run_in_threadpool(
+                overview, self._inspector.subject, provider_named(provider), strict=strict
+            )
+        )
+
+    async def tool(self, request: Request) -> Response:
+        name, strict = _asked(request)
+        subject, provider = self._inspector.subject, provider_named(name)
+        tool = subject.tool(request.query_params.get("name", ""))
+        return _json(await run_in_threadpool(page_of_tool, subject, tool, provider, strict=strict))
+
+    async def recorded(self, _: Request) -> Response:
+        path, subject = self._inspector.recorded, self._inspector.subject
+        if path is None:
+            message = "no log was given: start with --calls FILE"
+            raise _NotFoundError(message)
+
+        def read(path: Path) -> dict[str, Any]:
+            return {"file": path.name, **replayed_log(read_log(path), subject.tool)}
+
+        return _json(await run_in_threadpool(read, path))
+
+    async def tried(self, _: Request) -> Response:
+        own = self._inspector
+        return _json(await run_in_threadpool(own.tried.replayed, own.subject.tool))
+
+    async def read(self, request: Request) -> Response:
+        sent = await _body(request, Sent)
+        tool = self._tool_for(sent)
+        return _json((await run_in_threadpool(read_call, tool, sent.arguments)).as_dict())
+
+    async def stream(self, request: Request) -> Response:
+        sent = await _body(request, Sent)
+        tool = self._tool_for(sent)
+        return _json(await run_in_threadpool(read_in_steps, tool, sent.arguments, sent.size))
+
+    def _tool_for(self, sent: Sent) -> Any:
+        tool = self._inspector.subject.tool(sent.tool)
+        return tool if sent.repair is None else tool.with_(repair=sent.repair)
+
+    async def paste(self, request: Request) -> Response:
+        pasted = await _body(request, Pasted)
+        subject = self._inspector.subject
+        return _json(await run_in_threadpool(take_apart, subject, pasted.text, pasted.provider))
+
+    async def run(self, request: Request) -> Response:
+        """Run a call: a line of JSON for each thing that happens, the last one with the result."""
+        asked = await _body(request, ToRun)
+        subject, version = self._inspector.subject, self._inspector.version
+        tool = subject.tool(asked.tool)
+        # After a reload it may be another function: then the agreement is void.
+        shown = (version, asked.tool, asked.arguments, asked.answers)
+        agreed = asked.agreement is not None and self._agreements.take(asked.agreement, *shown)
+        loop, events = asyncio.get_running_loop(), asyncio.Queue[dict[str, Any]]()
+
+        def tell(event: dict[str, Any]) -> None:
+            loop.call_soon_threadsafe(events.put_nowait, event)
+
+        async def run() -> None:
+            done = await run_call(
+                subject, tool, asked.arguments, agreed=agreed, answers=asked.answers, tell=tell
+            )
+            if "question" in done:
+                done = {**done, "agreement": self._agreements.offer(*shown)}
+            tell({"done": done})
+
+        return StreamingResponse(_lines(run, events), media_type="application/x-ndjson")
+
+    async def keep(self, request: Request) -> Response:
+        sent = await _body(request, Sent)
+        own = self._inspector
+        own.tried.keep(own.subject.tool(sent.tool), sent.arguments)
+        return await self.tried(request)
+
+    async def forget(self, request: Request) -> Response:
+        self._inspector.tried.forget((await _body(request, Position)).index)
+        return await self.tried(request)
+
+    async def accept(self, request: Request) -> Response:
+        own = self._inspector
+        await run_in_threadpool(own.tried.accept, own.subject.tool)
+        return await self.tried(request)
+
+    async def waiting(self, _: Request) -> Response:
+        return _json(await run_in_threadpool(waiting_rounds, self._inspector.subject, self._store()))
+
+    async def decide(self, request: Request) -> Response:
+        asked = await _body(request, Decided)
+        decision = Decision(asked.round_id, asked.call, asked.action, asked.value)
+        subject, store = self._inspector.subject, self._store()
+        return _json(await run_in_threadpool(decide, subject, store, decision))
+
+    async def run_round(self, request: Request) -> Response:
+        """Run what is approved in a round, when a person has seen once more what that is."""
+        asked = await _body(request, RoundToRun)
+        subject, store = self._inspector.subject, self._store()
+        version, round_id = self._inspector.version, asked.round_id
+        work = round_as_dict(await run_in_threadpool(load_round, subject, store, round_id))
+        texts = [call["text"] for call in work["calls"] if call["state"] == "pending"]
+        if asked.agreement is not None and self._agreements.take(asked.agreement, version, round_id, texts):
+            return _json(await run_round(subject, store, round_id))
+        if not texts:
+            message = "no call of this round is to be run"
+            raise DecisionError(message)
+        agreement = self._agreements.offer(version, round_id, texts)
+        return _json({"question": "\n\n".join(texts), "agreement": agreement})
+
+    def _store(self) -> SqliteStore:
+        if self._inspector.store is None:
+            message = "no store was given: start with --store FILE"
+            raise _NotFoundError(message)
+        return self._inspector.store
+
+
+def _asked(request: Request) -> tuple[str, bool]:
+    found = request.query_params
+    return found.get("provider", "openai_chat"), found.get("strict") == "1"
+
+
+async def _lines(
+    run: Callable[[], Awaitable[None]], events: asyncio.Queue[dict[str, Any]]
+) -> AsyncGenerator[str]:
+    """Yield events as lines until the last one; if the page has gone, the call is cancelled."""
+    task = asyncio.ensure_future(run())
+    task.add_done_callback(lambda done: events.put_nowait({"done": _failure_of(done)}))
+    try:
+        while True:
+            event = await events.get()
+            if event.get("done", event) is not None:
+                yield f"{json.dumps(_writable(event), ensure_ascii=False)}\n"
+            if "done" in event:
+                return
+    finally:
+        task.cancel()
+
+
+def _failure_of(done: asyncio.Future[None]) -> dict[str, Any] | None:
+    """Return why a call ended without a result, which `pass_through` of an executor makes possible."""
+    if done.cancelled():
+        return {"problem": "the call was cancelled"}
+    error = done.exception()
+    return None if error is None else {"problem": f"{type(error).__name__}: {error}"}

@@ -1,0 +1,291 @@
+"""What does a page show of tools: what they cost, what providers get of them, and what `lint` says?"""
+
+from __future__ import annotations
+
+import json
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Any
+
+from .. import providers as provider_table
+from ..errors import SchemaError
+from ..json_values import is_array, is_object, to_json_text
+from ..message_text import nearest
+from ..providers import Provider, provider_names
+from ..providers.report import count_tokens, is_estimate
+from .forms import form_of
+from .readings import finding_as_dict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..findings import Finding
+    from ..providers.report import ToolReport
+    from ..tools import Tool
+    from .subject import Subject
+
+__all__ = [
+    "UnknownProviderError",
+    "costs_of",
+    "needs_agreement",
+    "overview",
+    "page_of_tool",
+    "provider_named",
+    "side_by_side",
+]
+
+_MOST_LINES = 3_000
+"""Lines of two documents that are compared with each other."""
+
+_WORST_FIRST = ("weakened", "renamed", "null", "described")
+"""What becomes of a keyword, as the codes of losses say it."""
+
+
+class UnknownProviderError(LookupError):
+    """There is no provider of a name."""
+
+
+def provider_named(name: str) -> Provider:
+    """Return a provider by its name.
+
+    Raises:
+        UnknownProviderError: there is none.
+    """
+    if name not in provider_names():
+        near = nearest(name, provider_names())
+        message = f"there is no provider {name!r}" + (f"; did you mean {near}?" if near else "")
+        raise UnknownProviderError(message)
+    found: Provider = getattr(provider_table, name)
+    return found
+
+
+def needs_agreement(subject: Subject, tool: Tool[..., Any]) -> bool:
+    """Return whether a person has to agree to each call before it runs.
+
+    A tool of somebody else's server may destroy something, unless the server says otherwise: so MCP has it.
+    """
+    said = tool.annotations
+    if said.confirm or said.destructive:
+        return True
+    return subject.is_foreign and not said.read_only and said.destructive is not False
+
+
+def overview(subject: Subject, provider: Provider, *, strict: bool) -> dict[str, Any]:
+    """Return what the page shows of all tools.
+
+    Args:
+        subject: that has the tools.
+        provider: that gets them.
+        strict: whether its strict mode is asked for; a provider without one is asked without.
+    """
+    tools = subject.tools
+    is_strict = strict and provider.dialect is not None
+    report = provider.report(tools, strict=is_strict)
+    costs = [count_tokens(to_json_text(tool.definition())) for tool in tools]
+    rows = [
+        _row(subject, tool, sent, cost) for tool, sent, cost in zip(tools, report.tools, costs, strict=True)
+    ]
+    total = sum([row["tokens"] for row in rows]) or 1
+    return {
+        "name": subject.name,
+        "notes": list(subject.notes),
+        "tools": [{**row, "share": row["tokens"] / total} for row in rows],
+        "tokens": sum(costs),
+        "bytes": sum([row["bytes"] for row in rows]),
+        "is_estimate": is_estimate(),
+        "findings": [finding_as_dict(finding) for finding in subject.findings],
+        "provider": {
+            "name": provider.name,
+            "strict": is_strict,
+            "has_strict": provider.dialect is not None,
+            "accepted": report.is_accepted,
+            "tokens": report.tokens,
+            "bytes": report.size,
+            "refused": [str(finding) for finding in report.refused],
+        },
+    }
+
+
+def _row(subject: Subject, tool: Tool[..., Any], sent: ToolReport, cost: int) -> dict[str, Any]:
+    found = subject.findings_of(tool.name)
+    said = tool.annotations
+    return {
+        "name": tool.name,
+        "title": said.title,
+        "summary": tool.summary,
+        "tokens": cost,
+        "bytes": len(to_json_text(tool.definition()).encode(errors="replace")),
+        "sent_tokens": sent.tokens,
+        "sent_bytes": sent.size,
+        "losses": len(sent.losses),
+        "refused": bool(sent.refused),
+        "errors": sum([finding.severity == "error" for finding in found]),
+        "warnings": sum([finding.severity == "warning" for finding in found]),
+        "confirm": bool(said.confirm),
+        "destructive": bool(said.destructive),
+        "read_only": bool(said.read_only),
+        "needs_agreement": needs_agreement(subject, tool),
+        "enabled": tool.enabled is not False,
+    }
+
+
+def page_of_tool(
+    subject: Subject, tool: Tool[..., Any], provider: Provider, *, strict: bool
+) -> dict[str, Any]:
+    """Return what the page shows of one tool, as one provider gets it, and as the others do.
+
+    Args:
+        subject: that has the tool.
+        tool: one of its tools.
+        provider: as for `overview`.
+        strict: as for `overview`.
+    """
+    ours: Any = tool.definition()
+    schema = ours["input_schema"]
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "annotations": tool.annotations.as_dict(),
+        "is_async": tool.is_async,
+        "has_function": tool.has_function,
+        "home": tool.home,
+        "injected": list(tool.injected),
+        "needs_agreement": needs_agreement(subject, tool),
+        "definition": ours,
+        "output_schema": tool.output_schema(),
+        "form": form_of(schema),
+        "example": _example_of(tool),
+        "costs": costs_of(ours),
+        "findings": [finding_as_dict(finding) for finding in subject.findings_of(tool.name)],
+        "sent": _sent(tool, provider, strict=strict),
+        "providers": [_summary(tool, name, strict=strict) for name in provider_names()],
+    }
+
+
+def _sent(tool: Tool[..., Any], provider: Provider, *, strict: bool) -> dict[str, Any]:
+    """Return what a provider gets of a tool, beside ours."""
+    is_strict = strict and provider.dialect is not None
+    (report,) = provider.report([tool], strict=is_strict).tools
+    refused = [finding_as_dict(finding) for finding in report.refused]
+    try:
+        body = provider.request(tool.with_(enabled=True) if not is_strict else _strictly(tool))
+    except SchemaError as error:
+        body, refused = {}, refused or [finding_as_dict(finding) for finding in error.findings]
+    rows = side_by_side(_lines_of(tool.definition()), _lines_of(_tool_in(body))) if body else []
+    return {
+        "provider": provider.name,
+        "strict": report.strict,
+        "has_strict": provider.dialect is not None,
+        "wire_name": report.wire_name,
+        "tokens": report.tokens,
+        "bytes": report.size,
+        "refused": refused,
+        "losses": [finding_as_dict(loss) for loss in sorted(report.losses, key=_badness)],
+        "rows": rows,
+        "body": body,
+    }
+
+
+def _badness(loss: Finding) -> int:
+    return _WORST_FIRST.index(loss.code)
+
+
+def _strictly(tool: Tool[..., Any]) -> Any:
+    from ..rounds import Toolset
+
+    return Toolset(tool.with_(enabled=True)).offer(strict=True)
+
+
+def _tool_in(body: dict[str, Any]) -> Any:
+    """Return what stands for the one tool in a request."""
+    found: Any = body.get("tools", body)
+    if is_object(found) and "tools" in found:  # Bedrock's toolConfig
+        found = found["tools"]
+    while is_array(found) and len(found) == 1:
+        found = found[0]
+        if is_object(found) and is_array(found.get("functionDeclarations")):
+            found = found["functionDeclarations"]
+    return found
+
+
+def _lines_of(value: Any) -> list[str]:
+    return json.dumps(value, indent=2, ensure_ascii=False).split("\n")
+
+
+def side_by_side(ours: Sequence[str], theirs: Sequence[str]) -> list[dict[str, Any]]:
+    """Put the lines of two documents beside each other.
+
+    Args:
+        ours: lines of our definition.
+        theirs: lines of what a provider gets.
+
+    Returns:
+        Rows with `ours` and `theirs`, one of which may be None, and `same`: whether they say the same, at
+        whichever depth. Very long documents aren't compared: their rows have `same` as None.
+    """
+    if len(ours) + len(theirs) > _MOST_LINES:
+        longest = max(len(ours), len(theirs))
+        return [
+            {"ours": _at(ours, line), "theirs": _at(theirs, line), "same": None} for line in range(longest)
+        ]
+    plain = [[line.strip().rstrip(",") for line in lines] for lines in (ours, theirs)]
+    rows: list[dict[str, Any]] = []
+    for tag, first, last, start, end in SequenceMatcher(
+        None, plain[0], plain[1], autojunk=False
+    ).get_opcodes():
+        for offset in range(max(last - first, end - start)):
+            left = _at(ours[first:last], offset)
+            right = _at(theirs[start:end], offset)
+            rows.append({"ours": left, "theirs": right, "same": tag == "equal"})
+    return rows
+
+
+def _at(lines: Sequence[str], line: int) -> str | None:
+    return lines[line] if line < len(lines) else None
+
+
+def costs_of(definition: dict[str, Any]) -> list[dict[str, Any]]:
+    """List the parts of a definition by the tokens that they take, the most expensive first."""
+    schema = definition["input_schema"]
+    parts = {"(description of the tool)": definition["description"]}
+    properties = schema.get("properties")
+    for key, member in (properties if is_object(properties) else {}).items():
+        parts[key] = {key: member}
+    for key in ("$defs", "definitions"):
+        shared = schema.get(key)
+        for name, member in (shared if is_object(shared) else {}).items():
+            parts[f"(shared: {name})"] = {name: member}
+    costs = [
+        {"part": name, "tokens": count_tokens(part if isinstance(part, str) else to_json_text(part))}
+        for name, part in parts.items()
+    ]
+    return sorted(costs, key=lambda cost: -int(cost["tokens"]))
+
+
+def _summary(tool: Tool[..., Any], name: str, *, strict: bool) -> dict[str, Any]:
+    """Return what becomes of a tool at one provider, for the table of all."""
+    provider = provider_named(name)
+    (report,) = provider.report([tool], strict=strict and provider.dialect is not None).tools
+    kinds = [loss.code for loss in report.losses]
+    return {
+        "key": name,
+        "name": provider.name,
+        "has_strict": provider.dialect is not None,
+        "strict": report.strict,
+        "refused": [str(finding) for finding in report.refused],
+        "tokens": report.tokens,
+        "bytes": report.size,
+        "losses": {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)},
+    }
+
+
+def _example_of(tool: Tool[..., Any]) -> Any:
+    """Return arguments to begin with: the first example, or a smallest valid value."""
+    if tool.examples:
+        try:
+            return tool.encode_input(tool.examples[0])
+        except Exception:  # noqa: BLE001  # it may be arguments already, or of a class with code of its own
+            return tool.examples[0] if is_object(tool.examples[0]) else {}
+    try:
+        return tool.codec.example()
+    except Exception:  # noqa: BLE001  # no value was found, or a class's own code
+        return {}

@@ -1,0 +1,194 @@
+"""Which requests reach the page, and which headers does every answer have?"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+from hashlib import sha256
+from http.cookies import CookieError, SimpleCookie
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs
+
+from ..tools import WARNING, write_log
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+__all__ = ["HEADERS", "LARGEST_BODY", "Guard"]
+
+LARGEST_BODY = 4 * 2**20
+"""Bytes of a request."""
+
+_SECONDS_FOR_BODY = 10.0
+_LONGEST_QUERY = 8_192
+
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
+)
+
+HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+"""What every answer says: nothing but the page's own files is run or loaded, and nothing frames it."""
+
+_REASONS = {
+    401: "open the address that the inspector printed: it has a token",
+    403: "this page may not ask the inspector",
+    408: "the request took too long to arrive",
+    413: "the request is too large",
+    415: "a request that changes something is JSON",
+    421: "this Host isn't served here",
+}
+
+
+class Guard:
+    """An ASGI application that hands on only what the page itself asks.
+
+    Another page in the same browser can send requests here: its address shows in `Origin`, and a name of its
+    own that leads to this machine in `Host`. Who opens the address with the token gets a cookie, which the
+    browser sends with requests of the page alone. What is refused is logged without what was sent.
+
+    Args:
+        app: what is behind it.
+        port: that is listened on.
+        token: that the address has.
+    """
+
+    def __init__(self, app: ASGIApp, port: int, token: str) -> None:
+        self._app = app
+        self._hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
+        self._origins = {f"http://{host}" for host in self._hosts}
+        self._digest = _digest(token)
+        # A cookie is sent to all ports of a machine, so it doesn't have the token itself.
+        self._session = _digest(f"session of {token}").hex()
+        self._cookie = f"inspector_{port}"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, or hand it on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = _looked_at(scope["headers"])
+        is_new = self._has_token(scope)
+        status = self._status_of(scope["method"], headers, is_new=is_new)
+        body = b""
+        if status is None:
+            status, body = await _body_of(receive)
+        answer = self._with_headers(send, is_new=is_new and status is None)
+        if status is not None:
+            await _refuse(scope, answer, status)
+            return
+        messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def replay() -> Message:
+            return messages.pop() if messages else await receive()
+
+        await self._app(scope, replay, answer)
+
+    def _status_of(self, method: str, headers: dict[bytes, list[str]], *, is_new: bool) -> int | None:
+        """Return the status with which a request is refused; None if it isn't."""
+        hosts = headers[b"host"]
+        if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
+            return 421
+        origins = {f"http://{hosts[0].lower()}"} & self._origins
+        if any(origin.lower() not in origins for origin in headers[b"origin"]):
+            return 403
+        if any(site not in {"same-origin", "none"} for site in headers[b"sec-fetch-site"]) and not is_new:
+            return 403
+        if not is_new and not self._has_cookie(headers[b"cookie"]):
+            return 401
+        if method in {"GET", "HEAD"}:
+            return None
+        kinds = [kind.partition(";")[0].strip().lower() for kind in headers[b"content-type"]]
+        return None if kinds == ["application/json"] and not is_new else 415
+
+    def _has_token(self, scope: Scope) -> bool:
+        query = scope["query_string"]
+        if scope["method"] != "GET" or scope["path"] != "/" or not 0 < len(query) <= _LONGEST_QUERY:
+            return False
+        given = parse_qs(query.decode("latin-1"), max_num_fields=10).get("token", [])
+        return len(given) == 1 and hmac.compare_digest(_digest(given[0]), self._digest)
+
+    def _has_cookie(self, cookies: list[str]) -> bool:
+        for text in cookies:
+            try:
+                found = SimpleCookie(text).get(self._cookie)
+            except CookieError:
+                continue
+            if found is not None and hmac.compare_digest(_digest(found.value), _digest(self._session)):
+                return True
+        return False
+
+    def _with_headers(self, send: Send, *, is_new: bool) -> Send:
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                own = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+                if is_new:
+                    cookie = f"{self._cookie}={self._session}; Path=/; HttpOnly; SameSite=Strict"
+                    own.append((b"set-cookie", cookie.encode()))
+                names = {name for name, _ in own}
+                kept = [(name, value) for name, value in message.get("headers", ()) if name not in names]
+                message = {**message, "headers": [*kept, *own]}
+            await send(message)
+
+        return answer
+
+
+_LOOKED_AT = (b"host", b"origin", b"cookie", b"content-type", b"sec-fetch-site")
+
+
+def _looked_at(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, list[str]]:
+    found: dict[bytes, list[str]] = {name: [] for name in _LOOKED_AT}
+    for name, value in headers:
+        if name in found:
+            found[name].append(value.decode("latin-1"))
+    return found
+
+
+def _digest(text: str) -> bytes:
+    # Digests are of one length, so that the time of a comparison doesn't show that of the text.
+    return sha256(text.encode(errors="replace")).digest()
+
+
+async def _body_of(receive: Receive) -> tuple[int | None, bytes]:
+    """Read a request; its status if it is refused, else None and the whole of it."""
+    parts: list[bytes] = []
+    size = 0
+    try:
+        async with asyncio.timeout(_SECONDS_FOR_BODY):
+            while True:
+                message: Any = await receive()
+                if message["type"] != "http.request":
+                    return 408, b""  # the client has gone: nobody reads this
+                parts.append(message.get("body", b""))
+                size += len(parts[-1])
+                if size > LARGEST_BODY:
+                    return 413, b""
+                if not message.get("more_body", False):
+                    return None, b"".join(parts)
+    except TimeoutError:
+        return 408, b""
+
+
+async def _refuse(scope: Scope, send: Send, status: int) -> None:
+    reason = _REASONS[status]
+    peer = (scope.get("client") or ("somebody",))[0]
+    write_log(WARNING, "a request of %s is refused with %s: %s", peer, status, reason)
+    body = f"{reason}\n".encode()
+    headers = [
+        (b"content-type", b"text/plain; charset=utf-8"),
+        (b"content-length", str(len(body)).encode()),
+        (b"connection", b"close"),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

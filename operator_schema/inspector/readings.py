@@ -1,0 +1,152 @@
+"""How is a call read: what the function gets, what was put right, and what the model reads?"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from ..immutable import Value
+from ..message_text import clip
+from ..rounds import Toolset
+from ..tools import RawCall
+
+if TYPE_CHECKING:
+    from ..codec import Partial
+    from ..findings import Finding
+    from ..tools import Tool
+
+__all__ = ["LONGEST_TEXT", "Reading", "finding_as_dict", "read_call", "read_in_steps", "shown"]
+
+LONGEST_TEXT = 1_000_000
+"""Characters of the arguments of one call."""
+
+_LONGEST_VALUE = 4_000
+_LONGEST_STREAM = 20_000
+_MOST_STEPS = 400
+
+
+class Reading(Value):
+    """How one call is read; nothing is run.
+
+    Attributes:
+        tool: its name.
+        arguments: the input as arguments, with defaults and repairs; None if it doesn't fit.
+        shown: the input as Python shows it; None if it doesn't fit.
+        text: what the model reads if it doesn't fit; empty if it does.
+        code: why it doesn't fit, or None.
+        findings: what is wrong, or was put right or ignored.
+    """
+
+    tool: str
+    arguments: Any
+    shown: str | None
+    text: str
+    code: str | None
+    findings: tuple[Finding, ...]
+
+    @property
+    def fits(self) -> bool:
+        """Whether the call can be run."""
+        return self.code is None
+
+    @property
+    def outcome(self) -> dict[str, Any]:
+        """What has to stay the same when the tools change: the arguments that run, or the text."""
+        return {"arguments": self.arguments} if self.fits else {"text": self.text}
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the reading as JSON values."""
+        return {
+            "tool": self.tool,
+            "fits": self.fits,
+            "arguments": self.arguments,
+            "shown": self.shown,
+            "text": self.text,
+            "code": self.code,
+            "findings": [finding_as_dict(finding) for finding in self.findings],
+        }
+
+
+def finding_as_dict(finding: Finding) -> dict[str, Any]:
+    """Return a finding as JSON values, with the line in which it is shown; files below the folder by name."""
+    where = finding.where
+    here = os.path.join(os.getcwd(), "")  # noqa: PTH109, PTH118  # only text is compared
+    place = {} if where is None else {"where": where.removeprefix(here)}
+    return {**finding.as_dict(), **place, "severity": finding.severity, "line": str(finding)}
+
+
+def shown(value: object) -> str:
+    """Return how Python shows a value, cut where it is long; whatever its class does."""
+    try:
+        return clip(repr(value), _LONGEST_VALUE)
+    except Exception as error:  # noqa: BLE001  # a class's own code
+        return f"<{type(value).__name__}, whose repr raises {type(error).__name__}>"
+
+
+def read_call(tool: Tool[..., Any], arguments: Any) -> Reading:
+    """Read a call, as a round does before anything runs.
+
+    Args:
+        tool: that is called.
+        arguments: a dict, or the JSON text that the model wrote.
+    """
+    alone = tool.with_(enabled=True)
+    (call,) = Toolset(alone).offer().round([RawCall("1", tool.name, arguments)]).calls
+    if not call.has_input:
+        text, code = call.content or "", call.code
+        return Reading(tool.name, None, None, text, code, tuple(call.findings))
+    return Reading(tool.name, _arguments_of(call), shown(call.input), "", None, _notes(alone, arguments))
+
+
+def _arguments_of(call: Any) -> Any:
+    try:
+        return call.arguments
+    except Exception:  # noqa: BLE001  # what it was made of isn't kept (`InitVar`), or a class's own code
+        return None
+
+
+def _notes(tool: Tool[..., Any], arguments: Any) -> tuple[Finding, ...]:
+    """Return what was put right and ignored in arguments that fit."""
+    if arguments is None or (isinstance(arguments, str) and not arguments.strip()):
+        return ()
+    try:
+        return tool.decode_report(arguments).findings
+    except Exception:  # noqa: BLE001  # a class's own code, which may not do the same twice
+        return ()
+
+
+def read_in_steps(tool: Tool[..., Any], text: str, size: int) -> dict[str, Any]:
+    """Read the text of a call as it would arrive.
+
+    Args:
+        tool: that is called.
+        text: of the arguments.
+        size: characters of one piece.
+
+    Returns:
+        `steps`, one for each piece that changed what is known, and the `reading` of the whole.
+    """
+    taken = text[:_LONGEST_STREAM]
+    stream = tool.codec.stream()
+    steps: list[dict[str, Any]] = []
+    before: Partial | None = None
+    for start in range(0, len(taken), size):
+        known = stream.feed(taken[start : start + size])
+        if known is not before and len(steps) < _MOST_STEPS:
+            steps.append({"characters": min(start + size, len(taken)), **_step(known)})
+        before = known
+    return {
+        "steps": steps,
+        "is_cut": len(text) > len(taken) or len(steps) == _MOST_STEPS,
+        "reading": read_call(tool, text).as_dict(),
+    }
+
+
+def _step(known: Partial) -> dict[str, Any]:
+    return {
+        "fields": {name: shown(value) for name, value in known.fields.items()},
+        "receiving": known.receiving,
+        "missing": list(known.missing),
+        "findings": [finding_as_dict(finding) for finding in known.findings],
+        "is_complete": known.is_complete,
+    }

@@ -1,0 +1,283 @@
+"""How is one call run for a page: with whose agreement, and what comes back beside the result?"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import logging
+import secrets
+import time
+from collections import ChainMap
+from collections.abc import Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from hashlib import sha256
+from threading import Lock
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from ..errors import DecodeError, MissingContextError, NeedsInput, SchemaError, ToolError
+from ..json_values import is_array, is_object
+from ..message_text import clip
+from ..rounds import Toolset, answer_codec, answer_schema, call_text
+from ..tools import Audio, File, Image, RawCall, Resource
+from .catalogue import needs_agreement
+from .forms import form_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from ..tools import ProgressUpdate, Tool, ToolResult
+    from .subject import Subject
+
+__all__ = ["Agreements", "result_as_dict", "run_call", "undecided"]
+
+_MOST_RECORDS = 200
+_MOST_UPDATES = 200
+_LONGEST_LINE = 2_000
+_LONGEST_CONTENT = 200_000
+_MOST_PICTURE = 8 * 2**20
+_PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+"""What a browser shows without running anything in it."""
+
+_SECONDS_TO_AGREE = 300.0
+
+
+class Agreements:
+    """What a person saw before a call runs: an agreement is for exactly that call, once, for a while."""
+
+    def __init__(self) -> None:
+        self._key = secrets.token_bytes(32)
+        self._used: dict[str, float] = {}
+
+    def offer(self, *shown: Any) -> str:
+        """Return what has to come back for a call to run.
+
+        Args:
+            shown: JSON values that say which call it is.
+        """
+        until = time.monotonic() + _SECONDS_TO_AGREE
+        nonce = f"{until}:{secrets.token_hex(8)}"
+        return f"{nonce}:{self._digest(nonce, shown)}"
+
+    def take(self, given: Any, *shown: Any) -> bool:
+        """Return whether a person agreed to this call, and use the agreement up."""
+        if not isinstance(given, str) or not given.isascii() or given in self._used:
+            return False
+        nonce, _, digest = given.rpartition(":")
+        until = nonce.partition(":")[0]
+        if not hmac.compare_digest(digest, self._digest(nonce, shown)) or float(until) < time.monotonic():
+            return False
+        now = time.monotonic()
+        self._used = {one: end for one, end in self._used.items() if end > now} | {given: float(until)}
+        return True
+
+    def _digest(self, nonce: str, shown: tuple[Any, ...]) -> str:
+        text = json.dumps([nonce, *shown], sort_keys=True)
+        return hmac.new(self._key, text.encode(), sha256).hexdigest()
+
+
+async def run_call(
+    subject: Subject,
+    tool: Tool[..., Any],
+    arguments: str,
+    *,
+    agreed: bool = False,
+    answers: Mapping[str, Any] | None = None,
+    tell: Callable[[dict[str, Any]], object] | None = None,
+) -> dict[str, Any]:
+    """Run a call.
+
+    Args:
+        subject: that runs it.
+        tool: that is called.
+        arguments: JSON text, as a model writes it.
+        agreed: whether a person has agreed to exactly this call.
+        answers: what a person answered the tool, as JSON values by the name of the parameter.
+        tell: gets each `progress` and each `record` as it comes, maybe in another thread.
+
+    Returns:
+        `question`, what a person has to agree to first, and nothing else; or the `result`, the `seconds`,
+        the `progress` and the `records` that the tool logged.
+    """
+    raw = RawCall(None, tool.name, arguments)
+    if needs_agreement(subject, tool) and not agreed:
+        question = _question_about(tool, raw)
+        if question is not None:
+            return {"question": question}
+    try:
+        given = _decoded_answers(tool, answers or {})
+    except (DecodeError, SchemaError, ToolError) as error:
+        return {"problem": str(error)}
+    context = _with_answers(subject, given) if given else subject.context
+    updates: list[dict[str, Any]] = []
+
+    def on_progress(_: RawCall, update: ProgressUpdate) -> None:
+        if len(updates) < _MOST_UPDATES:
+            about = {"done": update.done, "total": update.total, "message": update.message}
+            updates.append(about)
+            say({"progress": about})
+
+    say = _to_nobody if tell is None else tell
+    with _records(say) as records:
+        start = time.perf_counter()
+        result = await subject.executor.run(
+            raw, context=context, confirm=_agreed if agreed else undecided, on_progress=on_progress
+        )
+        seconds = time.perf_counter() - start
+    if result.code == "needs_approval" and not agreed:
+        return {"question": _question_about(tool, raw) or result.content}
+    about = {"seconds": seconds, "progress": updates, "records": records}
+    return {"result": result_as_dict(result), **about, **_asked(tool, result)}
+
+
+def _agreed(_call: object) -> bool:
+    """Say that a person agreed: to what the tool asks for, and to what a hook leaves to a person."""
+    return True
+
+
+def undecided(_call: object) -> None:
+    """Say that nobody decided yet, so that the page asks, rather than whoever the executor would ask."""
+
+
+def _with_answers(subject: Subject, answers: dict[Any, Any]) -> Mapping[Any, Any]:
+    """Return what is injected, with the answers of a person before all else."""
+    known: Any = subject.executor.context if subject.context is None else subject.context
+    if not isinstance(known, Mapping) and known is not None:
+        known = known(None)  # a function of a framework's context, of which there is none
+    return ChainMap(answers, {} if known is None else cast("Any", known))
+
+
+def _question_about(tool: Tool[..., Any], raw: RawCall) -> str | None:
+    """Return what a person agrees to; None for a call that doesn't fit, so that it can't run anyway."""
+    (call,) = Toolset(tool.with_(enabled=True)).offer().round([raw]).calls
+    return call_text(call) if call.has_input else None
+
+
+def _decoded_answers(tool: Tool[..., Any], answers: Mapping[str, Any]) -> dict[Any, Any]:
+    return {name: answer_codec(tool, name).decode(answer) for name, answer in answers.items()}
+
+
+def _asked(tool: Tool[..., Any], result: ToolResult) -> dict[str, Any]:
+    """Return what a tool asks a person, and what is missing for it to run."""
+    raised: Any = (result.details or {}).get("exception")
+    if isinstance(raised, MissingContextError):
+        names = ", ".join(raised.parameters)
+        return {"missing": f"{tool.name} needs {names} from your program: start with --context MODULE:NAME"}
+    if result.code != "needs_input" or not isinstance(raised, NeedsInput):
+        return {}
+    try:
+        form = form_of(answer_schema(tool, raised))
+    except (SchemaError, ToolError) as error:
+        return {"missing": str(error)}
+    return {"asks": {"text": raised.question, "parameter": raised.parameter, "form": form}}
+
+
+def result_as_dict(result: ToolResult) -> dict[str, Any]:
+    """Return a result as JSON values: its text, its JSON, and its parts, pictures as what a page can show."""
+    details = result.details or {}
+    raised = details.get("exception")
+    return {
+        "content": clip(result.content, _LONGEST_CONTENT),
+        "is_error": result.is_error,
+        "code": result.code,
+        "json": _bounded(result.json),
+        "parts": [_part(part) for part in result.parts],
+        "exception": None if raised is None else clip(f"{type(raised).__name__}: {raised}", _LONGEST_LINE),
+        "notes": [
+            clip(str(note), _LONGEST_LINE)
+            for kind in ("repairs", "ignored", "mismatches")
+            for note in details.get(kind) or ()
+        ],
+    }
+
+
+def _bounded(value: Any) -> Any:
+    """Return a JSON value, unless it is larger than a page shows."""
+    if not (is_array(value) or is_object(value)):
+        return None
+    return value if len(json.dumps(value)) <= _LONGEST_CONTENT else None
+
+
+def _part(part: Any) -> dict[str, Any]:
+    """Return a part of a result; a picture with its data, if a page can show it."""
+    kind = type(part).__name__.lower()
+    if isinstance(part, Image) and part.media_type in _PICTURES and len(part.base64) <= _MOST_PICTURE:
+        return {"kind": kind, "text": part.as_text(), "media_type": part.media_type, "data": part.base64}
+    known = part.media_type if isinstance(part, (Image, Audio, File, Resource)) else None
+    return {"kind": kind, "text": clip(part.as_text(), _LONGEST_CONTENT), "media_type": known, "data": None}
+
+
+def _to_nobody(_: dict[str, Any]) -> None:
+    pass
+
+
+_Listener: TypeAlias = "tuple[list[dict[str, Any]], Callable[[dict[str, Any]], object]]"
+_LISTENING: ContextVar[_Listener | None] = ContextVar("records of one call", default=None)
+
+
+class _Handler(logging.Handler):
+    """Keep what is logged while calls run, each record for the call that logs it.
+
+    It listens to the root logger as long as a call runs, which meanwhile takes records from INFO on.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._calls = 0
+        self._level = logging.NOTSET
+
+    def begin(self) -> None:
+        """Listen for one call more."""
+        with _LOCK:
+            self._calls += 1
+            if self._calls == 1:
+                root = logging.getLogger()
+                self._level = root.level
+                root.addHandler(self)
+                root.setLevel(min(root.level, logging.INFO))
+
+    def end(self) -> None:
+        """Listen for one call less; after the last one, the root logger is as it was."""
+        with _LOCK:
+            self._calls -= 1
+            if not self._calls:
+                root = logging.getLogger()
+                root.removeHandler(self)
+                root.setLevel(self._level)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep a record."""
+        kept, say = _LISTENING.get() or (None, _to_nobody)
+        if kept is None or len(kept) >= _MOST_RECORDS:
+            return
+        try:
+            text = clip(record.getMessage(), _LONGEST_LINE)
+        except Exception as error:  # noqa: BLE001  # the program's own arguments of a record
+            text = f"(a record that can't be written: {type(error).__name__})"
+        about = {"level": record.levelname, "logger": record.name, "text": text}
+        kept.append(about)
+        say({"record": about})
+
+
+_LOCK = Lock()
+_HANDLER = _Handler()
+
+
+@contextmanager
+def _records(say: Callable[[dict[str, Any]], object]) -> Generator[list[dict[str, Any]]]:
+    """Listen to what is logged by the code inside, also in the threads that it starts for tools.
+
+    Args:
+        say: gets each record.
+
+    Yields:
+        The records, which grow.
+    """
+    kept: list[dict[str, Any]] = []
+    before = _LISTENING.set((kept, say))
+    _HANDLER.begin()
+    try:
+        yield kept
+    finally:
+        _HANDLER.end()
+        _LISTENING.reset(before)

@@ -1,0 +1,76 @@
+"""What the tests of the inspector start from: a desk with tools, and a page that is served."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import help_desk
+from page_client import Client
+from patience import at_most
+
+from operator_schema.inspector import Inspector, subject_of
+
+_SERVED = ["test_http.py", "test_inspect_command.py"]
+
+# Some need a browser, which `make test-browser` installs; some need a server, which isn't on every Python.
+collect_ignore = [
+    *([] if "INSPECTOR_BROWSER" in os.environ else ["test_in_browser.py"]),
+    *([] if find_spec("starlette") and find_spec("uvicorn") else _SERVED),
+]
+MOST_SECONDS = 90
+
+
+@pytest.fixture(autouse=True)
+def _ends():
+    """No test waits for ever, whatever a server does not say."""
+    with at_most(MOST_SECONDS):
+        yield
+
+
+@pytest.fixture
+def subject():
+    help_desk.PAID.clear()
+    return subject_of("help_desk:toolset", help_desk.toolset)
+
+
+@pytest.fixture
+def serve():
+    """Serve what is inspected with a real server, and return a client."""
+    import asyncio
+
+    from operator_schema.inspector import serve_inspector
+
+    ends = []
+
+    def start(inspector):
+        ready, address = threading.Event(), []
+
+        async def main():
+            task = asyncio.ensure_future(
+                serve_inspector(inspector, 0, lambda found: (address.append(found), ready.set()))
+            )
+            ends.append((asyncio.get_running_loop(), task, thread))
+            await asyncio.gather(task, return_exceptions=True)
+
+        thread = threading.Thread(target=lambda: asyncio.run(main()))
+        thread.start()
+        assert ready.wait(20)
+        return Client(address[0])
+
+    yield start
+    for loop, task, thread in ends:
+        loop.call_soon_threadsafe(task.cancel)
+        thread.join(20)
+
+
+@pytest.fixture
+def page(serve, subject):
+    return serve(Inspector(subject))

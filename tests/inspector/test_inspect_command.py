@@ -1,0 +1,234 @@
+"""The command `inspect`, in a process of its own: modules, MCP servers, files beside them, and reloads."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from page_client import Client
+
+from operator_schema import Executor, RawCall
+from operator_schema.cli import main
+from operator_schema.rounds import SqliteStore
+
+pytestmark = [pytest.mark.needs_process, pytest.mark.needs_threads]
+needs_mcp = pytest.mark.skipif(find_spec("mcp") is None, reason="the SDK isn't on every Python")
+
+PROGRAM = (sys.executable, "-m", "operator_schema", "inspect")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    shutil.copy(Path(__file__).with_name("help_desk.py"), tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def start(folder):
+    """Start the command, and return a client of its page."""
+    processes, readers = [], []
+
+    def started(*words, **environment):
+        process = subprocess.Popen(
+            [*PROGRAM, *words],
+            cwd=folder,
+            stderr=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **environment},
+        )
+        processes.append(process)
+        said = []
+        for line in process.stderr:
+            said.append(line)
+            if line.startswith("http://"):
+                break
+        else:
+            pytest.fail("".join(said))
+        client = Client(said[-1].strip())
+        client.process, client.said = process, said
+        reader = threading.Thread(target=lambda: said.extend(process.stderr))
+        reader.start()
+        readers.append(reader)
+        return client
+
+    yield started
+    for process in processes:
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 130
+        assert process.stdout.read() == ""
+        process.stdout.close()
+    for reader, process in zip(readers, processes, strict=True):
+        reader.join(20)
+        process.stderr.close()
+
+
+def wait_for(client, version):
+    until = time.monotonic() + 20
+    while (state := client.get("state"))["version"] < version and state["problem"] is None:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    return state
+
+
+@pytest.mark.slow("it starts processes")
+def test_a_module_with_all_that_can_be_beside_it(start, folder):
+    (folder / "calls.jsonl").write_text('{"name": "refund", "arguments": {"order_id": 1, "amount": "ten"}}\n')
+    sys.path.insert(0, str(folder))
+    import help_desk
+
+    store = SqliteStore(folder / "desk.db", secret=b"sixteen bytes or more")
+    call = RawCall("1", "refund", {"order_id": 1, "amount": 3})
+    Executor(help_desk.toolset, store=store).run_sync(help_desk.toolset.offer().round([call]))
+    words = [
+        "--calls",
+        "calls.jsonl",
+        "--tried",
+        "tried.jsonl",
+        "--store",
+        "desk.db",
+        "--secret-env",
+        "SECRET",
+    ]
+    page = start(*words, "help_desk:toolset", SECRET="sixteen bytes or more")  # noqa: S106  # a test's own
+    state = page.get("state")
+    assert (state["name"], state["waiting"], state["recorded"]) == ("help_desk:toolset", 1, "calls.jsonl")
+    assert "amount: " in page.get("recorded")["failing"][0]["text"]
+    (work,) = page.get("waiting")["rounds"]
+    assert work["problem"] is None
+    page.post("tried/keep", {"tool": "export", "arguments": '{"rows": 1}'})
+    assert json.loads((folder / "tried.jsonl").read_text())["name"] == "export"
+    assert page.said[0] == "operator-schema: 5 tools of help_desk:toolset\n"
+
+
+@pytest.mark.slow("it starts processes")
+def test_a_change_of_the_source_is_shown_and_tried_calls_are_replayed(start, folder):
+    page = start("help_desk")
+    page.post("tried/keep", {"tool": "export", "arguments": '{"rows": "3"}'})
+    file = folder / "help_desk.py"
+    source = file.read_text()
+    file.write_text(source.replace("async def export(rows: int,", "async def export(rows: int | str,"))
+    assert wait_for(page, 2)["problem"] is None
+    assert page.get("tried")["summary"] == "1 of 1 reads differently now"
+    file.write_text("def broken(")
+    assert "SyntaxError" in wait_for(page, 3)["problem"]
+    assert page.get("catalogue")["tools"]  # the tools stay as they were
+    file.write_text(source)
+    until = time.monotonic() + 20
+    while page.get("state")["problem"] is not None:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    assert page.get("tried")["summary"] == "0 of 1 read differently now"
+
+
+@pytest.mark.slow("it starts processes")
+@needs_mcp
+def test_a_server_of_somebody_else(start, folder):
+    page = start("--mcp", f"{sys.executable} -m operator_schema serve help_desk:toolset")
+    found = page.get("catalogue?provider=gemini")
+    assert {tool["name"] for tool in found["tools"]} == {
+        *("find_articles", "create_order", "refund", "choose_seat", "export"),
+    }
+    needed = {tool["name"]: tool["needs_agreement"] for tool in found["tools"]}
+    assert needed["refund"]
+    assert needed["export"]  # it doesn't say that it is harmless
+    assert not needed["find_articles"]
+    done = page.run({"tool": "find_articles", "arguments": '{"text": "rye", "limit": 1}'})[-1]["done"]
+    assert done["result"]["content"] == '["How to rye"]'
+    call = {"tool": "export", "arguments": '{"rows": 2}'}
+    agreement = page.run(call)[-1]["done"]["agreement"]
+    events = page.run({**call, "agreement": agreement})
+    assert events[-1]["done"]["result"]["parts"][1]["media_type"] == "image/png"
+    assert [event["progress"]["message"] for event in events[:-1]] == ["row 1", "row 2"]
+    form = page.get("tool?name=create_order")["form"]
+    assert form["root"]["kind"] == "object"
+
+
+@pytest.mark.slow("it starts processes")
+@needs_mcp
+def test_a_server_by_its_url(start, folder):
+    with subprocess.Popen(
+        [sys.executable, "-m", "operator_schema", "serve", "--http", "--port", "0", "help_desk:toolset"],
+        cwd=folder,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as server:
+        url = next(line.split()[-1] for line in server.stderr if "http://" in line)
+        page = start(url)
+        assert len(page.get("catalogue")["tools"]) == 5
+        page.process.send_signal(signal.SIGINT)
+        page.process.wait(20)
+        server.terminate()
+
+
+@pytest.fixture
+def refused(folder, monkeypatch, capsys):
+    """Call the command as it should not be called, and return what it says."""
+    monkeypatch.chdir(folder)
+    monkeypatch.delitem(sys.path_importer_cache, "", raising=False)
+
+    def call(*words, status=2):
+        assert main(["inspect", *words]) == status
+        out, err = capsys.readouterr()
+        assert out == ""
+        return err
+
+    yield call
+    sys.modules.pop("empty", None)
+
+
+def test_wrong_use_says_what_is_right(refused, folder, monkeypatch):
+    (folder / "empty.py").write_text("")
+    (folder / "not.db").write_text("hello " * 1000)
+    (folder / "bad.jsonl").write_text("x")
+    assert "give one target: MODULE, MODULE:REGISTRY" in refused()
+    assert "give one target" in refused("--mcp", "server", "help_desk")
+    assert "give one target" in refused("desk", "http://127.0.0.1:9/mcp")
+    assert "no tools in empty: decorate functions with @tool" in refused("empty")
+    assert "--context is for your own tools" in refused("--context", "a:b", "https://x.example/mcp")
+    assert "--tried bad.jsonl can't be used: line 1" in refused("--tried", "bad.jsonl", "help_desk")
+    assert "--store not.db can't be used" in refused("--store", "not.db", "help_desk")
+    assert "--secret-env is for --store" in refused("--secret-env", "X", "help_desk")
+    (folder / "own.db").touch()
+    assert "the variable NO with the secret isn't set" in refused(
+        "--store", "own.db", "--secret-env", "NO", "help_desk"
+    )
+    monkeypatch.setenv("SHORT", "x")
+    assert "can't be used" in refused("--store", "own.db", "--secret-env", "SHORT", "help_desk")
+    assert "--calls: there is no file none.jsonl" in refused("--calls", "none.jsonl", "help_desk")
+    assert "--store: there is no file none.db" in refused("--store", "none.db", "help_desk")
+    assert not (folder / "none.db").exists()
+    assert "no module nowhere" in refused("nowhere")
+
+
+@needs_mcp
+def test_a_server_that_can_not_be_reached(refused):
+    assert "the MCP server no-such-program can't be used: " in refused("--mcp", "no-such-program")
+    assert "can't be used: No closing quotation" in refused("--mcp", "'open")
+    assert "the MCP server http://127.0.0.1:9/mcp can't be used: " in refused("http://127.0.0.1:9/mcp")
+
+
+@pytest.mark.parametrize("missing", ["starlette", "uvicorn"])
+def test_what_is_not_installed_is_named(refused, monkeypatch, missing):
+    for name in [name for name in sys.modules if name.startswith("operator_schema.inspector")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, missing, None)
+    for name in [name for name in sys.modules if name.startswith(f"{missing}.")]:
+        monkeypatch.setitem(sys.modules, name, None)
+    assert "pip install 'operator-schema[inspector]'" in refused("help_desk")
+
+
+def test_an_address_that_is_taken(refused):
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        assert "can't serve: " in refused("--port", str(other.getsockname()[1]), "help_desk")

@@ -1,0 +1,152 @@
+"""Rounds that wait in a store: a person decides, and what is approved runs once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from decimal import Decimal
+
+import help_desk
+import pytest
+
+from operator_schema import Executor, RawCall, Toolset
+from operator_schema.inspector import subject_of
+from operator_schema.inspector.waiting import Decision, DecisionError, decide, run_round, waiting_rounds
+from operator_schema.rounds import SqliteStore
+
+pytestmark = pytest.mark.needs_threads
+
+SECRET = b"sixteen bytes or more"
+
+
+@pytest.fixture
+def store(tmp_path):
+    return SqliteStore(tmp_path / "desk.db", secret=SECRET)
+
+
+def wait(store, *calls):
+    """Let calls wait, as a program does; return the id of their round."""
+    raw = [RawCall(f"c{index}", name, arguments) for index, (name, arguments) in enumerate(calls)]
+    executor = Executor(help_desk.toolset, store=store)
+    return executor.run_sync(help_desk.toolset.offer().round(raw)).id
+
+
+REFUND = ("refund", {"order_id": 1, "amount": "1.50"})
+SEAT = ("choose_seat", {"train": "IC 712"})
+WRONG = ("refund", {})
+
+
+def test_what_waits_is_shown(subject, store):
+    round_id = wait(store, REFUND, SEAT, WRONG, ("find_articles", {"text": "a"}))
+    found = waiting_rounds(subject, store)
+    (work,) = found["rounds"]
+    assert (work["id"], work["pending"], work["is_complete"]) == (round_id, 0, False)
+    refund, seat, wrong, articles = work["calls"]
+    assert (refund["state"], refund["question"]) == ("deferred", None)
+    assert refund["text"].startswith("Run refund?\norder_id: 1")
+    assert seat["question"]["text"] == "Window or aisle?"
+    assert seat["question"]["form"]["root"]["kind"] == "choice"
+    assert wrong["state"] == "issue"
+    assert "order_id: missing" in wrong["text"]
+    assert articles["result"]["json"] == ["How to a", "Opening hours"]
+    assert found["stuck"] == []
+    json.dumps(found)
+
+
+def test_an_approval_is_saved_and_runs_nothing(subject, store):
+    round_id = wait(store, REFUND)
+    shown = decide(subject, store, Decision(round_id, 0, "approve"))
+    assert shown["calls"][0]["state"] == "pending"
+    assert help_desk.PAID == []
+    assert store.load(round_id, help_desk.toolset).pending[0].approved  # another process sees it
+
+
+def test_what_is_approved_runs_once_and_the_program_commits_it(subject, store):
+    round_id = wait(store, REFUND)
+    decide(subject, store, Decision(round_id, 0, "approve"))
+    done = asyncio.run(run_round(subject, store, round_id))
+    assert done["is_complete"]
+    assert [(1, Decimal("1.50"))] == help_desk.PAID
+    with pytest.raises(DecisionError, match="no call of this round is to be run"):
+        asyncio.run(run_round(subject, store, round_id))
+    turn = store.load(round_id, help_desk.toolset).commit(store.transcript("order 1"))
+    assert turn.results[0].content == "paid 1.50 for order 1: goodwill"
+    assert len(help_desk.PAID) == 1
+    with pytest.raises(DecisionError, match="is done"):
+        decide(subject, store, Decision(round_id, 0, "reject"))
+
+
+def test_other_arguments_are_checked(subject, store):
+    round_id = wait(store, REFUND)
+    with pytest.raises(DecisionError, match="amount"):
+        decide(subject, store, Decision(round_id, 0, "approve", {"order_id": 1, "amount": "many"}))
+    decide(subject, store, Decision(round_id, 0, "approve", {"order_id": 1, "amount": "0.50"}))
+    asyncio.run(run_round(subject, store, round_id))
+    assert [(1, Decimal("0.50"))] == help_desk.PAID
+
+
+def test_a_rejection_has_its_reason(subject, store):
+    round_id = wait(store, REFUND)
+    shown = decide(subject, store, Decision(round_id, 0, "reject", "not today"))
+    assert shown["is_complete"]
+    assert shown["calls"][0]["result"]["content"] == "This call was rejected: not today"
+    assert decide(subject, store, Decision(wait(store, REFUND), 0, "reject"))["is_complete"]
+
+
+def test_a_question_is_answered(subject, store):
+    round_id = wait(store, SEAT)
+    with pytest.raises(DecisionError, match="corridor"):
+        decide(subject, store, Decision(round_id, 0, "answer", "corridor"))
+    with pytest.raises(DecisionError, match=r"round\.answer"):
+        decide(subject, store, Decision(round_id, 0, "approve"))
+    decide(subject, store, Decision(round_id, 0, "answer", "aisle"))
+    done = asyncio.run(run_round(subject, store, round_id))
+    assert done["calls"][0]["result"]["content"] == "IC 712: a seat at the aisle"
+
+
+IMPOSSIBLE = [Decision("nobody", 0, "approve"), Decision("own", 5, "approve"), Decision("own", 0, "eat")]
+
+
+@pytest.mark.parametrize("decision", IMPOSSIBLE, ids=["no round", "no call", "no action"])
+def test_what_can_not_be_decided(subject, store, decision):
+    round_id = wait(store, REFUND)
+    own = decision.replace(round_id=round_id) if decision.round_id == "own" else decision
+    with pytest.raises(DecisionError):
+        decide(subject, store, own)
+    assert store.waiting() == [round_id]
+
+
+def test_a_decision_of_somebody_else_comes_first(subject, store):
+    round_id = wait(store, REFUND)
+    work = store.load(round_id, help_desk.toolset)
+    decide(subject, store, Decision(round_id, 0, "reject", "no"))
+    with pytest.raises(Exception, match="meanwhile"):
+        store.claim(work.approve(0))
+
+
+def test_a_round_of_other_tools_or_with_another_secret_says_so(subject, store, tmp_path):
+    wait(store, REFUND)
+    others = subject_of("others", Toolset(help_desk.export))
+    (work,) = waiting_rounds(others, store)["rounds"]
+    assert "refund" in work["problem"]
+    (work,) = waiting_rounds(subject, SqliteStore(tmp_path / "desk.db"))["rounds"]
+    assert work["problem"]
+    assert work["calls"] == []
+
+
+def test_rounds_of_a_process_that_died_are_listed(subject, store):
+    round_id = wait(store, REFUND)
+    store.claim(store.load(round_id, help_desk.toolset))
+    found = waiting_rounds(subject, store)
+    assert [one["id"] for one in found["stuck"]] == [round_id]
+    assert found["rounds"] == []
+
+
+def test_very_many_rounds_are_counted(subject, store, monkeypatch):
+    from operator_schema.inspector import waiting
+
+    monkeypatch.setattr(waiting, "_MOST_ROUNDS", 1)
+    first = wait(store, REFUND)
+    wait(store, REFUND)
+    found = waiting_rounds(subject, store)
+    assert ([work["id"] for work in found["rounds"]], found["more"]) == ([first], 1)
