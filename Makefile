@@ -21,12 +21,8 @@ demo: $(VENV)/.base ## decode 1,164 real calls of 14 tools, and run two conversa
 # The examples of a page share their names, so a file stays in one process; tests/conftest.py puts slow files first.
 PARALLEL ?= --numprocesses auto --dist loadfile --no-loadscope-reorder
 PYTEST := $(BIN)/python -m pytest
-# Coverage is checked where all tests run, on the oldest Python: each newer one has branches of its own.
-# tests/conftest.py says which tests are traced: those that specify the engine, and of them not the slow ones.
-COVERED := $(if $(ARGS),,$(shell $(PYTHON) -c 'import sys; print("yes" if sys.version_info[:2] == (3, 11) else "")'))
-test: $(VENV)/.test ## run all tests, and check that each branch of the engine is covered (ARGS="-k name" runs a part)
-	$(PYTEST) $(PARALLEL) $(if $(COVERED),--cov --cov-report=) $(ARGS)
-	$(if $(COVERED),$(BIN)/python -m coverage report --show-missing --skip-covered --fail-under=100)
+test: $(VENV)/.test ## run all tests, in a process for each core (ARGS="-k name" runs a part)
+	$(PYTEST) $(PARALLEL) $(ARGS)
 
 test-quick: $(VENV)/.test ## run all tests but the slow ones
 	$(PYTEST) $(PARALLEL) -m "not slow" $(ARGS)

@@ -11,7 +11,6 @@ import sys
 import tarfile
 import tempfile
 from datetime import UTC, datetime
-from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Final, cast
@@ -379,17 +378,16 @@ def _snapshot_at(revision: str, target: str, *, show_traceback: bool) -> Snapsho
             tar.extractall(there, filter="data")
         here = Path.cwd().relative_to(top) if Path.cwd().is_relative_to(top) else Path()
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(_paths(top, there, root))}
-        run = partial(
-            subprocess.run,
-            cwd=there / here if (there / here).is_dir() else there,
-            env=environment,
-            capture_output=True,
-            check=False,
-        )
-        found = run([sys.executable, "-c", _FIND, module]).stdout.decode().strip()
+        cwd = there / here if (there / here).is_dir() else there
+
+        def run(words: list[str]) -> subprocess.CompletedProcess[bytes]:
+            command = [sys.executable, *words]
+            return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, check=False)  # noqa: S603  # the files of the revision
+
+        found = run(["-c", _FIND, module]).stdout.decode().strip()
         if not found or not Path(found).resolve().is_relative_to(there):
             return Snapshot([])  # it is new since then
-        done = run([sys.executable, "-m", _PACKAGE, "snapshot", target])
+        done = run(["-m", _PACKAGE, "snapshot", target])
     if done.returncode:
         reason = clip(done.stderr.decode(errors="replace").strip(), 500)
         message = f"at {escape(revision)}: {escape(reason.removeprefix('operator-schema: error: '))}"

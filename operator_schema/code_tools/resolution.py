@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Resolver", "Way"]
 
+_LONGEST = 50
+"""Names with dots between them that an import and what follows it may have: each beginning is looked up."""
 _MOST_STEPS = 2000
 """Modules, types and imports that are looked at for one name: some packages export from each other."""
 _MOST_LEVELS = 40
@@ -450,6 +452,8 @@ class Resolver:
         """Return what an import of a file brings, with more names behind it."""
         target = _language(file).import_target(one.target, file.path).split(".")
         parts, index = [*target, *rest], self._index
+        if len(parts) > _LONGEST:
+            return None
         # `*` means a module as a whole: one that isn't there would be looked for inside of itself, and so on.
         last = len(target) - 1 if one.name == "*" else -1
         for place in range(len(parts) - 1, last, -1):
