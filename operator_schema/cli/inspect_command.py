@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import DuplicateToolError
+from ..errors import DuplicateToolError, StoreError
 from ..inspector import is_url
 from ..json_values import is_array
 from ..message_text import clip, escape
@@ -140,8 +140,6 @@ def _kept(options: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         WrongUse: one isn't what it should be.
     """
-    from sqlite3 import Error
-
     from ..inspector.recordings import TriedCalls
 
     for name in ("calls", "store"):
@@ -156,7 +154,7 @@ def _kept(options: Mapping[str, Any]) -> dict[str, Any]:
         raise WrongUse(message) from None
     try:
         store = _store(options)
-    except (Error, ValueError) as error:
+    except (StoreError, ValueError) as error:
         message = f"--store {escape(str(options['store']))} can't be used: {error}"
         raise WrongUse(message) from None
     return {"tried": tried, "store": store, "recorded": options["calls"]}

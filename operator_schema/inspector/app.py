@@ -6,7 +6,6 @@ import asyncio
 import json
 from dataclasses import dataclass, field
 from importlib.resources import files
-from sqlite3 import Error as SqliteError
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from starlette.applications import Starlette
@@ -15,7 +14,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from ..codec.shortcuts import decode_json
-from ..errors import DecodeError
+from ..errors import DecodeError, StoreError
 from ..json_values import without_surrogates
 from ..providers import provider_names
 from .catalogue import overview, page_of_tool, provider_named
@@ -170,7 +169,7 @@ def _answered(answer: Answer) -> Answer:
             return _json({"problem": str(error)}, 404)
         except (DecisionError, UnreadableAnswerError) as error:
             return _json({"problem": str(error)}, 409)
-        except (OSError, ValueError, SqliteError) as error:
+        except (OSError, ValueError, StoreError) as error:
             return _json({"problem": f"that can't be done: {error}"}, 409)
 
     return answered

@@ -223,7 +223,7 @@ def test_a_name_must_fit_into_the_name_of_a_tool(name):
 
 
 def test_wrong_use_is_told():
-    with pytest.raises(TypeError, match="expected a list of tools"):
+    with pytest.raises(TypeError, match="isn't a Tool; decorate it with @tool"):
         to_server(len)
     with pytest.raises(TypeError, match="structurd"):
         to_server(TOOLS, structurd="all")

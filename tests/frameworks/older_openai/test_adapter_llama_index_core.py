@@ -107,7 +107,7 @@ def test_the_model_reads_our_schemas():
         assert sent["function"]["description"] == made.definition()["description"]
         # Its class for OpenAI closes the root of every schema.
         changes = schema_changes(made, sent["function"]["parameters"])
-        assert [str(one) for one in changes] == ["the arguments: added additionalProperties false"]
+        assert [str(one) for one in changes] == ["added additionalProperties false"]
         assert to_tool(made).metadata.get_parameters_dict() == made.input_schema()
 
 

@@ -19,7 +19,14 @@ def test_the_code_tools_of_a_folder_over_stdio(tmp_path):
         words = ("operator_schema.code_tools", "--root", str(GO), "--cache", str(tmp_path / "index.db"))
         async with Client(over_stdio(*words, folder=tmp_path)) as client:
             names = [one.name for one in (await client.list_tools()).tools]
-            assert names == ["inspect", "search", "read_func", "check_syntax", "check_patch"]
+            assert set(names) >= {
+                "inspect",
+                "search",
+                "read_func",
+                "references",
+                "check_syntax",
+                "check_patch",
+            }
             found = await client.call_tool("search", {"pattern": "*UserRepository", "kind": "struct"})
             seen = await client.call_tool("inspect", {"name": "UserRepositry"})
             return found.structured_content, seen.structured_content
