@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-import jsonschema_rs
 from jsonschema import Draft202012Validator
+
+try:
+    from jsonschema_rs import Draft202012Validator as FastValidator
+except ModuleNotFoundError:  # it has compiled parts
+    FastValidator = Draft202012Validator
 
 if TYPE_CHECKING:
     import random
@@ -240,7 +244,7 @@ def flips(old: dict[str, Any], new: dict[str, Any], value: Any) -> bool:
 
 def search(documents: Documents, old: dict[str, Any], new: dict[str, Any], tries: int) -> Any:
     """Look for a value that fits the old document and not the new one; return the values that do."""
-    before, after = jsonschema_rs.Draft202012Validator(old), jsonschema_rs.Draft202012Validator(new)
+    before, after = FastValidator(old), FastValidator(new)
     for _ in range(tries):
         value = documents.value(old if documents.is_likely(0.7) else new)
         if before.is_valid(value) and not after.is_valid(value):
