@@ -313,13 +313,6 @@ def _accepted(file: str) -> list[Accepted]:
 
 def _of_server(target: str) -> Snapshot:
     """Return the tools that an MCP server lists."""
-    try:
-        import anyio
-
-        from ..adapters.mcp_client import described_tools
-    except ImportError:
-        message = "to ask an MCP server, install the extra: pip install 'operator-schema[mcp]'"
-        raise WrongUse(message) from None
     source = target if target.startswith("http") else shlex.split(target.removeprefix(_MCP))
     if source and source[0].startswith(("http://", "https://")):
         message = f"write the URL without mcp: {escape(source[0])}"
@@ -327,6 +320,13 @@ def _of_server(target: str) -> Snapshot:
     if not source:
         message = 'write the command behind "mcp:", as in mcp:"uvx mcp-server-time"'
         raise WrongUse(message)
+    try:
+        import anyio
+
+        from ..adapters.mcp_client import described_tools
+    except ImportError:
+        message = "to ask an MCP server, install the extra: pip install 'operator-schema[mcp]'"
+        raise WrongUse(message) from None
 
     async def ask() -> list[dict[str, Any]]:
         with anyio.fail_after(_SECONDS):

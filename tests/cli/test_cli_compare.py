@@ -30,12 +30,12 @@ def desk(tmp_path, monkeypatch, run):
     (tmp_path / "compare_desk.py").write_text(TOOLS)
 
     def command(*words):
-        for name in ("compare_desk", "compare_new"):
+        for name in ("compare_desk", "compare_new", "compare_bare"):
             sys.modules.pop(name, None)
         return run(*words)
 
     yield command
-    for name in ("compare_desk", "compare_new"):
+    for name in ("compare_desk", "compare_new", "compare_bare"):
         sys.modules.pop(name, None)
 
 
@@ -222,7 +222,7 @@ def test_a_server_is_asked(desk):
         (["diff", "broken.json", "compare_desk"], "broken.json isn't JSON"),
         (["diff", "empty.json", "compare_desk"], "empty.json: it has no tools"),
         (["snapshot", "bytes.json"], "bytes.json can't be read: it isn't UTF-8"),
-        (["snapshot", "json"], "there are no tools in json"),
+        (["snapshot", "compare_bare"], "there are no tools in compare_bare"),
         (["snapshot", "mcp:http://127.0.0.1:1/mcp"], "write the URL without mcp: http://127.0.0.1:1/mcp"),
         (
             ["diff", "later.json", "compare_desk"],
@@ -240,6 +240,7 @@ def test_a_server_is_asked(desk):
 def test_wrong_use_says_what_to_do(desk, tmp_path, words, said):
     (tmp_path / "broken.json").write_text("{")
     (tmp_path / "empty.json").write_text("{}")
+    (tmp_path / "compare_bare.py").write_text("")
     (tmp_path / "later.json").write_text('{"format": "operator_schema snapshot 9", "tools": []}')
     (tmp_path / "bytes.json").write_bytes(b"\xff")
     status, _, err = desk(*words)
