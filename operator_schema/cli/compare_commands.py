@@ -313,7 +313,11 @@ def _accepted(file: str) -> list[Accepted]:
 
 def _of_server(target: str) -> Snapshot:
     """Return the tools that an MCP server lists."""
-    source = target if target.startswith("http") else shlex.split(target.removeprefix(_MCP))
+    try:
+        source = target if target.startswith("http") else shlex.split(target.removeprefix(_MCP))
+    except ValueError as error:
+        message = f"{escape(target)} isn't a command: {error}"
+        raise WrongUse(message) from None
     if source and source[0].startswith(("http://", "https://")):
         message = f"write the URL without mcp: {escape(source[0])}"
         raise WrongUse(message)

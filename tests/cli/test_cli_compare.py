@@ -232,6 +232,7 @@ def test_a_server_is_asked(desk):
         (["diff", "compare_desk.py", "compare_desk"], "'compare_desk.py' is a path; give MODULE by its name"),
         (["snapshot", "compare_desk", "-o", "."], ". is a folder: give a file, such as tools.json"),
         (["snapshot", "compare_desk", "-o", ""], "the empty name is a folder"),
+        (["snapshot", "mcp:a 'b"], "mcp:a 'b isn't a command: No closing quotation"),
         (["snapshot", "mcp:"], 'write the command behind "mcp:"'),
         (["snapshot", "compare_desk", "-o", "gone/x.json"], "gone/x.json can't be written"),
     ],
