@@ -135,9 +135,8 @@ def _write(out: Output, found: Replay) -> None:
         out.table(_TITLES, rows, _NUMBERS)
     for name, counts in sorted(found.tools.items()):
         _write_faults(out, name, counts)
-    for title, counter in (("unknown tool", found.unknown),):
-        for name, number in counter.most_common(_SHOWN):
-            out.line(f"{title} {escape(name)}: {count(number, 'call')}", "red")
+    for name, number in found.unknown.most_common(_SHOWN):
+        out.line(f"unknown tool {escape(name)}: {count(number, 'call')}", "red")
     for place in found.unreadable[:_SHOWN]:
         out.line(f"unreadable: {escape(clip(place, _TEXT))}", "red")
     if found.unreadable_count > _SHOWN:

@@ -93,6 +93,8 @@ def narrowings(
     before, after = (Judged(schema, is_arguments=is_arguments) for schema in (old, new))
     found = [_narrowing(escape, before, after) for escape in escapes(before.codec.graph, after.codec.graph)]
     found += [_unread(left) for left in after.codec.beyond if not _is_unchanged(left, old, new)]
+    known = {each.path for each in found if each.code == "format"}
+    found += [each for each in _formats_added(old, new) if each.path not in known]
     return tuple(found)
 
 
@@ -163,19 +165,75 @@ def _without_one(value: Any) -> Iterator[Any]:
             yield from ([*value[:index], smaller, *value[index + 1 :]] for smaller in _without_one(inner))
 
 
-_PLAIN_STEPS: Final = frozenset({"properties", "items", "prefixItems", "additionalProperties"})
+_NAMED_STEPS: Final = frozenset({"properties", "prefixItems"})
+_PLAIN_STEPS: Final = frozenset({"items", "additionalProperties"})
+_DEFINITIONS: Final = ("$defs", "definitions")
+
+
+def _value_path(place: str) -> tuple[str | int, ...] | None:
+    """Return where the values of a schema are; None unless each step leads to one place of a value."""
+    found: list[str | int] = []
+    steps = iter(place.split("/")[1:])
+    for step in steps:
+        if step in _PLAIN_STEPS:
+            found.append("*")
+        elif step in _NAMED_STEPS:
+            found.append(next(steps, "").replace("~1", "/").replace("~0", "~"))
+        else:
+            return None
+    return tuple(found)
 
 
 def _is_unchanged(left: Finding, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     """Return whether what no graph holds stands in both documents, at the same place of a value."""
     place = str(left.where)
-    steps = place.split("/")[1:]
-    if not all(step in _PLAIN_STEPS for step in steps[::2]):
+    if _value_path(place) is None:
         return False
     before, after = (resolve_pointer(document, place) for document in (old, new))
-    return before is not None and after is not None and same_text(before[1]) == same_text(after[1])
+    if before is None or after is None or same_text(before[1]) != same_text(after[1]):
+        return False
+    return not _references(before[1]) or _have_same_definitions(old, new, before[1])
+
+
+def _have_same_definitions(old: Mapping[str, Any], new: Mapping[str, Any], schema: Any) -> bool:
+    """Return whether all that a schema refers to, at any depth, is the same in both documents."""
+    definitions = [{name: document.get(name) for name in _DEFINITIONS} for document in (old, new)]
+    if same_text(definitions[0]) != same_text(definitions[1]):
+        return False
+    references = [*_references(schema), *_references(definitions[0])]
+    return all(each.startswith(tuple(f"#/{name}/" for name in _DEFINITIONS)) for each in references)
+
+
+def _references(value: Any) -> list[str]:
+    """List the references in a schema."""
+    if is_array(value):
+        return [each for inner in value for each in _references(inner)]
+    if not is_object(value):
+        return []
+    own = [str(value[name]) for name in ("$ref", "$dynamicRef", "$recursiveRef") if name in value]
+    return [*own, *[each for inner in value.values() for each in _references(inner)]]
+
+
+def _formats_added(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Narrowing]:
+    """Yield the formats that a place hadn't before: who enforces them is a server's own matter."""
+    before = dict(_formats_in(old, "#"))
+    for place, said in _formats_in(new, "#"):
+        if before.get(place) != said:
+            path = _value_path(place) or ()
+            yield Narrowing(path, "format", before.get(place, "none"), said, "undecided", NO_VALUE)
+
+
+def _formats_in(schema: Any, place: str) -> Iterator[tuple[str, str]]:
+    if is_array(schema):
+        for index, inner in enumerate(schema):
+            yield from _formats_in(inner, f"{place}/{index}")
+    elif is_object(schema):
+        if isinstance(schema.get("format"), str):
+            yield place, schema["format"]
+        for key, inner in schema.items():
+            yield from _formats_in(inner, f"{place}/{key.replace('~', '~0').replace('/', '~1')}")
 
 
 def _unread(left: Finding) -> Narrowing:
-    path = tuple(str(left.where).split("/")[2::2])
+    path = _value_path(str(left.where)) or ()
     return Narrowing(path, left.keyword or "schema", "?", left.message, "undecided", NO_VALUE)

@@ -148,6 +148,35 @@ def test_what_no_graph_holds_is_proven_where_it_stands_unchanged():
     assert narrowings(arguments(a=a, b=INTEGER), arguments(a=a, b=NUMBER)) == ()
 
 
+def referring(definition: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {**arguments(a={"not": {"$ref": "#/$defs/X"}}, **more), "$defs": {"X": definition}}
+
+
+def test_what_no_graph_holds_is_undecided_where_what_it_refers_to_changed():
+    (found,) = narrowings(referring({"const": 1}), referring({"const": 2}))
+    assert (found.path, found.code, found.verdict) == (("a",), "not", "undecided")
+    assert narrowings(referring({"const": 1}, b=INTEGER), referring({"const": 1}, b=NUMBER)) == ()
+
+
+def test_what_no_graph_holds_is_found_below_items_too():
+    tags = {"type": "array", "items": TEXT, "uniqueItems": True}
+    below = {"type": "array", "items": arguments(tags=tags)}
+    assert narrowings(arguments(a=below, b=INTEGER), arguments(a=below, b=NUMBER)) == ()
+    (found,) = narrowings(
+        arguments(a={"type": "array", "items": arguments(tags={"type": "array", "items": TEXT})}),
+        arguments(a=below),
+    )
+    assert (found.path, found.verdict) == (("a", "*", "tags"), "undecided")
+
+
+@pytest.mark.parametrize("said", ["date", "phone"])
+def test_a_format_is_undecided_beside_limits_too(said):
+    short = {**TEXT, "maxLength": 9}
+    (found,) = narrowings(arguments(a=short), arguments(a={**short, "format": said}))
+    assert (found.path, found.code, found.verdict) == (("a",), "format", "undecided")
+    assert narrowings(arguments(a={**short, "format": said}), arguments(a=short)) == ()
+
+
 def recursive(label: dict[str, Any]) -> dict[str, Any]:
     node = arguments("label", label=label, below={"type": "array", "items": {"$ref": "#/$defs/Node"}})
     return {**arguments("root", root={"$ref": "#/$defs/Node"}), "$defs": {"Node": node}}
