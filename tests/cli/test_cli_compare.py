@@ -228,8 +228,11 @@ def test_a_server_is_asked(desk):
             ["diff", "later.json", "compare_desk"],
             'later.json: its format is "operator_schema snapshot 9"',
         ),
-        (["diff", ".", "compare_desk"], ". is a folder: give a file in it, or the name of a module"),
-        (["diff", "compare_desk.py", "compare_desk"], "'compare_desk.py' is a path; give MODULE by its name"),
+        (
+            ["diff", ".", "compare_desk"],
+            ". is a folder without __init__.py: give a file in it, such as tools.py",
+        ),
+        (["diff", "comparedesk.py", "x"], "there is no file comparedesk.py; did you mean compare_desk.py?"),
         (["snapshot", "compare_desk", "-o", "."], ". is a folder: give a file, such as tools.json"),
         (["snapshot", "compare_desk", "-o", ""], "the empty name is a folder"),
         (["snapshot", "mcp:a 'b"], "mcp:a 'b isn't a command: No closing quotation"),
