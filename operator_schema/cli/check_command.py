@@ -362,8 +362,7 @@ def _text_of(finding: Finding) -> str:
     stop = "" if finding.message.endswith(("?", ".")) else "."
     hint = f" Did you mean {finding.suggestion}?" if finding.suggestion else ""
     remedy = f" {finding.remedy}." if finding.remedy else ""
-    keyword = f"{finding.keyword}: " if finding.keyword else ""
-    return f"{keyword}{finding.message}{stop}{hint}{remedy}"
+    return f"{finding.message}{stop}{hint}{remedy}"
 
 
 def _as_dict(finding: Finding) -> dict[str, Any]:

@@ -134,15 +134,19 @@ def described_tools_of(target: str) -> Described | None:
         try:
             tools.append(_tool(each, name))
             originals[name] = each.name
-            findings += [left.replace(tool=each.name, where=None) for left in _unchecked(tools[-1])]
+            findings += _unchecked(tools[-1], each.name)
         except SchemaError as error:
             findings += [finding.replace(tool=each.name, where=None) for finding in error.findings]
     return Described(tools, originals, findings)
 
 
-def _unchecked(tool: Tool[..., Any]) -> tuple[Finding, ...]:
+def _unchecked(tool: Tool[..., Any], name: str) -> list[Finding]:
     """Return what the schema of a tool says and nobody can read, a note for each keyword."""
-    return tool.codec.left if isinstance(tool.codec, DocumentCodec) else ()
+    left = tool.codec.left if isinstance(tool.codec, DocumentCodec) else ()
+    return [
+        one.replace(tool=name, where=None, message=f"its {one.keyword} isn't checked: {one.message}")
+        for one in left
+    ]
 
 
 def _renamed(name: str) -> Finding:

@@ -425,7 +425,7 @@ def test_definitions_in_a_file_are_judged_each_on_its_own(run, tmp_path, monkeyp
     assert "Annotated" not in out
     noted = run("check", "--level", "note", "listed.json")[1]
     assert ("note", "delete/files.pages", "unchecked") in findings(noted)
-    assert "minimum: it can't be read" in noted
+    assert "its minimum isn't checked: it can't be read" in noted
     data = json.loads(run("check", "--json", "listed.json")[1])
     assert {one["file"] for one in data["findings"]} == {None}
 
