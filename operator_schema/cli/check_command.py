@@ -353,7 +353,7 @@ def _size_of_request(provider: Provider, tools: Sequence[Tool[..., Any]], *, str
 
 
 def _subject_of(finding: Finding) -> str:
-    name, path = finding.tool or finding.type or "", show_path(finding.path)
+    name, path = finding.tool or finding.type or "", show_path(finding.path).replace('["*"]', "[*]")
     return f"{name}.{path}".replace(".[", "[").strip(".") or "all tools"
 
 

@@ -30,7 +30,7 @@ from .arguments import (
     traceback_option,
 )
 from .lookup import find_context, find_tool, find_tools
-from .modules import WrongUse
+from .modules import WrongUse, near_name
 from .output import count, json_types, to_json, value_of
 
 if TYPE_CHECKING:
@@ -127,8 +127,8 @@ class _CallCommand(TargetCommand):
         except click.NoSuchOption as error:
             name = error.option_name.lstrip("-").replace("-", "_")
             message = f"No such option {escape(error.option_name)!r}; a parameter is written {escape(name)}=…"
-            near = " or ".join(error.possibilities or ())
-            raise WrongUse(message + (near and f", and the nearest option is {near}")) from None
+            near = near_name(name, [option.lstrip("-") for option in error.possibilities or ()])
+            raise WrongUse(message + (f", and the nearest option is --{near}" if near else "")) from None
 
 
 @click.command(

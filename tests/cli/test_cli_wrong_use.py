@@ -77,7 +77,7 @@ MORE = "; --traceback shows all of it"
         ),
         (
             ["call", "host:count_named", "--net", "1"],
-            "No such option '--net'; a parameter is written net=…, and the nearest option is --yes",
+            "No such option '--net'; a parameter is written net=…",
         ),
         (["call", "callable:Box.sise"], "Box has no sise; did you mean size?"),
         (["decode", "clitools:Search", "nowhere.json"], "can't read nowhere.json: No such file or directory"),
