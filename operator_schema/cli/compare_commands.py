@@ -23,7 +23,7 @@ from ..message_text import clip, escape, nearest
 from .arguments import REGISTRY, NearChoice, traceback_option
 from .modules import WrongUse, load_module
 from .output import Output, annotation, count
-from .sources import SOURCES, is_server, snapshot_at, snapshot_in, text_of
+from .sources import SOURCES, empty_list, is_server, snapshot_at, snapshot_in, text_of
 
 __all__ = ["diff", "snapshot"]
 
@@ -57,6 +57,8 @@ def snapshot(outputs: tuple[Output, Output], target: str, output: str | None, *,
     changes by itself. `diff` compares it with the tools of another day.
     """
     found = snapshot_at(target, show_traceback=show_traceback)
+    if not found.tools:
+        raise empty_list(target)
     if output is None:
         outputs[0].text(found.as_text())
     else:

@@ -290,8 +290,8 @@ T = TypeVar("T")
 class SourceFiles:
     """The files of the modules of a program, and whether they have changed.
 
-    A module belongs to the program if its file is below the current folder, outside of `site-packages`, or
-    if it is in the same package as the module that is served.
+    A module belongs to the program if its file is below the current folder, or that of a named file, outside
+    of `site-packages`, or if it is in the same package as the module that is served.
 
     Args:
         module: name of the module that is served.
@@ -299,7 +299,8 @@ class SourceFiles:
 
     def __init__(self, module: str) -> None:
         self._package = module.partition(".")[0]
-        self._folder = os.path.join(os.getcwd(), "")
+        named = [os.path.dirname(file) for file in _files.values()]
+        self._folders = tuple([os.path.join(folder, "") for folder in (os.getcwd(), *named)])
         # A cached module counts as new if its source has the same size and second.
         sys.dont_write_bytecode = True
         self._seen = self._times()
@@ -340,7 +341,7 @@ class SourceFiles:
     def _is_own(self, file: str, name: str) -> bool:
         if f"{name}.".startswith(f"{self._package}."):
             return True
-        return file.startswith(self._folder) and "site-packages" not in file
+        return file.startswith(self._folders) and "site-packages" not in file
 
     def _times(self) -> dict[str, int]:
         files = {file for _, module in self._modules() for file in _files_of(module)}

@@ -28,6 +28,7 @@ __all__ = [
     "SOURCES",
     "Described",
     "described_tools_of",
+    "empty_list",
     "is_server",
     "snapshot_at",
     "snapshot_in",
@@ -82,10 +83,18 @@ def tools_of(target: str, *, show_traceback: bool) -> list[Tool[..., Any]]:
     data = _definitions_of(target)
     if data is None:
         return _defined(target, show_traceback=show_traceback)
+    described = _read(data, target).tools
+    if not described:
+        raise empty_list(target)
     return [
         document_tool(_not_run, each.input_schema, name=each.name, description=each.description)
-        for each in _read(data, target).tools
+        for each in described
     ]
+
+
+def empty_list(target: str) -> WrongUse:
+    """Return that a file or a server describes no tools."""
+    return WrongUse(f"there are no tools in {escape(target)}: its list is empty")
 
 
 class Described(NamedTuple):
@@ -120,8 +129,7 @@ def described_tools_of(target: str) -> Described | None:
         message = f"{escape(target)}: {error.reason}"
         raise WrongUse(message) from None
     if not read and not findings:
-        message = f"there are no tools in {escape(target)}: its list is empty"
-        raise WrongUse(message)
+        raise empty_list(target)
     from ..adapters.foreign_names import NameGiver
 
     names = NameGiver("")

@@ -131,7 +131,7 @@ def test_an_instance_is_answered_with_its_class():
         ("Literal['a']", "Import it (from typing import Literal) or give namespace={'Literal': …}."),
         (
             "fast",
-            'for_mistakes. If fast is a text to choose, write Literal["fast"]. If it is a class: import fast at run time',
+            'for_mistakes. If fast is a text to choose, write Literal["fast"]. If it is a class: import fast',
         ),
         (
             "list[fast]",
