@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["check"]
 
 _PROVIDERS = provider_table.provider_names()
-_LEVELS: Final = get_args(Severity)
+_LEVELS: Final[tuple[Severity, ...]] = get_args(Severity)
 """From the one that matters most."""
 
 _STYLES: Final = {"error": "bold red", "warning": "yellow", "note": "dim"}
@@ -133,8 +133,8 @@ def check(
     checked = _checked([_of_target(one, show_traceback=show_traceback) for one in wanted])
     chosen = [getattr(provider_table, name) for name in (_PROVIDERS if "all" in names else _once(names))]
     found = _findings(checked, chosen, strict=strict)
-    counted = [] if fail_on == "never" else _LEVELS[: _LEVELS.index(fail_on) + 1]
-    visible = {*_LEVELS[: _LEVELS.index(level) + 1], *counted}
+    counted = _from(fail_on)
+    visible = {*_from(level), *counted}
     shown = [finding for finding in found if finding.severity in visible]
     out = outputs[0]
     if as_json or shape == "json":
@@ -148,6 +148,12 @@ def check(
         for provider in chosen if checked.tools else ():
             out.line(_size_of_request(provider, checked.tools, strict=strict), "dim")
     return 1 if any(finding.severity in counted for finding in found) else 0
+
+
+def _from(level: str) -> list[Severity]:
+    """List a level and those that matter more; none for `never`."""
+    matters = [one == level for one in _LEVELS]
+    return [one for number, one in enumerate(_LEVELS) if any(matters[number:])]
 
 
 # --- what is checked -----------------------------------------------------------------------------
@@ -333,7 +339,7 @@ def _write(
     kinds = [subject.kind for subject in checked.subjects]
     subjects = [count(kinds.count(kind), kind) for kind in ("type", "tool") if kind in kinds]
     counts = [count(sum(one.severity == level for one in found), level) for level in _LEVELS]
-    more = "; --level note shows the notes" if len(found) > len(shown) else ""
+    more = "; --level note shows all" if len(found) > len(shown) else ""
     out.line(f"{', '.join(subjects) or 'nothing registered'}: {', '.join(counts)}{more}")
 
 

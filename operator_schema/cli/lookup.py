@@ -207,7 +207,7 @@ def _followed(
         return known[path], None
     passed: list[Any] = []
     found = _find(module, path, make, passed=passed)
-    holders = [one for one in passed if isinstance(one, (Executor, Registry, Toolset))]  # pyright: ignore[reportUnknownVariableType]  # of whatever inputs
+    holders: list[Any] = [one for one in passed if isinstance(one, (Executor, Registry, Toolset))]
     return found, holders[-1] if holders else None
 
 

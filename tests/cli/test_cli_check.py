@@ -284,11 +284,11 @@ def test_what_a_provider_refuses_makes_the_status_1(checked):
     status, out, _ = checked(MAIL, *strict)
     assert status == 1
     assert ("error", "3d_send.headers", "refused, OpenAI Chat Completions") in findings(out)
-    assert "; --level note shows the notes" in out
+    assert "; --level note shows all" in out
     assert checked(MAIL, "--provider", "all")[0] == 0
     noted = checked(MAIL, *strict, "--level", "note")[1]
     assert ("note", "3d_send.pages", "null, OpenAI Chat Completions") in findings(noted)
-    assert "shows the notes" not in noted
+    assert "shows all" not in noted
     assert {level for level, _, _ in findings(checked(MAIL, *strict, "--level", "error")[1])} == {"error"}
 
 
@@ -420,7 +420,7 @@ def test_definitions_in_a_file_are_judged_each_on_its_own(run, tmp_path, monkeyp
     status, out, err = run("check", "listed.json")
     assert (status, err) == (1, "")
     assert findings(out) == FOUND
-    assert out.splitlines()[-1] == "3 tools: 3 errors, 7 warnings, 2 notes; --level note shows the notes"
+    assert out.splitlines()[-1] == "3 tools: 3 errors, 7 warnings, 2 notes; --level note shows all"
     assert "docstring" not in out
     assert "Annotated" not in out
     noted = run("check", "--level", "note", "listed.json")[1]
@@ -437,6 +437,21 @@ def test_a_file_without_tools_is_an_error(run, tmp_path, monkeypatch, text):
     status, out, err = run("check", "listed.json")
     assert (status, out) == (2, "")
     assert "no tools" in err
+
+
+def test_what_others_write_cant_control_the_terminal_or_the_ci(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    name = "a\x1b[31m\n::error::x"
+    hostile = {"name": name, "description": name, "inputSchema": {"properties": {name: {"title": name}}}}
+    (tmp_path / "listed.json").write_text(json.dumps([hostile, hostile]))
+    for form in ("text", "json", "github"):
+        status, out, _ = run("check", "-v", "--format", form, "--provider", "anthropic", "listed.json")
+        assert status == 1
+        assert "\x1b" not in out
+        lines = [line for line in out.splitlines() if line.startswith("::")]
+        assert bool(lines) == (form == "github")
+        assert all(line.startswith(("::error title=", "::warning title=")) for line in lines)
 
 
 SERVER = """
