@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from typing import Never, Self, Unpack
 
     from ..errors import DecodeError
-    from ..rounds.hooks import CallHooks, Hooks
+    from ..rounds.hooks import CallHooks, ForTools, Hooks
     from ..rounds.named_tools import Member
     from ..tools.calls import DecodedCall, Executable, OnResult, Settle
     from ..tools.failures import ClassSet
@@ -289,7 +289,8 @@ class Executor:
     @property
     def has_hooks(self) -> bool:
         """Whether hooks decide about calls or look at results: those of the executor, or of its tools."""
-        return self._hooks is not None or self._registry.toolset.hooks is not None
+        given = (self._hooks, self._registry.toolset.hooks)
+        return any(hooks is not None and hooks.may_decide for hooks in given)
 
     @property
     def max_content(self) -> float | None:
@@ -517,28 +518,40 @@ class Executor:
             check_on_progress(on_progress)
         deciding = self._call_hooks(hooks, getattr(work, "toolset", None))
         context = self._context_of(context)
-        run_all = partial(self._run_decoded, context, on_progress, on_result)
+        watching = () if deciding is None else deciding.around
+        run_all = partial(self._run_decoded, context, on_progress, on_result, watching)
         asking = self._outcomes.confirmation.asking(confirm)
         wording = self._outcomes.failures.wording()
 
         def run(one: Any) -> Any:
             return one.execute_with(run_all, deciding, asking, wording, self._outcomes.limited)
 
-        return await (run(work) if self._store is None else self._store.run(work, run))
+        store: Any = self._store
+        start = partial(run, work) if store is None else partial(store.run, work, run)
+        if not watching:
+            return await start()
+        from .around import around
+
+        return await around(watching, None, work, lambda _: start())
 
     async def _run_decoded(
         self,
         context: Context | None,
         on_progress: OnProgress | None,
         on_result: OnResult | None,
+        watching: ForTools,
         calls: Sequence[DecodedCall],
         settle: Settle,
     ) -> list[ToolResult | BaseException]:
         """Run calls with their inputs side by side; exceptions that pass through are items of the list."""
         from .stream import JobGroup
 
+        if watching:
+            from .around import around
+
         async def of(position: int, one: DecodedCall) -> Any:
-            outcome = await self._outcomes.settled(one, context, on_progress, partial(settle, position))
+            run = partial(self._outcomes.settled, one, context, on_progress, partial(settle, position))
+            outcome = await (around(watching, one.call.name, one.call, run) if watching else run())
             if type(outcome) is ToolResult:
                 give_result(on_result, one.call, outcome)
             return outcome

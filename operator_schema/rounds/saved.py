@@ -116,6 +116,7 @@ class SavedCall:
     issue: bool = False
     by: DecidedBy | None = None
     reason: str | None = None
+    deferred_at: float | None = None
     question: SavedQuestion | None = None
     result: SavedResult | None = None
     code: ResultCode | None = None
@@ -272,7 +273,12 @@ def _open(call: ToolCall[Any]) -> dict[str, Any]:
 
 
 def _of_call(call: ToolCall[Any]) -> dict[str, Any]:
-    return {"approved": call.approved, "answers": call.answers, "runs": call.run[1]}
+    return {
+        "approved": call.approved,
+        "answers": call.answers,
+        "runs": call.run[1],
+        "deferred_at": call.deferred_at,
+    }
 
 
 def _saved_question(call: ToolCall[Any]) -> dict[str, Any] | None:
@@ -350,11 +356,13 @@ def is_same_call(one: ToolCall[Any], other: ToolCall[Any]) -> bool:
         saved, others = _saved_call(one), _saved_call(other)
     except (EncodeError, ToolError):
         return False
+    ignored: tuple[str, ...] = ("deferred_at",)
     # Equal sets may be written in another order.
     if one.has_input and other.has_input and _is_same(one.input, other.input):
-        for name in ("input", "source"):
-            saved.pop(name, None)
-            others.pop(name, None)
+        ignored += ("input", "source")
+    for name in ignored:
+        saved.pop(name, None)
+        others.pop(name, None)
     return saved == others
 
 
