@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 
     from ..rounds.hooks import ForTools, Hook
     from ..tools.tool import Tool
-    from .run import Run
 
 __all__ = ["Execution", "around"]
 
@@ -30,10 +29,10 @@ class Execution:
     def __init__(self, work: Any) -> None:
         self.work = work
         self.outcome: Any = None
-        self._run: Run | None = None
+        self._run: Any = None
 
-    def follow(self, run: Run) -> None:
-        """Take what is asked about from a run of the call; for executors."""
+    def follow(self, run: Any) -> None:
+        """Take what is known of the call from its `Run`; for executors."""
         self._run = run
 
     @property
@@ -43,13 +42,15 @@ class Execution:
 
     @property
     def details(self) -> Mapping[str, Any]:
-        """What decoding said of the arguments of a call: `repairs`, and keys that it `ignored`, as findings."""
-        return {} if self._run is None else self._run.details
+        """What decoding said of the arguments of a call: `repairs`, and keys that it `ignored`."""
+        found: Mapping[str, Any] = {} if self._run is None else self._run.details
+        return found
 
     @property
     def deferred_at(self) -> float | None:
         """When a call began to wait for somebody, in seconds since 1970; None if it didn't."""
-        return None if self._run is None else self._run.deferred_at
+        found: float | None = None if self._run is None else self._run.deferred_at
+        return found
 
 
 async def around(

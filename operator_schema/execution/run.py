@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from ..rounds.hooks import CallHooks
     from ..rounds.registry import Registry
     from ..rounds.tool_call import ToolCall
-    from .around import Execution
     from ..tools.calls import Asking, RawCall
     from ..tools.failures import ClassSet, Failures, Outcome
     from ..tools.tool import Tool
+    from .around import Execution
     from .concurrency import Slots
     from .confirmation import Confirm, Confirmation
     from .stream import OnProgress
@@ -154,7 +154,8 @@ class Outcomes:
             from .around import around
 
             with_hooks = partial(self.of, call, context, on_progress, decoded, confirm, hooks)
-            return await around(hooks.around, call.name, call, with_hooks)
+            watched: Outcome = await around(hooks.around, call.name, call, with_hooks)
+            return watched
         if call.is_cut_off:
             return self.failures.cut_off(call)
         run, slots, outer, place = Run(self, call, context, decoded), self._slots, PLACE.get(), None

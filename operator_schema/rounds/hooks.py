@@ -208,9 +208,9 @@ class HookDecorator:
     def around(self, *tools: Selection) -> Callable[[F], F]:
         """Mark a function that sees calls from outside: `@hook.around()`; for spans, timers and the like.
 
-        It takes the `Execution` of a call before its arguments are decoded, and returns a context manager that
-        is left when the call has its result; None to leave the call alone. The context variables that the
-        context manager sets hold for the function of the tool, also in a thread. It is plain, not async, and
+        It takes the `Execution` of a call before its arguments are decoded, and returns a context manager
+        that is left when the call has its result; None to leave the call alone. Context variables that the
+        context manager sets hold for the function of the tool, also in a thread. The hook isn't async, and
         changes nothing: if it fails, the log has an error and the call goes on.
 
         Args:

@@ -47,7 +47,7 @@ def decoded_call(call: ToolCall[Any]) -> DecodedCall:
         call.input,
         answers,
         call.approved,
-        details=call._notes or {},  # noqa: SLF001  # a value of this room
+        details=call.details,
         deferred_at=call.deferred_at,
     )
 

@@ -175,6 +175,14 @@ class ToolCall(Value, Generic[Input]):
     # --- what is run -----------------------------------------------------------------------------
 
     @property
+    def details(self) -> Mapping[str, Any]:
+        """What decoding said of the arguments: `repairs` and `ignored` keys, as findings.
+
+        Empty where there is nothing to say, and after a restart.
+        """
+        return self._notes or {}
+
+    @property
     def has_input(self) -> bool:
         """Whether it has a tool and an input: an issue has none, nor a call that no longer fits its tool."""
         return self._tool is not None
