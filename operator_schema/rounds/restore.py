@@ -249,7 +249,7 @@ def _in_state(toolset: NamedTools, index: int, raw: RawCall, saved: Any) -> Tool
             return _decided(toolset, index, raw, saved).replace(state="rejected", by=saved.by, reason=reason)
         case "deferred":
             call = _call(toolset, index, raw, saved)
-            return call.defer(reason, _question(call, saved)).replace(deferred_at=saved.deferred_at)
+            return call.defer(reason, _question(call, saved)).replace(deferred_at=_seconds(saved))
         case _:
             return _call(toolset, index, raw, saved)
 
@@ -287,11 +287,15 @@ def _call(toolset: NamedTools, index: int, raw: RawCall, saved: SavedCall) -> To
             saved.approved,
             answers,
             saved.runs,
-            deferred_at=saved.deferred_at,
+            deferred_at=_seconds(saved),
         )
     except Exception as error:  # noqa: BLE001  # a class's own code runs in it
         _misfit("input_does_not_fit", error)
     return call
+
+
+def _seconds(saved: SavedCall) -> float | None:
+    return None if saved.deferred_at is None else saved.deferred_at / 1_000
 
 
 def _input(tool: Tool[..., Any], raw: RawCall, saved: SavedCall) -> Any:

@@ -98,7 +98,7 @@ class SavedCall:
     `input` is what the call runs with, defaults included; what is restored has to be the same. It is read
     from the `arguments` where `source` says so. Where not all of it can be written (`InitVar`), it is read
     from them too, and `schema` is the digest of the schema that the tool has to have. `runs` counts the
-    earlier runs.
+    earlier runs. `deferred_at` is in milliseconds since 1970: a database may write other fractions.
     `issue` says that a call which is handled was an issue before.
     """
 
@@ -116,7 +116,7 @@ class SavedCall:
     issue: bool = False
     by: DecidedBy | None = None
     reason: str | None = None
-    deferred_at: float | None = None
+    deferred_at: int | None = None
     question: SavedQuestion | None = None
     result: SavedResult | None = None
     code: ResultCode | None = None
@@ -277,7 +277,7 @@ def _of_call(call: ToolCall[Any]) -> dict[str, Any]:
         "approved": call.approved,
         "answers": call.answers,
         "runs": call.run[1],
-        "deferred_at": call.deferred_at,
+        "deferred_at": None if call.deferred_at is None else round(call.deferred_at * 1_000),
     }
 
 
