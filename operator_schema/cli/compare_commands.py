@@ -28,7 +28,7 @@ from .lookup import find_tools, why_no_tools
 from .modules import WrongUse, load_module
 from .output import Output, annotation, count
 
-__all__ = ["SOURCES", "diff", "snapshot", "tools_of"]
+__all__ = ["SOURCES", "diff", "snapshot", "tools_of", "write_file"]
 
 _MCP: Final = "mcp:"
 _PACKAGE: Final = __name__.partition(".")[0]
@@ -73,7 +73,7 @@ def snapshot(outputs: tuple[Output, Output], target: str, output: str | None, *,
     if output is None:
         outputs[0].text(found.as_text())
     else:
-        _write(output, found.as_text())
+        write_file(output, found.as_text())
         outputs[1].line(f"{output}: {count(len(found.tools), 'tool')}")
     return 0
 
@@ -150,7 +150,7 @@ def diff(
         else _snapshot_at(revision, targets[0], show_traceback=show_traceback)
     )
     new = _snapshot_of(targets[-1], show_traceback=show_traceback)
-    found = sort_changes(compare(old, new).changes, entries, datetime.now(UTC).date())
+    found = sort_changes(_compared(old, new, outputs[1]), entries, datetime.now(UTC).date())
     _report(outputs, shape, found, " → ".join([revision or targets[0], targets[-1]]))
     if check and old != new:
         remedy = f"operator-schema snapshot {targets[-1]} -o {targets[0]}"
@@ -158,6 +158,13 @@ def diff(
         return 1
     counted = LEVELS[: LEVELS.index(fail_on) + 1] if fail_on != "never" else ()
     return 1 if any(change.level in counted for change in found.left) else 0
+
+
+def _compared(old: Snapshot, new: Snapshot, err: Output) -> tuple[Change, ...]:
+    """Compare tools, and show how far it is."""
+    both = len(old.by_name().keys() & new.by_name().keys())
+    with err.progress(both, "comparing", counts_bytes=False) as advance:
+        return compare(old, new, on_compared=lambda: advance(1)).changes
 
 
 def _report(outputs: tuple[Output, Output], shape: str, found: Sorted, title: str) -> None:
@@ -279,7 +286,7 @@ def _of_json(text: str, name: str) -> Snapshot:
         raise WrongUse(message) from None
 
 
-def _write(file: str, text: str) -> None:
+def write_file(file: str, text: str) -> None:
     """Replace a file as a whole: a reader sees the old one or the new one.
 
     A link stays one, and what isn't a file, such as a pipe, is written to as it is.
