@@ -6,6 +6,7 @@ import asyncio
 import io
 import json
 import logging
+import re
 import subprocess
 import sys
 import threading
@@ -13,8 +14,12 @@ import time
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
+
+pytest.importorskip("opentelemetry.sdk", reason="WebAssembly has no threads, and the tests of it no SDK")
+
 from opentelemetry import trace
 from opentelemetry.exporter.otlp.json.file import FileSpanExporter
 from opentelemetry.sdk.metrics import MeterProvider
@@ -98,6 +103,12 @@ def broken(secret: str) -> str:
 async def slow() -> str:
     """Take long."""
     await asyncio.sleep(60)
+
+
+@tool
+def mistyped() -> int:
+    """Return something else than declared."""
+    return "text"
 
 
 TOOLS = [add, order, pay, broken, slow]
@@ -423,6 +434,36 @@ def test_durations_are_measured_with_a_meter(traced):
         for point in metric.data.data_points
     }
     assert points == {("add", None): 1, ("add", "invalid_params"): 1, ("_OTHER", "tool_not_found"): 1}
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "opentelemetry.md"
+
+
+def test_the_page_lists_every_attribute_and_event(traced):
+    both = {"record_arguments": True, "record_results": True}
+    executor = Executor([*TOOLS, mistyped], hooks=spans(traced.tracer, **both))
+    short = executor.with_(hooks=spans(traced.tracer, **both, max_length=1))
+    calls = [
+        call("order", {"item": "x", "count": "2", "colour": 1}),
+        call("add", {}),
+        call("mistyped", {}),
+        call("order", {"item": "long"}),
+    ]
+    for one in (executor, short):
+        one.run_sync(calls)
+    wrong = call("add", {}, "c3")
+    _, round_ = offered(call("pay", {"amount": 1}), call("pay", {"amount": 2}, "c2"), wrong)
+    waiting = executor.run_sync(round_)
+    executor.run_sync(waiting.reject("c1", "no"))
+    executor.run_sync(waiting.approve("c1"))
+    shown = {name for span in traced.all for name in span.attributes}
+    shown |= {event.name for span in traced.all for event in span.events}
+    shown |= {name for span in traced.all for event in span.events for name in event.attributes}
+    pattern = r"`((?:gen_ai|operator_schema)\.[a-z_.]+|error\.type)`"
+    listed = set(re.findall(pattern, PAGE.read_text(encoding="utf-8")))
+    # A histogram, and the calls of tools without a function.
+    listed -= {"gen_ai.execute_tool.duration", "operator_schema.round.pending"}
+    assert shown == listed
 
 
 @pytest.mark.parametrize(
