@@ -299,7 +299,8 @@ def _error_of(outcome: Any) -> str | None:
         return _class_name(outcome)
     if outcome is None or outcome.code is None or outcome.code in _NO_ERROR:
         return None
-    raised = (outcome.details or {}).get("exception")
+    details: Mapping[str, Any] = outcome.details or {}
+    raised = details.get("exception")
     return _class_name(raised) if outcome.code == "execution_failed" and raised is not None else outcome.code
 
 

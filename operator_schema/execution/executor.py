@@ -25,7 +25,7 @@ from .concurrency import Slots
 from .run import Outcomes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Sequence
     from typing import Never, Self, Unpack
 
     from ..errors import DecodeError
@@ -528,11 +528,11 @@ class Executor:
 
         store: Any = self._store
         start = partial(run, work) if store is None else partial(store.run, work, run)
-        if not watching:
-            return await start()
-        from .around import around
 
-        return await around(watching, None, work, lambda _: start())
+        async def started(_: object = None) -> Any:
+            return await start()
+
+        return await _around(watching, None, work, started)
 
     async def _run_decoded(
         self,
@@ -546,12 +546,9 @@ class Executor:
         """Run calls with their inputs side by side; exceptions that pass through are items of the list."""
         from .stream import JobGroup
 
-        if watching:
-            from .around import around
-
         async def of(position: int, one: DecodedCall) -> Any:
             run = partial(self._outcomes.settled, one, context, on_progress, partial(settle, position))
-            outcome = await (around(watching, one.call.name, one.call, run) if watching else run())
+            outcome = await _around(watching, one.call.name, one.call, run)
             if type(outcome) is ToolResult:
                 give_result(on_result, one.call, outcome)
             return outcome
@@ -630,6 +627,15 @@ def _with_classes(options: Mapping[str, Any]) -> tuple[dict[str, Any], Failures,
     passed, native = exception_classes(options["pass_through"]), result_classes(options["native_results"])
     known = {**options, "pass_through": passed.classes, "native_results": native.classes}
     return known, Failures(options["show_errors"], options["report"], passed), native
+
+
+async def _around(hooks: ForTools, name: str | None, work: Any, start: Callable[..., Awaitable[Any]]) -> Any:
+    """Run a call or a round inside what hooks put around it, if there are such hooks."""
+    if not hooks:
+        return await start()
+    from .around import around
+
+    return await around(hooks, name, work, start)
 
 
 def _hooks_of(given: Any) -> Hooks:

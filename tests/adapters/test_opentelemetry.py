@@ -5,21 +5,18 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-import logging
 import re
 import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager, nullcontext
-from contextvars import ContextVar
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("opentelemetry.sdk", reason="WebAssembly has no threads, and the tests of it no SDK")
 
+import trio
 from opentelemetry import trace
 from opentelemetry.exporter.otlp.json.file import FileSpanExporter
 from opentelemetry.sdk.metrics import MeterProvider
@@ -236,6 +233,22 @@ def test_spans_of_a_tool_are_children_of_its_call(traced, is_async):
         parent = by_id[traced.one(f"inner {place}").parent.span_id]
         assert parent.attributes["gen_ai.tool.call.id"] == str(place)
         assert parent.parent.span_id == outside.context.span_id
+
+
+def test_calls_that_are_streamed_under_trio_have_spans(traced):
+    executor = Executor(TOOLS, hooks=spans(traced.tracer))
+
+    async def main():
+        calls = [call("order", {"item": str(place)}, str(place)) for place in range(5)]
+        with traced.tracer.start_as_current_span("outside"):
+            async with executor.stream(calls) as results:
+                return [result.content async for result in results]
+
+    assert len(trio.run(main)) == 5
+    outside = traced.one("outside")
+    inside = traced.named("execute_tool order")
+    assert {span.parent.span_id for span in inside} == {outside.context.span_id}
+    assert len(inside) == 5
 
 
 def test_a_span_is_current_only_inside_its_call(traced):
@@ -476,9 +489,6 @@ def test_wrong_options_are_refused(options, error):
         spans(**options)
 
 
-# --- hooks around calls, which spans are made by -------------------------------------------------
-
-
 WITHOUT_SPANS = """
 import sys
 from operator_schema import Executor, RawCall, tool
@@ -495,72 +505,3 @@ print([name for name in sys.modules if "opentelemetry" in name or name.endswith(
 def test_nothing_is_imported_for_spans_that_nobody_asked_for():
     done = subprocess.run([sys.executable, "-c", WITHOUT_SPANS], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
-
-
-WHO = ContextVar("WHO", default="nobody")
-
-
-def test_a_hook_around_some_tools_sees_only_these_and_no_round():
-    seen = []
-
-    @hook.around(add)
-    def watch(execution):
-        seen.append(execution.work)
-        return nullcontext()
-
-    _, round_ = offered(call("add", {"numbers": []}, "a"), call("order", {"item": "x"}, "b"))
-    asyncio.run(Executor(TOOLS, hooks=watch).run(round_))
-    assert [one.id for one in seen] == ["a"]
-
-
-def test_context_variables_of_a_hook_hold_inside_the_function():
-    @tool
-    def who() -> str:
-        """Say who asks."""
-        return WHO.get()
-
-    @hook.around()
-    @contextmanager
-    def name(_):
-        token = WHO.set("somebody")
-        yield
-        WHO.reset(token)
-
-    assert Executor([who], hooks=name).run_sync(call("who", {})).content == "somebody"
-    assert WHO.get() == "nobody"
-
-
-@dataclass
-class Failing:
-    where: str
-
-    @hook.around()
-    def watch(self, _):
-        if self.where == "function":
-            raise ValueError
-        return None if self.where == "nothing" else self
-
-    def __enter__(self):
-        if self.where == "enter":
-            raise ValueError
-
-    def __exit__(self, *_):
-        if self.where == "exit":
-            raise ValueError
-        return True  # as if it wanted to swallow what was raised
-
-
-@pytest.mark.parametrize("where", ["function", "enter", "exit", "nothing", "nowhere"])
-def test_a_hook_around_a_call_changes_nothing_even_if_it_fails(where, caplog):
-    executor = Executor(TOOLS, hooks=Failing(where), pass_through=(ZeroDivisionError,))
-    with caplog.at_level(logging.ERROR, "operator_schema"):
-        assert executor.run_sync(call("add", {"numbers": [1]})).content == "1.0"
-    assert len(caplog.records) == (where in {"function", "enter", "exit"})
-    with pytest.raises(ZeroDivisionError):
-        executor.run_sync(call("broken", {"secret": ""}))
-
-
-def test_hooks_around_calls_decide_nothing(traced):
-    executor = Executor(TOOLS, hooks=spans(traced.tracer))
-    assert not executor.has_hooks
-    assert not asyncio.run(executor.needs_approval(call("add", {"numbers": []})))
