@@ -38,8 +38,8 @@ from operator_schema import (
     tool,
 )
 from operator_schema.adapters.opentelemetry import spans
-from operator_schema.compare.recorded_calls import calls_in, records_in
-from operator_schema.compare.replay import Replay
+from operator_schema.cli import main
+from operator_schema.compare import snapshot_of
 
 pytestmark = pytest.mark.needs_threads
 
@@ -419,20 +419,19 @@ def test_a_question_of_a_tool_is_no_error(traced):
 # --- what is exported ----------------------------------------------------------------------------
 
 
-def test_replay_reads_what_the_exporter_writes(traced):
+def test_replay_reads_what_the_exporter_writes(traced, tmp_path, capsys):
     executor = Executor(TOOLS, hooks=spans(traced.tracer, record_arguments=True))
-    sent = [call("add", {"numbers": [1]}, "a"), call("add", '{"numbers": "x"}', "b")]
-    executor.run_sync(sent)
+    executor.run_sync([call("add", {"numbers": [1]}, "a"), call("add", '{"numbers": "x"}', "b")])
     _, round_ = offered(call("order", {"item": "x"}, "c"), call("nobody", {}, "d"))
     asyncio.run(executor.run(round_))
-    lines = io.BufferedReader(io.BytesIO(traced.file.getvalue().encode()))
-    found = Replay(TOOLS)
-    for record in records_in(lines):
-        for one in calls_in(record):
-            found.add(one)
-    assert (found.calls, found.fails) == (4, 2)
-    assert found.unknown == {"nobody": 1}
-    assert found.tools["add"].fits == found.tools["add"].fails == found.tools["order"].fits == 1
+    log, tools = tmp_path / "spans.jsonl", tmp_path / "tools.json"
+    log.write_text(traced.file.getvalue(), encoding="utf-8")
+    tools.write_text(snapshot_of(TOOLS).as_text(), encoding="utf-8")
+    assert main(["replay", str(log), "--against", str(tools), "--json"]) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert (report["calls"], report["unknown"], report["unreadable"]["count"]) == (4, {"nobody": 1}, 0)
+    counts = {name: (one["fits"], one["fails"]) for name, one in report["tools"].items() if one["calls"]}
+    assert counts == {"add": (1, 1), "order": (1, 0)}
 
 
 def test_durations_are_measured_with_a_meter(traced):
