@@ -120,10 +120,13 @@ class Spans:
         began = monotonic()
         span = self._started(work) if is_call else self._tracer.start_span("execute_round")
         token = contexts.attach(set_span_in_context(span))
-        ran = None if is_call else _ran.set([])
+        outer = _ran.get()
+        ran = _ran.set(None if is_call else [])  # what a tool itself runs isn't part of the round
         try:
             yield
         finally:
+            if is_call and outer is not None:
+                outer.append((work.id, work.name))
             try:
                 self._describe(span, execution)
                 if is_call and self._durations is not None:
@@ -132,8 +135,7 @@ class Spans:
                 span.end()
                 if not isinstance(execution.outcome, GeneratorExit):  # that may come in another context
                     contexts.detach(token)
-                    if ran is not None:
-                        _ran.reset(ran)
+                    _ran.reset(ran)
 
     def _describe(self, span: Span, execution: Execution) -> None:
         work, outcome = execution.work, execution.outcome
@@ -142,9 +144,6 @@ class Spans:
                 _fail(span, _class_name(outcome))
             self._describe_round(span, work, outcome)
             return
-        known = _ran.get()
-        if known is not None:
-            known.append((work.id, work.name))
         if execution.tool is None:
             span.update_name("execute_tool")  # a name that a model made up: there may be any number of them
         else:

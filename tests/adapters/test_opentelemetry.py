@@ -504,3 +504,22 @@ print([name for name in sys.modules if "opentelemetry" in name or name.endswith(
 def test_nothing_is_imported_for_spans_that_nobody_asked_for():
     done = subprocess.run([sys.executable, "-c", WITHOUT_SPANS], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_what_a_tool_runs_itself_is_not_taken_for_a_call_of_the_round(traced):
+    inner = Executor(TOOLS, hooks=spans(traced.tracer))
+
+    @tool
+    async def outer() -> str:
+        """Call another tool, with the id of a call that a hook ends."""
+        return (await inner.run(call("order", {"item": "inner"}, "same"))).content
+
+    def end(one):
+        return Complete("ended") if one.name == "order" else None
+
+    toolset = Toolset(outer, order)
+    round_ = toolset.offer().round([call("outer", {}, "o"), call("order", {"item": "x"}, "same")])
+    asyncio.run(Executor(toolset, hooks=[spans(traced.tracer), end]).run(round_))
+    parents = [span.parent.span_id for span in traced.named("execute_tool order")]
+    round_span, outer_span = traced.one("execute_round"), traced.one("execute_tool outer")
+    assert sorted(parents) == sorted([round_span.context.span_id, outer_span.context.span_id])
