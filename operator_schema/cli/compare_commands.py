@@ -25,7 +25,7 @@ from .modules import WrongUse, load_module
 from .output import Output, annotation, count
 from .sources import SOURCES, empty_list, is_server, snapshot_at, snapshot_in, text_of
 
-__all__ = ["diff", "snapshot"]
+__all__ = ["diff", "snapshot", "write_file"]
 
 _PACKAGE: Final = __name__.partition(".")[0]
 _STYLES: Final = {"breaking": "red", "undecided": "yellow", "meaning": "yellow", "text": "", "wider": "dim"}
@@ -62,7 +62,7 @@ def snapshot(outputs: tuple[Output, Output], target: str, output: str | None, *,
     if output is None:
         outputs[0].text(found.as_text())
     else:
-        _write(output, found.as_text())
+        write_file(output, found.as_text())
         outputs[1].line(f"{output}: {count(len(found.tools), 'tool')}")
     return 0
 
@@ -139,7 +139,7 @@ def diff(
         else _snapshot_at(revision, targets[0], show_traceback=show_traceback)
     )
     new = snapshot_at(targets[-1], show_traceback=show_traceback)
-    found = sort_changes(compare(old, new).changes, entries, datetime.now(UTC).date())
+    found = sort_changes(_compared(old, new, outputs[1]), entries, datetime.now(UTC).date())
     _report(outputs, shape, found, " → ".join([revision or targets[0], targets[-1]]))
     if check and old != new:
         remedy = f"operator-schema snapshot {targets[-1]} -o {targets[0]}"
@@ -147,6 +147,13 @@ def diff(
         return 1
     counted = LEVELS[: LEVELS.index(fail_on) + 1] if fail_on != "never" else ()
     return 1 if any(change.level in counted for change in found.left) else 0
+
+
+def _compared(old: Snapshot, new: Snapshot, err: Output) -> tuple[Change, ...]:
+    """Compare tools, and show how far it is."""
+    both = len(old.by_name().keys() & new.by_name().keys())
+    with err.progress(both, "comparing", counts_bytes=False) as advance:
+        return compare(old, new, on_compared=lambda: advance(1)).changes
 
 
 def _report(outputs: tuple[Output, Output], shape: str, found: Sorted, title: str) -> None:
@@ -184,7 +191,7 @@ def _annotation(change: Change) -> str:
     return annotation(_GITHUB[change.level], about, f"{change}{witness}")
 
 
-def _write(file: str, text: str) -> None:
+def write_file(file: str, text: str) -> None:
     """Replace a file as a whole: a reader sees the old one or the new one.
 
     A link stays one, and what isn't a file, such as a pipe, is written to as it is.

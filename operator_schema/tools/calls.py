@@ -402,6 +402,7 @@ class DecodedCall(Value):
         approved: whether a person has agreed to it, or need not be asked.
         tool: the `Tool` to which a person has agreed; None for whatever has the name.
         details: what decoding said of the arguments: repairs, and keys that it ignored.
+        deferred_at: when it began to wait for somebody, in seconds since 1970; None if it didn't.
     """
 
     call: RawCall
@@ -410,6 +411,7 @@ class DecodedCall(Value):
     approved: bool = False
     tool: Any = None
     details: Mapping[str, Any] = MappingProxyType({})
+    deferred_at: float | None = None
 
 
 if TYPE_CHECKING:
