@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -26,7 +25,7 @@ from ..tools import Tool, document_tool
 from .arguments import REGISTRY, NearChoice, traceback_option
 from .lookup import find_tools, why_no_tools
 from .modules import WrongUse, load_module
-from .output import Output, annotation, count
+from .output import Output, annotation, count, replace_file
 
 __all__ = ["SOURCES", "diff", "snapshot", "tools_of"]
 
@@ -73,7 +72,7 @@ def snapshot(outputs: tuple[Output, Output], target: str, output: str | None, *,
     if output is None:
         outputs[0].text(found.as_text())
     else:
-        _write(output, found.as_text())
+        replace_file(output, found.as_text())
         outputs[1].line(f"{output}: {count(len(found.tools), 'tool')}")
     return 0
 
@@ -276,30 +275,6 @@ def _of_json(text: str, name: str) -> Snapshot:
         raise WrongUse(message) from None
     except (ValueError, RecursionError) as error:
         message = f"{escape(name)} isn't JSON: {escape(clip(str(error), 200))}"
-        raise WrongUse(message) from None
-
-
-def _write(file: str, text: str) -> None:
-    """Replace a file as a whole: a reader sees the old one or the new one.
-
-    A link stays one, and what isn't a file, such as a pipe, is written to as it is.
-    """
-    path = Path(file).resolve()
-    if path.is_dir():
-        message = f"{escape(file) or 'the empty name'} is a folder: give a file, such as tools.json"
-        raise WrongUse(message)
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        if path.exists() and not path.is_file():
-            path.write_text(text, encoding="utf-8")
-            return
-        beside.write_text(text, encoding="utf-8")
-        if path.exists():
-            shutil.copymode(path, beside)
-        beside.replace(path)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        message = f"{escape(file)} can't be written: {error.strerror}"
         raise WrongUse(message) from None
 
 
