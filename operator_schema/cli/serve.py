@@ -113,7 +113,8 @@ examples:
     "--print-config",
     "client",
     type=NearChoice(CLIENTS),
-    help="Print what this client needs to use the server, and serve nothing.",
+    metavar="CLIENT",
+    help=f"Print what a client needs to use the server, and serve nothing: {', '.join(CLIENTS)}.",
 )
 @click.option("--write", is_flag=True, help="With --print-config: add it to the file of your project.")
 @click.option("--force", is_flag=True, help="With --write: replace a server of the same name.")
