@@ -22,7 +22,7 @@ from ..compare.reports import MEANINGS, as_html, lines_of, summary_of
 from ..compare.snapshot import Snapshot, SnapshotError, read_snapshot, snapshot_of
 from ..message_text import clip, escape, nearest
 from ..tools import Tool, document_tool
-from .arguments import REGISTRY, NearChoice, traceback_option
+from .arguments import REGISTRY, NearChoice, complete_target, traceback_option
 from .lookup import find_tools, why_no_tools
 from .modules import WrongUse, load_module
 from .output import Output, annotation, count, replace_file
@@ -58,7 +58,7 @@ examples:
 
 {SOURCES}"""
 )
-@click.argument("target", metavar="TARGET")
+@click.argument("target", metavar="TARGET", shell_complete=complete_target)
 @click.option("--output", "-o", metavar="FILE", help="Write to a file instead of standard output.")
 @traceback_option
 @click.pass_obj
@@ -97,7 +97,7 @@ exit status:
   2  wrong use: a target that can't be read
 """
 )
-@click.argument("targets", metavar="[OLD] NEW", nargs=-1, required=True)
+@click.argument("targets", metavar="[OLD] NEW", nargs=-1, required=True, shell_complete=complete_target)
 @click.option("--git", "revision", metavar="REVISION", help="OLD is the same target at a revision of git.")
 @click.option(
     "--format",

@@ -12,7 +12,7 @@ import click
 from ..compare.recorded_calls import Unreadable, calls_in, records_in
 from ..compare.replay import Replay, ToolCounts
 from ..message_text import clip, escape
-from .arguments import NearChoice, traceback_option
+from .arguments import NearChoice, complete_files, complete_target, traceback_option
 from .compare_commands import SOURCES, tools_of
 from .modules import WrongUse
 from .output import Output, count
@@ -46,9 +46,20 @@ exit status:
   2  wrong use: a target or a file that can't be read
 """
 )
-@click.argument("logs", metavar="LOG...", nargs=-1, required=True)
-@click.option("--against", metavar="TARGET", required=True, help="The tools that decode the calls.")
-@click.option("--old", metavar="TARGET", help="Count only calls that fitted these tools.")
+@click.argument("logs", metavar="LOG...", nargs=-1, required=True, shell_complete=complete_files)
+@click.option(
+    "--against",
+    metavar="TARGET",
+    required=True,
+    shell_complete=complete_target,
+    help="The tools that decode the calls.",
+)
+@click.option(
+    "--old",
+    metavar="TARGET",
+    shell_complete=complete_target,
+    help="Count only calls that fitted these tools.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option(
     "--fail-on",

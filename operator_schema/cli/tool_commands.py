@@ -39,6 +39,8 @@ from .output import annotation, count, json_types, to_json, value_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from click.shell_completion import CompletionItem
+
     from ..findings import Finding
     from ..rounds.registry import Registry
     from ..rounds.tool_call import ToolCall
@@ -267,6 +269,14 @@ class _CallCommand(TargetCommand):
             raise WrongUse(message + (near and f", and the nearest option is {near}")) from None
 
 
+def _complete_arguments(
+    ctx: click.Context, _param: click.Parameter, incomplete: str
+) -> list[CompletionItem[str]]:
+    from .completion import complete_arguments
+
+    return list(complete_arguments(ctx, given_to_factory(ctx), incomplete))
+
+
 @click.command(
     cls=_CallCommand,
     epilog="""\b
@@ -280,7 +290,7 @@ examples:
 """,
 )
 @click.argument("target", type=TOOL, metavar="MODULE:TOOL")
-@click.argument("arguments", nargs=-1)
+@click.argument("arguments", nargs=-1, shell_complete=_complete_arguments)
 @click.option(
     "--context", type=NAME, metavar="MODULE:NAME", help="A mapping to inject, or what makes or opens one."
 )

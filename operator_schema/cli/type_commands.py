@@ -18,7 +18,7 @@ from ..introspect.nodes import ObjectNode
 from ..lint.checks import anything, no_docstring, numbered_choices, undescribed
 from ..message_text import escape, show_path
 from ..tools.tool_sources import tools_in
-from .arguments import REGISTRY, TYPE, traceback_option, unknown_fields_option
+from .arguments import REGISTRY, TYPE, complete_files, traceback_option, unknown_fields_option
 from .lookup import codec_of_name, dataclasses_of, find_tools, imported_tools, offered_by
 from .modules import WrongUse, load_module, modules_of
 from .output import count, to_json
@@ -76,7 +76,7 @@ examples:
 """
 )
 @click.argument("target", type=TYPE, metavar="MODULE:TYPE")
-@click.argument("file", default="-")
+@click.argument("file", default="-", shell_complete=complete_files)
 @click.option("--lines", is_flag=True, help="FILE is JSON Lines: one value a line; empty lines are skipped.")
 @click.option("--quiet", is_flag=True, help="Print problems only, not the decoded values.")
 @click.option("--json", "as_json", is_flag=True, help="Print each problem report as JSON.")
