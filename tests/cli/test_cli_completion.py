@@ -147,7 +147,7 @@ def test_the_candidates_for_a_word(candidates, text, found):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "nothing ", "call nowhere:", "call broken:", "call broken:x ", "call desk:nothing ", "call 'x"],
+    ["nothing ", "call nowhere:", "call broken:", "call broken:x ", "call desk:nothing ", "call 'x"],
 )
 def test_errors_are_silent(candidates, text):
     assert candidates(text) == {}
