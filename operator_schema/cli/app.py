@@ -12,7 +12,15 @@ import click
 from .. import __version__
 from ..errors import SchemaError
 from ..message_text import escape, nearest
-from . import compare_commands, inspect_command, replay_command, serve, tool_commands, type_commands
+from . import (
+    compare_commands,
+    inspect_command,
+    replay_command,
+    schema_command,
+    serve,
+    tool_commands,
+    type_commands,
+)
 from .arguments import NearChoice
 from .modules import WrongUse
 from .output import Output
@@ -106,7 +114,16 @@ def completion(outputs: tuple[Output, Output], /, shell: Any) -> int:
     return 0
 
 
-for _module in (type_commands, tool_commands, serve, inspect_command, compare_commands, replay_command):
+_MODULES = (
+    schema_command,
+    type_commands,
+    tool_commands,
+    serve,
+    inspect_command,
+    compare_commands,
+    replay_command,
+)
+for _module in _MODULES:
     for _command in vars(_module).values():
         if isinstance(_command, click.Command):
             app.add_command(_command)

@@ -31,7 +31,7 @@ __all__ = ["Output", "annotation", "count", "json_types", "replace_file", "to_js
 
 
 _DIM = "dim"
-_CHANGED = {"-": "red", "+": "green"}
+_CHANGED = {"-": "red", "+": "green", " ": ""}
 _COMMAND = re.compile(r"^(\s*)(:)(?=:)|()(#)(?=#(?:vso|teamcity)?\[)", re.IGNORECASE | re.MULTILINE)
 _CI = ("GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION")
 """Environment variables of CI systems that read commands in the output."""
@@ -150,7 +150,11 @@ class Output:
         found = unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")
         for line in list(found)[2:]:  # without the names of two files
             if not line.startswith("@@"):
-                self.line(escape(line), _CHANGED[line[:1]])
+                self.changed(line[:1], escape(line[1:]))
+
+    def changed(self, mark: str, text: str) -> None:
+        """Write a line with a mark before it: `-` if it goes, `+` if it comes, a space if it stays."""
+        self.line(f"{mark}{text}", _CHANGED[mark])
 
     def flush(self) -> None:
         """Flush the buffer of the stream."""

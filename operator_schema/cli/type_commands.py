@@ -1,4 +1,4 @@
-"""The commands schema, decode and check."""
+"""The commands decode and check."""
 
 from __future__ import annotations
 
@@ -33,37 +33,7 @@ if TYPE_CHECKING:
     from .lookup import ObjectName
     from .output import Output
 
-__all__ = ["Decoder", "Verdict", "check", "check_target", "decode", "decode_file", "schema", "write_verdict"]
-
-
-@click.command(
-    epilog="""\b
-examples:
-  operator-schema schema tools:WebSearch
-  operator-schema schema --compact tools:Calls > calls.schema.json
-"""
-)
-@click.argument("target", type=TYPE, metavar="MODULE:TYPE")
-@click.option("--compact", is_flag=True, help="Print it on one line, without spaces.")
-@unknown_fields_option
-@traceback_option
-@click.pass_obj
-def schema(
-    outputs: tuple[Output, Output],
-    target: ObjectName,
-    unknown_fields: UnknownFields,
-    *,
-    compact: bool,
-    show_traceback: bool,
-) -> int:
-    """Print the JSON Schema of a type, or of the input of a tool.
-
-    TYPE is a dataclass, a tool or any other annotation: tools:WebSearch, tools:Outer.Inner,
-    tools:Calls.
-    """
-    codec = codec_of_name(target, unknown_fields, show_traceback=show_traceback)
-    outputs[0].json(codec.json_schema(), None if compact else 2)
-    return 0
+__all__ = ["Decoder", "Verdict", "check", "check_target", "decode", "decode_file", "write_verdict"]
 
 
 @click.command(
