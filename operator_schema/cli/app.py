@@ -156,6 +156,8 @@ def run(argv: Sequence[str] | None) -> int:
         WrongUse(f"can't read or write: {error.strerror or error}").show()
         return WrongUse.exit_code
     except (KeyboardInterrupt, click.Abort):
+        if sys.stdin.isatty() and sys.stderr.isatty():  # the shell's next line begins at the left
+            sys.stderr.write("\n")
         return _INTERRUPTED
     finally:
         with suppress(ValueError):

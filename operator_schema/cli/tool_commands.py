@@ -13,13 +13,10 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from .. import providers as provider_table
-from ..codec.codec import codec_of
 from ..codec.problem_texts import expected_fields
-from ..errors import DecodeError, EncodeError, MissingContextError, NeedsInput, SchemaError, ToolError
+from ..errors import EncodeError, MissingContextError, ToolError
 from ..execution.executor import Executor
-from ..introspect.node_kinds import json_types_of
 from ..message_text import escape, show_path
-from ..rounds.questions import answer_codec, call_text
 from ..tools.calls import RawCall
 from ..tools.descriptions import documentation_of
 from .arguments import (
@@ -32,6 +29,7 @@ from .arguments import (
     given_to_factory,
     traceback_option,
 )
+from .asking import missing_of, person_at
 from .lookup import find_context, find_tool, find_tools, why_no_tools
 from .modules import WrongUse
 from .output import annotation, count, json_types, to_json, value_of
@@ -43,14 +41,13 @@ if TYPE_CHECKING:
 
     from ..findings import Finding
     from ..rounds.registry import Registry
-    from ..rounds.tool_call import ToolCall
     from ..tools.calls import ToolResult
     from ..tools.tool import Tool
     from .contexts import GivenContext
     from .lookup import ObjectName
     from .output import Output
 
-__all__ = ["Person", "call", "describe", "lint", "person_at", "tools"]
+__all__ = ["call", "describe", "lint", "tools"]
 
 
 PROVIDERS = provider_table.provider_names()
@@ -342,6 +339,7 @@ def call(
     out, err = ctx.obj
     try:
         with redirect_stdout(sys.stderr):
+            raw = raw if person is None else person.complete(tool, raw)
             result = _result_of(executor, raw, given, {})
             answers = {} if person is None else person.answers(tool, result)
             while answers and person is not None:
@@ -351,7 +349,10 @@ def call(
         ended = f"SystemExit: {stop.code}" if stop.code is not None else "SystemExit"
         err.report("", f"{tool.name} failed: it asked for the end of the process ({ended})")
         return 1
-    return _tell(result, tool, out, err)
+    status = _tell(result, tool, out, err)
+    if status and person is None and missing_of(tool, raw):
+        err.line("give it as KEY=VALUE, or call the tool from a terminal, which asks for it", "dim")
+    return status
 
 
 def _tell(result: ToolResult, tool: Tool[..., Any], out: Output, err: Output) -> int:
@@ -429,67 +430,3 @@ def describe(outputs: tuple[Output, Output], target: ObjectName, *, show_traceba
     outputs[0].text(documentation_of(tool, with_summaries=True))
     outputs[0].text(f"\n{expected_fields(tool.name, tool.codec.graph)}")
     return 0
-
-
-_YES_OR_NO = {"y": "true", "yes": "true", "n": "false", "no": "false"}
-
-
-def person_at(err: Output) -> Person | None:
-    """Return who is at the terminal; None if nobody is there."""
-    return Person(err) if sys.stdin.isatty() and sys.stderr.isatty() else None
-
-
-class Person:
-    """Somebody who reads questions and types answers.
-
-    Args:
-        err: where the questions are written; standard output is for results.
-    """
-
-    def __init__(self, err: Output) -> None:
-        self._err = err
-
-    def confirm(self, call: ToolCall[Any]) -> bool:
-        """Ask whether a call may run."""
-        self._err.text(call_text(call))
-        return _typed("[y/N] ").lower() in {"y", "yes"}
-
-    def answers(
-        self, tool: Tool[..., Any], result: ToolResult, known: Mapping[str, Any] | None = None
-    ) -> dict[str, Any]:
-        """Ask what a tool wants to know, until the answer fits.
-
-        Args:
-            tool: that was called.
-            result: of the call.
-            known: the answers so far, by the name of the parameter.
-
-        Returns:
-            All answers; none if it asked nothing, or nothing was typed.
-        """
-        raised = (result.details or {}).get("exception")
-        if result.code != "needs_input" or not isinstance(raised, NeedsInput):
-            return {}
-        try:
-            codec = answer_codec(tool, raised.parameter)
-            narrow = codec if raised.answer_type is None else codec_of(raised.answer_type)
-        except (SchemaError, ToolError):
-            return {}
-        types = json_types_of(narrow.graph.resolve_root(), narrow.graph.definitions)
-        self._err.text(raised.question)
-        while typed := _typed("> "):
-            text = _YES_OR_NO.get(typed.lower(), typed) if "boolean" in types else typed
-            value = value_of(text, types)
-            try:
-                narrow.decode(value)
-                return {**(known or {}), raised.parameter: codec.decode(value)}
-            except DecodeError as error:
-                self._err.text(error.findings[0].message)
-        return {}
-
-
-def _typed(prompt: str) -> str:
-    # Not `click.prompt`, which writes the question to standard output.
-    sys.stderr.write(prompt)
-    sys.stderr.flush()
-    return sys.stdin.readline().strip()
