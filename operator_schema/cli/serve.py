@@ -210,6 +210,11 @@ def _why_not_served(error: OSError, place: Address | Streams) -> str:
 
 def _tell_lacking(own: Handlers, context: Mapping[Any, Any] | None, err: Output) -> None:
     """Say which tools can't run, as nobody would find out before their first call."""
+    registry = own.executor.registry
+    of_all = f"of {count(len(registry), 'tool')}"
+    empty = [tool.name for tool in registry if not tool.has_function]
+    if empty:
+        err.report("", f"{len(empty)} {of_all} will fail, without a function to run: {listed(empty, _SHOWN)}")
     found = own.missing_context()
     if not found:
         return
@@ -218,8 +223,7 @@ def _tell_lacking(own: Handlers, context: Mapping[Any, Any] | None, err: Output)
         for name, error in found.items()
     ]
     remedy = "give it with --context MODULE:NAME" if context is None else "the context doesn't have it"
-    tools = f"{len(found)} of {count(len(own.executor.registry), 'tool')}"
-    err.report("", f"{tools} will fail, as what they need isn't there: {listed(lacking, _SHOWN)}; {remedy}")
+    err.report("", f"{len(found)} {of_all} will fail, as what they need isn't there: {listed(lacking, _SHOWN)}; {remedy}")
 
 
 def _handlers(executor: Executor, context: Mapping[Any, Any] | None, options: Mapping[str, Any]) -> Handlers:
