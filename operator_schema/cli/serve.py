@@ -223,7 +223,8 @@ def _tell_lacking(own: Handlers, context: Mapping[Any, Any] | None, err: Output)
         for name, error in found.items()
     ]
     remedy = "give it with --context MODULE:NAME" if context is None else "the context doesn't have it"
-    err.report("", f"{len(found)} {of_all} will fail, as what they need isn't there: {listed(lacking, _SHOWN)}; {remedy}")
+    needed = f"as what they need isn't there: {listed(lacking, _SHOWN)}; {remedy}"
+    err.report("", f"{len(found)} {of_all} will fail, {needed}")
 
 
 def _handlers(executor: Executor, context: Mapping[Any, Any] | None, options: Mapping[str, Any]) -> Handlers:
