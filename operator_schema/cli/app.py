@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,6 +12,7 @@ from .. import __version__
 from ..errors import SchemaError
 from ..message_text import escape, nearest
 from . import (
+    check_command,
     compare_commands,
     inspect_command,
     replay_command,
@@ -22,7 +22,7 @@ from . import (
     type_commands,
 )
 from .arguments import NearChoice
-from .modules import WrongUse
+from .modules import WrongUse, imports_from_here
 from .output import Output
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ examples:
   operator-schema schema tools:WebSearch
   operator-schema decode tools:WebSearch arguments.json
   operator-schema decode --lines --quiet tools:WebSearch calls.jsonl
-  operator-schema check tools more.tools
-  operator-schema lint --provider openai_chat tools
+  operator-schema check tools more/tools.py
+  operator-schema check --provider openai_chat tools
   operator-schema call tools:web_search query=rye
   operator-schema serve tools
   operator-schema diff tools.json tools
@@ -117,6 +117,7 @@ def completion(outputs: tuple[Output, Output], /, shell: Any) -> int:
 _MODULES = (
     schema_command,
     type_commands,
+    check_command,
     tool_commands,
     serve,
     inspect_command,
@@ -143,10 +144,9 @@ def run(argv: Sequence[str] | None) -> int:
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:  # the shell closed it: `<&-`
             setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115,PTH123  # for as long as the process lives
-    # What `python -m` does, for the console script as well.
-    sys.path.insert(0, "")
     try:
-        status = _run(argv)
+        with imports_from_here():
+            status = _run(argv)
         sys.stdout.flush()
     except BrokenPipeError:
         _drop_output()
@@ -159,9 +159,6 @@ def run(argv: Sequence[str] | None) -> int:
         if sys.stdin.isatty() and sys.stderr.isatty():  # the shell's next line begins at the left
             sys.stderr.write("\n")
         return _INTERRUPTED
-    finally:
-        with suppress(ValueError):
-            sys.path.remove("")
     return status
 
 

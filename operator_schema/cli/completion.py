@@ -23,7 +23,8 @@ from ..introspect.nodes import EnumNode, LeafNode, LiteralNode, ObjectNode, Scal
 from ..rounds.registry import Registry
 from ..rounds.toolset import Toolset
 from ..tools.tool_sources import tools_in
-from .lookup import ObjectName, dataclasses_of, factory_in, find_tool, find_tools
+from .factories import factory_in
+from .lookup import ObjectName, dataclasses_of, find_tool, find_tools
 from .modules import load_module
 from .output import to_json
 
@@ -280,7 +281,7 @@ def _listed(folder: Path, file_end: str, folder_end: str) -> list[str]:
 def _names(kind: str, loaded: ModuleType, path: str) -> dict[str, str]:
     """List the names in a module that a target may have, with what each is; a `.` ends one that goes on."""
     holder, dot, _ = path.rpartition(".")
-    if kind == "TOOL" and dot:
+    if kind != "NAME" and dot:
         found = find_tools(ObjectName(loaded.__name__, holder), show_traceback=False)[0]
         return {f"{holder}.{tool.name}": tool.summary for tool in found}
     if kind == "NAME":
@@ -291,12 +292,10 @@ def _names(kind: str, loaded: ModuleType, path: str) -> dict[str, str]:
         types = [cls.__qualname__ for cls in dataclasses_of(loaded) if cls not in inputs]
         return {**dict.fromkeys(types, ""), **tools}
     holders = dict.fromkeys([name for name, value in _public(loaded) if _holds_tools(value)], "")
-    if kind == "REGISTRY":
-        return holders
     if "__tools__" in vars(loaded):
         offered = find_tools(ObjectName(loaded.__name__, "__tools__"), show_traceback=False)[0]
         tools |= {tool.name: tool.summary for tool in offered}
-    return {**tools, **{f"{name}.": "" for name in holders}}
+    return {**tools, **(holders if kind == "REGISTRY" else {f"{name}.": "" for name in holders})}
 
 
 def _public(module: ModuleType) -> list[tuple[str, Any]]:

@@ -13,9 +13,9 @@ from ..compare.recorded_calls import Unreadable, calls_in, records_in
 from ..compare.replay import Replay, ToolCounts
 from ..message_text import clip, escape
 from .arguments import NearChoice, complete_files, complete_target, traceback_option
-from .compare_commands import SOURCES, tools_of
 from .modules import WrongUse
 from .output import Output, count
+from .sources import SOURCES, tools_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator

@@ -172,6 +172,20 @@ def test_a_revision_has_its_sources_where_they_are_today(desk, tmp_path, monkeyp
 
 
 @pytest.mark.needs_process
+@pytest.mark.parametrize("is_absolute", [False, True])
+def test_a_file_is_compared_with_that_of_a_revision(desk, tmp_path, is_absolute):
+    (tmp_path / "src").mkdir()
+    file = tmp_path / "src" / "compare_desk.py"
+    (tmp_path / "compare_desk.py").rename(file)
+    git("init")
+    git("add", ".")
+    git("commit", "-m", "first")
+    file.write_text(CHANGED)
+    status, out, err = desk("diff", "--git", "HEAD", str(file) if is_absolute else "src/compare_desk.py")
+    assert (status, out.splitlines()[-1], err) == (1, "1 breaking, 1 meaning", "")
+
+
+@pytest.mark.needs_process
 def test_a_revision_of_git_is_compared(desk, tmp_path):
     desk("snapshot", "compare_desk", "-o", "desk.json")
     git("init")
@@ -223,13 +237,18 @@ def test_a_server_is_asked(desk):
         (["diff", "empty.json", "compare_desk"], "empty.json: it has no tools"),
         (["snapshot", "bytes.json"], "bytes.json can't be read: it isn't UTF-8"),
         (["snapshot", "compare_bare"], "there are no tools in compare_bare"),
+        (["snapshot", "listed.json"], "there are no tools in listed.json: its list is empty"),
+        (["replay", "x.jsonl", "--against", "listed.json"], "there are no tools in listed.json"),
         (["snapshot", "mcp:http://127.0.0.1:1/mcp"], "write the URL without mcp: http://127.0.0.1:1/mcp"),
         (
             ["diff", "later.json", "compare_desk"],
             'later.json: its format is "operator_schema snapshot 9"',
         ),
-        (["diff", ".", "compare_desk"], ". is a folder: give a file in it, or the name of a module"),
-        (["diff", "compare_desk.py", "compare_desk"], "'compare_desk.py' is a path; give MODULE by its name"),
+        (
+            ["diff", ".", "compare_desk"],
+            ". is a folder without __init__.py: give a file in it, such as tools.py",
+        ),
+        (["diff", "comparedesk.py", "x"], "there is no file comparedesk.py; did you mean compare_desk.py?"),
         (["snapshot", "compare_desk", "-o", "."], ". is a folder: give a file, such as tools.json"),
         (["snapshot", "compare_desk", "-o", ""], "the empty name is a folder"),
         (["snapshot", "mcp:a 'b"], "mcp:a 'b isn't a command: No closing quotation"),
@@ -241,6 +260,7 @@ def test_a_server_is_asked(desk):
 def test_wrong_use_says_what_to_do(desk, tmp_path, words, said):
     (tmp_path / "broken.json").write_text("{")
     (tmp_path / "empty.json").write_text("{}")
+    (tmp_path / "listed.json").write_text('{"tools": []}')
     (tmp_path / "compare_bare.py").write_text("")
     (tmp_path / "later.json").write_text('{"format": "operator_schema snapshot 9", "tools": []}')
     (tmp_path / "bytes.json").write_bytes(b"\xff")

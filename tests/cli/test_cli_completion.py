@@ -121,7 +121,7 @@ needs_shell = pytest.mark.slow("starts a shell, and a process for each completio
         ("tools ./d", {"./desk.py": "part"}),
         ("tools desk.", {"desk.py": "part"}),
         ("tools ./shop/", {"./shop/counter.py": "part"}),
-        ("tools desk:", {"desk:make": "full", "desk:registry": "full"}),
+        ("tools desk:", {f"desk:{name}": "full" for name in ("vat", "look", "make", "registry")}),
         ("tools desk marke", {"marked": "part"}),
         ("schema desk:", {"desk:Order": "full", "desk:vat": "full", "desk:look": "full"}),
         (
