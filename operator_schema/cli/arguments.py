@@ -33,6 +33,7 @@ __all__ = [
     "complete_target",
     "factory_of",
     "given_to_factory",
+    "json_option",
     "traceback_option",
     "unknown_fields_option",
 ]
@@ -156,6 +157,15 @@ def traceback_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the option --traceback."""
     text = "If a module can't be imported, or a tool fails, show the whole traceback."
     return click.option("--traceback", "show_traceback", is_flag=True, help=text)(command)
+
+
+def json_option(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return what adds the option --json to a command.
+
+    Args:
+        what: the help: what is printed as JSON, in place of a text for people.
+    """
+    return click.option("--json", "as_json", is_flag=True, help=what)
 
 
 def unknown_fields_option(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -19,7 +19,7 @@ from ..compare.changes import LEVELS, Change, compare
 from ..compare.reports import MEANINGS, as_html, lines_of, summary_of
 from ..compare.snapshot import Snapshot
 from ..message_text import clip, escape, nearest
-from .arguments import REGISTRY, NearChoice, complete_target, traceback_option
+from .arguments import REGISTRY, NearChoice, complete_target, json_option, traceback_option
 from .modules import WrongUse, load_module
 from .output import Output, annotation, count, replace_file
 from .sources import SOURCES, empty_list, is_server, snapshot_at, snapshot_in, text_of
@@ -95,6 +95,7 @@ exit status:
     default="text",
     help="What is printed (default: text).",
 )
+@json_option("The same as --format json.")
 @click.option(
     "--fail-on",
     type=NearChoice([*LEVELS, "never"]),
@@ -115,6 +116,7 @@ def diff(
     fail_on: str,
     allow: str | None,
     *,
+    as_json: bool,
     check: bool,
     show_traceback: bool,
 ) -> int:
@@ -139,7 +141,7 @@ def diff(
     )
     new = snapshot_at(targets[-1], show_traceback=show_traceback)
     found = sort_changes(compare(old, new).changes, entries, datetime.now(UTC).date())
-    _report(outputs, shape, found, " → ".join([revision or targets[0], targets[-1]]))
+    _report(outputs, "json" if as_json else shape, found, " → ".join([revision or targets[0], targets[-1]]))
     if check and old != new:
         remedy = f"operator-schema snapshot {targets[-1]} -o {targets[0]}"
         outputs[1].line(f"{targets[0]} isn't up to date" + (f": {remedy}" if revision is None else ""))

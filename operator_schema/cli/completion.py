@@ -281,7 +281,7 @@ def _listed(folder: Path, file_end: str, folder_end: str) -> list[str]:
 def _names(kind: str, loaded: ModuleType, path: str) -> dict[str, str]:
     """List the names in a module that a target may have, with what each is; a `.` ends one that goes on."""
     holder, dot, _ = path.rpartition(".")
-    if kind != "NAME" and dot:
+    if kind in {"TOOL", "REGISTRY"} and dot:
         found = find_tools(ObjectName(loaded.__name__, holder), show_traceback=False)[0]
         return {f"{holder}.{tool.name}": tool.summary for tool in found}
     if kind == "NAME":

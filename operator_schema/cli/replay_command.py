@@ -12,7 +12,7 @@ import click
 from ..compare.recorded_calls import Unreadable, calls_in, records_in
 from ..compare.replay import Replay, ToolCounts
 from ..message_text import clip, escape
-from .arguments import NearChoice, complete_files, complete_target, traceback_option
+from .arguments import NearChoice, complete_files, complete_target, json_option, traceback_option
 from .modules import WrongUse
 from .output import Output, count
 from .sources import SOURCES, tools_of
@@ -60,7 +60,7 @@ exit status:
     shell_complete=complete_target,
     help="Count only calls that fitted these tools.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@json_option("Print the report as JSON.")
 @click.option(
     "--fail-on",
     type=NearChoice(["fail", "repaired", "never"]),

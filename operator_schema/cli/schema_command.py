@@ -12,7 +12,7 @@ from ..json_values import is_object
 from ..message_text import escape
 from ..providers.report import is_estimate
 from ..tools.function import tool_input
-from .arguments import TYPE, NearChoice, traceback_option, unknown_fields_option
+from .arguments import TYPE, NearChoice, json_option, traceback_option, unknown_fields_option
 from .lookup import codec_of_name, find_tool
 from .modules import WrongUse
 from .output import count
@@ -51,7 +51,7 @@ examples:
 )
 @click.option("--strict", is_flag=True, help="With --provider: as its strict mode gets it.")
 @click.option("--compact", is_flag=True, help="Print it on one line, without spaces or marks.")
-@click.option("--json", "as_json", is_flag=True, help="With --provider: print schema and losses as JSON.")
+@json_option("With --provider: print schema and losses as JSON.")
 @unknown_fields_option
 @traceback_option
 @click.pass_obj

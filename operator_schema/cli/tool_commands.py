@@ -16,7 +16,7 @@ from ..errors import EncodeError, MissingContextError, ToolError
 from ..execution.executor import Executor
 from ..message_text import escape
 from ..tools.calls import RawCall
-from ..tools.descriptions import documentation_of
+from ..tools.descriptions import documentation_of, schema_response
 from .arguments import (
     NAME,
     REGISTRY,
@@ -24,6 +24,7 @@ from .arguments import (
     TOOL,
     TargetCommand,
     given_to_factory,
+    json_option,
     traceback_option,
 )
 from .asking import missing_of, person_at
@@ -59,7 +60,7 @@ examples:
 """
 )
 @click.argument("targets", type=REGISTRY, nargs=-1, required=True, metavar="MODULE[:REGISTRY]...")
-@click.option("--json", "as_json", is_flag=True, help="Print name, description and input schema of each.")
+@json_option("Print name, description and input schema of each.")
 @traceback_option
 @click.pass_obj
 def tools(
@@ -279,18 +280,36 @@ def _arguments(words: Sequence[str], tool: Tool[..., Any]) -> str | bytes | dict
     epilog="""\b
 examples:
   operator-schema describe tools:web_search
+  operator-schema describe app:registry
+  operator-schema describe --json tools
 """
 )
-@click.argument("target", type=TOOL, metavar="MODULE:TOOL")
+@click.argument("target", type=REGISTRY, metavar="MODULE[:TOOL]")
+@json_option("Print the same as JSON: summary, description and parameters of each tool.")
 @traceback_option
 @click.pass_obj
-def describe(outputs: tuple[Output, Output], target: ObjectName, *, show_traceback: bool) -> int:
-    """Print the whole documentation of a tool.
+def describe(
+    outputs: tuple[Output, Output], target: ObjectName, *, as_json: bool, show_traceback: bool
+) -> int:
+    """Print the whole documentation of a tool, or of all tools of a module or registry.
 
     This is what a model gets from the tool that describe_tools makes, with every parameter, and field
     inside of one, that has a description, and one line that names every parameter with its type.
     """
-    tool, _ = find_tool(target, show_traceback=show_traceback)
-    outputs[0].text(documentation_of(tool, with_summaries=True))
-    outputs[0].text(f"\n{expected_fields(tool.name, tool.codec.graph)}")
+    found = _tools_at(target, show_traceback=show_traceback)
+    if as_json:
+        outputs[0].json(schema_response(found)["tools"], 2)
+        return 0
+    for position, tool in enumerate(found):
+        outputs[0].text(("\n" if position else "") + documentation_of(tool, with_summaries=True))
+        outputs[0].text(f"\n{expected_fields(tool.name, tool.codec.graph)}")
     return 0
+
+
+def _tools_at(target: ObjectName, *, show_traceback: bool) -> Sequence[Tool[..., Any]]:
+    try:
+        return find_tools(target, show_traceback=show_traceback)[0]
+    except WrongUse:
+        if not target.path:
+            raise
+        return [find_tool(target, show_traceback=show_traceback)[0]]  # its message names the tools

@@ -13,7 +13,7 @@ import click
 from ..codec.json_text import read_json
 from ..errors import DecodeError, EncodeError
 from ..message_text import escape
-from .arguments import TYPE, complete_files, traceback_option, unknown_fields_option
+from .arguments import TYPE, complete_files, json_option, traceback_option, unknown_fields_option
 from .lookup import codec_of_name
 from .modules import WrongUse
 from .output import count
@@ -43,7 +43,7 @@ examples:
 @click.argument("file", default="-", shell_complete=complete_files)
 @click.option("--lines", is_flag=True, help="FILE is JSON Lines: one value a line; empty lines are skipped.")
 @click.option("--quiet", is_flag=True, help="Print problems only, not the decoded values.")
-@click.option("--json", "as_json", is_flag=True, help="Print each problem report as JSON.")
+@json_option("Print each problem report as JSON.")
 @unknown_fields_option
 @traceback_option
 @click.pass_obj
