@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 
 import pytest
@@ -330,3 +331,20 @@ def test_without_a_terminal_nobody_is_asked_for_arguments(booking):
     assert "- guest: missing (object" in err
     assert err.endswith("give it as KEY=VALUE, or call the tool from a terminal, which asks for it\n")
     assert "KEY=VALUE" not in process(["call", "booking:book", "nigths=2"], booking)[2]
+
+
+@on_posix
+@pytest.mark.needs_process
+def test_an_interrupt_at_a_question_ends_the_command(booking):
+    import pty
+
+    master, slave = pty.openpty()
+    words = [*warm_processes.command(), "call", "booking:book"]
+    child = subprocess.Popen(words, cwd=booking, stdin=slave, stdout=slave, stderr=slave, env=environment())
+    os.close(slave)
+    shown = b""
+    while b"nights: " not in shown:
+        shown += os.read(master, 65536)
+    child.send_signal(signal.SIGINT)
+    assert child.wait(timeout=30) == 130
+    os.close(master)
