@@ -58,7 +58,8 @@ def missing_of(tool: Tool[..., Any], raw: RawCall) -> tuple[Field, ...]:
         return ()
     missing = [field for field in root.fields if field.required and field.key not in sent]
     absent = {key for field in missing for key in (field.key, field.name)}
-    others = [problem for problem in _problems(tool, sent) if not absent.intersection(problem.path[:1])]
+    found = _problems(tool, arguments_to_decode(raw))  # as it was written, with keys that stand there twice
+    others = [problem for problem in found if not absent.intersection(problem.path[:1])]
     is_known = set(sent) <= {field.key for field in root.fields}
     return tuple(missing) if is_known and not others else ()
 
@@ -73,7 +74,7 @@ def _sent(raw: RawCall) -> Any:
         return None
 
 
-def _problems(tool: Tool[..., Any], arguments: Mapping[str, Any]) -> Sequence[Finding]:
+def _problems(tool: Tool[..., Any], arguments: object) -> Sequence[Finding]:
     try:
         tool.decode_report(arguments)
     except DecodeError as error:

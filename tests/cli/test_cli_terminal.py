@@ -296,7 +296,7 @@ def test_a_call_asks_only_for_what_is_missing(booking, given):
 
 @on_posix
 @pytest.mark.needs_process
-@pytest.mark.parametrize("given", [["nigths=2"], ["nights=x"], ["{"]])
+@pytest.mark.parametrize("given", [["nigths=2"], ["nights=x"], ["{"], ['{"nights":1,"nights":2}']])
 def test_a_call_that_is_wrong_in_another_way_is_not_asked_about(booking, given):
     status, shown = on_terminal(["call", "booking:book", *given], booking, typed="1\n", NO_COLOR="1")
     assert status == 1
