@@ -57,6 +57,7 @@ _TOKENS: Final[dict[Client, str]] = {
 _PACKAGE: Final = __name__.partition(".cli.")[0]
 """The name of this package, which somebody may have vendored."""
 
+_IS_WINDOWS: Final = os.name == "nt"
 _MAX_FILE: Final = 10_000_000
 _MESSAGE: Final = 200
 
@@ -157,7 +158,7 @@ def _command(name: str, entry: Mapping[str, Any]) -> str:
         words.append(name)
         words += [word for pair in entry["env"].items() for word in ("--env", "=".join(pair))]
         words += ["--", entry["command"], *entry["args"]]
-    return f"{subprocess.list2cmdline(words) if os.name == 'nt' else shlex.join(words)}\n"
+    return f"{subprocess.list2cmdline(words) if _IS_WINDOWS else shlex.join(words)}\n"
 
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")

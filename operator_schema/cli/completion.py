@@ -155,7 +155,11 @@ def _limited() -> Generator[None]:
     if not hasattr(signal, "SIGALRM"):
         yield
         return
-    before = signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
+
+    def end(_number: int, _frame: object) -> None:
+        os._exit(0)
+
+    before = signal.signal(signal.SIGALRM, end)
     signal.alarm(_SECONDS)
     try:
         yield
@@ -355,7 +359,7 @@ def _values_of(node: Node, typed: str) -> Iterable[str]:
         yield from [value if isinstance(value, str) else to_json(value) for value in node.values]
     elif isinstance(node, ScalarNode) and node.type == "boolean":
         yield from ("true", "false")
-    elif isinstance(node, LeafNode) and issubclass(node.leaf.type, os.PathLike):
+    elif isinstance(node, LeafNode) and hasattr(node.leaf.type, "__fspath__"):
         folder, slash, _ = typed.rpartition("/")
         for path in list(Path(folder + slash).iterdir())[:_MOST]:
             if not path.name.startswith("."):

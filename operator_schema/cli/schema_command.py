@@ -153,7 +153,8 @@ def _write(out: Output, tool: Tool[..., Any], sent: dict[str, Any], theirs: dict
 def _marked(rows: Iterable[dict[str, Any]]) -> Iterable[tuple[str, str]]:
     """Yield the lines of two documents with a mark: what goes stands before what comes in its place."""
     coming: list[str] = []
-    for row in [*rows, {"same": True, "ours": None, "theirs": None}]:
+    end: dict[str, Any] = {"same": True, "ours": None, "theirs": None}
+    for row in [*rows, end]:
         if row["same"]:
             yield from [("+", line) for line in coming]
             coming = []
