@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +16,7 @@ from . import (
     compare_commands,
     inspect_command,
     replay_command,
+    schema_command,
     serve,
     tool_commands,
     type_commands,
@@ -94,22 +95,27 @@ def show_help(ctx: click.Context, command: str | None) -> int:
     epilog="""\b
 examples:
   operator-schema completion bash > ~/.local/share/bash-completion/completions/operator-schema
+  operator-schema completion zsh > ~/.zfunc/_operator-schema
   operator-schema completion fish > ~/.config/fish/completions/operator-schema.fish
 """
 )
 @click.argument("shell", type=NearChoice(["bash", "zsh", "fish"]))
 @click.pass_obj
-def completion(outputs: tuple[Output, Output], /, shell: str) -> int:
-    """Print what makes a shell complete commands and options."""
-    from click.shell_completion import get_completion_class
+def completion(outputs: tuple[Output, Output], /, shell: Any) -> int:
+    """Print what makes a shell complete commands, options, targets, tools and arguments.
 
-    found = get_completion_class(shell)
-    assert found is not None  # noqa: S101  # one of the choices
-    outputs[0].text(found(app, {}, PROGRAM, COMPLETE).source())
+    Write it into a file that your shell loads, or into its startup file: eval "$(operator-schema completion
+    bash)". For zsh, the folder of the file must be in fpath before compinit runs. While you type, a module is
+    imported only if you have written its name before a colon, or as a target.
+    """
+    from .completion import script_of
+
+    outputs[0].text(script_of(shell))
     return 0
 
 
-for _module in (
+_MODULES = (
+    schema_command,
     type_commands,
     check_command,
     tool_commands,
@@ -117,7 +123,8 @@ for _module in (
     inspect_command,
     compare_commands,
     replay_command,
-):
+)
+for _module in _MODULES:
     for _command in vars(_module).values():
         if isinstance(_command, click.Command):
             app.add_command(_command)
@@ -149,6 +156,8 @@ def run(argv: Sequence[str] | None) -> int:
         WrongUse(f"can't read or write: {error.strerror or error}").show()
         return WrongUse.exit_code
     except (KeyboardInterrupt, click.Abort):
+        if sys.stdin.isatty() and sys.stderr.isatty():  # the shell's next line begins at the left
+            sys.stderr.write("\n")
         return _INTERRUPTED
     return status
 
@@ -157,11 +166,12 @@ def _run(argv: Iterable[str] | None) -> int:
     out, err = Output(sys.stdout), Output(sys.stderr)
     try:
         given = sys.argv[1:] if argv is None else list(argv)
-        instruction = os.environ.get(COMPLETE)
-        if instruction:
-            from click.shell_completion import shell_complete
+        shell = os.environ.pop(COMPLETE, "")
+        if shell:
+            from .completion import complete
 
-            return shell_complete(app, {}, PROGRAM, COMPLETE, instruction)
+            out.text(complete(app, PROGRAM, shell))
+            return 0
         # Not `app.main`, which ends the process itself when the reader of the output goes away.
         with app.make_context(PROGRAM, given, obj=(out, err)) as context:
             status: int = app.invoke(context)

@@ -17,6 +17,8 @@ from .modules import WrongUse, is_path, module_of_file
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from click.shell_completion import CompletionItem
+
     from .factories import Factory
 
 __all__ = [
@@ -27,8 +29,11 @@ __all__ = [
     "TOOL",
     "TYPE",
     "TargetCommand",
+    "complete_files",
+    "complete_target",
     "factory_of",
     "given_to_factory",
+    "json_option",
     "traceback_option",
     "unknown_fields_option",
 ]
@@ -62,6 +67,17 @@ class _NameType(click.ParamType[ObjectName]):
             reason = f"{self._kind} must be a name, or names with dots between them"
             self.fail(f"{escape(text)!r} isn't {self.name}: {reason}", param, ctx)
         return ObjectName(module_of_file(module) if is_path(module) else module, path)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem[str]]:
+        """Return the modules, or the names in a module, that begin like a word."""
+        from .completion import complete_modules, complete_names
+
+        module, colon, _ = _parted(incomplete)
+        if not colon:
+            return complete_modules(incomplete, "" if self._optional else ":")
+        return complete_names(self._kind, REGISTRY.convert(module, param, ctx).module, incomplete)
 
     def _hint(self, module: str) -> str:
         if is_path(module):
@@ -107,6 +123,21 @@ NAME = _NameType("NAME", "app:make_context")
 REGISTRY = _NameType("REGISTRY", "app:registry", optional=True)
 
 
+def complete_files(
+    _ctx: click.Context, _param: click.Parameter, incomplete: str
+) -> list[CompletionItem[str]]:
+    """Leave the completion of a file to the shell."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="file")]
+
+
+def complete_target(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+    """Return the modules and registries that begin like a word, where other targets may stand too."""
+    found = REGISTRY.shell_complete(ctx, param, incomplete)
+    return found or complete_files(ctx, param, incomplete)
+
+
 class NearChoice(click.Choice[str]):
     """One of some words; the error for a wrong one names the words that were probably meant."""
 
@@ -126,6 +157,15 @@ def traceback_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the option --traceback."""
     text = "If a module can't be imported, or a tool fails, show the whole traceback."
     return click.option("--traceback", "show_traceback", is_flag=True, help=text)(command)
+
+
+def json_option(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return what adds the option --json to a command.
+
+    Args:
+        what: the help: what is printed as JSON, in place of a text for people.
+    """
+    return click.option("--json", "as_json", is_flag=True, help=what)
 
 
 def unknown_fields_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -154,6 +194,13 @@ class TargetCommand(click.Command):
         if word is not None and (unknown or not _ASKED.isdisjoint(args)):
             self._look_up(ctx, word, is_needed=unknown and _HELP.isdisjoint(args))
         return super().parse_args(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
+        """Return its options, and those of the function, that begin like a word."""
+        target = ctx.params.get(self.params[0].name or "")
+        if target is not None and _FACTORY not in ctx.meta:
+            ctx.meta[_FACTORY] = find_factory(target, show_traceback=False)
+        return super().shell_complete(ctx, incomplete)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """List its own parameters, and the options of the function."""

@@ -17,7 +17,7 @@ from ..introspect.source_code import place_of
 from ..lint import lint, lint_type, place_of_tool
 from ..message_text import escape, show_path
 from ..tools.tool_sources import tools_in
-from .arguments import REGISTRY, NearChoice, traceback_option
+from .arguments import REGISTRY, NearChoice, complete_target, json_option, traceback_option
 from .lookup import dataclasses_of, find_tools, offered_by, why_no_tools
 from .modules import WrongUse, load_module, modules_of
 from .output import annotation, count, to_json
@@ -66,7 +66,7 @@ exit status:
   2  wrong use: a target that can't be read, or has neither types nor tools
 """
 )
-@click.argument("targets", nargs=-1, metavar="TARGET...")
+@click.argument("targets", nargs=-1, metavar="TARGET...", shell_complete=complete_target)
 @click.option(
     "--mcp",
     "servers",
@@ -102,7 +102,7 @@ exit status:
     default="text",
     help="What is printed: lines, JSON, or annotations of GitHub Actions (default: text).",
 )
-@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@json_option("The same as --format json.")
 @click.option("--verbose", "-v", is_flag=True, help="List everything that was checked, with its size.")
 @traceback_option
 @click.pass_obj

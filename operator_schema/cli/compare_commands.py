@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -20,12 +19,12 @@ from ..compare.changes import LEVELS, Change, compare
 from ..compare.reports import MEANINGS, as_html, lines_of, summary_of
 from ..compare.snapshot import Snapshot
 from ..message_text import clip, escape, nearest
-from .arguments import REGISTRY, NearChoice, traceback_option
+from .arguments import REGISTRY, NearChoice, complete_target, json_option, traceback_option
 from .modules import WrongUse, load_module
-from .output import Output, annotation, count
+from .output import Output, annotation, count, replace_file
 from .sources import SOURCES, empty_list, is_server, snapshot_at, snapshot_in, text_of
 
-__all__ = ["diff", "snapshot", "write_file"]
+__all__ = ["diff", "snapshot"]
 
 _PACKAGE: Final = __name__.partition(".")[0]
 _STYLES: Final = {"breaking": "red", "undecided": "yellow", "meaning": "yellow", "text": "", "wider": "dim"}
@@ -46,7 +45,7 @@ examples:
 
 {SOURCES}"""
 )
-@click.argument("target", metavar="TARGET")
+@click.argument("target", metavar="TARGET", shell_complete=complete_target)
 @click.option("--output", "-o", metavar="FILE", help="Write to a file instead of standard output.")
 @traceback_option
 @click.pass_obj
@@ -62,7 +61,7 @@ def snapshot(outputs: tuple[Output, Output], target: str, output: str | None, *,
     if output is None:
         outputs[0].text(found.as_text())
     else:
-        write_file(output, found.as_text())
+        replace_file(output, found.as_text())
         outputs[1].line(f"{output}: {count(len(found.tools), 'tool')}")
     return 0
 
@@ -87,7 +86,7 @@ exit status:
   2  wrong use: a target that can't be read
 """
 )
-@click.argument("targets", metavar="[OLD] NEW", nargs=-1, required=True)
+@click.argument("targets", metavar="[OLD] NEW", nargs=-1, required=True, shell_complete=complete_target)
 @click.option("--git", "revision", metavar="REVISION", help="OLD is the same target at a revision of git.")
 @click.option(
     "--format",
@@ -96,6 +95,7 @@ exit status:
     default="text",
     help="What is printed (default: text).",
 )
+@json_option("The same as --format json.")
 @click.option(
     "--fail-on",
     type=NearChoice([*LEVELS, "never"]),
@@ -116,6 +116,7 @@ def diff(
     fail_on: str,
     allow: str | None,
     *,
+    as_json: bool,
     check: bool,
     show_traceback: bool,
 ) -> int:
@@ -140,7 +141,7 @@ def diff(
     )
     new = snapshot_at(targets[-1], show_traceback=show_traceback)
     found = sort_changes(_compared(old, new, outputs[1]), entries, datetime.now(UTC).date())
-    _report(outputs, shape, found, " → ".join([revision or targets[0], targets[-1]]))
+    _report(outputs, "json" if as_json else shape, found, " → ".join([revision or targets[0], targets[-1]]))
     if check and old != new:
         remedy = f"operator-schema snapshot {targets[-1]} -o {targets[0]}"
         outputs[1].line(f"{targets[0]} isn't up to date" + (f": {remedy}" if revision is None else ""))
@@ -189,30 +190,6 @@ def _annotation(change: Change) -> str:
     witness = f" · {change.shown_witness()}" if change.has_witness else ""
     about = {"title": f"{change.tool}: {change.level}"}
     return annotation(_GITHUB[change.level], about, f"{change}{witness}")
-
-
-def write_file(file: str, text: str) -> None:
-    """Replace a file as a whole: a reader sees the old one or the new one.
-
-    A link stays one, and what isn't a file, such as a pipe, is written to as it is.
-    """
-    path = Path(file).resolve()
-    if path.is_dir():
-        message = f"{escape(file) or 'the empty name'} is a folder: give a file, such as tools.json"
-        raise WrongUse(message)
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        if path.exists() and not path.is_file():
-            path.write_text(text, encoding="utf-8")
-            return
-        beside.write_text(text, encoding="utf-8")
-        if path.exists():
-            shutil.copymode(path, beside)
-        beside.replace(path)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        message = f"{escape(file)} can't be written: {error.strerror}"
-        raise WrongUse(message) from None
 
 
 def _accepted(file: str) -> list[Accepted]:

@@ -6,15 +6,19 @@ import codecs
 import json
 import os
 import re
+import shutil
 import stat
 from contextlib import contextmanager, suppress
+from difflib import unified_diff
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import ObjectNode
 from ..json_values import type_of
 from ..message_text import escape
+from .modules import WrongUse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Mapping, Sequence
@@ -23,10 +27,11 @@ if TYPE_CHECKING:
 
     from ..tools.tool import Tool
 
-__all__ = ["Output", "annotation", "count", "json_types", "to_json", "value_of"]
+__all__ = ["Output", "annotation", "count", "json_types", "replace_file", "to_json", "value_of"]
 
 
 _DIM = "dim"
+_CHANGED = {"-": "red", "+": "green", " ": ""}
 _COMMAND = re.compile(r"^(\s*)(:)(?=:)|()(#)(?=#(?:vso|teamcity)?\[)", re.IGNORECASE | re.MULTILINE)
 _CI = ("GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION")
 """Environment variables of CI systems that read commands in the output."""
@@ -140,6 +145,17 @@ class Output:
         for line in text.removesuffix("\n").split("\n"):
             self.line("\t".join([escape(part) for part in line.split("\t")]))
 
+    def changes(self, before: str, after: str) -> None:
+        """Write the lines of a text that change, with `-` and `+` before them."""
+        found = unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")
+        for line in list(found)[2:]:  # without the names of two files
+            if not line.startswith("@@"):
+                self.changed(line[:1], escape(line[1:]))
+
+    def changed(self, mark: str, text: str) -> None:
+        """Write a line with a mark before it: `-` if it goes, `+` if it comes, a space if it stays."""
+        self.line(f"{mark}{text}", _CHANGED[mark])
+
     def flush(self) -> None:
         """Flush the buffer of the stream."""
         self._stream.flush()
@@ -229,6 +245,38 @@ def to_json(value: Any, indent: int | None = None, *, ascii_only: bool = False) 
     separators = (",", ":") if indent is None else (",", ": ")
     text = json.dumps(value, ensure_ascii=ascii_only, indent=indent, separators=separators)
     return "\n".join([escape(line) for line in text.split("\n")])
+
+
+def replace_file(file: str, text: str) -> None:
+    """Replace a file as a whole: a reader sees the old one or the new one.
+
+    A link stays one, and what isn't a file, such as a pipe, is written to as it is.
+
+    Args:
+        file: its name.
+        text: what it holds afterwards, in UTF-8, with the ends of lines as they are.
+
+    Raises:
+        WrongUse: it is a folder, or can't be written.
+    """
+    path = Path(file).resolve()
+    if path.is_dir():
+        message = f"{escape(file) or 'the empty name'} is a folder: give a file, such as tools.json"
+        raise WrongUse(message)
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        if path.exists() and not path.is_file():
+            path.write_text(text, encoding="utf-8", newline="")
+            return
+        beside.write_text(text, encoding="utf-8", newline="")
+        if path.exists():
+            shutil.copymode(path, beside)
+        beside.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+        message = f"{escape(file)} can't be written: {error.strerror}"
+        raise WrongUse(message) from None
 
 
 def count(number: int, noun: str) -> str:

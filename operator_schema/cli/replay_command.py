@@ -12,10 +12,9 @@ import click
 from ..compare.recorded_calls import Unreadable, calls_in, records_in
 from ..compare.replay import Replay, ToolCounts
 from ..message_text import clip, escape
-from .arguments import NearChoice, traceback_option
-from .compare_commands import write_file
+from .arguments import NearChoice, complete_files, complete_target, json_option, traceback_option
 from .modules import WrongUse
-from .output import Output, count
+from .output import Output, count, replace_file
 from .sources import SOURCES, tools_of
 
 if TYPE_CHECKING:
@@ -48,11 +47,24 @@ exit status:
   2  wrong use: a target or a file that can't be read
 """
 )
-@click.argument("logs", metavar="LOG...", nargs=-1, required=True)
-@click.option("--against", metavar="TARGET", required=True, help="The tools that decode the calls.")
-@click.option("--old", metavar="TARGET", help="Count only calls that fitted these tools.")
-@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-@click.option("--html", metavar="FILE", help="Write the report as a page, with plots.")
+@click.argument("logs", metavar="LOG...", nargs=-1, required=True, shell_complete=complete_files)
+@click.option(
+    "--against",
+    metavar="TARGET",
+    required=True,
+    shell_complete=complete_target,
+    help="The tools that decode the calls.",
+)
+@click.option(
+    "--old",
+    metavar="TARGET",
+    shell_complete=complete_target,
+    help="Count only calls that fitted these tools.",
+)
+@json_option("Print the report as JSON.")
+@click.option(
+    "--html", metavar="FILE", shell_complete=complete_files, help="Write the report as a page, with plots."
+)
 @click.option(
     "--fail-on",
     type=NearChoice(["fail", "repaired", "never"]),
@@ -92,7 +104,7 @@ def replay(
         from ..compare.replay_page import replay_page
 
         title = " → ".join([" ".join(logs), *([] if old is None else [old]), against])
-        write_file(html, replay_page(found.as_dict(), f"Replay: {clip(title, _TEXT)}"))
+        replace_file(html, replay_page(found.as_dict(), f"Replay: {clip(title, _TEXT)}"))
     if as_json:
         outputs[0].json(found.as_dict(), 2)
     else:

@@ -7,7 +7,7 @@ import os
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, get_args
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
@@ -24,9 +24,10 @@ from .arguments import (
     given_to_factory,
     traceback_option,
 )
+from .client_config import CLIENTS, config_of, file_of, merged, place_of, read_file, text_of
 from .lookup import ObjectName, find_context, find_offered, in_full, why_no_tools
 from .modules import WrongUse
-from .output import count
+from .output import count, replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -38,86 +39,13 @@ if TYPE_CHECKING:
     from ..adapters.mcp.server import Handlers
     from ..execution.executor import Executor
     from ..rounds.registry import Registry
+    from .client_config import Client
     from .contexts import GivenContext, OpenContexts
     from .output import Output
 
     Streams = tuple[BinaryIO, BinaryIO]
-    from collections.abc import Sequence
 
-__all__ = ["CLIENTS", "Client", "config_of", "place_of", "serve"]
-
-
-Client = Literal["claude-desktop", "claude-code", "vscode", "cursor"]
-CLIENTS: tuple[Client, ...] = get_args(Client)
-
-_PLACES: dict[Client, str] = {
-    "claude-desktop": "claude_desktop_config.json (Settings > Developer > Edit Config)",
-    "claude-code": ".mcp.json in the folder of your project",
-    "vscode": ".vscode/mcp.json in the folder of your project",
-    "cursor": ".cursor/mcp.json in the folder of your project, or ~/.cursor/mcp.json",
-}
-
-_TOKENS: dict[Client, str] = {
-    "claude-code": "${%s}",
-    "vscode": "${input:%s}",
-    "cursor": "${env:%s}",
-}
-"""How each writes a secret that isn't in the file itself."""
-
-_PACKAGE = __name__.partition(".cli.")[0]
-"""The name of this package, which somebody may have vendored."""
-
-
-def place_of(client: Client) -> str:
-    """Return the name of the file into which the configuration goes."""
-    return _PLACES[client]
-
-
-def config_of(
-    client: Client, name: str, words: Sequence[str], *, url: str | None = None, secret: str | None = None
-) -> dict[str, Any] | None:
-    """Return the configuration as JSON values; it holds no secret.
-
-    Args:
-        client: that is to use the server.
-        name: that the server has there.
-        words: of the command line after `operator-schema`, by which the client starts it.
-        url: of a server that runs already; None if the client starts it.
-        secret: name of the variable with the bearer token; None if the server wants none.
-
-    Returns:
-        None if this client takes no URL from a file.
-    """
-    entry = _started(words) if url is None else _found(client, url, secret)
-    if entry is None:
-        return None
-    if client == "claude-desktop":
-        del entry["type"]
-    if client != "vscode":
-        return {"mcpServers": {name: entry}}
-    if url is None or secret is None:
-        return {"servers": {name: entry}}
-    asked = {"type": "promptString", "id": secret, "description": f"Bearer token of {name}", "password": True}
-    return {"inputs": [asked], "servers": {name: entry}}
-
-
-def _started(words: Sequence[str]) -> dict[str, Any]:
-    # Programs with windows have neither the PATH of a shell nor its folder.
-    return {
-        "type": "stdio",
-        "command": sys.executable,
-        "args": ["-m", _PACKAGE, *words],
-        "env": {"PYTHONPATH": os.getcwd()},
-    }
-
-
-def _found(client: Client, url: str, secret: str | None) -> dict[str, Any] | None:
-    if client == "claude-desktop":
-        return None
-    entry: dict[str, Any] = {"type": "http", "url": url} if client != "cursor" else {"url": url}
-    if secret is not None:
-        entry["headers"] = {"Authorization": f"Bearer {_TOKENS[client] % secret}"}
-    return entry
+__all__ = ["serve"]
 
 
 _NO_VERSION = "0"
@@ -139,7 +67,8 @@ examples:
   operator-schema serve --reload app:registry
   operator-schema serve --http --port 9000 app:registry
   operator-schema serve --http --host 0.0.0.0 --allow-host tools.example.com --token-env TOKEN app
-  operator-schema serve --print-config claude-code app:registry
+  operator-schema serve --print-config claude-mcp-add app:registry
+  operator-schema serve --print-config cursor --write app:registry
   operator-schema serve operator_schema.code_tools --root .
 """,
 )
@@ -184,8 +113,11 @@ examples:
     "--print-config",
     "client",
     type=NearChoice(CLIENTS),
-    help="Print the JSON by which this client uses the server, and serve nothing.",
+    metavar="CLIENT",
+    help=f"Print what a client needs to use the server, and serve nothing: {', '.join(CLIENTS)}.",
 )
+@click.option("--write", is_flag=True, help="With --print-config: add it to the file of your project.")
+@click.option("--force", is_flag=True, help="With --write: replace a server of the same name.")
 @traceback_option
 @click.pass_obj
 def serve(outputs: tuple[Output, Output], /, target: ObjectName, **options: Any) -> int:
@@ -205,6 +137,7 @@ def serve(outputs: tuple[Output, Output], /, target: ObjectName, **options: Any)
     """
     ctx = click.get_current_context()
     _check_http(ctx)
+    _check_printed(options)
     options["given"] = given_to_factory(ctx)
     if options["client"] is not None:
         return _print_config(outputs, ctx)
@@ -277,6 +210,11 @@ def _why_not_served(error: OSError, place: Address | Streams) -> str:
 
 def _tell_lacking(own: Handlers, context: Mapping[Any, Any] | None, err: Output) -> None:
     """Say which tools can't run, as nobody would find out before their first call."""
+    registry = own.executor.registry
+    of_all = f"of {count(len(registry), 'tool')}"
+    empty = [tool.name for tool in registry if not tool.has_function]
+    if empty:
+        err.report("", f"{len(empty)} {of_all} will fail, without a function to run: {listed(empty, _SHOWN)}")
     found = own.missing_context()
     if not found:
         return
@@ -285,8 +223,8 @@ def _tell_lacking(own: Handlers, context: Mapping[Any, Any] | None, err: Output)
         for name, error in found.items()
     ]
     remedy = "give it with --context MODULE:NAME" if context is None else "the context doesn't have it"
-    tools = f"{len(found)} of {count(len(own.executor.registry), 'tool')}"
-    err.report("", f"{tools} will fail, as what they need isn't there: {listed(lacking, _SHOWN)}; {remedy}")
+    needed = f"as what they need isn't there: {listed(lacking, _SHOWN)}; {remedy}"
+    err.report("", f"{len(found)} {of_all} will fail, {needed}")
 
 
 def _handlers(executor: Executor, context: Mapping[Any, Any] | None, options: Mapping[str, Any]) -> Handlers:
@@ -465,6 +403,15 @@ def _check_http(ctx: click.Context) -> None:
         raise WrongUse(message)
 
 
+def _check_printed(options: Mapping[str, Any]) -> None:
+    if options["write"] and options["client"] is None:
+        message = f"--write is for --print-config CLIENT: one of {', '.join(CLIENTS)}"
+        raise WrongUse(message)
+    if options["force"] and not options["write"]:
+        message = "--force is for --write"
+        raise WrongUse(message)
+
+
 def _given(ctx: click.Context) -> list[click.Option]:
     """List the options that were written."""
     written = click.core.ParameterSource.COMMANDLINE
@@ -527,9 +474,36 @@ def _print_config(outputs: tuple[Output, Output], ctx: click.Context) -> int:
     if config is None:
         message = f"{client} takes no URL from a file: leave out --http, or add {url} under its connectors"
         raise WrongUse(message)
-    outputs[0].json(config, 2)
+    if given["write"]:
+        return _write_config(outputs, client, config, force=given["force"])
+    if client in {"claude-mcp-add", "codex"}:
+        outputs[0].text(text_of(client, config))
+    else:
+        outputs[0].json(config, 2)
     outputs[0].flush()
     outputs[1].line(f"for {place_of(client)}", "dim")
+    return 0
+
+
+def _write_config(
+    outputs: tuple[Output, Output], client: Client, config: Mapping[str, Any], *, force: bool
+) -> int:
+    """Add the server to the file of the project in the current folder, and show what changes."""
+    file = file_of(client)
+    before = read_file(file)
+    after = merged(client, file, before, config, force=force)
+    if after == before:
+        outputs[1].line(f"{file} has it already", "dim")
+        return 0
+    try:
+        Path(file).parent.mkdir(exist_ok=True)
+    except OSError as error:
+        message = f"can't make the folder of {file}: {error.strerror}"
+        raise WrongUse(message) from None
+    replace_file(file, after)
+    outputs[0].changes(before, after)
+    outputs[0].flush()
+    outputs[1].line(f"{file} is written", "dim")
     return 0
 
 
@@ -537,7 +511,7 @@ def _words(ctx: click.Context, target: ObjectName) -> list[str]:
     """Return the command line that serves the same, without what serves nothing."""
     words = ["serve"]
     for option in _given(ctx):
-        if option.name in {"client", "show_traceback"}:
+        if option.name in {"client", "write", "force", "show_traceback"}:
             continue
         value = ctx.params[option.name or ""]
         for one in value if option.multiple else [value]:

@@ -11,15 +11,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from ..codec.codec import codec_of
 from ..codec.problem_texts import expected_fields
-from ..errors import DecodeError, EncodeError, MissingContextError, NeedsInput, SchemaError, ToolError
+from ..errors import EncodeError, MissingContextError, ToolError
 from ..execution.executor import Executor
-from ..introspect.node_kinds import json_types_of
 from ..message_text import escape
-from ..rounds.questions import answer_codec, call_text
 from ..tools.calls import RawCall
-from ..tools.descriptions import documentation_of
+from ..tools.descriptions import documentation_of, schema_response
 from .arguments import (
     NAME,
     REGISTRY,
@@ -27,8 +24,10 @@ from .arguments import (
     TOOL,
     TargetCommand,
     given_to_factory,
+    json_option,
     traceback_option,
 )
+from .asking import missing_of, person_at
 from .lookup import find_context, find_tool, find_tools
 from .modules import WrongUse, near_name
 from .output import count, json_types, to_json, value_of
@@ -36,15 +35,16 @@ from .output import count, json_types, to_json, value_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from click.shell_completion import CompletionItem
+
     from ..rounds.registry import Registry
-    from ..rounds.tool_call import ToolCall
     from ..tools.calls import ToolResult
     from ..tools.tool import Tool
     from .contexts import GivenContext
     from .lookup import ObjectName
     from .output import Output
 
-__all__ = ["Person", "call", "describe", "person_at", "tools"]
+__all__ = ["call", "describe", "tools"]
 
 
 _TITLES = ("tool", "kind", "parameters", "bytes", "summary")
@@ -60,7 +60,7 @@ examples:
 """
 )
 @click.argument("targets", type=REGISTRY, nargs=-1, required=True, metavar="MODULE[:REGISTRY]...")
-@click.option("--json", "as_json", is_flag=True, help="Print name, description and input schema of each.")
+@json_option("Print name, description and input schema of each.")
 @traceback_option
 @click.pass_obj
 def tools(
@@ -131,6 +131,14 @@ class _CallCommand(TargetCommand):
             raise WrongUse(message + (f", and the nearest option is --{near}" if near else "")) from None
 
 
+def _complete_arguments(
+    ctx: click.Context, _param: click.Parameter, incomplete: str
+) -> list[CompletionItem[str]]:
+    from .completion import complete_arguments
+
+    return list(complete_arguments(ctx, given_to_factory(ctx), incomplete))
+
+
 @click.command(
     cls=_CallCommand,
     epilog="""\b
@@ -144,7 +152,7 @@ examples:
 """,
 )
 @click.argument("target", type=TOOL, metavar="MODULE:TOOL")
-@click.argument("arguments", nargs=-1)
+@click.argument("arguments", nargs=-1, shell_complete=_complete_arguments)
 @click.option(
     "--context", type=NAME, metavar="MODULE:NAME", help="A mapping to inject, or what makes or opens one."
 )
@@ -196,6 +204,7 @@ def call(
     out, err = ctx.obj
     try:
         with redirect_stdout(sys.stderr):
+            raw = raw if person is None else person.complete(tool, raw)
             result = _result_of(executor, raw, given, {})
             answers = {} if person is None else person.answers(tool, result)
             while answers and person is not None:
@@ -205,7 +214,10 @@ def call(
         ended = f"SystemExit: {stop.code}" if stop.code is not None else "SystemExit"
         err.report("", f"{tool.name} failed: it asked for the end of the process ({ended})")
         return 1
-    return _tell(result, tool, out, err)
+    status = _tell(result, tool, out, err)
+    if status and person is None and missing_of(tool, raw):
+        err.line("give it as KEY=VALUE, or call the tool from a terminal, which asks for it", "dim")
+    return status
 
 
 def _tell(result: ToolResult, tool: Tool[..., Any], out: Output, err: Output) -> int:
@@ -268,82 +280,36 @@ def _arguments(words: Sequence[str], tool: Tool[..., Any]) -> str | bytes | dict
     epilog="""\b
 examples:
   operator-schema describe tools:web_search
+  operator-schema describe app:registry
+  operator-schema describe --json tools
 """
 )
-@click.argument("target", type=TOOL, metavar="MODULE:TOOL")
+@click.argument("target", type=REGISTRY, metavar="MODULE[:TOOL]")
+@json_option("Print the same as JSON: summary, description and parameters of each tool.")
 @traceback_option
 @click.pass_obj
-def describe(outputs: tuple[Output, Output], target: ObjectName, *, show_traceback: bool) -> int:
-    """Print the whole documentation of a tool.
+def describe(
+    outputs: tuple[Output, Output], target: ObjectName, *, as_json: bool, show_traceback: bool
+) -> int:
+    """Print the whole documentation of a tool, or of all tools of a module or registry.
 
     This is what a model gets from the tool that describe_tools makes, with every parameter, and field
     inside of one, that has a description, and one line that names every parameter with its type.
     """
-    tool, _ = find_tool(target, show_traceback=show_traceback)
-    outputs[0].text(documentation_of(tool, with_summaries=True))
-    outputs[0].text(f"\n{expected_fields(tool.name, tool.codec.graph)}")
+    found = _tools_at(target, show_traceback=show_traceback)
+    if as_json:
+        outputs[0].json(schema_response(found)["tools"], 2)
+        return 0
+    for position, tool in enumerate(found):
+        outputs[0].text(("\n" if position else "") + documentation_of(tool, with_summaries=True))
+        outputs[0].text(f"\n{expected_fields(tool.name, tool.codec.graph)}")
     return 0
 
 
-_YES_OR_NO = {"y": "true", "yes": "true", "n": "false", "no": "false"}
-
-
-def person_at(err: Output) -> Person | None:
-    """Return who is at the terminal; None if nobody is there."""
-    return Person(err) if sys.stdin.isatty() and sys.stderr.isatty() else None
-
-
-class Person:
-    """Somebody who reads questions and types answers.
-
-    Args:
-        err: where the questions are written; standard output is for results.
-    """
-
-    def __init__(self, err: Output) -> None:
-        self._err = err
-
-    def confirm(self, call: ToolCall[Any]) -> bool:
-        """Ask whether a call may run."""
-        self._err.text(call_text(call))
-        return _typed("[y/N] ").lower() in {"y", "yes"}
-
-    def answers(
-        self, tool: Tool[..., Any], result: ToolResult, known: Mapping[str, Any] | None = None
-    ) -> dict[str, Any]:
-        """Ask what a tool wants to know, until the answer fits.
-
-        Args:
-            tool: that was called.
-            result: of the call.
-            known: the answers so far, by the name of the parameter.
-
-        Returns:
-            All answers; none if it asked nothing, or nothing was typed.
-        """
-        raised = (result.details or {}).get("exception")
-        if result.code != "needs_input" or not isinstance(raised, NeedsInput):
-            return {}
-        try:
-            codec = answer_codec(tool, raised.parameter)
-            narrow = codec if raised.answer_type is None else codec_of(raised.answer_type)
-        except (SchemaError, ToolError):
-            return {}
-        types = json_types_of(narrow.graph.resolve_root(), narrow.graph.definitions)
-        self._err.text(raised.question)
-        while typed := _typed("> "):
-            text = _YES_OR_NO.get(typed.lower(), typed) if "boolean" in types else typed
-            value = value_of(text, types)
-            try:
-                narrow.decode(value)
-                return {**(known or {}), raised.parameter: codec.decode(value)}
-            except DecodeError as error:
-                self._err.text(error.findings[0].message)
-        return {}
-
-
-def _typed(prompt: str) -> str:
-    # Not `click.prompt`, which writes the question to standard output.
-    sys.stderr.write(prompt)
-    sys.stderr.flush()
-    return sys.stdin.readline().strip()
+def _tools_at(target: ObjectName, *, show_traceback: bool) -> Sequence[Tool[..., Any]]:
+    try:
+        return find_tools(target, show_traceback=show_traceback)[0]
+    except WrongUse:
+        if not target.path:
+            raise
+        return [find_tool(target, show_traceback=show_traceback)[0]]  # its message names the tools

@@ -1,4 +1,4 @@
-"""The commands schema and decode."""
+"""The command decode."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import click
 from ..codec.json_text import read_json
 from ..errors import DecodeError, EncodeError
 from ..message_text import escape
-from .arguments import TYPE, traceback_option, unknown_fields_option
+from .arguments import TYPE, complete_files, json_option, traceback_option, unknown_fields_option
 from .lookup import codec_of_name
 from .modules import WrongUse
 from .output import count
@@ -27,37 +27,7 @@ if TYPE_CHECKING:
     from .lookup import ObjectName
     from .output import Output
 
-__all__ = ["Decoder", "decode", "decode_file", "schema"]
-
-
-@click.command(
-    epilog="""\b
-examples:
-  operator-schema schema tools:WebSearch
-  operator-schema schema --compact tools:Calls > calls.schema.json
-"""
-)
-@click.argument("target", type=TYPE, metavar="MODULE:TYPE")
-@click.option("--compact", is_flag=True, help="Print it on one line, without spaces.")
-@unknown_fields_option
-@traceback_option
-@click.pass_obj
-def schema(
-    outputs: tuple[Output, Output],
-    target: ObjectName,
-    unknown_fields: UnknownFields,
-    *,
-    compact: bool,
-    show_traceback: bool,
-) -> int:
-    """Print the JSON Schema of a type, or of the input of a tool.
-
-    TYPE is a dataclass, a tool or any other annotation: tools:WebSearch, tools:Outer.Inner,
-    tools:Calls.
-    """
-    codec = codec_of_name(target, unknown_fields, show_traceback=show_traceback)
-    outputs[0].json(codec.json_schema(), None if compact else 2)
-    return 0
+__all__ = ["Decoder", "decode", "decode_file"]
 
 
 @click.command(
@@ -70,10 +40,10 @@ examples:
 """
 )
 @click.argument("target", type=TYPE, metavar="MODULE:TYPE")
-@click.argument("file", default="-")
+@click.argument("file", default="-", shell_complete=complete_files)
 @click.option("--lines", is_flag=True, help="FILE is JSON Lines: one value a line; empty lines are skipped.")
 @click.option("--quiet", is_flag=True, help="Print problems only, not the decoded values.")
-@click.option("--json", "as_json", is_flag=True, help="Print each problem report as JSON.")
+@json_option("Print each problem report as JSON.")
 @unknown_fields_option
 @traceback_option
 @click.pass_obj

@@ -26,11 +26,14 @@ if TYPE_CHECKING:
 __all__ = [
     "UnknownProviderError",
     "costs_of",
+    "lines_of",
     "needs_agreement",
     "overview",
     "page_of_tool",
     "provider_named",
+    "sent_to",
     "side_by_side",
+    "tool_in",
 ]
 
 _MOST_LINES = 3_000
@@ -156,13 +159,22 @@ def page_of_tool(
         "example": _example_of(tool),
         "costs": costs_of(ours),
         "findings": [finding_as_dict(finding) for finding in subject.findings_of(tool.name)],
-        "sent": _sent(tool, provider, strict=strict),
+        "sent": sent_to(provider, tool, strict=strict),
         "providers": [_summary(tool, name, strict=strict) for name in provider_names()],
     }
 
 
-def _sent(tool: Tool[..., Any], provider: Provider, *, strict: bool) -> dict[str, Any]:
-    """Return what a provider gets of a tool, beside ours."""
+def sent_to(provider: Provider, tool: Tool[..., Any], *, strict: bool) -> dict[str, Any]:
+    """Return what a provider gets of a tool, beside ours.
+
+    Args:
+        provider: that gets it.
+        tool: of any kind.
+        strict: as for `overview`.
+
+    Returns:
+        The body of a request (`body`; empty if it is refused), and what is lost on the way.
+    """
     is_strict = strict and provider.dialect is not None
     (report,) = provider.report([tool], strict=is_strict).tools
     refused = [finding_as_dict(finding) for finding in report.refused]
@@ -170,7 +182,7 @@ def _sent(tool: Tool[..., Any], provider: Provider, *, strict: bool) -> dict[str
         body = provider.request(tool.with_(enabled=True) if not is_strict else _strictly(tool))
     except SchemaError as error:
         body, refused = {}, refused or [finding_as_dict(finding) for finding in error.findings]
-    rows = side_by_side(_lines_of(tool.definition()), _lines_of(_tool_in(body))) if body else []
+    rows = side_by_side(lines_of(tool.definition()), lines_of(tool_in(body))) if body else []
     return {
         "provider": provider.name,
         "strict": report.strict,
@@ -195,9 +207,9 @@ def _strictly(tool: Tool[..., Any]) -> Any:
     return Toolset(tool.with_(enabled=True)).offer(strict=True)
 
 
-def _tool_in(body: dict[str, Any]) -> Any:
+def tool_in(body: dict[str, Any]) -> Any:
     """Return what stands for the one tool in a request."""
-    found: Any = body.get("tools", body)
+    found: Any = body.get("tools", body.get("toolConfig", body))
     if is_object(found) and "tools" in found:  # Bedrock's toolConfig
         found = found["tools"]
     while is_array(found) and len(found) == 1:
@@ -207,7 +219,8 @@ def _tool_in(body: dict[str, Any]) -> Any:
     return found
 
 
-def _lines_of(value: Any) -> list[str]:
+def lines_of(value: Any) -> list[str]:
+    """Write a JSON value, a part of it on each line."""
     return json.dumps(value, indent=2, ensure_ascii=False).split("\n")
 
 

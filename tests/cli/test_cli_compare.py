@@ -87,6 +87,7 @@ def test_the_forms(desk, tmp_path):
     change(tmp_path)
     listed = json.loads(desk("diff", "--format", "json", "desk.json", "compare_desk")[1])
     assert listed[0]["witness"] == {"order": 0, "amount": 0}
+    assert json.loads(desk("diff", "--json", "desk.json", "compare_desk")[1]) == listed
     assert desk("diff", "--format", "github", "desk.json", "compare_desk")[1].splitlines() == [
         (
             "::error title=refund%3A breaking::"

@@ -115,34 +115,3 @@ def test_streams_that_are_closed_or_full(tmp_path, redirection, status, said):
     assert done.returncode == status
     assert "Traceback" not in done.stderr
     assert said in done.stderr
-
-
-@pytest.mark.needs_process
-@pytest.mark.parametrize(
-    ("words", "completed"),
-    [
-        (["se"], "plain,serve"),
-        (["serve", "--print"], "plain,--print-config"),
-        (["completion", "f"], "plain,fish"),
-    ],
-)
-def test_a_shell_gets_completions(folder, words, completed):
-    asked = {
-        "COMP_WORDS": " ".join(["operator-schema", *words]),
-        "COMP_CWORD": str(len(words)),
-        "_OPERATOR_SCHEMA_COMPLETE": "bash_complete",
-    }
-    assert process([], folder, **asked)[:2] == (0, f"{completed}\n")
-
-
-@on_posix
-@pytest.mark.needs_process
-def test_bash_takes_what_completion_prints(run, tmp_path):
-    status, script, err = run("completion", "bash")
-    assert (status, err) == (0, "")
-    (tmp_path / "completion").write_text(script)
-    code = f"source {tmp_path}/completion && complete -p operator-schema"
-    done = subprocess.run(["/bin/bash", "-c", code], capture_output=True, text=True, check=False, timeout=30)
-    assert "_operator_schema_completion" in done.stdout
-    for shell in ("zsh", "fish"):
-        assert "_OPERATOR_SCHEMA_COMPLETE" in run("completion", shell)[1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 
 import pytest
@@ -148,6 +149,9 @@ def wipe(path: str, force: bool = True) -> str:
 """
 
 
+ASKED = "Run it? [y/N]: "
+
+
 @pytest.fixture
 def wiping(folder):
     (folder / "wiping.py").write_text(WIPE, encoding="utf-8")
@@ -167,7 +171,7 @@ def wiping(folder):
 )
 def test_a_call_asks_before_a_tool_that_needs_a_person(wiping, typed, status, end):
     ended, shown = on_terminal(["call", "wiping:wipe", "path=a", "pat=b"], wiping, typed=typed, NO_COLOR="1")
-    assert (ended, shown.strip().rpartition("\n")[2].removeprefix("[y/N] ")) == (status, end)
+    assert (ended, shown.strip().rpartition("\n")[2].removeprefix(ASKED)) == (status, end)
     assert 'Run wipe?\npath: "a"\nforce: true\n' in shown.replace("\r", "")
     assert "ignores: pat (did you mean" in shown
 
@@ -207,7 +211,8 @@ def refund(
 def test_a_question_of_a_tool_is_asked_on_the_terminal(folder, typed, status, end):
     (folder / "refunding.py").write_text(REFUND, encoding="utf-8")
     ended, shown = on_terminal(["call", "refunding:refund", "sum=5"], folder, typed=typed, NO_COLOR="1")
-    assert (ended, shown.strip().rpartition("\n")[2].removeprefix("> ")) == (status, end)
+    last = re.sub(r"^(answer|account): ", "", shown.strip().rpartition("\n")[2])
+    assert (ended, last) == (status, end)
     assert "Refund 5?" in shown
     assert ("To which account?" in shown) == (typed[0] in "typ")
     assert ("expected boolean" in shown) == typed.startswith("perhaps")
@@ -230,3 +235,116 @@ def test_without_a_terminal_a_call_that_needs_a_person_is_refused_unless_told_ot
         "help; tell the user what you wanted to do\nrun it with --yes, or from a terminal, which asks you\n"
     )
     assert process(["call", "--yes", "wiping:wipe", "path=a"], wiping)[:2] == (0, "wiped a\n")
+
+
+BOOK = """
+from dataclasses import dataclass
+from typing import Literal
+from operator_schema import tool
+
+
+@dataclass
+class Guest:
+    name: str
+
+
+@tool
+def book(nights: int, room: Literal["single", "double"], guest: Guest, note: str, pets: bool = False) -> str:
+    \"\"\"Book a room.
+
+    Args:
+        nights: How many.
+        room: Which kind.
+    \"\"\"
+    if nights < 0:
+        raise ValueError("negative")
+    return f"{nights} {room} {guest.name} {note!r} {pets}"
+"""
+
+
+@pytest.fixture
+def booking(folder):
+    (folder / "booking.py").write_text(BOOK, encoding="utf-8")
+    return folder
+
+
+@on_posix
+@pytest.mark.needs_process
+def test_a_call_asks_for_what_is_missing_until_it_fits(booking):
+    typed = 'two\n2\ntriple\ndouble\nBo\n{"name": "Bo"}\n7\n'
+    status, shown = on_terminal(["call", "booking:book"], booking, typed=typed, NO_COLOR="1")
+    assert status == 0
+    assert shown.strip().rpartition("\n")[2].removeprefix("note: ") == "2 double Bo '7' False"
+    assert "book may also get pets (default false)\n" in shown
+    assert "nights (integer, required)\n  How many.\n" in shown
+    assert 'room ("single" | "double", required)\n  Which kind.\n' in shown
+    assert shown.count("Error: ") == 3
+    assert 'Error: expected integer, got string "two"' in shown
+    assert 'Error: "triple" is not one of "single", "double"' in shown
+
+
+@on_posix
+@pytest.mark.needs_process
+@pytest.mark.parametrize(
+    "given", [["nights=2", "room=single", "note=x"], ['{"nights":2,"room":"single","note":"x"}']]
+)
+def test_a_call_asks_only_for_what_is_missing(booking, given):
+    words = ["call", "booking:book", *given]
+    status, shown = on_terminal(words, booking, typed='{"name": "Al"}\n', NO_COLOR="1")
+    assert (status, "nights (" in shown, "2 single Al 'x' False" in shown) == (0, False, True)
+
+
+@on_posix
+@pytest.mark.needs_process
+@pytest.mark.parametrize("given", [["nigths=2"], ["nights=x"], ["{"], ['{"nights":1,"nights":2}']])
+def test_a_call_that_is_wrong_in_another_way_is_not_asked_about(booking, given):
+    status, shown = on_terminal(["call", "booking:book", *given], booking, typed="1\n", NO_COLOR="1")
+    assert status == 1
+    assert "may also get" not in shown
+    assert "1 problem with the arguments" in shown or "problems with the arguments" in shown
+
+
+@on_posix
+@pytest.mark.needs_process
+@pytest.mark.usefixtures("wiping")
+@pytest.mark.parametrize(
+    ("words", "typed"),
+    [
+        (["booking:book"], "\x04"),
+        (["booking:book"], "2\n\x04"),
+        (["wiping:wipe", "path=a"], "\x04"),
+        (["wiping:wipe", "path=a"], "perhaps\n\x04"),
+    ],
+)
+def test_the_end_of_what_is_typed_ends_the_command(booking, words, typed):
+    status, shown = on_terminal(["call", *words], booking, typed=typed, NO_COLOR="1")
+    assert status == 130
+    assert "Traceback" not in shown
+    assert "wiped" not in shown
+    assert shown.endswith("\n")
+
+
+@pytest.mark.needs_process
+def test_without_a_terminal_nobody_is_asked_for_arguments(booking):
+    status, out, err = process(["call", "booking:book", "nights=2", "room=single", "note=x"], booking)[:3]
+    assert (status, out) == (1, "")
+    assert "- guest: missing (object" in err
+    assert err.endswith("give it as KEY=VALUE, or call the tool from a terminal, which asks for it\n")
+    assert "KEY=VALUE" not in process(["call", "booking:book", "nigths=2"], booking)[2]
+
+
+@on_posix
+@pytest.mark.needs_process
+def test_an_interrupt_at_a_question_ends_the_command(booking):
+    import pty
+
+    master, slave = pty.openpty()
+    words = [*warm_processes.command(), "call", "booking:book"]
+    child = subprocess.Popen(words, cwd=booking, stdin=slave, stdout=slave, stderr=slave, env=environment())
+    os.close(slave)
+    shown = b""
+    while b"nights: " not in shown:
+        shown += os.read(master, 65536)
+    child.send_signal(signal.SIGINT)
+    assert child.wait(timeout=30) == 130
+    os.close(master)

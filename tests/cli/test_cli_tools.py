@@ -226,3 +226,29 @@ def test_decode_reports_as_json(run, stdin):
     assert status == 1
     report = json.loads(err.splitlines()[0])
     assert (report["place"], report["findings"][0]["path"]) == ("<stdin>:1", "x")
+
+
+def test_describe_takes_all_tools_of_a_module_or_registry(run):
+    whole = run("describe", "callable")
+    names = [tool["name"] for tool in json.loads(run("tools", "--json", "callable")[1])]
+    parts = [run("describe", f"callable:{name}") for name in names]
+    assert len(names) > 1
+    assert whole == (0, "\n".join(out for _, out, _ in parts), "")
+    assert "Count rows." in run("describe", "host:registry")[1]
+
+
+def test_describe_prints_json_for_programs(run):
+    status, out, _ = run("describe", "--json", "callable:shout")
+    (found,) = json.loads(out)
+    assert (status, found["name"]) == (0, "shout")
+    assert set(found) >= {"name", "summary", "parameters"}
+    assert json.loads(run("describe", "--json", "callable")[1])[0] == found
+
+
+def test_each_command_that_prints_a_report_has_json():
+    from operator_schema.cli.app import app
+
+    with_json = {
+        name for name, command in app.commands.items() if "as_json" in {one.name for one in command.params}
+    }
+    assert with_json == {"schema", "decode", "check", "tools", "describe", "diff", "replay"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Annotated
 
@@ -12,7 +13,7 @@ import pytest
 from mcp import Client
 from mcp.server.lowlevel import NotificationOptions
 
-from operator_schema import Registry, Toolset, skip, tool
+from operator_schema import Registry, Toolset, skip, tool, tool_input
 from operator_schema.adapters.mcp import handlers, server
 from operator_schema.cli.lookup import ObjectName
 from operator_schema.cli.modules import WrongUse
@@ -117,11 +118,20 @@ def look(db: Annotated[Db, skip]) -> str:
     return str(db)
 
 
+@tool_input
+@dataclass
+class order:  # noqa: N801  # the tool
+    """Order."""
+
+    number: int
+
+
 @pytest.mark.parametrize(
     ("tools", "context", "told"),
     [
         ([add], None, ""),
         ([look], {Db: Db()}, ""),
+        ([add, order], None, "1 of 2 tools will fail, without a function to run: order\n"),
         (
             [add, look],
             None,

@@ -1,0 +1,397 @@
+"""Which configuration does an MCP client need to find a server, and how does it get into a file?"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+
+from ..json_values import is_array, is_object
+from ..message_text import clip, escape
+from .modules import WrongUse
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["CLIENTS", "Client", "config_of", "file_of", "merged", "place_of", "read_file", "text_of"]
+
+
+Client = Literal["claude-desktop", "claude-code", "claude-mcp-add", "vscode", "cursor", "codex"]
+CLIENTS: tuple[Client, ...] = get_args(Client)
+
+_FILES: Final[dict[Client, str]] = {
+    "claude-code": ".mcp.json",
+    "vscode": ".vscode/mcp.json",
+    "cursor": ".cursor/mcp.json",
+    "codex": ".codex/config.toml",
+}
+"""The file of a project that each client reads, below its folder.
+
+Source: https://code.claude.com/docs/en/mcp, https://code.visualstudio.com/docs/copilot/reference/mcp-configuration,
+https://cursor.com/docs/mcp, https://developers.openai.com/codex/mcp
+"""
+
+_PLACES: Final[dict[Client, str]] = {
+    "claude-desktop": "claude_desktop_config.json (Settings > Developer > Edit Config)",
+    "claude-code": ".mcp.json in the folder of your project",
+    "claude-mcp-add": "a shell in the folder of your project",
+    "vscode": ".vscode/mcp.json in the folder of your project",
+    "cursor": ".cursor/mcp.json in the folder of your project, or ~/.cursor/mcp.json",
+    "codex": ".codex/config.toml in the folder of a project that Codex trusts, or ~/.codex/config.toml",
+}
+
+_TOKENS: Final[dict[Client, str]] = {
+    "claude-code": "${%s}",
+    "claude-mcp-add": "${%s}",
+    "vscode": "${input:%s}",
+    "cursor": "${env:%s}",
+}
+"""How each writes a secret that isn't in the file itself."""
+
+_PACKAGE: Final = __name__.partition(".cli.")[0]
+"""The name of this package, which somebody may have vendored."""
+
+_IS_WINDOWS: Final = os.name == "nt"
+_MAX_FILE: Final = 10_000_000
+_MESSAGE: Final = 200
+
+
+def place_of(client: Client) -> str:
+    """Return where the configuration goes, in words."""
+    return _PLACES[client]
+
+
+def file_of(client: Client) -> str:
+    """Return the file of a project that a client reads, relative to the project's folder.
+
+    Raises:
+        WrongUse: it reads none.
+    """
+    if client in _FILES:
+        return _FILES[client]
+    remedy = {
+        "claude-desktop": "it has one file for all projects, which you change in its settings",
+        "claude-mcp-add": "run what is printed, or give --print-config claude-code --write",
+    }[client]
+    message = f"--write writes a file of a project, and {client} reads none: {remedy}"
+    raise WrongUse(message)
+
+
+def config_of(
+    client: Client, name: str, words: Sequence[str], *, url: str | None = None, secret: str | None = None
+) -> dict[str, Any] | None:
+    """Return the configuration as JSON values; it holds no secret.
+
+    Args:
+        client: that is to use the server.
+        name: that the server has there.
+        words: of the command line after `operator-schema`, by which the client starts it.
+        url: of a server that runs already; None if the client starts it.
+        secret: name of the variable with the bearer token; None if the server wants none.
+
+    Returns:
+        None if this client takes no URL from a file.
+    """
+    entry = _started(words) if url is None else _found(client, url, secret)
+    if entry is None:
+        return None
+    if client in {"claude-desktop", "codex"}:
+        entry.pop("type", None)
+    if client == "codex":
+        return {"mcp_servers": {name: entry}}
+    if client != "vscode":
+        return {"mcpServers": {name: entry}}
+    if url is None or secret is None:
+        return {"servers": {name: entry}}
+    asked = {"type": "promptString", "id": secret, "description": f"Bearer token of {name}", "password": True}
+    return {"inputs": [asked], "servers": {name: entry}}
+
+
+def _started(words: Sequence[str]) -> dict[str, Any]:
+    # Programs with windows have neither the PATH of a shell nor its folder.
+    return {
+        "type": "stdio",
+        "command": sys.executable,
+        "args": ["-m", _PACKAGE, *words],
+        "env": {"PYTHONPATH": os.getcwd()},
+    }
+
+
+def _found(client: Client, url: str, secret: str | None) -> dict[str, Any] | None:
+    if client == "claude-desktop":
+        return None
+    entry: dict[str, Any] = {"url": url} if client in {"cursor", "codex"} else {"type": "http", "url": url}
+    if secret is not None and client == "codex":
+        entry["bearer_token_env_var"] = secret
+    elif secret is not None:
+        entry["headers"] = {"Authorization": f"Bearer {_TOKENS[client] % secret}"}
+    return entry
+
+
+def text_of(client: Client, config: Mapping[str, Any]) -> str:
+    """Write a configuration as its client reads it: JSON, TOML, or the command that adds the server.
+
+    Args:
+        client: that is to use the server.
+        config: as `config_of` returns it.
+    """
+    if client == "claude-mcp-add":
+        return _command(*next(iter(config["mcpServers"].items())))
+    if client == "codex":
+        return _toml_table(*next(iter(config["mcp_servers"].items())))
+    return f"{json.dumps(config, indent=2, ensure_ascii=False)}\n"
+
+
+def _command(name: str, entry: Mapping[str, Any]) -> str:
+    # Its options --env and --header take any number of values, so none may stand before the name.
+    words = ["claude", "mcp", "add"]
+    if "url" in entry:
+        words += ["--transport", "http", name, entry["url"]]
+        words += [word for pair in entry.get("headers", {}).items() for word in ("--header", ": ".join(pair))]
+    else:
+        words.append(name)
+        words += [word for pair in entry["env"].items() for word in ("--env", "=".join(pair))]
+        words += ["--", entry["command"], *entry["args"]]
+    return f"{subprocess.list2cmdline(words) if _IS_WINDOWS else shlex.join(words)}\n"
+
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def _toml_table(name: str, entry: Mapping[str, Any]) -> str:
+    lines = [f"{key} = {_toml(value)}" for key, value in entry.items()]
+    return "\n".join([f"[mcp_servers.{_toml_key(name)}]", *lines, ""])
+
+
+def _toml_key(key: str) -> str:
+    return key if _BARE.fullmatch(key) else _toml(key)
+
+
+def _toml(value: Any) -> str:
+    if is_array(value):
+        return f"[{', '.join(map(_toml, value))}]"
+    if is_object(value):
+        return f"{{ {', '.join(f'{_toml_key(key)} = {_toml(one)}' for key, one in value.items())} }}"
+    # A string of JSON is one of TOML, but for one character. Source: https://toml.io/en/v1.0.0#string
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
+
+
+def read_file(file: str) -> str:
+    """Read a configuration that is there already; empty if there is none.
+
+    Raises:
+        WrongUse: it can't be read, or is no text.
+    """
+    path = Path(file)
+    try:
+        if not path.exists():
+            return ""
+        if path.stat().st_size > _MAX_FILE:
+            message = f"{escape(file)} is too large for a configuration: {path.stat().st_size:,} bytes"
+            raise WrongUse(message)
+        return path.read_bytes().decode()
+    except OSError as error:
+        message = f"can't read {escape(file)}: {error.strerror}"
+        raise WrongUse(message) from None
+    except UnicodeDecodeError:
+        message = f"{escape(file)} isn't UTF-8, so it stays as it is"
+        raise WrongUse(message) from None
+
+
+def merged(client: Client, file: str, text: str, config: Mapping[str, Any], *, force: bool) -> str:
+    """Return the text of a file with a server added; all else in it stays as it is written.
+
+    Args:
+        client: whose file it is.
+        file: its name, for messages.
+        text: what is in it; empty if it isn't there.
+        config: as `config_of` returns it.
+        force: whether a server of the same name is replaced.
+
+    Raises:
+        WrongUse: it isn't JSON or TOML, has something else where servers are, or another server of this name.
+    """
+    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    text = text.removeprefix(mark)
+    if not text.strip():
+        return mark + text_of(client, config)
+    if client == "codex":
+        return mark + _with_table(file, text, config)
+    return mark + _with_members(file, text, config, force=force)
+
+
+# --- JSON ----------------------------------------------------------------------------------------
+
+
+def _with_members(file: str, text: str, config: Mapping[str, Any], *, force: bool) -> str:
+    document = _checked(file, text)
+    for key, members in config.items():
+        known = document.get(key, type(members)())
+        if type(known) is not type(members):
+            raise _unlike(file, key, "an object" if is_object(members) else "an array")
+        pairs = members.items() if is_object(members) else [(member["id"], member) for member in members]
+        for name, member in pairs:
+            there, position = _position(known, name)
+            if there == member:
+                continue
+            if there is not None and not force:
+                raise _taken(file, name)
+            text = _placed(text, key, name if is_object(members) else None, position, member)
+            document = _checked(file, text)
+            known = document[key]
+    return text
+
+
+def _position(known: Any, name: str) -> tuple[Any, int | None]:
+    """Return a member by its name or id, and where it is among the members."""
+    if is_object(known):
+        return known.get(name), list(known).index(name) if name in known else None
+    for position, member in enumerate(known):
+        if is_object(member) and member.get("id") == name:
+            return member, position
+    return None, None
+
+
+def _checked(file: str, text: str) -> dict[str, Any]:
+    try:
+        document: Any = json.loads(text, object_pairs_hook=_without_repeated)
+    except (ValueError, RecursionError) as error:
+        reason = escape(clip(str(error), _MESSAGE))
+        message = (
+            f"{escape(file)} isn't JSON, so it stays as it is: {reason}. "
+            "Correct it (comments aren't JSON), or paste what --print-config prints without --write"
+        )
+        raise WrongUse(message) from None
+    if not is_object(document):
+        message = f"{escape(file)} isn't a JSON object, so it stays as it is"
+        raise WrongUse(message)
+    return document
+
+
+def _without_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        message = f"it has {next(name for name in names if names.count(name) > 1)!r} twice in one object"
+        raise ValueError(message)
+    return found
+
+
+def _unlike(file: str, key: str, expected: str) -> WrongUse:
+    message = f"{escape(file)} isn't a configuration of this client: its {key!r} isn't {expected}"
+    return WrongUse(message)
+
+
+def _taken(file: str, name: str) -> WrongUse:
+    message = (
+        f"{escape(file)} has another {escape(name)!r} already: give --force to replace it, or another --name"
+    )
+    return WrongUse(message)
+
+
+def _placed(text: str, key: str, name: str | None, position: int | None, member: Any) -> str:
+    """Write a member into the object or array of a key, in place of one, or behind the last."""
+    start = _skipped(text, 0)
+    whole = {name: member} if name is not None else [member]
+    outer = {found: place for found, *place in _members(text, start)}
+    if key not in outer:
+        return _inserted(text, start, 1, key, whole)
+    inner = outer[key][0]
+    if position is None:
+        return _inserted(text, inner, 2, name, member)
+    _, first, last = _members(text, inner)[position]
+    return text[:first] + _written(text, 2, member) + text[last:]
+
+
+def _members(text: str, start: int) -> list[tuple[str | None, int, int]]:
+    """List the members of an object or array of valid JSON: key, and where the value begins and ends."""
+    decoder, found = json.JSONDecoder(), list[tuple[str | None, int, int]]()
+    at, has_keys = _skipped(text, start + 1), text[start] == "{"
+    while text[at] not in "}]":
+        key = None
+        if has_keys:
+            key, at = decoder.raw_decode(text, at)
+            at = _skipped(text, _skipped(text, at) + 1)
+        _, end = decoder.raw_decode(text, at)
+        found.append((key, at, end))
+        at = _skipped(text, end)
+        if text[at] == ",":
+            at = _skipped(text, at + 1)
+    return found
+
+
+def _inserted(text: str, start: int, depth: int, key: str | None, value: Any) -> str:
+    """Write a member behind the last one of an object or array."""
+    newline, indent = _layout(text)
+    before = f"{newline}{indent * depth}"
+    name = "" if key is None else f"{json.dumps(key, ensure_ascii=False)}: "
+    member = f"{before}{name}{_written(text, depth, value)}"
+    known = _members(text, start)
+    if known:
+        end = known[-1][2]
+        return f"{text[:end]},{member}{text[end:]}"
+    end = _skipped(text, start + 1)
+    return f"{text[: start + 1]}{member}{newline}{indent * (depth - 1)}{text[end:]}"
+
+
+def _written(text: str, depth: int, value: Any) -> str:
+    newline, indent = _layout(text)
+    lines = json.dumps(value, indent=indent, ensure_ascii=False).split("\n")
+    return f"{newline}{indent * depth}".join(lines)
+
+
+def _layout(text: str) -> tuple[str, str]:
+    """Return how a file ends its lines and indents them."""
+    indented = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
+    return "\r\n" if "\r\n" in text else "\n", indented[1] if indented else "  "
+
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+
+
+def _skipped(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return at if found is None else found.end()
+
+
+# --- TOML ----------------------------------------------------------------------------------------
+
+
+def _with_table(file: str, text: str, config: Mapping[str, Any]) -> str:
+    """Write a table behind the last one."""
+    before, ((name, entry),) = _read_toml(file, text), config["mcp_servers"].items()
+    known = before.get("mcp_servers", {})
+    if not is_object(known):
+        raise _unlike(file, "mcp_servers", "a table")
+    if known.get(name) == entry:
+        return text
+    if name in known:
+        message = f"{escape(file)} has another {escape(name)!r} already: remove it, or give another --name"
+        raise WrongUse(message)
+    newline = _layout(text)[0]
+    joined = text if text.endswith("\n") else f"{text}{newline}"
+    after = joined + newline + _toml_table(name, entry).replace("\n", newline)
+    expected = {**before, "mcp_servers": {**known, name: entry}}
+    try:
+        is_added = tomllib.loads(after) == expected
+    except ValueError:
+        is_added = False
+    if not is_added:
+        message = f"{escape(file)} has its servers in one line, so it stays as it is: paste what is printed"
+        raise WrongUse(message)
+    return after
+
+
+def _read_toml(file: str, text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        reason = escape(clip(str(error), _MESSAGE))
+        message = f"{escape(file)} isn't TOML, so it stays as it is: {reason}"
+        raise WrongUse(message) from None
