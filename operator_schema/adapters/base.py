@@ -13,7 +13,7 @@ from ..execution import Executor, check_confirm
 from ..immutable import Value
 from ..rounds import Registry
 from ..tools import RawCall, Text, Tool, is_awaitable, register_handed_through, register_injected
-from . import checks
+from . import argument_checks
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -174,7 +174,7 @@ class Adapter(Generic[T]):
             ValueError: the executor doesn't have this tool, or the framework can't take it.
         """
         self._check_native(native)
-        checks.check_tool(tool)
+        argument_checks.check_tool(tool)
         return self.made(tool, self._runner([tool], context, executor, confirm, tool), native)
 
     def to_tools(
@@ -239,7 +239,7 @@ class Adapter(Generic[T]):
         Raises:
             ValueError: the framework can't call it.
         """
-        checks.check_parameters(tool, self._name, self._taken)
+        argument_checks.check_parameters(tool, self._name, self._taken)
         return self._make(tool, runner, **native)
 
     def _runner(
@@ -251,23 +251,23 @@ class Adapter(Generic[T]):
         only: Tool[..., Any] | None,
         **limits: Any,
     ) -> Runner:
-        checks.check_context(context)
+        argument_checks.check_context(context)
         check_confirm(confirm)
         if isinstance(tools, Executor):
-            executor = checks.only_executor(tools, executor)
+            executor = argument_checks.only_executor(tools, executor)
         elif executor is None:
             executor = Executor(registry_of(tools), **limits)
         elif only is None:
-            checks.check_executor(executor, registry_of(tools))
+            argument_checks.check_executor(executor, registry_of(tools))
         else:
-            checks.check_has(executor, only)
+            argument_checks.check_has(executor, only)
         executor = executor.for_host(**self._limits)
         context = executor.context if context is None else context
         return Runner(executor, context, confirm, self._own, self.asks, self._agreed)
 
     def _check_native(self, native: Mapping[str, Any]) -> None:
         if self._options is not None:
-            checks.check_options(native, *self._options)
+            argument_checks.check_options(native, *self._options)
 
 
 def with_state(attribute: str, cls: type | None = None) -> Callable[[Any], Mapping[Any, Any]]:

@@ -15,7 +15,7 @@ from ..introspect.walk import ResultWalk, Walk
 from ..json_values import MAX_DEPTH, copy_json, to_json_text
 from .interpret import fits_plainly, interpret
 from .problems import GiveUp, Problems, RefusedTextError, ignored_keys
-from .tiers import Tiers
+from .tiered_compilation import Tiers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping

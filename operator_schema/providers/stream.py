@@ -12,13 +12,13 @@ from ..immutable import Value
 from ..json_values import copy_json, is_object
 from ..message_text import excerpt
 from .answer import Answer, ResponseError, json_of, message_of, parsed, what_came
-from .wire import failed_calls
+from .wire_format import failed_calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from .partial_response import StreamedCall, StreamedCalls
-    from .wire import Merger
+    from .wire_format import Merger
 
 __all__ = ["Delta", "EventMessages", "EventText", "MAX_EVENT", "Stream"]
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..schema.style import Dialect
     from ..tools import Tool
     from .tool_names import NameRule, Rules
-    from .wire import Wanted, Wire
+    from .wire_format import Wanted, Wire
 
     Tools: TypeAlias = Sequence[Tool[..., Any]]
 

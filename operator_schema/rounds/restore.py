@@ -16,7 +16,7 @@ from .errors import fault_list
 from .input_copies import check_same, digest_with, is_same_digest, own_json, schema_digest, what_is_signed
 from .questions import check_answer, check_question
 from .round import Round
-from .saved import CALLS, DEPTH, FORMAT, HEADS, SavedCall, read_result, without_texts
+from .serialization import CALLS, DEPTH, FORMAT, HEADS, SavedCall, read_result, without_texts
 from .tool_call import FAILURES, Question, ToolCall, call_issue
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..tools.tool import Tool
     from .input_copies import Digest
     from .named_tools import NamedTools
-    from .saved import SavedHead
+    from .serialization import SavedHead
 
 __all__ = ["RestoreError", "RestoreProblemCode", "restore_round"]
 

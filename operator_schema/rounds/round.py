@@ -320,7 +320,7 @@ class Round(Value, Generic[Input]):
             RoundError: the round was committed or discarded.
             TypeError: something isn't a result.
         """
-        from .saved import save_result
+        from .serialization import save_result
 
         self._check_open()
         given, faults = matched(self.calls, results)
@@ -347,7 +347,7 @@ class Round(Value, Generic[Input]):
             TypeError: it isn't a result.
             ValueError: it is the result of another call.
         """
-        from .saved import save_result
+        from .serialization import save_result
 
         self._check_open()
         found = find_call(self.calls, call, "handled")
@@ -535,7 +535,7 @@ class Round(Value, Generic[Input]):
             TypeError: the secret isn't bytes.
             ValueError: it is shorter than 16 bytes.
         """
-        from .saved import save_round
+        from .serialization import save_round
 
         return save_round(self.id, self.offered, self.assistant, self.calls, secret)
 
@@ -548,7 +548,7 @@ class Round(Value, Generic[Input]):
         own_head = (self.toolset, self.id, self.offered, self.assistant, len(self.calls))
         if own_head != (others.toolset, others.id, others.offered, others.assistant, len(others.calls)):
             return False
-        from .saved import is_same_call
+        from .serialization import is_same_call
 
         return all(map(is_same_call, self.calls, others.calls))
 

@@ -16,7 +16,7 @@ from ..tools.calls import RawCall, ToolResult
 from .errors import RoundError, StoreError
 from .input_copies import digest_with
 from .round import HookError
-from .saved import DEPTH, SavedResult, read_result
+from .serialization import DEPTH, SavedResult, read_result
 from .transcript import Turn
 
 if TYPE_CHECKING:

@@ -43,7 +43,7 @@ class Turn(Value):
 
         A lone surrogate, which no encoding can write, is U+FFFD in them.
         """
-        from .saved import save_call, save_result, writable
+        from .serialization import save_call, save_result, writable
 
         data: dict[str, Any] = {
             "id": self.id,

@@ -13,8 +13,8 @@ from ..immutable import set_once
 from ..json_values import copy_json
 from ..message_text import nearest, quote
 from .document_checks import Judge
+from .document_graph import read_document
 from .patterns import Patterns
-from .read import read_document
 from .style import restyled, style_of
 
 if TYPE_CHECKING:
