@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from ..findings import shown_call
 from ..immutable import Value
 from ..json_values import copy_json
-from ..message_text import clip, escape, quote, received
+from ..message_text import clip, escape, quote
 from ..tools.calls import ToolResult, class_name_of, exception_text
-from .commit import INTERRUPTED, find_call, matched, refuse, settled
+from .commit import INTERRUPTED, find_call, revised, settled, with_results
 from .deciding import WHO, FailedHookError, asked_about, decide, looked_at, unless_confirmed
 from .errors import RoundError
 from .hooks import call_hooks_of
@@ -320,17 +320,8 @@ class Round(Value, Generic[Input]):
             RoundError: the round was committed or discarded.
             TypeError: something isn't a result.
         """
-        from .serialization import save_result
-
         self._check_open()
-        given, faults = matched(self.calls, results)
-        refuse(self.calls, faults)
-        calls = list(self.calls)
-        for index, result in given.items():
-            calls[index] = result if isinstance(result, ToolCall) else calls[index].with_result(result)
-            own: Any = calls[index].result
-            save_result(own)
-        return self._with(calls)
+        return self._with(with_results(self.calls, results))
 
     def revise(self, call: WhichCall, result: ToolResult, /) -> Round[Input]:
         """Return the round in which a call that was handled has another result.
@@ -347,18 +338,8 @@ class Round(Value, Generic[Input]):
             TypeError: it isn't a result.
             ValueError: it is the result of another call.
         """
-        from .serialization import save_result
-
         self._check_open()
-        found = find_call(self.calls, call, "handled")
-        if not isinstance(result, ToolResult):  # what callers promise, some do not
-            message = f"a call is revised with a ToolResult, such as call.complete(…), not {received(result)}"
-            raise TypeError(message)
-        if (result.call_id, result.name) != (found.id, found.name):
-            message = f"this is the result of {shown_call(result.name, result.call_id)}"
-            raise ValueError(message)
-        save_result(result)
-        return self._replaced(found.replace(_result=result, by="host"))
+        return self._replaced(revised(find_call(self.calls, call, "handled"), result))
 
     def current(self) -> Round[Input]:
         """Return the round with what has come of its calls meanwhile.
