@@ -558,7 +558,7 @@ def _check_tool(tool: Any) -> None:
 def _remedy(given: object) -> str:
     if isinstance(given, FunctionType):
         return ": decorate it with @tool"
-    return ": take to_tools for several" if hasattr(type(given), "__iter__") else ""
+    return ": use to_tools for several" if hasattr(type(given), "__iter__") else ""
 
 
 def _only_executor(executor: Executor, other: Executor | None) -> Executor:
@@ -568,7 +568,7 @@ def _only_executor(executor: Executor, other: Executor | None) -> Executor:
         TypeError: there is another one.
     """
     if other is not None:
-        message = "an executor in place of the tools has them already: leave out executor="
+        message = "the executor given in place of tools already has them: leave out executor="
         raise TypeError(message)
     return executor
 

@@ -110,11 +110,11 @@ class Codec(Immutable, Generic[T]):
 
     @classmethod
     def from_graph(cls, graph: Graph, annotation: Any, name: str, options: Mapping[str, Any], /) -> Self:
-        """Return a codec of a graph that is there already.
+        """Return a codec of an existing graph.
 
         Args:
             graph: what the codec means.
-            annotation: what stands for it, as `type` returns it.
+            annotation: what `type` returns.
             name: of the type in errors, unless the options give one.
             options: the value of every option: `DEFAULTS`, with what `checked_options` returned.
         """
@@ -161,7 +161,7 @@ class Codec(Immutable, Generic[T]):
         return self._graph
 
     def again(self, annotation: Any, /, **options: Unpack[CodecOptions]) -> Self:
-        """Return a codec of the same kind, for the same type or one that took its place."""
+        """Return a codec of the same class, for the same type or one that replaces it."""
         return type(self)(annotation, **options)
 
     def json_schema(self, **options: Unpack[StyleOptions]) -> dict[str, Any]:
@@ -427,7 +427,7 @@ class Codec(Immutable, Generic[T]):
     def compile(self) -> Self:
         """Compile decoder and encoder now, instead of after the first calls.
 
-        A codec does this by itself once it is warm: for a program that would rather pay at start-up.
+        A codec does this by itself once it is warm. This is for programs that prefer to wait at start-up.
         The results are the same. What can't be compiled stays interpreted; `source` says why.
 
         Returns:
@@ -508,7 +508,7 @@ class Codec(Immutable, Generic[T]):
     def example(self) -> Any:
         """Return a smallest valid value of the type, for docs, tests and prompts.
 
-        Fields that need not be there are left out; the rest hold their first example, the placeholder
+        Optional fields are left out; the others have their first example, the placeholder
         of their leaf, their first choice, or the least value that fits. A class's own checks are run.
 
         Returns:

@@ -120,7 +120,7 @@ class EventText:
         """
         rest = "".join(self._line)
         if _TWO_IN_ONE.match(rest) or _has_more(rest.removeprefix("data:").lstrip()):
-            message = f"its lines have no ends: add a line feed to each line, {excerpt(rest, 100)}"
+            message = f"its lines have no line breaks: add a line feed to each line, {excerpt(rest, 100)}"
             raise ValueError(message)
         for line in (rest, ""):
             yield from self._read(line)

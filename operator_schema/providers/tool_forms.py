@@ -423,4 +423,4 @@ def _all_or_none(found: list[Fit], provider: TakesTools, tools: Tools) -> list[F
 
 
 def _reason(tool: str, message: str) -> Finding:
-    return about_type((), "unsupported", tool, message, "Nothing has to be done: it is sent without strict")
+    return about_type((), "unsupported", tool, message, "There is nothing to do: it is sent without strict")

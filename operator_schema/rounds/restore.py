@@ -331,7 +331,7 @@ def _question(call: ToolCall[Any], saved: SavedCall) -> Question | None:
 
 
 def _issue(toolset: NamedTools, index: int, raw: RawCall, misfit: _MisfitError) -> ToolCall[Any]:
-    """Return the issue that stands for a call which no longer fits, with what the model reads about it."""
+    """Return the issue in place of a call that no longer fits, with what the model reads about it."""
     match misfit.error:
         case None:
             result: Any = _no_result(raw, "execution_failed", _CHANGED)

@@ -239,7 +239,7 @@ class Round(Value, Generic[Input]):
             TypeError: there is both an input and arguments.
         """
         if input is not None and arguments is not None:
-            message = "approve takes input= or arguments=, not both: they may say two different things"
+            message = "approve takes input= or arguments=, not both: they could differ"
             raise TypeError(message)
         waiting = self._find(call, "deferred")
         if waiting.question is not None:
@@ -342,15 +342,15 @@ class Round(Value, Generic[Input]):
         return self._replaced(revised(find_call(self.calls, call, "handled"), result))
 
     def current(self) -> Round[Input]:
-        """Return the round with what has come of its calls meanwhile.
+        """Return the round with the results that its calls have by now.
 
-        Take it where `run` didn't return: it was cancelled, or it is still running. A call that has
-        ended has its result, also if another state of this round ran it. A call that was interrupted is
+        Use it if `run` didn't return, because it was cancelled or is still running. A call that has
+        ended has its result, even if another state of this round ran it. A call that was interrupted is
         deferred, because nobody knows whether it did its work: `approve` runs it again. One that is still
         running stays as it is.
 
-        A round that was restored doesn't know the results of the one in memory that it was saved from, only
-        that they exist: such calls stay as they are, and can't be run.
+        A restored round doesn't know the results that the round in memory got after it was saved, only that
+        there are some: such calls stay as they are, and can't be run.
         """
         calls = list(self.calls)
         for call in self.calls:
@@ -359,9 +359,9 @@ class Round(Value, Generic[Input]):
         return self._with(calls)
 
     def interrupted(self) -> Round[Input]:
-        """Return the round in which calls that were to be run wait: nobody knows whether they did their work.
+        """Return the round in which pending calls are deferred: nobody knows whether they did their work.
 
-        For what a process began that died. An executor would run such calls again.
+        This is for a round whose process died while it ran. An executor would run such calls again.
         """
         return self._with(
             [

@@ -110,7 +110,7 @@ class DocumentCodec(ResultCodec[Any]):
         document: whose `schema` is also what `json_schema` returns.
         options: as `Codec` takes them; those about Python types have no effect. With
             `unknown_fields="reject"`, objects refuse keys that they don't name unless the schema
-            allows them in so many words.
+            allows them explicitly.
 
     Raises:
         SchemaError: a description is of a property that there isn't.

@@ -392,7 +392,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
     # --- as its function --------------------------------------------------------------------------
 
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Call the function, or build the input where there is none, exactly as it is."""
+        """Call the function with exactly these arguments; without a function, build the input."""
         result: R = self._function(*args, **kwargs)
         return result
 
