@@ -185,8 +185,8 @@ class Tiers:
             codec: that it is a method of.
             method: of the class, in whose place it is called.
         """
-        name = method.__name__
-        if name not in self.compiled or getattr(type(codec), name) is not method or name in codec.__dict__:
+        name, owner = method.__name__, codec.__class__
+        if name not in self.compiled or getattr(owner, name) is not method or name in codec.__dict__:
             return
         compiled: Any = getattr(self, name)
         function = compiled.__func__

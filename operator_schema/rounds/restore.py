@@ -46,7 +46,7 @@ more, or makes something else of it."""
 
 
 class RestoreError(ValueError):
-    """Saved data don't give back the round that was saved.
+    """A saved round can't be restored.
 
     Attributes:
         findings: everything that no longer fits.
@@ -65,7 +65,7 @@ class RestoreError(ValueError):
 
 
 def restore_round(toolset: NamedTools, data: object, secret: bytes | None) -> Round[Any]:
-    """Return the round that data say; see `Toolset.restore_round`.
+    """Return the round that was saved; see `Toolset.restore_round`.
 
     Raises:
         RestoreError: something no longer fits.
