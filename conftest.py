@@ -35,6 +35,7 @@ pytest_collect_file = Sybil(
                 "docs/code-tools.md",
                 "docs/coming-from.md",
                 "docs/mcp-gateway.md",
+                "docs/opentelemetry.md",
                 "docs/other-libraries.md",
                 "docs/provider-round-trips.md",
                 "docs/providers.md",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .codec.codec import Codec
     from .codec.shortcuts import decode, decode_json, encode, encode_json, json_schema
     from .errors import CallError, DecodeError, EncodeError, NeedsInput, SchemaError, ToolError
+    from .execution.around import Execution
     from .execution.executor import Executor
     from .findings import Finding
     from .introspect.leaves import SchemaLeaf
@@ -43,6 +44,7 @@ __all__ = [
     "DecodeError",
     "Defer",
     "EncodeError",
+    "Execution",
     "Executor",
     "Finding",
     "NeedsInput",
@@ -83,6 +85,7 @@ _HOMES = {
     "DecodeError": ".errors",
     "Defer": ".rounds.hooks",
     "EncodeError": ".errors",
+    "Execution": ".execution.around",
     "Executor": ".execution.executor",
     "Finding": ".findings",
     "NeedsInput": ".errors",

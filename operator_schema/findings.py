@@ -303,3 +303,10 @@ class DecodeReport(Value, Generic[T]):
     def ignored(self) -> tuple[Finding, ...]:
         """The findings about keys that name no field."""
         return tuple([finding for finding in self.findings if finding.code == "ignored"])
+
+    def as_details(self) -> dict[str, tuple[Finding, ...]]:
+        """Return the repairs and the ignored keys as the details of a result; empty if there are none."""
+        if not self.findings:
+            return {}
+        notes = {"repairs": self.repairs, "ignored": self.ignored}
+        return {kind: found for kind, found in notes.items() if found}

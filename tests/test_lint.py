@@ -1,5 +1,6 @@
 """What is wrong with tools for a model, and for the providers that get them."""
 
+import re
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Annotated, Any, Literal
@@ -7,12 +8,13 @@ from typing import Annotated, Any, Literal
 import pytest
 from annotated_types import Ge
 
-from operator_schema import Registry, Toolset, tool, tool_input
+from operator_schema import Codec, Registry, Toolset, tool, tool_input
 from operator_schema.introspect.parameter_places import places_of
 from operator_schema.json_values import to_json_text
-from operator_schema.lint import lint
+from operator_schema.lint import lint, lint_type
 from operator_schema.lint.checks import CODEC_CHECKS, SET_CHECKS, TOOL_CHECKS
 from operator_schema.providers import anthropic, gemini, gemini_parameters, mistral, openai_chat
+from operator_schema.tools import document_tool
 
 
 @tool
@@ -276,6 +278,100 @@ def test_what_is_no_tool_or_provider_is_refused():
             TypeError, match=r"providers is a list of providers, such as \[openai_chat\], not"
         ):
             lint([good], wrong)
+
+
+def test_two_tools_of_one_name_have_their_own_places():
+    def first(value: str) -> str:
+        """Do one thing."""
+        return value
+
+    def second(value: str) -> str:
+        """Do the other."""
+        return value
+
+    findings = lint([tool(first, name="do_it"), tool(second, name="do_it")])
+    lines = [int((finding.where or "").rpartition(":")[2]) for finding in findings]
+    assert [code for code, *_ in codes(tool(first, name="do_it"))] == ["undescribed"]
+    assert lines[1] - lines[0] == 4
+
+
+def test_a_type_of_its_own_may_lack_descriptions():
+    @dataclass
+    class Note:
+        text: str
+        about: Any
+
+    assert [(found.code, found.path) for found in lint_type(Codec(Note))] == [("any_value", ("about",))]
+
+
+def run(**arguments: Any) -> str:
+    return str(arguments)
+
+
+def described(properties, description="Do it well, if it can be done.", **options):
+    """Make a tool that a JSON Schema document describes."""
+    schema = {"type": "object", "properties": properties}
+    return document_tool(run, schema, **{"name": "do_it", "description": description, **options})
+
+
+TEXT = {"type": "string", "description": "What it is about."}
+FLAG = {"type": "boolean", "description": "What it does."}
+
+
+@pytest.mark.parametrize(
+    ("made", "code", "remedy"),
+    [
+        (described({}, ""), "no_description", "Write one: what it does"),
+        (described({}, "Do it!", name="do_it"), "description_repeats_name", "Say what it does"),
+        (described({"any": {"description": "What."}}), "any_value", 'Write a "type"'),
+        (described({"a": {"type": "string"}}), "undescribed", "Say what it is"),
+        (
+            described({"state": {**TEXT, "description": "One of 'open', 'closed'."}}),
+            "choices_in_words",
+            'List them in an "enum"',
+        ),
+        (described({"on": FLAG, "off": FLAG}), "opposite_flags", 'with an "enum"'),
+        (described({"api_key": TEXT}), "secret", "Leave it out"),
+        (
+            described({"timeout": {"type": "number", "description": "How long."}}),
+            "no_unit",
+            "Say it in the name",
+        ),
+        (described({"start_date": TEXT}), "date_as_text", 'Write "format"'),
+        (described({"filters_json": TEXT}), "json_in_text", "an object or an array"),
+        (
+            described({"account_id": {**TEXT, "description": "The account."}}),
+            "description_repeats_name",
+            "Say",
+        ),
+        (described({f"part_{n}": TEXT for n in range(16)}), "many_parameters", "Make several tools"),
+        (described({}, "x" * 1_600), "long_description", "Shorten it; details can go to the parameters"),
+        (described({}, name="delete_order"), "unmarked_deletion", '"destructiveHint": true'),
+        (
+            described({}, name="list_orders", output_schema={"type": "array"}),
+            "unlimited_result",
+            "such as limit",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_a_document_describes_is_judged_like_a_function(made, code, remedy):
+    (finding,) = lint([made])
+    assert finding.code == code
+    assert remedy in (finding.remedy or "")
+    assert not re.search("docstring|Literal|Annotated|@tool|datetime", f"{finding.message} {finding.remedy}")
+
+
+def test_documents_that_say_it_have_nothing_wrong():
+    properties = {
+        "start_date": {**TEXT, "format": "date"},
+        "state": {**TEXT, "enum": ["open", "closed"]},
+        "timeout": {"type": "number", "description": "Seconds to wait."},
+        "limit": {"type": "integer", "description": "How many at most."},
+    }
+    output = {"type": "array", "items": {"type": "string"}}
+    assert lint([described(properties, name="search_orders", output_schema=output)]) == []
+    assert lint([described({}, name="delete_order", destructive=True)]) == []
 
 
 def test_each_check_has_its_test():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
@@ -12,9 +11,17 @@ import click
 from .. import __version__
 from ..errors import SchemaError
 from ..message_text import escape, nearest
-from . import compare_commands, inspect_command, replay_command, serve, tool_commands, type_commands
+from . import (
+    check_command,
+    compare_commands,
+    inspect_command,
+    replay_command,
+    serve,
+    tool_commands,
+    type_commands,
+)
 from .arguments import NearChoice
-from .modules import WrongUse
+from .modules import WrongUse, imports_from_here
 from .output import Output
 
 if TYPE_CHECKING:
@@ -35,8 +42,8 @@ examples:
   operator-schema schema tools:WebSearch
   operator-schema decode tools:WebSearch arguments.json
   operator-schema decode --lines --quiet tools:WebSearch calls.jsonl
-  operator-schema check tools more.tools
-  operator-schema lint --provider openai_chat tools
+  operator-schema check tools more/tools.py
+  operator-schema check --provider openai_chat tools
   operator-schema call tools:web_search query=rye
   operator-schema serve tools
   operator-schema diff tools.json tools
@@ -102,7 +109,15 @@ def completion(outputs: tuple[Output, Output], /, shell: str) -> int:
     return 0
 
 
-for _module in (type_commands, tool_commands, serve, inspect_command, compare_commands, replay_command):
+for _module in (
+    type_commands,
+    check_command,
+    tool_commands,
+    serve,
+    inspect_command,
+    compare_commands,
+    replay_command,
+):
     for _command in vars(_module).values():
         if isinstance(_command, click.Command):
             app.add_command(_command)
@@ -122,10 +137,9 @@ def run(argv: Sequence[str] | None) -> int:
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:  # the shell closed it: `<&-`
             setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115,PTH123  # for as long as the process lives
-    # What `python -m` does, for the console script as well.
-    sys.path.insert(0, "")
     try:
-        status = _run(argv)
+        with imports_from_here():
+            status = _run(argv)
         sys.stdout.flush()
     except BrokenPipeError:
         _drop_output()
@@ -136,9 +150,6 @@ def run(argv: Sequence[str] | None) -> int:
         return WrongUse.exit_code
     except (KeyboardInterrupt, click.Abort):
         return _INTERRUPTED
-    finally:
-        with suppress(ValueError):
-            sys.path.remove("")
     return status
 
 

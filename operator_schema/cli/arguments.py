@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import shlex
-from pathlib import Path
+import re
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
@@ -14,12 +12,12 @@ from ..errors import SchemaError
 from ..lazy import names_meant
 from ..message_text import escape
 from .lookup import ObjectName, find_factory
-from .modules import WrongUse
+from .modules import WrongUse, is_path, module_of_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .lookup import Factory
+    from .factories import Factory
 
 __all__ = [
     "NAME",
@@ -53,55 +51,38 @@ class _NameType(click.ParamType[ObjectName]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> ObjectName:
         text = str(value)
-        module, colon, path = text.partition(":")
-        self._check_module(module, path, param, ctx)
+        module, colon, path = _parted(text)
+        if not is_path(module) and not all(module.split(".")):
+            self.fail(f"{escape(module)!r} isn't the name of a module", param, ctx)
         if not colon and not self._optional:
             self.fail(f"{escape(text)!r} isn't {self.name}{self._hint(module)}", param, ctx)
         # The name of a tool may have a - in it.
-        steps = (path.replace("-", "_") if self._kind == "TOOL" else path).split(".")
+        steps = (path.replace("-", "_") if self._kind in _WITH_TOOLS else path).split(".")
         if colon and not all(step.isidentifier() for step in steps):
             reason = f"{self._kind} must be a name, or names with dots between them"
             self.fail(f"{escape(text)!r} isn't {self.name}: {reason}", param, ctx)
-        return ObjectName(module, path)
+        return ObjectName(module_of_file(module) if is_path(module) else module, path)
 
     def _hint(self, module: str) -> str:
+        if is_path(module):
+            return f"; add a colon and its name: {escape(module)}:{self._kind}"
         parent, _, last = module.rpartition(".")
-        if parent and last.isidentifier() and not _is_path(module):
+        if parent and last.isidentifier():
             return f"; did you mean {escape(parent)}:{last}?"
         return f", such as {self._sample}"
 
-    def _check_module(
-        self, module: str, path: str, param: click.Parameter | None, ctx: click.Context | None
-    ) -> None:
-        if _is_path(module):
-            folder, name = _importable(module)
-            if path or not self._optional:
-                name = f"{name}:{path or self._kind}"
-            by_name = f"give MODULE by its name: {escape(name)}"
-            if folder != os.getcwd():
-                by_name = f"cd {escape(shlex.quote(folder))}, then {by_name}"
-            self.fail(f"{escape(module)!r} is a path; {by_name}", param, ctx)
-        if not all(module.split(".")):
-            self.fail(f"{escape(module)!r} isn't the name of a module", param, ctx)
+
+_WITH_TOOLS = {"TOOL", "REGISTRY"}
 
 
-def _is_path(text: str) -> bool:
-    return text.endswith(".py") or os.sep in text or "/" in text
+def _parted(text: str) -> tuple[str, str, str]:
+    """Part a target at its colon, which isn't the one behind the letter of a drive."""
+    drive, rest = (text[:2], text[2:]) if _DRIVE.match(text) else ("", text)
+    module, colon, path = rest.partition(":")
+    return drive + module, colon, path
 
 
-def _importable(path: str) -> tuple[str, str]:
-    """Return the folder in which the module of a file can be imported, and its name there.
-
-    That is the current folder, or one outside of it, above the packages that contain the file.
-    """
-    here, file = os.getcwd(), os.path.abspath(path.removesuffix(".py"))
-    inside = os.path.relpath(file, here)
-    if not inside.startswith(os.pardir):
-        return here, inside.replace(os.sep, ".")
-    folder = Path(file).parent
-    while (folder / "__init__.py").is_file():
-        folder = folder.parent
-    return str(folder), os.path.relpath(file, folder).replace(os.sep, ".")
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 
 
 class _SecondsType(click.ParamType[float]):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import shlex
 import shutil
 import subprocess
 import sys
@@ -13,27 +11,23 @@ import tempfile
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Final
 
 import click
 
 from ..compare.accepted import Accepted, AcceptError, Sorted, read_accepted, sort_changes
 from ..compare.changes import LEVELS, Change, compare
 from ..compare.reports import MEANINGS, as_html, lines_of, summary_of
-from ..compare.snapshot import Snapshot, SnapshotError, read_snapshot, snapshot_of
+from ..compare.snapshot import Snapshot
 from ..message_text import clip, escape, nearest
-from ..tools import Tool, document_tool
 from .arguments import REGISTRY, NearChoice, traceback_option
-from .lookup import find_tools, why_no_tools
 from .modules import WrongUse, load_module
 from .output import Output, annotation, count
+from .sources import SOURCES, empty_list, is_server, snapshot_at, snapshot_in, text_of
 
-__all__ = ["SOURCES", "diff", "snapshot", "tools_of"]
+__all__ = ["diff", "snapshot", "write_file"]
 
-_MCP: Final = "mcp:"
 _PACKAGE: Final = __name__.partition(".")[0]
-_MAX_FILE: Final = 50_000_000
-_SECONDS: Final = 60
 _STYLES: Final = {"breaking": "red", "undecided": "yellow", "meaning": "yellow", "text": "", "wider": "dim"}
 _GITHUB: Final = {
     "breaking": "error",
@@ -42,13 +36,6 @@ _GITHUB: Final = {
     "text": "notice",
     "wider": "notice",
 }
-SOURCES = """\b
-A target is one of these:
-  tools, app:registry     a module, or a registry or toolset in it
-  tools.json              a snapshot, the result of tools/list, or a request to a provider
-  https://example.com/mcp an MCP server
-  mcp:"COMMAND …"         a command that starts an MCP server
-"""
 
 
 @click.command(
@@ -69,11 +56,13 @@ def snapshot(outputs: tuple[Output, Output], target: str, output: str | None, *,
     The file has names, descriptions, schemas of arguments and results, and hints, in an order that never
     changes by itself. `diff` compares it with the tools of another day.
     """
-    found = _snapshot_of(target, show_traceback=show_traceback)
+    found = snapshot_at(target, show_traceback=show_traceback)
+    if not found.tools:
+        raise empty_list(target)
     if output is None:
         outputs[0].text(found.as_text())
     else:
-        _write(output, found.as_text())
+        write_file(output, found.as_text())
         outputs[1].line(f"{output}: {count(len(found.tools), 'tool')}")
     return 0
 
@@ -145,12 +134,12 @@ def diff(
         raise WrongUse(message)
     entries = [] if allow is None else _accepted(allow)
     old = (
-        _snapshot_of(targets[0], show_traceback=show_traceback)
+        snapshot_at(targets[0], show_traceback=show_traceback)
         if revision is None
         else _snapshot_at(revision, targets[0], show_traceback=show_traceback)
     )
-    new = _snapshot_of(targets[-1], show_traceback=show_traceback)
-    found = sort_changes(compare(old, new).changes, entries, datetime.now(UTC).date())
+    new = snapshot_at(targets[-1], show_traceback=show_traceback)
+    found = sort_changes(_compared(old, new, outputs[1]), entries, datetime.now(UTC).date())
     _report(outputs, shape, found, " → ".join([revision or targets[0], targets[-1]]))
     if check and old != new:
         remedy = f"operator-schema snapshot {targets[-1]} -o {targets[0]}"
@@ -158,6 +147,13 @@ def diff(
         return 1
     counted = LEVELS[: LEVELS.index(fail_on) + 1] if fail_on != "never" else ()
     return 1 if any(change.level in counted for change in found.left) else 0
+
+
+def _compared(old: Snapshot, new: Snapshot, err: Output) -> tuple[Change, ...]:
+    """Compare tools, and show how far it is."""
+    both = len(old.by_name().keys() & new.by_name().keys())
+    with err.progress(both, "comparing", counts_bytes=False) as advance:
+        return compare(old, new, on_compared=lambda: advance(1)).changes
 
 
 def _report(outputs: tuple[Output, Output], shape: str, found: Sorted, title: str) -> None:
@@ -195,91 +191,7 @@ def _annotation(change: Change) -> str:
     return annotation(_GITHUB[change.level], about, f"{change}{witness}")
 
 
-# --- where tools are -----------------------------------------------------------------------------
-
-
-def _snapshot_of(target: str, *, show_traceback: bool) -> Snapshot:
-    """Return the tools of a target.
-
-    Raises:
-        WrongUse: there are none, or they can't be read.
-    """
-    found = _described(target)
-    return snapshot_of(_defined(target, show_traceback=show_traceback)) if found is None else found
-
-
-def tools_of(target: str, *, show_traceback: bool) -> list[Tool[..., Any]]:
-    """Return the tools of a target; those that are only described decode their arguments, and can't be run.
-
-    Args:
-        target: as the commands take it.
-        show_traceback: as for `load_module`.
-
-    Raises:
-        WrongUse: there are none, or they can't be read.
-    """
-    found = _described(target)
-    if found is None:
-        return _defined(target, show_traceback=show_traceback)
-    return [
-        document_tool(_not_run, each.input_schema, name=each.name, description=each.description)
-        for each in found.tools
-    ]
-
-
-def _not_run(**arguments: Any) -> None:
-    """Stand for the function of a tool that is only described."""
-
-
-def _described(target: str) -> Snapshot | None:
-    """Return the tools that a file or a server describes; None if the target is a module."""
-    if target.startswith((_MCP, "http://", "https://")):
-        return _of_server(target)
-    path = Path(target)
-    if path.is_dir() and (os.sep in target or target.startswith(".")):
-        message = f"{escape(target)} is a folder: give a file in it, or the name of a module"
-        raise WrongUse(message)
-    if target == "-" or target.endswith(".json") or (path.is_file() and path.suffix != ".py"):
-        return _of_json(_text_of(target), target)
-    return None
-
-
-def _defined(target: str, *, show_traceback: bool) -> list[Tool[..., Any]]:
-    tools, _ = find_tools(REGISTRY.convert(target, None, None), show_traceback=show_traceback)
-    if not tools:
-        named = REGISTRY.convert(target, None, None)
-        raise WrongUse(why_no_tools(named, show_traceback=show_traceback))
-    return tools
-
-
-def _text_of(file: str) -> str:
-    if file == "-":
-        return sys.stdin.read(_MAX_FILE)
-    try:
-        with Path(file).open(encoding="utf-8") as stream:
-            text = stream.read(_MAX_FILE + 1)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it isn't UTF-8"
-        message = f"{escape(file)} can't be read: {reason}"
-        raise WrongUse(message) from None
-    if len(text) > _MAX_FILE:
-        message = f"{escape(file)} is too large: more than {_MAX_FILE:,} characters"
-        raise WrongUse(message)
-    return text
-
-
-def _of_json(text: str, name: str) -> Snapshot:
-    try:
-        return read_snapshot(json.loads(text))
-    except SnapshotError as error:
-        message = f"{escape(name)}: {error.reason}"
-        raise WrongUse(message) from None
-    except (ValueError, RecursionError) as error:
-        message = f"{escape(name)} isn't JSON: {escape(clip(str(error), 200))}"
-        raise WrongUse(message) from None
-
-
-def _write(file: str, text: str) -> None:
+def write_file(file: str, text: str) -> None:
     """Replace a file as a whole: a reader sees the old one or the new one.
 
     A link stays one, and what isn't a file, such as a pipe, is written to as it is.
@@ -305,58 +217,10 @@ def _write(file: str, text: str) -> None:
 
 def _accepted(file: str) -> list[Accepted]:
     try:
-        return read_accepted(_text_of(file))
+        return read_accepted(text_of(file))
     except AcceptError as error:
         lines = [escape(line) for line in str(error).split("\n")]
         raise WrongUse("\n".join([f"{escape(file)}: {lines[0]}", *lines[1:]])) from None
-
-
-def _of_server(target: str) -> Snapshot:
-    """Return the tools that an MCP server lists."""
-    try:
-        source = target if target.startswith("http") else shlex.split(target.removeprefix(_MCP))
-    except ValueError as error:
-        message = f"{escape(target)} isn't a command: {error}"
-        raise WrongUse(message) from None
-    if source and source[0].startswith(("http://", "https://")):
-        message = f"write the URL without mcp: {escape(source[0])}"
-        raise WrongUse(message)
-    if not source:
-        message = 'write the command behind "mcp:", as in mcp:"uvx mcp-server-time"'
-        raise WrongUse(message)
-    try:
-        import anyio
-
-        from ..adapters.mcp_client import described_tools
-    except ImportError:
-        message = "to ask an MCP server, install the extra: pip install 'operator-schema[mcp]'"
-        raise WrongUse(message) from None
-
-    async def ask() -> list[dict[str, Any]]:
-        with anyio.fail_after(_SECONDS):
-            return await described_tools(source)
-
-    try:
-        listed = anyio.run(ask)
-    except TimeoutError:
-        message = f"{escape(target)} gave no answer within {_SECONDS} seconds"
-        raise WrongUse(message) from None
-    except Exception as error:  # noqa: BLE001  # of a server, or of the way to it
-        message = f"{escape(target)} can't be asked: {escape(clip(_reason(error), 300))}"
-        raise WrongUse(message) from None
-    try:
-        return read_snapshot({"tools": listed})
-    except SnapshotError as error:
-        message = f"{escape(target)}: {error.reason}"
-        raise WrongUse(message) from None
-
-
-def _reason(error: BaseException) -> str:
-    """Return the first fault that isn't a group of others."""
-    while isinstance(error, BaseExceptionGroup):
-        group = cast("BaseExceptionGroup[BaseException]", error)
-        error = group.exceptions[0]
-    return f"{type(error).__name__}: {error}".rstrip(": ")
 
 
 # --- git -----------------------------------------------------------------------------------------
@@ -368,12 +232,13 @@ def _snapshot_at(revision: str, target: str, *, show_traceback: bool) -> Snapsho
         message = f"{escape(revision)!r} isn't a revision of git"
         raise WrongUse(message)
     if target.endswith(".json"):
-        return _of_json(_git("show", f"{revision}:./{target}").decode(), f"{target} at {revision}")
-    if target == "-" or target.startswith((_MCP, "http")):
+        return snapshot_in(_git("show", f"{revision}:./{target}").decode(), f"{target} at {revision}")
+    if target == "-" or is_server(target):
         message = f"git knows nothing of {escape(target)}: give a module or a file"
         raise WrongUse(message)
     top = Path(_git("rev-parse", "--show-toplevel").decode().strip())
-    module = REGISTRY.convert(target, None, None).module
+    named = REGISTRY.convert(target, None, None)
+    module = named.module
     root = _import_root(module, top, show_traceback=show_traceback)
     archive = _git("archive", "--format=tar", revision, cwd=str(top))
     with tempfile.TemporaryDirectory() as folder:
@@ -391,12 +256,12 @@ def _snapshot_at(revision: str, target: str, *, show_traceback: bool) -> Snapsho
         found = run(["-c", _FIND, module]).stdout.decode().strip()
         if not found or not Path(found).resolve().is_relative_to(there):
             return Snapshot([])  # it is new since then
-        done = run(["-m", _PACKAGE, "snapshot", target])
+        done = run(["-m", _PACKAGE, "snapshot", str(named)])
     if done.returncode:
         reason = clip(done.stderr.decode(errors="replace").strip(), 500)
         message = f"at {escape(revision)}: {escape(reason.removeprefix('operator-schema: error: '))}"
         raise WrongUse(message)
-    return _of_json(done.stdout.decode(), f"{target} at {revision}")
+    return snapshot_in(done.stdout.decode(), f"{target} at {revision}")
 
 
 _FIND: Final = """

@@ -16,7 +16,7 @@ from ..json_values import is_array
 from ..message_text import clip, escape
 from .arguments import NAME, REGISTRY, TargetCommand, given_to_factory, traceback_option
 from .contexts import OpenContexts
-from .lookup import ObjectName, find_context, find_offered
+from .lookup import ObjectName, find_context, find_offered, why_no_tools
 from .modules import SourceFiles, WrongUse
 from .output import count
 
@@ -277,9 +277,7 @@ def _offered(target: ObjectName, options: Mapping[str, Any]) -> tuple[Any, Given
     traceback = options["show_traceback"]
     offered: Any = find_offered(target, options["given"], show_traceback=traceback)
     if is_array(offered) and not offered:
-        name = escape(":".join(filter(None, target)))
-        message = f"there are no tools in {name}: decorate functions with @tool"
-        raise WrongUse(message)
+        raise WrongUse(why_no_tools(target, show_traceback=traceback))
     context = options["context"]
     return offered, None if context is None else find_context(context, show_traceback=traceback)
 
@@ -289,7 +287,7 @@ def _subject(
 ) -> Subject:
     from ..inspector import subject_of
 
-    name = ":".join(filter(None, target))
+    name = str(target)
     try:
         return subject_of(name, offered, context=context, timeout=options["timeout"])
     except DuplicateToolError as error:

@@ -2,52 +2,40 @@
 
 from __future__ import annotations
 
-import os
-import traceback
 from dataclasses import is_dataclass
-from pathlib import Path
+from functools import partial
 from types import FunctionType, GenericAlias, UnionType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-import click
-
 from ..codec.codec import Codec
-from ..errors import DecodeError, SchemaError, ToolNotFoundError
+from ..errors import SchemaError, ToolNotFoundError
 from ..execution.executor import Executor
-from ..introspect.node_kinds import json_types_of
-from ..introspect.nodes import ArrayNode, ObjectNode
-from ..json_values import is_array, to_json_text
 from ..message_text import escape, listed
 from ..rounds.registry import Registry
 from ..rounds.toolset import Toolset
-from ..tools.function import tool
 from ..tools.tool import Tool
 from ..tools.tool_sources import tools_in
-from .modules import WrongUse, kind_of, load_module, modules_of, near_name, own_output_kept, reason_of
-from .output import json_types, value_of
+from .factories import factory_in
+from .modules import WrongUse, kind_of, load_module, modules_of, near_name, written_in_full
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from types import ModuleType
 
     from ..codec.options import UnknownFields
-    from ..introspect.nodes import Field
     from .contexts import GivenContext
-
-    Offered = Executor | Registry | Toolset[Any]
+    from .factories import Factory, Offered
 
 __all__ = [
-    "Factory",
     "ObjectName",
     "codec_of_name",
     "dataclasses_of",
-    "factory_in",
     "find_context",
     "find_factory",
     "find_offered",
     "find_tool",
     "find_tools",
-    "imported_tools",
+    "in_full",
     "offered_by",
     "why_no_tools",
 ]
@@ -70,6 +58,14 @@ class ObjectName(NamedTuple):
 
     module: str
     path: str
+
+    def __str__(self) -> str:
+        return ":".join(filter(None, self))
+
+
+def in_full(target: ObjectName) -> str:
+    """Return a name as it can be given in another folder."""
+    return str(target._replace(module=written_in_full(target.module)))
 
 
 def _is_annotation(value: object) -> bool:
@@ -94,7 +90,8 @@ def codec_of_name(target: ObjectName, unknown_fields: UnknownFields, *, show_tra
         WrongUse: there is no such module, or no such type in it.
     """
     module = load_module(target.module, show_traceback=show_traceback, path=target.path)
-    annotation = _find(module, target.path, _make, is_type=True)
+    make = partial(_made, given=None, show_traceback=False)
+    annotation = _find(module, target.path, make, is_type=True)
     if isinstance(annotation, Tool):
         tool = cast("Tool[..., Any]", annotation)
         return (tool.with_(unknown_fields=unknown_fields) if unknown_fields == "reject" else tool).codec
@@ -114,13 +111,8 @@ def codec_of_name(target: ObjectName, unknown_fields: UnknownFields, *, show_tra
     return Codec(annotation, name=name, unknown_fields=unknown_fields, namespace=vars(module))
 
 
-def _make(factory: Factory) -> Offered:
-    """Call a function that makes tools with its defaults."""
-    return factory.make({}, show_traceback=False)
-
-
 def find_tools(target: ObjectName, *, show_traceback: bool) -> tuple[list[Tool[..., Any]], Registry | None]:
-    """Import the tools of a module, an executor, a registry or a toolset.
+    """Import the tools of a module, an executor, a registry or a toolset, or one of them.
 
     Args:
         target: a module or package, or one of these in it. The modules below a package are read too.
@@ -130,22 +122,31 @@ def find_tools(target: ObjectName, *, show_traceback: bool) -> tuple[list[Tool[.
         The tools, and the registry where one was named.
 
     Raises:
-        WrongUse: there is no such module, or no registry of that name in it.
+        WrongUse: there is no such module, nothing of that kind and name in it, or there are no tools.
     """
+    found, registry = _offered_tools(target, show_traceback=show_traceback)
+    if not found:  # in a CI, a command that does nothing would pass for ever
+        raise WrongUse(why_no_tools(target, show_traceback=show_traceback))
+    return found, registry
+
+
+def _offered_tools(
+    target: ObjectName, *, show_traceback: bool
+) -> tuple[list[Tool[..., Any]], Registry | None]:
     offered = find_offered(target, show_traceback=show_traceback)
     registry = _registry_of(offered)
     return list(offered if registry is None else registry), registry  # type: ignore[arg-type]  # a list, if it isn't one
 
 
-def offered_by(module: ModuleType, *, show_traceback: bool) -> list[Tool[..., Any]]:
-    """Return the tools that a module offers as `__tools__`; none if it has no such name.
+def offered_by(module: ModuleType, *, show_traceback: bool) -> list[Tool[..., Any]] | None:
+    """Return the tools that a module offers as `__tools__`; None if it has no such name.
 
     Raises:
         WrongUse: it is something else, or the function fails that makes them.
     """
     if _OFFERED not in vars(module):
-        return []
-    return find_tools(ObjectName(module.__name__, _OFFERED), show_traceback=show_traceback)[0]
+        return None
+    return _offered_tools(ObjectName(module.__name__, _OFFERED), show_traceback=show_traceback)[0]
 
 
 def find_offered(
@@ -159,7 +160,8 @@ def find_offered(
         show_traceback: as for `load_module`.
 
     Returns:
-        The executor, registry or toolset itself; or the tools of a module and of those below it.
+        The executor, registry or toolset itself, or with one of its tools; or the tools of a module and of
+        those below it.
 
     Raises:
         WrongUse: there is no such module, nothing of that kind and name in it, or the function fails.
@@ -170,43 +172,74 @@ def find_offered(
         modules = [load_module(name, show_traceback=show_traceback) for name in names]
         tools = {id(tool): tool for module in modules for tool in tools_in(module)}
         return list(tools.values())
-    found: Any = _find(module, target.path or _OFFERED)
+    make = partial(_made, given=given, show_traceback=show_traceback)
+    found, holder = _followed(module, target.path or _OFFERED, make)
     factory = factory_in(found)
     if factory is not None:
-        return factory.make(given or {}, show_traceback=show_traceback)
+        return make(factory)
+    if isinstance(found, Tool):
+        tool = cast("Tool[..., Any]", found)
+        if holder is None:
+            return Toolset(tool)
+        if isinstance(holder, Executor):
+            return holder.with_tools(holder.registry.toolset.only(tool))
+        return holder.toolset.only(tool)
     if not isinstance(found, (Executor, Registry, Toolset)):
         raise WrongUse(_not_offered(found, target))
     return found  # pyright: ignore[reportUnknownVariableType]  # of whatever inputs
 
 
-def why_no_tools(*targets: ObjectName, show_traceback: bool) -> str:
-    """Return the message for targets of a command line that were imported and have no tools.
+def _made(factory: Factory, given: Mapping[str, Any] | None, *, show_traceback: bool) -> Offered:
+    """Call a function that makes tools."""
+    return factory.make(given or {}, show_traceback=show_traceback)
+
+
+def _followed(
+    module: ModuleType, path: str, make: Callable[[Factory], Offered]
+) -> tuple[Any, Offered | None]:
+    """Return what is at a path, or the tool of that name, and the executor, registry or toolset that has it.
+
+    Raises:
+        WrongUse: there is nothing of that name.
+    """
+    known = {tool.name: tool for tool in tools_in(module)}
+    if path in known and not hasattr(module, path):
+        return known[path], None
+    passed: list[Any] = []
+    found = _find(module, path, make, passed=passed)
+    holders: list[Any] = [one for one in passed if isinstance(one, (Executor, Registry, Toolset))]
+    return found, holders[-1] if holders else None
+
+
+def why_no_tools(
+    target: ObjectName,
+    what: str = "tools",
+    how: str = "decorate functions with @tool",
+    *,
+    show_traceback: bool,
+) -> str:
+    """Return the message for a target of a command line that was imported and has no tools.
 
     Args:
-        targets: each without tools.
+        target: without tools.
+        what: was looked for in a module, such as `tools`.
+        how: it is written there.
         show_traceback: as for `load_module`.
     """
-    names = " and ".join([escape(":".join(filter(None, target))) for target in targets])
-    remedy = imported_tools(*targets, show_traceback=show_traceback) or "decorate functions with @tool"
-    return f"there are no tools in {names}: {remedy}"
+    if target.path:
+        return f"there are no tools in {escape(str(target))}: give it some, as in Registry([search])"
+    remedy = _imported_tools(target, show_traceback=show_traceback) or how
+    return f"there are no {what} in {escape(target.module)}: {remedy}"
 
 
-def imported_tools(*targets: ObjectName, show_traceback: bool) -> str:
-    """Return where the tools come from that modules merely import, and what to name; empty if there are none.
-
-    Args:
-        targets: modules and packages; what is in a module is left out.
-        show_traceback: as for `load_module`.
-    """
+def _imported_tools(target: ObjectName, *, show_traceback: bool) -> str:
+    """Return where the tools come from that a module merely imports, and what to name; empty for none."""
     homes: dict[str, list[str]] = {}
-    for target in targets:
-        if target.path:
-            continue
-        for module_name in modules_of(target.module, show_traceback=show_traceback):
-            module = load_module(module_name, show_traceback=show_traceback)
-            for name, value in vars(module).items():
-                if isinstance(value, Tool) and value.home != module.__name__:
-                    homes.setdefault(value.home, []).append(escape(name))
+    for module_name in modules_of(target.module, show_traceback=show_traceback):
+        module = load_module(module_name, show_traceback=show_traceback)
+        for name, value in vars(module).items():
+            if isinstance(value, Tool) and value.home != module.__name__:
+                homes.setdefault(value.home, []).append(escape(name))
     told = [_imported_from(home, names) for home, names in list(homes.items())[:_SHOWN]]
     them = "it" if sum(map(len, homes.values())) == 1 else "them"
     return f"{'; '.join(told)}: name that, or a Toolset of {them}" if told else ""
@@ -220,12 +253,9 @@ def _imported_from(home: str, names: list[str]) -> str:
 def _not_offered(found: object, target: ObjectName) -> str:
     name = escape(target.path or _OFFERED)
     kind, hint = kind_of(found), ""
-    if isinstance(found, Tool):
-        home: str = found.home  # pyright: ignore[reportUnknownMemberType]  # of whatever inputs
-        hint = f": name its module, {escape(home)}, or a Registry with it"
-    elif isinstance(found, FunctionType):
+    if isinstance(found, FunctionType):
         hint = "; one that makes tools says so in its annotations: -> Registry"
-    return f"{name} is {kind}, not an Executor, a Registry or a Toolset{hint}"
+    return f"{name} is {kind}, not a tool, an Executor, a Registry or a Toolset{hint}"
 
 
 def find_factory(target: ObjectName, *, show_traceback: bool) -> Factory | None:
@@ -269,20 +299,15 @@ def find_tool(
     """
     module = load_module(target.module, show_traceback=show_traceback, path=target.path)
     known = {tool.name: tool for tool in tools_in(module)}
-    if target.path in known and not hasattr(module, target.path):
-        return known[target.path], _alone(known[target.path], None)
-    if "." not in target.path and not hasattr(module, target.path) and _OFFERED not in vars(module):
+    is_unknown = target.path not in known and not hasattr(module, target.path)
+    if is_unknown and "." not in target.path and _OFFERED not in vars(module):
         near = near_name(target.path, known)
         there = f"; its tools are {listed(list(known))}" if known else ""
         hint = f"; did you mean {near}?" if near else there
         message = f"the module {escape(module.__name__)} has no {escape(target.path)}{hint}"
         raise WrongUse(message)
-
-    def make(factory: Factory) -> Offered:
-        return factory.make(given or {}, show_traceback=show_traceback)
-
-    passed: list[Any] = []
-    found = _find(module, target.path, make, passed=passed)
+    make = partial(_made, given=given, show_traceback=show_traceback)
+    found, holder = _followed(module, target.path, make)
     factory = factory_in(found)
     if factory is not None:
         names = [escape(tool.name) for tool in _registry_of(make(factory)) or ()]
@@ -299,8 +324,6 @@ def find_tool(
         message = f"{escape(target.path)} isn't a tool; decorate it with @tool or @tool_input"
         raise WrongUse(message)
     tool = cast("Tool[..., Any]", found)
-    holders: list[Any] = [one for one in passed if isinstance(one, (Executor, Registry, Toolset))]
-    holder = holders[-1] if holders else None
     return tool, holder if isinstance(holder, Executor) else _alone(tool, holder)
 
 
@@ -405,202 +428,3 @@ def _classes(owner: object, module: str, seen: set[int]) -> Iterator[type]:
             seen.add(id(value))
             yield value
             yield from _classes(value, module, seen)
-
-
-_MADE = {"Executor", "Registry", "Toolset"}
-
-
-def factory_in(found: object) -> Factory | None:
-    """Return a function that makes tools as a factory; None for anything else.
-
-    Args:
-        found: an object of a module. A function makes tools if its annotations say that it returns an
-            `Executor`, a `Registry` or a `Toolset`; no other function is ever called.
-    """
-    if not isinstance(found, FunctionType):
-        return None
-    result = found.__annotations__.get("return")
-    name = result if isinstance(result, str) else getattr(result, "__name__", "")
-    return Factory(found) if name.partition("[")[0].rpartition(".")[2].strip("'\"") in _MADE else None
-
-
-class Factory:
-    """A function that makes tools.
-
-    Args:
-        function: its parameters are the options; it returns an `Executor`, a `Registry` or a `Toolset`.
-
-    Raises:
-        SchemaError: a parameter has a type that can't be read.
-    """
-
-    def __init__(self, function: FunctionType) -> None:
-        self.name = function.__name__
-        make: Callable[..., Any] = _without_result(function)
-        self._tool: Tool[..., Any] = tool(unknown_fields="reject", flatten=False)(make)
-        self._types = json_types(self._tool)
-
-    def options(self) -> list[click.Option]:
-        """Make an option for each parameter; `given` reads their values."""
-        return [self._option(field) for field in self._fields]
-
-    def given(self, ctx: click.Context) -> dict[str, Any]:
-        """Return the values of the options on a command line: parameter to JSON value.
-
-        Args:
-            ctx: of the command that took them.
-        """
-        found: dict[str, Any] = {}
-        for field in self._fields:
-            value: Any = ctx.meta.get(_meta(field))
-            if value is None:
-                continue
-            types = self._types[field.key]
-            if isinstance(value, tuple):
-                found[field.key] = self._items(field, list(value))  # pyright: ignore[reportUnknownArgumentType]  # it was given several times
-            else:
-                found[field.key] = value if isinstance(value, bool) else value_of(value, types)
-        return found
-
-    def _items(self, field: Field, texts: list[str]) -> Any:
-        """Read an option that was given several times, or once with a JSON array."""
-        whole = value_of(texts[0], self._types[field.key])
-        if len(texts) == 1 and isinstance(whole, list):
-            return whole  # pyright: ignore[reportUnknownVariableType]  # JSON
-        graph = self._tool.codec.graph
-        node = graph.resolve(field.node)
-        types = json_types_of(node.items, graph.definitions) if isinstance(node, ArrayNode) else ("string",)
-        return [value_of(text, types) for text in texts]
-
-    def make(self, given: Mapping[str, Any], *, show_traceback: bool) -> Offered:
-        """Call the function.
-
-        Args:
-            given: as `given` returns it.
-            show_traceback: whether to print the whole traceback if it fails.
-
-        Raises:
-            WrongUse: an option doesn't fit, it raises an exception, or it returns something else.
-        """
-        decoded = self._decode(given)
-        try:
-            with own_output_kept():
-                made: Any = self._tool.call(decoded)
-        except (Exception, SystemExit) as error:  # noqa: BLE001  # the program's own code
-            if show_traceback:
-                traceback.print_exception(error)
-            reason = reason_of(error, show_traceback=show_traceback)
-            message = f"{escape(self.name)}() failed: {reason}"
-            raise WrongUse(message) from None
-        if not isinstance(made, (Executor, Registry, Toolset)):
-            kind = escape(type(made).__name__)
-            message = f"{escape(self.name)}() returned {kind}, not an Executor, a Registry or a Toolset"
-            raise WrongUse(message)
-        return made  # pyright: ignore[reportUnknownVariableType]  # of whatever inputs
-
-    def written(self, given: Mapping[str, Any]) -> list[str]:
-        """Return options for another folder: the same values, with absolute paths, defaults included.
-
-        Args:
-            given: as `given` returns it.
-
-        Raises:
-            WrongUse: an option doesn't fit.
-        """
-        decoded = self._decode(given)
-        words: list[str] = []
-        for field in self._fields:
-            value: Any = getattr(decoded, field.name)
-            if not isinstance(value, Path) and not _are_paths(value):
-                if field.key not in given:
-                    continue
-                value = given[field.key]
-            values: list[Any] = value if is_array(value) else [value]
-            for one in values:
-                words += _words(_written(field), one)
-        return words
-
-    @property
-    def _fields(self) -> Iterable[Field]:
-        root = self._tool.codec.graph.resolve_root()
-        return root.fields if isinstance(root, ObjectNode) else ()
-
-    def _option(self, field: Field) -> click.Option:
-        types = self._types[field.key]
-        words = [_written(field)]
-        is_flag = "boolean" in types and "string" not in types
-        if is_flag:
-            words = [f"{words[0]}/--no-{words[0].removeprefix('--')}"]
-
-        def keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:
-            if ctx.get_parameter_source(param.name or "") is click.core.ParameterSource.COMMANDLINE:
-                ctx.meta[_meta(field)] = value
-
-        return click.Option(
-            [f"factory_{field.key}", *words],
-            type=None if is_flag else str,
-            is_flag=is_flag,
-            default=None,
-            multiple="array" in types,
-            metavar=None if is_flag else "PATH" if isinstance(field.default, Path) else "VALUE",
-            help=_about(field),
-            callback=keep,
-            expose_value=False,
-        )
-
-    def _decode(self, given: Mapping[str, Any]) -> Any:
-        try:
-            return self._tool.codec.decode(given)
-        except DecodeError as error:
-            problem = error.findings[0]
-            option = f"--{problem.path[0]}".replace("_", "-") if problem.path else escape(self.name)
-            message = f"{escape(option)}: {escape(problem.message)}"
-            raise WrongUse(message) from None
-
-
-def _without_result(function: FunctionType) -> Any:
-    """Return a copy of a function with `Any` as its result: tools have no JSON form."""
-    copy = FunctionType(
-        function.__code__,
-        function.__globals__,
-        function.__name__,
-        function.__defaults__,
-        function.__closure__,
-    )
-    copy.__kwdefaults__ = function.__kwdefaults__
-    copy.__doc__, copy.__module__, copy.__qualname__ = (
-        function.__doc__,
-        function.__module__,
-        function.__qualname__,
-    )
-    copy.__annotations__ = {**function.__annotations__, "return": Any}
-    return copy
-
-
-def _meta(field: Field) -> str:
-    return f"{__name__}.{field.key}"
-
-
-def _written(field: Field) -> str:
-    return f"--{field.key.replace('_', '-')}"
-
-
-def _are_paths(value: Any) -> bool:
-    return is_array(value) and bool(value) and all(isinstance(one, Path) for one in value)
-
-
-def _words(option: str, value: Any) -> list[str]:
-    if isinstance(value, Path):
-        return [option, os.path.abspath(value)]  # links stay as they are written
-    if isinstance(value, bool):
-        return [option if value else f"--no-{option.removeprefix('--')}"]
-    return [option, value if isinstance(value, str) else to_json_text(value)]
-
-
-def _about(field: Field) -> str:
-    about = (field.description or "").strip().replace("\n", " ")
-    if field.required:
-        return f"{about} [required]".strip()
-    default = field.default
-    is_shown = isinstance(default, (str, int, float, Path)) and not isinstance(default, bool)
-    return f"{about} [default: {default}]".strip() if is_shown else about

@@ -23,12 +23,16 @@ if TYPE_CHECKING:
 __all__ = [
     "SourceFiles",
     "WrongUse",
+    "imports_from_here",
+    "is_path",
     "kind_of",
     "load_module",
+    "module_of_file",
     "modules_of",
     "near_name",
     "own_output_kept",
     "reason_of",
+    "written_in_full",
 ]
 
 
@@ -64,6 +68,80 @@ def own_output_kept() -> Generator[None]:
         os.close(kept)
 
 
+_files: dict[str, str] = {}
+"""Names of modules that the command line gives by their files, and these files."""
+
+
+@contextmanager
+def imports_from_here() -> Generator[None]:
+    """Find modules in the current folder first, and in those of named files, while the context lasts."""
+    before = list(sys.path)
+    sys.path.insert(0, "")  # what `python -m` does, for the console script as well
+    try:
+        yield
+    finally:
+        sys.path[:] = before
+        _files.clear()
+
+
+def is_path(text: str) -> bool:
+    """Return whether a text names a file rather than a module."""
+    return text.endswith(".py") or os.sep in text or "/" in text or text in {".", ".."}
+
+
+def module_of_file(file: str) -> str:
+    """Let the module in a file be imported, and return its name.
+
+    It is imported from the folder above the packages that contain it, and from its own if none does. That
+    folder comes first on the path.
+
+    Args:
+        file: that ends in `.py`, or the folder of a package.
+
+    Raises:
+        WrongUse: there is no such file, or it can't be imported by a name.
+    """
+    path = Path(os.path.abspath(file))  # a link stays where it is written
+    _check_file(file, path)
+    path = path.parent if path.name == "__init__.py" else path
+    folder, names = path.parent, [path.stem if path.is_file() else path.name]
+    while (folder / "__init__.py").is_file():
+        folder, names = folder.parent, [folder.name, *names]
+    name = ".".join(names)
+    if any("." in one for one in names):
+        message = f"{escape(file)} can't be imported: the name of a module has no dot in it; rename it"
+        raise WrongUse(message)
+    known = _files.setdefault(name, str(path))
+    if known != str(path):
+        message = f"{escape(file)} and {escape(known)} are both the module {escape(name)}: give one at a time"
+        raise WrongUse(message)
+    if str(folder) not in sys.path and str(folder) != os.getcwd():
+        sys.path.insert(0, str(folder))
+        importlib.invalidate_caches()
+    return name
+
+
+def _check_file(file: str, path: Path) -> None:
+    if path.is_dir():
+        if not (path / "__init__.py").is_file():
+            message = f"{escape(file)} is a folder without __init__.py: give a file in it, such as tools.py"
+            raise WrongUse(message)
+    elif not path.is_file():
+        beside = [one.name for one in path.parent.glob("*.py")] if path.parent.is_dir() else []
+        near = near_name(path.name if path.suffix else f"{path.name}.py", beside)
+        hint = f"; did you mean {escape(str(Path(file).with_name(near)))}?" if near else ""
+        message = f"there is no file {escape(file)}{hint}"
+        raise WrongUse(message)
+    elif path.suffix != ".py":
+        message = f"{escape(file)} isn't a file of Python: its name doesn't end in .py"
+        raise WrongUse(message)
+
+
+def written_in_full(module: str) -> str:
+    """Return a module as it can be given in another folder: a named file with its whole path."""
+    return _files.get(module, module)
+
+
 def load_module(name: str, *, show_traceback: bool, path: str = "") -> ModuleType:
     """Import a module.
 
@@ -82,7 +160,7 @@ def load_module(name: str, *, show_traceback: bool, path: str = "") -> ModuleTyp
     try:
         # Standard output is for schemas and values, not for what a module prints at import.
         with own_output_kept():
-            return importlib.import_module(name)
+            module = importlib.import_module(name)
     except (Exception, SystemExit) as error:  # importing a module can raise anything
         if show_traceback:
             traceback.print_exception(error)
@@ -90,6 +168,25 @@ def load_module(name: str, *, show_traceback: bool, path: str = "") -> ModuleTyp
             error.add_note(_place(error).strip(" ()"))
             raise
         raise WrongUse(_import_failure(name, path, error, show_traceback=show_traceback)) from None
+    _check_origin(module, name)
+    return module
+
+
+def _check_origin(module: ModuleType, name: str) -> None:
+    """Check that a module comes from the file that was named, and not from another one of that name."""
+    wanted, found = _files.get(name), getattr(module, "__file__", None)
+    if wanted is None or (found is not None and _is_same(found, wanted)):
+        return
+    place = f"that of {escape(found)}" if found else "one of Python itself"
+    message = (
+        f"{escape(wanted)} would be the module {escape(name)}, which is {place} already: rename the file"
+    )
+    raise WrongUse(message)
+
+
+def _is_same(found: str, wanted: str) -> bool:
+    whole = os.path.join(wanted, "__init__.py") if Path(wanted).is_dir() else wanted
+    return os.path.realpath(found) == os.path.realpath(whole)
 
 
 def modules_of(name: str, *, show_traceback: bool) -> Iterator[str]:
@@ -193,8 +290,8 @@ T = TypeVar("T")
 class SourceFiles:
     """The files of the modules of a program, and whether they have changed.
 
-    A module belongs to the program if its file is below the current folder, outside of `site-packages`, or
-    if it is in the same package as the module that is served.
+    A module belongs to the program if its file is below the current folder, or that of a named file, outside
+    of `site-packages`, or if it is in the same package as the module that is served.
 
     Args:
         module: name of the module that is served.
@@ -202,7 +299,8 @@ class SourceFiles:
 
     def __init__(self, module: str) -> None:
         self._package = module.partition(".")[0]
-        self._folder = os.path.join(os.getcwd(), "")
+        named = [os.path.dirname(file) for file in _files.values()]
+        self._folders = tuple([os.path.join(folder, "") for folder in (os.getcwd(), *named)])
         # A cached module counts as new if its source has the same size and second.
         sys.dont_write_bytecode = True
         self._seen = self._times()
@@ -243,7 +341,7 @@ class SourceFiles:
     def _is_own(self, file: str, name: str) -> bool:
         if f"{name}.".startswith(f"{self._package}."):
             return True
-        return file.startswith(self._folder) and "site-packages" not in file
+        return file.startswith(self._folders) and "site-packages" not in file
 
     def _times(self) -> dict[str, int]:
         files = {file for _, module in self._modules() for file in _files_of(module)}

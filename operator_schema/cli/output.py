@@ -145,15 +145,18 @@ class Output:
         self._stream.flush()
 
     @contextmanager
-    def progress(self, size: int | None, doing: str = "decoding") -> Generator[Callable[[int], None]]:
+    def progress(
+        self, size: int | None, doing: str = "decoding", *, counts_bytes: bool = True
+    ) -> Generator[Callable[[int], None]]:
         """Draw a progress bar while the context lasts, if this is a terminal; it is gone afterwards.
 
         Args:
             size: bytes of the whole, or None if that isn't known.
             doing: what the bar says.
+            counts_bytes: whether `size` is bytes; otherwise it is a number of things.
 
         Yields:
-            A function to call with the number of bytes done since the last call.
+            A function to call with the number of bytes, or things, done since the last call.
         """
         if self._console is None:
             yield lambda _: None
@@ -163,7 +166,7 @@ class Output:
         columns = (
             progress.TextColumn(doing),
             progress.BarColumn(),
-            progress.DownloadColumn(),
+            progress.DownloadColumn() if counts_bytes else progress.MofNCompleteColumn(),
             progress.TimeRemainingColumn(),
         )
         # Standard output is data: the bar must not redirect it to its own stream.

@@ -13,9 +13,10 @@ from ..compare.recorded_calls import Unreadable, calls_in, records_in
 from ..compare.replay import Replay, ToolCounts
 from ..message_text import clip, escape
 from .arguments import NearChoice, traceback_option
-from .compare_commands import SOURCES, tools_of
+from .compare_commands import write_file
 from .modules import WrongUse
 from .output import Output, count
+from .sources import SOURCES, tools_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -37,6 +38,7 @@ examples:
   operator-schema replay calls.jsonl --against tools
   operator-schema replay calls.jsonl.gz more.jsonl --against app:registry --json
   operator-schema replay calls.jsonl --old tools.json --against tools
+  operator-schema replay calls.jsonl --against tools --html report.html
 
 {SOURCES}
 \b
@@ -50,6 +52,7 @@ exit status:
 @click.option("--against", metavar="TARGET", required=True, help="The tools that decode the calls.")
 @click.option("--old", metavar="TARGET", help="Count only calls that fitted these tools.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@click.option("--html", metavar="FILE", help="Write the report as a page, with plots.")
 @click.option(
     "--fail-on",
     type=NearChoice(["fail", "repaired", "never"]),
@@ -65,6 +68,7 @@ def replay(
     against: str,
     old: str | None,
     fail_on: str,
+    html: str | None,
     *,
     as_json: bool,
     show_traceback: bool,
@@ -84,6 +88,11 @@ def replay(
     if not found.calls and not (before and before.calls) and not found.unreadable_count:
         message = f"there are no calls in {' and '.join(map(escape, logs))}"
         raise WrongUse(message)
+    if html is not None:
+        from ..compare.replay_page import replay_page
+
+        title = " → ".join([" ".join(logs), *([] if old is None else [old]), against])
+        write_file(html, replay_page(found.as_dict(), f"Replay: {clip(title, _TEXT)}"))
     if as_json:
         outputs[0].json(found.as_dict(), 2)
     else:
@@ -163,3 +172,5 @@ def _write_faults(out: Output, name: str, counts: ToolCounts) -> None:
             out.line(f"  {escape(line)}", "dim")
     for key, number in counts.ignored.most_common(_SHOWN):
         out.line(f"{escape(name)}: {escape(key)}: ignored in {count(number, 'call')}", "dim")
+    for kind, number in sorted(counts.repairs.items(), key=lambda item: (-item[1], item[0])):
+        out.line(f"{escape(name)}: {kind.replace('_', ' ')}: {count(number, 'repair')}", "dim")

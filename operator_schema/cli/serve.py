@@ -24,7 +24,7 @@ from .arguments import (
     given_to_factory,
     traceback_option,
 )
-from .lookup import ObjectName, find_context, find_offered, why_no_tools
+from .lookup import ObjectName, find_context, find_offered, in_full, why_no_tools
 from .modules import WrongUse
 from .output import count
 
@@ -541,11 +541,11 @@ def _words(ctx: click.Context, target: ObjectName) -> list[str]:
             continue
         value = ctx.params[option.name or ""]
         for one in value if option.multiple else [value]:
-            text = ":".join(one) if isinstance(one, ObjectName) else str(one)
+            text = in_full(one) if isinstance(one, ObjectName) else str(one)
             if not option.is_flag:
                 words += [option.opts[0], text]
             else:
                 words += option.opts[:1] if one else option.secondary_opts[:1]
-    words.append(":".join(filter(None, target)))
+    words.append(in_full(target))
     factory = factory_of(ctx)
     return words if factory is None else [*words, *factory.written(factory.given(ctx))]

@@ -1,8 +1,7 @@
-"""The commands tools, call, describe and lint."""
+"""The commands tools, call and describe."""
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import ChainMap
 from collections.abc import Mapping
@@ -12,13 +11,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from .. import providers as provider_table
 from ..codec.codec import codec_of
 from ..codec.problem_texts import expected_fields
 from ..errors import DecodeError, EncodeError, MissingContextError, NeedsInput, SchemaError, ToolError
 from ..execution.executor import Executor
 from ..introspect.node_kinds import json_types_of
-from ..message_text import escape, show_path
+from ..message_text import escape
 from ..rounds.questions import answer_codec, call_text
 from ..tools.calls import RawCall
 from ..tools.descriptions import documentation_of
@@ -27,19 +25,17 @@ from .arguments import (
     REGISTRY,
     SECONDS,
     TOOL,
-    NearChoice,
     TargetCommand,
     given_to_factory,
     traceback_option,
 )
-from .lookup import find_context, find_tool, find_tools, why_no_tools
-from .modules import WrongUse
-from .output import annotation, count, json_types, to_json, value_of
+from .lookup import find_context, find_tool, find_tools
+from .modules import WrongUse, near_name
+from .output import count, json_types, to_json, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..findings import Finding
     from ..rounds.registry import Registry
     from ..rounds.tool_call import ToolCall
     from ..tools.calls import ToolResult
@@ -48,137 +44,7 @@ if TYPE_CHECKING:
     from .lookup import ObjectName
     from .output import Output
 
-__all__ = ["Person", "call", "describe", "lint", "person_at", "tools"]
-
-
-PROVIDERS = provider_table.provider_names()
-_LINT_TITLES = ("severity", "tool", "parameter", "code", "provider", "what, and what to do")
-_GITHUB = {"error": "error", "warning": "warning", "note": "notice"}
-_FAILS: dict[str, set[str]] = {"error": {"error"}, "warning": {"error", "warning"}, "never": set()}
-
-
-@click.command(
-    epilog="""\b
-examples:
-  operator-schema lint tools
-  operator-schema lint --provider openai_chat --provider anthropic --strict app:registry
-  operator-schema lint --provider all --notes tools
-  operator-schema lint --format github --fail-on warning tools
-"""
-)
-@click.argument("targets", type=REGISTRY, nargs=-1, required=True, metavar="MODULE[:REGISTRY]...")
-@click.option(
-    "--provider",
-    "names",
-    multiple=True,
-    type=NearChoice([*PROVIDERS, "all"]),
-    metavar="NAME",
-    help=f"A provider that gets the tools, or all; may be given several times: {', '.join(PROVIDERS)}.",
-)
-@click.option("--strict", is_flag=True, help="Check for the strict modes of the providers.")
-@click.option("--notes", is_flag=True, help="Show also what a provider gets in another way.")
-@click.option(
-    "--format",
-    "shape",
-    type=NearChoice(["text", "json", "github"]),
-    default="text",
-    help="What is printed: a table, JSON, or annotations of GitHub Actions (default: text).",
-)
-@click.option(
-    "--fail-on",
-    type=NearChoice(list(_FAILS)),
-    default="error",
-    help="What makes the exit status 1 (default: error).",
-)
-@traceback_option
-@click.pass_obj
-def lint(
-    outputs: tuple[Output, Output],
-    targets: tuple[ObjectName, ...],
-    names: tuple[str, ...],
-    shape: str,
-    fail_on: str,
-    *,
-    strict: bool,
-    notes: bool,
-    show_traceback: bool,
-) -> int:
-    """Say what is wrong with tools for a model, and what providers refuse.
-
-    Errors are what a provider refuses. Warnings are what leaves a model guessing: parameters without a
-    description, two tools with the same first sentence, an enum of 400 values, and schemas that a provider
-    gets only in part. Notes are what a provider gets in another way. Each has a remedy.
-    """
-    wanted = PROVIDERS if "all" in names else list(dict.fromkeys(names))
-    chosen = [getattr(provider_table, name) for name in wanted]
-    from ..lint import lint as lint_tools
-
-    named = [(target, find_tools(target, show_traceback=show_traceback)[0]) for target in targets]
-    empty = [target for target, tools in named if not tools]
-    if empty:  # in a CI this would pass for ever
-        raise WrongUse(why_no_tools(*empty, show_traceback=show_traceback))
-    tools = list({id(tool): tool for _, each in named for tool in each}.values())  # a module, and its toolset
-    found = lint_tools(tools, chosen, strict=strict)
-    shown = [finding for finding in found if notes or finding.severity != "note"]
-    if shape == "json":
-        outputs[0].json([_as_dict(finding) for finding in shown], 2)
-    elif shape == "github":
-        for finding in shown:
-            outputs[0].command(_annotation(finding))
-    else:
-        _write(outputs[0], shown, len(tools), found)
-        for provider in chosen:
-            report = provider.report(tools, strict=strict and provider.dialect is not None)
-            outputs[0].line(str(report).partition("\n")[0], "dim")
-    return 1 if any(finding.severity in _FAILS[fail_on] for finding in found) else 0
-
-
-def _write(out: Output, shown: list[Finding], tools: int, found: list[Finding]) -> None:
-    if shown:
-        out.table(_LINT_TITLES, [_lint_row(finding) for finding in shown], frozenset())
-    counts = [
-        count(sum(finding.severity == severity for finding in found), severity)
-        for severity in ("error", "warning", "note")
-    ]
-    hidden = len(found) - len(shown)
-    more = "; --notes shows the notes" if hidden else ""
-    out.line(f"{count(tools, 'tool')}: {', '.join(counts)}{more}")
-
-
-def _lint_row(finding: Finding) -> tuple[str, ...]:
-    return (
-        finding.severity,
-        escape(finding.tool or "") or "-",
-        escape(show_path(finding.path)) if finding.path else "-",
-        finding.code,
-        escape(finding.provider or "-"),
-        escape(f"{finding.message}. {finding.remedy}."),
-    )
-
-
-def _as_dict(finding: Finding) -> dict[str, Any]:
-    file, _, line = (finding.where or "").rpartition(":")
-    return {
-        "code": finding.code,
-        "severity": finding.severity,
-        "tool": finding.tool,
-        "path": list(finding.path),
-        "message": finding.message,
-        "remedy": finding.remedy,
-        "provider": finding.provider,
-        "file": file or None,
-        "line": int(line) if line else None,
-    }
-
-
-def _annotation(finding: Finding) -> str:
-    """Write a finding as GitHub reads it."""
-    place = ".".join([finding.tool or "", *map(str, finding.path)]) or "tools"
-    about = {"title": f"{place}: {finding.code}"}
-    if finding.where is not None:
-        file, _, line = finding.where.rpartition(":")
-        about = {"file": os.path.relpath(file), "line": line, **about}
-    return annotation(_GITHUB[finding.severity], about, f"{finding.message}. {finding.remedy}.")
+__all__ = ["Person", "call", "describe", "person_at", "tools"]
 
 
 _TITLES = ("tool", "kind", "parameters", "bytes", "summary")
@@ -211,12 +77,10 @@ def tools(
     found: list[tuple[Tool[..., Any], Registry | None]] = []
     for target in targets:
         listed, registry = find_tools(target, show_traceback=show_traceback)
-        if not listed and not as_json:
-            out.line(why_no_tools(target, show_traceback=show_traceback))
         found += [(tool, registry) for tool in listed]
     if as_json:
         out.json([tool.definition() for tool, _ in found], 2)
-    elif found:
+    else:
         rows = [_row(tool, registry) for tool, registry in found]
         out.table(_TITLES, rows, _NUMBERS)
         size = sum(_size(tool) for tool, _ in found)
@@ -263,8 +127,8 @@ class _CallCommand(TargetCommand):
         except click.NoSuchOption as error:
             name = error.option_name.lstrip("-").replace("-", "_")
             message = f"No such option {escape(error.option_name)!r}; a parameter is written {escape(name)}=…"
-            near = " or ".join(error.possibilities or ())
-            raise WrongUse(message + (near and f", and the nearest option is {near}")) from None
+            near = near_name(name, [option.lstrip("-") for option in error.possibilities or ()])
+            raise WrongUse(message + (f", and the nearest option is --{near}" if near else "")) from None
 
 
 @click.command(

@@ -1,4 +1,4 @@
-"""The commands schema, decode and check."""
+"""The commands schema and decode."""
 
 from __future__ import annotations
 
@@ -6,34 +6,28 @@ import os
 import stat
 import sys
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from ..codec.codec import Codec
 from ..codec.json_text import read_json
-from ..errors import DecodeError, EncodeError, SchemaError
-from ..introspect.nodes import ObjectNode
-from ..lint.checks import anything, no_docstring, numbered_choices, undescribed
-from ..message_text import escape, show_path
-from ..tools.tool_sources import tools_in
-from .arguments import REGISTRY, TYPE, traceback_option, unknown_fields_option
-from .lookup import codec_of_name, dataclasses_of, find_tools, imported_tools, offered_by
-from .modules import WrongUse, load_module, modules_of
-from .output import count, to_json
+from ..errors import DecodeError, EncodeError
+from ..message_text import escape
+from .arguments import TYPE, traceback_option, unknown_fields_option
+from .lookup import codec_of_name
+from .modules import WrongUse
+from .output import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
     from contextlib import AbstractContextManager
-    from types import ModuleType
 
+    from ..codec.codec import Codec
     from ..codec.options import UnknownFields
-    from ..tools.tool import Tool
     from .lookup import ObjectName
     from .output import Output
 
-__all__ = ["Decoder", "Verdict", "check", "check_target", "decode", "decode_file", "schema", "write_verdict"]
+__all__ = ["Decoder", "decode", "decode_file", "schema"]
 
 
 @click.command(
@@ -103,202 +97,6 @@ def decode(
     codec = codec_of_name(target, unknown_fields, show_traceback=show_traceback)
     out, err = outputs
     return decode_file(Decoder(codec, None if quiet else out, err, as_json=as_json), file, err, lines=lines)
-
-
-@click.command(
-    epilog="""\b
-examples:
-  operator-schema check tools
-  operator-schema check --strict package
-  operator-schema check app:registry
-"""
-)
-@click.argument("targets", type=REGISTRY, nargs=-1, required=True, metavar="MODULE[:REGISTRY]...")
-@click.option("--strict", is_flag=True, help="Exit with 1 if there are warnings.")
-@click.option("--json", "as_json", is_flag=True, help="Print the verdicts as JSON.")
-@traceback_option
-@click.pass_obj
-def check(
-    outputs: tuple[Output, Output],
-    targets: tuple[ObjectName, ...],
-    *,
-    strict: bool,
-    as_json: bool,
-    show_traceback: bool,
-) -> int:
-    """Check every dataclass and tool of a module or package, or the tools of a registry.
-
-    Dataclasses and tools that a module merely imports are checked with the module that defines them.
-    Warnings name things that leave a model guessing: no docstring, no descriptions, Any, an Enum of
-    numbers.
-    """
-    found: dict[str, list[Verdict]] = {}
-    for target in targets:
-        found |= check_target(target, show_traceback=show_traceback)
-    verdicts = [verdict for each in found.values() for verdict in each]
-    bad = sum(bool(verdict.complaints) for verdict in verdicts)
-    warned = sum(len(verdict.warnings) for verdict in verdicts)
-    status = 1 if bad or (strict and warned) else 0
-    out = outputs[0]
-    if as_json:
-        out.json({name: [verdict.as_dict() for verdict in each] for name, each in found.items()}, 2)
-        return status
-    for name, each in found.items():
-        if not each:
-            out.line(f"{escape(name)} defines no dataclasses or tools")
-        elif len(found) > 1:
-            out.line(f"{escape(name)}:")
-        for verdict in each:
-            write_verdict(verdict, out)
-    if verdicts:
-        warnings = f", {count(warned, 'warning')}" if warned else ""
-        out.line(f"{len(verdicts):,} checked: {len(verdicts) - bad:,} ok, {bad:,} with complaints{warnings}")
-    return status
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """The verdict on one dataclass, one tool, or a module that can't be imported.
-
-    Attributes:
-        name: of the type, tool or module.
-        kind: `type`, `tool` or `module`.
-        size: bytes of its schema or definition on one line; None if there are complaints.
-        fields: number of its fields or parameters; None if it isn't an object.
-        complaints: all problems, a line each.
-        warnings: things that are correct but leave a model guessing, a line each.
-        place: file and line, if known.
-    """
-
-    name: str
-    kind: str
-    size: int | None = None
-    fields: int | None = None
-    complaints: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-    place: str = ""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the verdict as JSON values."""
-        return {**vars(self), "complaints": list(self.complaints), "warnings": list(self.warnings)}
-
-
-def check_target(target: ObjectName, *, show_traceback: bool) -> dict[str, list[Verdict]]:
-    """Check a module and those below it, or the tools of a registry or toolset.
-
-    Args:
-        target: a module or package, or a registry, a toolset or a function that makes one.
-        show_traceback: as for `load_module`.
-
-    Returns:
-        Name of each module or registry to its verdicts.
-
-    Raises:
-        WrongUse: there is nothing to check, no such module or registry, or a module can't be imported.
-    """
-    if target.path:
-        tools, _ = find_tools(target, show_traceback=show_traceback)
-        found = {":".join(target): [_check_tool(tool) for tool in tools]}
-    else:
-        names = modules_of(target.module, show_traceback=show_traceback)
-        found = {
-            name: _check_module(name, is_named=name == target.module, show_traceback=show_traceback)
-            for name in names
-        }
-    if not any(found.values()):  # in a CI this would pass for ever
-        what = "tools" if target.path else "dataclasses or tools"
-        message = f"there are no {what} in {escape(':'.join(filter(None, target)))}, so nothing was checked"
-        imported = imported_tools(target, show_traceback=show_traceback)
-        raise WrongUse(f"{message}: {imported}" if imported else message)
-    return found
-
-
-def _check_module(name: str, *, is_named: bool, show_traceback: bool) -> list[Verdict]:
-    """Check every dataclass and tool that a module defines.
-
-    Args:
-        name: of the module.
-        is_named: whether the command line names it; then the tools in its `__tools__` are checked too.
-        show_traceback: whether to print a traceback if it can't be imported.
-
-    Returns:
-        A verdict for each, in the order of the module; if a type or tool is wrong while the module is
-        imported, one verdict for the module.
-
-    Raises:
-        WrongUse: the module isn't found, or raises anything else while it is imported.
-    """
-    try:
-        module = load_module(name, show_traceback=show_traceback)
-    except SchemaError as error:
-        complaints = tuple([str(complaint) for complaint in error.findings])
-        return [Verdict(error.name, "module", complaints=complaints, place=error.__notes__[-1])]
-    tools = tools_in(module)
-    if is_named:
-        known = {id(tool) for tool in tools}
-        offered = offered_by(module, show_traceback=show_traceback)
-        tools += [tool for tool in offered if id(tool) not in known]
-    return [*_check_dataclasses(module), *[_check_tool(tool) for tool in tools]]
-
-
-def _check_dataclasses(module: ModuleType) -> Iterator[Verdict]:
-    inputs = {id(tool.input_type) for tool in tools_in(module)}
-    for cls in dataclasses_of(module):
-        if id(cls) in inputs:  # its tool says more
-            continue
-        name = cls.__qualname__
-        try:
-            codec: Codec[Any] = Codec(cls)
-        except SchemaError as error:
-            yield Verdict(name, "type", complaints=tuple(map(str, error.findings)))
-            continue
-        size = len(to_json(codec.json_schema()).encode())
-        yield Verdict(name, "type", size, _count_fields(codec), warnings=tuple(_weak_nodes(codec)))
-
-
-def _check_tool(tool: Tool[..., Any]) -> Verdict:
-    size = len(to_json(tool.definition()).encode())
-    warnings = [*_weak_texts(tool), *_weak_nodes(tool.codec)]
-    return Verdict(tool.name, "tool", size, _count_fields(tool.codec), warnings=tuple(warnings))
-
-
-def _count_fields(codec: Codec[Any]) -> int | None:
-    root = codec.graph.resolve_root()
-    return len(root.fields) if isinstance(root, ObjectNode) else None
-
-
-def _weak_texts(tool: Tool[..., Any]) -> Iterator[str]:
-    for weakness in no_docstring(tool):
-        yield weakness.message
-        return
-    bare = [show_path(weakness.path) for weakness in undescribed(tool.codec)]
-    if bare:
-        yield f"no description: {', '.join(map(escape, bare))}"
-
-
-def _weak_nodes(codec: Codec[Any]) -> Iterator[str]:
-    found = [*numbered_choices(codec), *anything(codec)]
-    yield from [f"{escape(show_path(weakness.path))}: {weakness.message}" for weakness in found]
-
-
-def write_verdict(verdict: Verdict, out: Output) -> None:
-    """Write a verdict: one line, and one for each complaint and warning below it."""
-    if verdict.complaints:
-        what = f"  ({count(len(verdict.complaints), 'complaint')})"
-        place = f" {escape(verdict.place)}" if verdict.place else ""
-        out.styled(("bad ", "bold red"), (escape(verdict.name), "bold"), (f"{what}{place}", "dim"))
-    else:
-        size = count(verdict.size or 0, "byte")
-        noun = "parameter" if verdict.kind == "tool" else "field"
-        fields = "" if verdict.fields is None else f"{count(verdict.fields, noun)}, "
-        kind = "tool, " if verdict.kind == "tool" else ""
-        out.styled(("ok  ", "green"), (escape(verdict.name), "bold"), (f"  ({kind}{fields}{size})", "dim"))
-    for complaint in verdict.complaints:
-        out.line(f"    - {escape(complaint)}")
-    for warning in verdict.warnings:
-        out.styled(("    warning: ", "yellow"), (escape(warning), ""))
-    if verdict.kind == "module":
-        out.line("    the import ended here, so the rest of the module wasn't checked")
 
 
 _LONG = 1 << 18

@@ -13,7 +13,7 @@ from .schemas import NO_VALUE, narrowings
 from .snapshot import Snapshot, ToolSnapshot, snapshot_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from ..tools import Tool
     from .schemas import Narrowing
@@ -108,7 +108,7 @@ class Comparison(Value):
         return self.changes[0].level if self.changes else None
 
 
-def compare(old: Tools, new: Tools) -> Comparison:
+def compare(old: Tools, new: Tools, *, on_compared: Callable[[], object] | None = None) -> Comparison:
     """List what changed between two versions of tools.
 
     Each `breaking` change of a schema has a witness: a call that worked and fails now, or a result that
@@ -118,6 +118,7 @@ def compare(old: Tools, new: Tools) -> Comparison:
     Args:
         old: a snapshot, or tools.
         new: what takes their place.
+        on_compared: is called after each tool that both have, to show how far it is.
 
     Returns:
         The changes.
@@ -133,6 +134,8 @@ def compare(old: Tools, new: Tools) -> Comparison:
     changes = [*gone, *_added([tool for tool in added if tool.name not in successors])]
     for name in before.keys() & after.keys():
         changes += _of_tool(before[name], after[name])
+        if on_compared is not None:
+            on_compared()
     changes.sort(key=lambda change: (LEVELS.index(change.level), change.tool, [*map(str, change.path)]))
     return Comparison(tuple(changes))
 

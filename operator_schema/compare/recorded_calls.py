@@ -93,11 +93,36 @@ def _span(value: dict[str, Any]) -> RecordedCall | None:
     attributes = value.get("attributes")
     if is_array(attributes):
         pairs = [each for each in attributes if is_object(each) and is_object(each.get("value"))]
-        attributes = {str(each.get("key")): each["value"].get("stringValue") for each in pairs}
+        attributes = {str(each.get("key")): _any_value(each["value"]) for each in pairs}
     if not is_object(attributes) or attributes.get(_SPAN_ARGUMENTS) is None:
         return None
     return _named(_SPAN_NAME, _SPAN_ARGUMENTS)(attributes)
 
+
+def _any_value(value: Any, depth: int = 0) -> Any:
+    """Return the JSON value of an `AnyValue` of OTLP; None if it is none.
+
+    Source: https://opentelemetry.io/docs/specs/otel/common/#anyvalue, in the JSON of protobuf
+    """
+    if not is_object(value) or depth > _MAX_DEPTH:
+        return None
+    for kind in ("stringValue", "boolValue", "doubleValue"):
+        if kind in value:
+            return value[kind]
+    number, inside = value.get("intValue"), value.get("arrayValue", value.get("kvlistValue"))
+    if isinstance(number, str):  # JSON numbers lose digits of 64-bit integers
+        return int(number) if number.lstrip("-").isdecimal() and len(number) < _DIGITS else number
+    items = inside.get("values", []) if is_object(inside) else None
+    if not is_array(items):
+        return number
+    if "arrayValue" in value:
+        return [_any_value(item, depth + 1) for item in items]
+    pairs = [item for item in items if is_object(item)]
+    return {str(item.get("key")): _any_value(item.get("value"), depth + 1) for item in pairs}
+
+
+_DIGITS: Final = 20
+"""More than a 64-bit integer has, with its sign."""
 
 _FORMS: Final[tuple[Callable[[dict[str, Any]], RecordedCall | None], ...]] = (
     _inside("function", _named("name", "arguments")),  # Chat Completions, Cohere, Ollama

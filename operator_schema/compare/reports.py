@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from html import escape as escape_html
 from typing import TYPE_CHECKING, Final
 
 from ..message_text import escape
 from .changes import LEVELS
 from .containment import show_place
+from .page import code, page, section, shown, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -45,18 +45,6 @@ def summary_of(changes: Iterable[Change]) -> str:
     return ", ".join(counts) or "nothing changed"
 
 
-_STYLE = """
-:root { color-scheme: light dark; --edge: #d0d7de; --text: #1f2328; --page: #fff; --code: #f6f8fa; }
-@media (prefers-color-scheme: dark) {
-  :root { --edge: #30363d; --text: #e6edf3; --page: #0d1117; --code: #161b22; }
-}
-body { font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var(--page);
-  max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-table { border-collapse: collapse; width: 100%; }
-th, td { text-align: left; vertical-align: top; padding: .4rem .6rem; border-bottom: 1px solid var(--edge); }
-code { font: 13px/1.5 ui-monospace, monospace; background: var(--code); padding: .1rem .3rem;
-  overflow-wrap: anywhere; }
-"""
 _TITLES = ("tool", "place", "what", "before", "now", "smallest value that shows it")
 
 
@@ -73,32 +61,16 @@ def as_html(changes: Iterable[Change], title: str) -> str:
         for level in LEVELS
         if any(change.level == level for change in listed)
     ]
-    head = escape_html(title)
-    return "\n".join(
-        [
-            '<!doctype html><html lang="en"><head><meta charset="utf-8">',
-            '<meta name="viewport" content="width=device-width">',
-            f"<title>{head}</title><style>{_STYLE}</style></head><body>",
-            f"<h1>{head}</h1><p>{escape_html(summary_of(listed))}</p>",
-            *sections,
-            "</body></html>\n",
-        ]
-    )
+    return page(title, f"<p>{shown(summary_of(listed))}</p>", *sections)
 
 
 def _section(level: Level, changes: list[Change]) -> str:
-    head = "".join(f"<th scope=col>{title}</th>" for title in _TITLES)
-    rows = "".join(_row(change) for change in changes)
-    meaning = escape_html(MEANINGS[level])
-    return (
-        f"<h2>{level}</h2><p>{meaning}</p><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    )
+    rows = [_row(change) for change in changes]
+    return section(level, f"<p>{shown(MEANINGS[level])}</p>", table(_TITLES, rows))
 
 
-def _row(change: Change) -> str:
+def _row(change: Change) -> list[str]:
     place = show_place(change.path)
     where = f"result {place}".strip() if change.side == "read" else place
-    witness = f"<code>{escape_html(change.shown_witness())}</code>" if change.has_witness else ""
     texts = (change.tool, where, change.code.replace("_", " "), change.before, change.after)
-    cells = [escape_html(escape(text)) for text in texts]
-    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in (*cells, witness)) + "</tr>"
+    return [*map(shown, texts), code(change.shown_witness()) if change.has_witness else ""]

@@ -10,17 +10,18 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import SchemaError
+from ..findings import Finding
 from ..immutable import Value
 from ..json_values import copy_json, is_array, is_object
 from ..message_text import excerpt, quote, received
 from ..schema.document import SchemaDocument
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ..tools import Tool
 
-__all__ = ["Snapshot", "SnapshotError", "ToolSnapshot", "read_snapshot", "snapshot_of"]
+__all__ = ["Snapshot", "SnapshotError", "ToolSnapshot", "read_snapshot", "read_tools", "snapshot_of"]
 
 FORMAT: Final = "operator_schema snapshot 1"
 """What the file says of itself."""
@@ -44,11 +45,13 @@ class SnapshotError(ValueError):
 
     Attributes:
         reason: what is wrong with it, and what would be right.
+        findings: what is wrong with a schema in it, one each; empty if it is something else.
     """
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str, findings: Sequence[Finding] = ()) -> None:
         super().__init__(reason)
         self.reason = reason
+        self.findings = tuple(findings)
 
 
 class ToolSnapshot(Value):
@@ -130,6 +133,54 @@ def read_snapshot(data: Any) -> Snapshot:
     Raises:
         SnapshotError: there are no tools in it, or one of them can't be read.
     """
+    found: dict[str, ToolSnapshot] = {}
+    for index, each in enumerate(_definitions_in(data)):
+        tool = _read_tool(each, index)
+        if tool.name in found:
+            raise _repeated(tool.name)
+        found[tool.name] = tool
+    return Snapshot(found.values())
+
+
+def read_tools(data: Any) -> tuple[list[ToolSnapshot], list[Finding]]:
+    """Read tools from JSON values, each on its own.
+
+    Args:
+        data: as for `read_snapshot`.
+
+    Returns:
+        The tools that can be read, in their order, and what is wrong with the others.
+
+    Raises:
+        SnapshotError: there are no tools in it.
+    """
+    found: dict[str, ToolSnapshot] = {}
+    findings: list[Finding] = []
+    for index, each in enumerate(_definitions_in(data)):
+        try:
+            tool = _read_tool(each, index)
+            if tool.name in found:
+                raise _repeated(tool.name)
+            found[tool.name] = tool
+        except SnapshotError as error:
+            name = _inner(each).get("name") if is_object(each) else None
+            shown = name if isinstance(name, str) and name else f"tool {index + 1}"
+            whole = Finding((), "bad_definition", error.reason, remedy="Correct the definition")
+            complaints = error.findings or (whole,)
+            findings += [complaint.replace(tool=shown, where=None) for complaint in complaints]
+    return list(found.values()), findings
+
+
+def _repeated(name: str) -> SnapshotError:
+    return SnapshotError(f"two tools are called {quote(name)}")
+
+
+def _definitions_in(data: Any) -> list[Any]:
+    """Return the tools of a document, each on its own.
+
+    Raises:
+        SnapshotError: there are none.
+    """
     said = data.get("format") if is_object(data) else None
     if said is not None and said != FORMAT:
         message = f"its format is {excerpt(said)}; this version reads {quote(FORMAT)}"
@@ -138,14 +189,7 @@ def read_snapshot(data: Any) -> Snapshot:
     if listed is None:
         message = 'it has no tools: a snapshot, the result of "tools/list" or a request to a provider has'
         raise SnapshotError(message)
-    found: dict[str, ToolSnapshot] = {}
-    for index, each in enumerate(listed):
-        tool = _read_tool(each, index)
-        if tool.name in found:
-            message = f"two tools are called {quote(tool.name)}"
-            raise SnapshotError(message)
-        found[tool.name] = tool
-    return Snapshot(found.values())
+    return listed
 
 
 def _listed(data: Any) -> list[Any] | None:
@@ -167,9 +211,7 @@ def _read_tool(data: Any, index: int) -> ToolSnapshot:
     if not is_object(data):
         message = f"{place} is {received(data)}, not an object"
         raise SnapshotError(message)
-    for key in ("function", "toolSpec"):
-        if is_object(data.get(key)):
-            data = data[key]
+    data = _inner(data)
     name = data.get("name")
     if not isinstance(name, str) or not name:
         message = f"{place} has no name"
@@ -185,6 +227,14 @@ def _read_tool(data: Any, index: int) -> ToolSnapshot:
     )
 
 
+def _inner(data: dict[str, Any]) -> dict[str, Any]:
+    """Return the definition inside the form of a provider."""
+    for key in ("function", "toolSpec"):
+        if is_object(data.get(key)):
+            data = data[key]
+    return data
+
+
 def _schema_of(data: dict[str, Any], names: tuple[str, ...], tool: str) -> dict[str, Any] | None:
     """Return the schema under the first of some names, checked; None if there is none."""
     for name in names:
@@ -197,7 +247,7 @@ def _schema_of(data: dict[str, Any], names: tuple[str, ...], tool: str) -> dict[
                 return SchemaDocument(f"{name} of {tool}", schema, is_arguments).schema
             except SchemaError as error:
                 message = f"{name} of {quote(tool)}: {error.findings[0].message}"
-                raise SnapshotError(message) from error
+                raise SnapshotError(message, error.findings) from error
     return None
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ..lazy import lazy_names
 
 if TYPE_CHECKING:
+    from .around import Execution as Execution
     from .backends import current_backend as current_backend
     from .backends import person_answers as person_answers
     from .confirmation import Confirm as Confirm
@@ -20,6 +21,7 @@ else:
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
+            ".around": "Execution",
             ".backends": "current_backend person_answers",
             ".options": "check_confirm",
             ".executor": "Executor",

@@ -25,11 +25,11 @@ from .options import (
 from .run import Outcomes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Sequence
     from typing import Never, Self, Unpack
 
     from ..errors import DecodeError
-    from ..rounds.hooks import CallHooks, Hooks
+    from ..rounds.hooks import CallHooks, ForTools, Hooks
     from ..rounds.named_tools import Member
     from ..tools.calls import DecodedCall, Executable, OnResult, Settle
     from ..tools.failures import ClassSet
@@ -289,7 +289,8 @@ class Executor:
     @property
     def has_hooks(self) -> bool:
         """Whether hooks decide about calls or look at results: those of the executor, or of its tools."""
-        return self._hooks is not None or self._registry.toolset.hooks is not None
+        given = (self._hooks, self._registry.toolset.hooks)
+        return any(hooks is not None and hooks.may_decide for hooks in given)
 
     @property
     def max_content(self) -> float | None:
@@ -517,20 +518,28 @@ class Executor:
             check_on_progress(on_progress)
         deciding = self._call_hooks(hooks, getattr(work, "toolset", None))
         context = self._context_of(context)
-        run_all = partial(self._run_decoded, context, on_progress, on_result)
+        watching = () if deciding is None else deciding.around
+        run_all = partial(self._run_decoded, context, on_progress, on_result, watching)
         asking = self._outcomes.confirmation.asking(confirm)
         wording = self._outcomes.failures.wording()
 
         def run(one: Any) -> Any:
             return one.execute_with(run_all, deciding, asking, wording, self._outcomes.limited)
 
-        return await (run(work) if self._store is None else self._store.run(work, run))
+        store: Any = self._store
+        start = partial(run, work) if store is None else partial(store.run, work, run)
+
+        async def started(_: object = None) -> Any:
+            return await start()
+
+        return await _around(watching, None, work, started)
 
     async def _run_decoded(
         self,
         context: Context | None,
         on_progress: OnProgress | None,
         on_result: OnResult | None,
+        watching: ForTools,
         calls: Sequence[DecodedCall],
         settle: Settle,
     ) -> list[ToolResult | BaseException]:
@@ -538,7 +547,8 @@ class Executor:
         from .stream import JobGroup
 
         async def of(position: int, one: DecodedCall) -> Any:
-            outcome = await self._outcomes.settled(one, context, on_progress, partial(settle, position))
+            run = partial(self._outcomes.settled, one, context, on_progress, partial(settle, position))
+            outcome = await _around(watching, one.call.name, one.call, run)
             if type(outcome) is ToolResult:
                 give_result(on_result, one.call, outcome)
             return outcome
@@ -617,6 +627,15 @@ def _with_classes(options: Mapping[str, Any]) -> tuple[dict[str, Any], Failures,
     passed, native = exception_classes(options["pass_through"]), result_classes(options["native_results"])
     known = {**options, "pass_through": passed.classes, "native_results": native.classes}
     return known, Failures(options["show_errors"], options["report"], passed), native
+
+
+async def _around(hooks: ForTools, name: str | None, work: Any, start: Callable[..., Awaitable[Any]]) -> Any:
+    """Run a call or a round inside what hooks put around it, if there are such hooks."""
+    if not hooks:
+        return await start()
+    from .around import around
+
+    return await around(hooks, name, work, start)
 
 
 def _hooks_of(given: Any) -> Hooks:

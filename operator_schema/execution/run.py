@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ..tools.calls import Asking, RawCall
     from ..tools.failures import ClassSet, Failures, Outcome
     from ..tools.tool import Tool
+    from .around import Execution
     from .concurrency import Slots
     from .confirmation import Confirm, Confirmation
     from .stream import OnProgress
@@ -136,6 +137,7 @@ class Outcomes:
         decoded: DecodedCall | None = None,
         confirm: Confirm | None = None,
         hooks: CallHooks | None = None,
+        execution: Execution | None = None,
     ) -> Outcome:
         """Return the result of a call, or an exception that is to be raised: a task must not raise it.
 
@@ -146,10 +148,19 @@ class Outcomes:
             decoded: the same call with its input, about which everybody has decided; None to ask first.
             confirm: the option for this call; None for that of the executor.
             hooks: that decide first, and look at the result; None for no hooks.
+            execution: what hooks around the call see of it; None if they haven't been entered.
         """
+        if execution is None and hooks is not None and hooks.around:
+            from .around import around
+
+            with_hooks = partial(self.of, call, context, on_progress, decoded, confirm, hooks)
+            watched: Outcome = await around(hooks.around, call.name, call, with_hooks)
+            return watched
         if call.is_cut_off:
             return self.failures.cut_off(call)
         run, slots, outer, place = Run(self, call, context, decoded), self._slots, PLACE.get(), None
+        if execution is not None:
+            execution.follow(run)
         if self._is_limited:
             place = Place(slots, current_backend().home())
             await slots.acquire(None, place.home)
@@ -167,7 +178,7 @@ class Outcomes:
         if type(outcome) is ToolResult:
             return outcome
         if outcome is _UNDECIDED:
-            return await self._decided(run, on_progress, confirm, hooks)
+            return await self._decided(run, on_progress, confirm, hooks, execution)
         return self._unusual(call, outcome)
 
     def _unusual(self, call: RawCall, outcome: Any) -> Outcome:
@@ -184,6 +195,7 @@ class Outcomes:
         context: Context | None,
         on_progress: OnProgress | None,
         settle: Callable[[ToolResult], Awaitable[ToolResult | None]],
+        execution: Execution | None = None,
     ) -> Outcome:
         """Run a call whose input is known until its result counts, and return that.
 
@@ -192,9 +204,10 @@ class Outcomes:
             context: as for `of`.
             on_progress: as for `of`.
             settle: gets each result, and returns the one that counts, or None to run the call again.
+            execution: as for `of`.
         """
         while True:
-            outcome = await self.of(decoded.call, context, on_progress, decoded)
+            outcome = await self.of(decoded.call, context, on_progress, decoded, execution=execution)
             if type(outcome) is not ToolResult:
                 return outcome
             settled = await settle(outcome)
@@ -207,6 +220,7 @@ class Outcomes:
         on_progress: OnProgress | None,
         confirm: Confirm | None,
         hooks: CallHooks | None,
+        execution: Execution | None,
     ) -> Outcome:
         """Let hooks and a person decide about a call, run it if it may, and let hooks look at the result.
 
@@ -223,6 +237,7 @@ class Outcomes:
             return self.failures.not_started(call, error, _NO_THREAD)
         if isinstance(decided, (*_ENDS, BaseException)):
             return decided
+        run.deferred_at = decided.deferred_at
         if decided.state != "pending":
             return self._undone(run, decided)
         looking, runs = () if hooks is None else hooks.after, count(1)
@@ -233,9 +248,15 @@ class Outcomes:
 
         answers = _NOTHING if run.decoded is None else run.decoded.answers
         approved = DecodedCall(
-            call, decided.input, answers, approved=True, tool=run.tool, details=run.details
+            call,
+            decided.input,
+            answers,
+            approved=True,
+            tool=run.tool,
+            details=run.details,
+            deferred_at=run.deferred_at,
         )
-        outcome = await self.settled(approved, run.context, on_progress, settle)
+        outcome = await self.settled(approved, run.context, on_progress, settle, execution)
         return _alone(outcome) if type(outcome) is ToolResult else outcome
 
     async def _decision(
@@ -494,10 +515,11 @@ class Run:
         context: as given; later with what the executor adds.
         decoded: as given.
         details: what decoding said of the arguments: repairs, and keys that it ignored.
+        deferred_at: when it began to wait for somebody, in seconds since 1970; None if it didn't.
         tool: as the model sees it, once it is found.
     """
 
-    __slots__ = ("_outcomes", "call", "context", "decoded", "details", "tool")
+    __slots__ = ("_outcomes", "call", "context", "decoded", "deferred_at", "details", "tool")
 
     tool: Tool[..., Any]
 
@@ -509,6 +531,7 @@ class Run:
         self.context = context
         self.decoded = decoded
         self.details: Mapping[str, Any] = _NOTHING if decoded is None else decoded.details
+        self.deferred_at: float | None = None if decoded is None else decoded.deferred_at
 
     @property
     def seconds(self) -> float | None:
@@ -568,8 +591,7 @@ class Run:
         except Exception as error:  # noqa: BLE001  # a class's own code runs in it
             return self._limited(failures.failed(self.call, error))
         if report.findings:
-            notes = {"repairs": report.repairs, "ignored": report.ignored}
-            self.details = {kind: found for kind, found in notes.items() if found}
+            self.details = report.as_details()
             failures.note(self.call, DEBUG, "the arguments did not fit exactly", self.details)
         return report.instance
 

@@ -313,13 +313,15 @@ class Scope:
             return Unresolved(
                 shown, reason, f"Import it (from typing import {name}) or give namespace={{{name!r}: …}}"
             )
-        near = nearest(name, [other for other, value in self._reachable().items() if _is_type(value)])
+        is_word = text == name and name.islower()  # few classes are called so, and texts to choose from are
+        known = [other for other, value in self._reachable().items() if _is_type(value)]
+        near = nearest(name, known, _NEAR_WORD) if is_word else nearest(name, known)
         if "<locals>" in getattr(self.owner, "__qualname__", ""):
             what = "class" if isinstance(self.owner, type) else "function"
             remedy = f"The {what} is defined inside a function: move {name} to module level"
         else:
             remedy = f"Import {name} at run time (not under TYPE_CHECKING)"
-        if text == name and name.islower():  # few classes are called so, and texts to choose from are
+        if is_word:
             of_class = remedy[0].lower() + remedy[1:]
             remedy = f'If {name} is a text to choose, write Literal["{name}"]. If it is a class: {of_class}'
         return Unresolved(shown, reason, f"{remedy} or give namespace={{{name!r}: …}}", near)
@@ -340,6 +342,9 @@ _DATA_TYPES: dict[str, Any] = {
 """The builtins that a misspelt annotation may mean: not `property` or an exception."""
 
 _TYPING_NAMES: list[str] = vars(typing)["__all__"]
+_NEAR_WORD = 0.75
+"""How similar a name has to be to a word that may be a text to choose: `fast` isn't `float`."""
+
 _CIRCULAR = "The modules import each other: make the tool or codec in a third module, which imports both"
 NO_BINDINGS: Bindings = {}
 

@@ -1,30 +1,22 @@
-"""Checks of tools: things that leave a model guessing, and things that providers refuse."""
+"""Checks of tools: things that leave a model guessing."""
 
 from __future__ import annotations
 
 import re
-from inspect import unwrap
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from ..findings import Finding
 from ..introspect.nodes import AnyNode, EnumNode, LiteralNode, ObjectNode, ScalarNode, UnionNode
 from ..introspect.parameter_places import places_of
 from ..json_values import to_json_text
-from ..message_text import listed, quote, received
-from ..providers.provider import Provider
-from ..rounds.registry import Registry
-from ..rounds.toolset import Toolset
-from ..schema.dialect import GIVE_TOOLS
-from ..tools.tool_sources import tools_of
+from ..message_text import listed, quote
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ..codec.codec import Codec
-    from ..findings import Severity
     from ..introspect.nodes import Node
     from ..introspect.parameter_places import Place
-    from ..providers.tool_forms import Strict
     from ..tools.tool import Tool
 
 __all__ = [
@@ -39,12 +31,12 @@ __all__ = [
     "SET_CHECKS",
     "STAMPED",
     "TOOL_CHECKS",
+    "TYPE_CHECKS",
     "UNIT",
     "choices_in_words",
     "content_words",
     "dates_as_text",
     "json_in_text",
-    "lint",
     "meaning",
     "opposite_flags",
     "repeated_parameter_names",
@@ -506,106 +498,5 @@ def _words(text: str) -> str:
     return "".join(re.findall(r"[a-z0-9]+", text.casefold()))
 
 
-_ORDER = ("error", "warning", "note")
-
-
-def lint(
-    tools: Iterable[Tool[..., Any]], providers: Sequence[Provider] = (), *, strict: Strict = False
-) -> list[Finding]:
-    """List the problems of tools: for a model, and with providers.
-
-    Args:
-        tools: a list, a registry or a toolset.
-        providers: of `operator_schema.providers`; none for the checks that hold for all.
-        strict: as for `Provider.request`. With True, providers without a strict mode are asked without it,
-            and a warning says so. With `"auto"`, notes say which tools aren't strict, and why.
-
-    Returns:
-        The findings: errors first, then warnings and notes, each in the order of the tools.
-
-    Raises:
-        TypeError: something isn't a tool, or isn't a provider.
-    """
-    if isinstance(tools, (Registry, Toolset)):
-        tools = list(cast("Iterable[Tool[..., Any]]", tools))
-    found = tools_of(tools)
-    _check_providers(providers)
-    places = {tool.name: _place_of(tool) for tool in found}
-    findings = [*_weaknesses(found)]
-    for provider in providers:
-        lacks = strict is True and provider.dialect is None
-        findings += _of_provider(provider, found, strict=False if lacks else strict)
-        findings += [_without_strict_mode(provider)] if lacks else []
-    named = [_placed(finding, places.get(finding.tool or "")) for finding in findings]
-    return sorted(named, key=lambda finding: _ORDER.index(finding.severity))
-
-
-def _check_providers(providers: Any) -> None:
-    wrong: list[Any] = [providers] if isinstance(providers, Provider) else list(providers)
-    for one in wrong:
-        if wrong[0] is providers or not isinstance(one, Provider):
-            message = f"providers is a list of providers, such as [openai_chat], not {received(one)}"
-            raise TypeError(message)
-
-
-def _without_strict_mode(provider: Provider) -> Finding:
-    message = f"no strict mode of {provider.name} is known, so the tools were checked without it"
-    remedy = "Make its requests without strict"
-    return _provided(provider, "", "no_strict_mode", "warning", (), message, remedy)
-
-
-def _weaknesses(tools: Sequence[Tool[..., Any]]) -> Iterator[Finding]:
-    for tool in tools:
-        for tool_check in TOOL_CHECKS:
-            yield from [found.replace(tool=tool.name) for found in tool_check(tool)]
-        for codec_check in CODEC_CHECKS:
-            yield from [found.replace(tool=tool.name) for found in codec_check(tool.codec)]
-    for set_check in SET_CHECKS:
-        yield from [found.replace(tool=name) for name, found in set_check(tools)]
-
-
-def _provided(
-    provider: Provider,
-    tool: str,
-    code: str,
-    severity: Severity,
-    path: tuple[str | int, ...],
-    message: str,
-    remedy: str | None,
-) -> Finding:
-    return Finding(path, code, message, remedy=remedy, severity=severity, tool=tool, provider=provider.name)
-
-
-def _of_provider(provider: Provider, tools: Sequence[Tool[..., Any]], *, strict: Strict) -> Iterator[Finding]:
-    report = provider.report(tools, strict=strict)
-    yield from [_refused("", one, provider) for one in report.refused]
-    for tool in report.tools:
-        yield from [_refused(tool.name, one, provider) for one in tool.refused]
-        for reason in tool.not_strict:
-            message = f"without strict for {provider.name}: {reason.message}"
-            remedy = reason.remedy
-            yield _provided(provider, tool.name, "not_strict", "note", reason.path, message, remedy)
-        if tool.wire_name != tool.name:
-            message = f"{provider.name} doesn't take its name, and gets {tool.wire_name} in its place"
-            remedy = f"{GIVE_TOOLS}, or rename it: tool.with_(name=…)"
-            yield _provided(provider, tool.name, "renamed", "warning", (), message, remedy)
-        yield from tool.losses
-
-
-def _refused(tool: str, complaint: Finding, provider: Provider) -> Finding:
-    message, remedy = complaint.message, complaint.remedy
-    return _provided(provider, tool, "refused", "error", complaint.path, message, remedy)
-
-
-def _place_of(tool: Tool[..., Any]) -> str | None:
-    """Return file and line of the function of a tool, or of the class of its input."""
-    code = getattr(unwrap(tool), "__code__", None)
-    if code is not None:
-        return f"{code.co_filename}:{code.co_firstlineno}"
-    from ..introspect.source_code import place_of
-
-    return place_of(tool.input_type) if isinstance(tool.input_type, type) else None
-
-
-def _placed(finding: Finding, place: str | None) -> Finding:
-    return finding if place is None else finding.replace(where=place)
+TYPE_CHECKS = (numbered_choices, anything)
+"""The checks of a type that no tool takes: its descriptions may be for people alone."""

@@ -165,8 +165,8 @@ F = TypeVar("F", bound="Callable[..., Any]")
 
 _MARKS = "__operator_schema_hooks__"
 
-HookKind = Literal["call", "after", "description"]
-Marks: TypeAlias = tuple[tuple[HookKind, tuple[Any, ...]], ...]
+HookKind = Literal["call", "after", "around", "description"]
+Marks: TypeAlias = tuple[tuple[HookKind, tuple[Any, ...] | None], ...]
 
 
 class HookDecorator:
@@ -205,6 +205,22 @@ class HookDecorator:
         """
         return _marker("hook.after", "after", tools)
 
+    def around(self, *tools: Selection) -> Callable[[F], F]:
+        """Mark a function that sees calls from outside: `@hook.around()`; for spans, timers and the like.
+
+        It takes the `Execution` of a call before its arguments are decoded, and returns a context manager
+        that is left when the call has its result; None to leave the call alone. Context variables that the
+        context manager sets hold for the function of the tool, also in a thread. The hook isn't async, and
+        changes nothing: if it fails, the log has an error and the call goes on.
+
+        Args:
+            tools: as for `hook`. None for every call, and for every round as a whole.
+
+        Raises:
+            TypeError: something else is given.
+        """
+        return _marker("hook.around", "around", tools, needs_tools=False)
+
     def describe(self, *tools: Selection) -> Callable[[F], F]:
         """Mark a function that describes tools: `@hook.describe(search)`.
 
@@ -226,20 +242,22 @@ class HookDecorator:
 hook = HookDecorator()
 
 
-def _marker(decorator: str, kind: HookKind, tools: tuple[Any, ...]) -> Callable[[F], F]:
+def _marker(
+    decorator: str, kind: HookKind, tools: tuple[Any, ...], *, needs_tools: bool = True
+) -> Callable[[F], F]:
     for tool in tools:
         if not isinstance(tool, (str, Tool, NamedTools)):
             example = f"@{decorator}(search)"
             message = f"{decorator} takes names, tools or toolsets, as in {example}, not {received(tool)}"
             raise TypeError(message)
-    if not tools:
+    if needs_tools and not tools:
         message = f"{decorator} needs the tools: @{decorator}(search)"
         raise TypeError(message)
 
     def mark(function: F) -> F:
         try:
             attributes = vars(function)
-            attributes[_MARKS] = (*attributes.get(_MARKS, ()), (kind, tools))
+            attributes[_MARKS] = (*attributes.get(_MARKS, ()), (kind, tools or None))
         except TypeError:  # a function in C, or a class
             message = f"@{decorator} marks a function of your own, not {received(function)}"
             raise TypeError(message) from None
@@ -305,6 +323,11 @@ class Hooks(Value):
     def __bool__(self) -> bool:
         return bool(self.hooks)
 
+    @property
+    def may_decide(self) -> bool:
+        """Whether one of them may change what comes of a call."""
+        return any(hook.kind != "around" for hook in self.hooks)
+
     def __repr__(self) -> str:
         return f"Hooks({', '.join([hook.name for hook in self.hooks])})"
 
@@ -316,7 +339,7 @@ class Hooks(Value):
         return Hooks(self, toolset=toolset)
 
     def for_calls(self, toolset: NamedTools, /) -> CallHooks:
-        """Return the hooks that decide about calls of a toolset, and those that look at their results.
+        """Return the hooks for calls of a toolset: that decide, look at results, or are around both.
 
         Args:
             toolset: whose calls are decided on.
@@ -326,8 +349,8 @@ class Hooks(Value):
             ValueError: the toolset of a hook isn't nested in this one.
         """
         found = _resolved(self.hooks, toolset)
-        before, after = [[one for one in found if one[0].kind == kind] for kind in ("call", "after")]
-        return CallHooks(tuple(before), tuple(after))
+        kinds: tuple[HookKind, ...] = ("call", "after", "around")
+        return CallHooks(*[tuple([one for one in found if one[0].kind == kind]) for kind in kinds])
 
     async def descriptions(self, toolset: NamedTools, /) -> dict[str, str]:
         """Return the descriptions that the hooks give now, for `toolset.offer(descriptions=…)`.
@@ -363,25 +386,31 @@ class CallHooks(Value):
     Attributes:
         before: those that decide before a call runs, each with the names of its tools; None for all names.
         after: those that look at results, in the same form.
+        around: those that see calls from outside, in the same form.
     """
 
     before: ForTools = ()
     after: ForTools = ()
+    around: ForTools = ()
 
     def __bool__(self) -> bool:
-        return bool(self.before or self.after)
+        return bool(self.before or self.after or self.around)
 
     def joined(self, other: CallHooks) -> CallHooks:
         """Return both, these first; those of the other that are here already aren't asked twice."""
-        known = {(hook.kind, hook.function) for hook, _ in (*self.before, *self.after)}
+        known = {(hook.kind, hook.function) for hook, _ in (*self.before, *self.after, *self.around)}
 
         def new(hooks: ForTools) -> ForTools:
             return tuple([one for one in hooks if (one[0].kind, one[0].function) not in known])
 
-        return CallHooks((*self.before, *new(other.before)), (*self.after, *new(other.after)))
+        return CallHooks(
+            (*self.before, *new(other.before)),
+            (*self.after, *new(other.after)),
+            (*self.around, *new(other.around)),
+        )
 
     def concern(self, name: str) -> bool:
-        """Return whether one of them is for calls of a tool."""
+        """Return whether one of them may decide about calls of a tool, or look at their results."""
         return any(names is None or name in names for _, names in (*self.before, *self.after))
 
 
@@ -498,10 +527,12 @@ def _checked(
 ) -> Hook:
     name = _name_of(function)
     if not _takes_one(function):
-        takes = "a ToolDefinition" if kind == "description" else "a ToolCall"
-        message = f"the hook {name} has to take one argument, {takes}"
+        message = f"the hook {name} has to take one argument, {_TAKEN.get(kind, 'a ToolCall')}"
         raise TypeError(message)
     return Hook(function, name, kind, tools, toolset)
+
+
+_TAKEN: Mapping[HookKind, str] = {"description": "a ToolDefinition", "around": "an Execution"}
 
 
 def _takes_one(function: Any) -> bool:

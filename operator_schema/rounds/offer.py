@@ -158,9 +158,11 @@ class Offer(Value, Generic[Input]):
         if raw.is_cut_off:
             return _issue(index, raw, FAILURES.cut_off(raw))
         try:
-            given = tool.decode(arguments_to_decode(raw))
+            report = tool.decode_report(arguments_to_decode(raw))
             # The tool as the toolset has it, without what an offered `describe_tools` changes.
-            return call_with_input(index, raw, self._snapshot.tools[raw.name], given)
+            return call_with_input(
+                index, raw, self._snapshot.tools[raw.name], report.instance, report.as_details()
+            )
         except DecodeError as error:
             return _issue(index, raw, FAILURES.invalid(raw, error))
         except Exception as error:  # noqa: BLE001  # a class's own code runs in it

@@ -42,7 +42,14 @@ def decoded_call(call: ToolCall[Any]) -> DecodedCall:
         ToolError: the tool has no such parameter any more.
     """
     answers = {name: answer_codec(call.tool, name).decode(value) for name, value in call.answers.items()}
-    return DecodedCall(call.raw, call.input, answers, call.approved)
+    return DecodedCall(
+        call.raw,
+        call.input,
+        answers,
+        call.approved,
+        details=call.details,
+        deferred_at=call.deferred_at,
+    )
 
 
 def after_run(call: ToolCall[Any], result: ToolResult) -> ToolCall[Any]:

@@ -249,7 +249,7 @@ def _in_state(toolset: NamedTools, index: int, raw: RawCall, saved: Any) -> Tool
             return _decided(toolset, index, raw, saved).replace(state="rejected", by=saved.by, reason=reason)
         case "deferred":
             call = _call(toolset, index, raw, saved)
-            return call.defer(reason, _question(call, saved))
+            return call.defer(reason, _question(call, saved)).replace(deferred_at=_seconds(saved))
         case _:
             return _call(toolset, index, raw, saved)
 
@@ -262,7 +262,7 @@ def _decided(toolset: NamedTools, index: int, raw: RawCall, saved: SavedCall) ->
     try:
         return _call(toolset, index, raw, saved)
     except _MisfitError:  # its result counts all the same
-        names = ("input", "source", "schema", "approved", "answers", "runs")
+        names = ("input", "source", "schema", "approved", "answers", "runs", "deferred_at")
         return without.replace(_saved={name: getattr(saved, name) for name in names})
 
 
@@ -278,11 +278,24 @@ def _call(toolset: NamedTools, index: int, raw: RawCall, saved: SavedCall) -> To
     try:
         given, answers = _input(tool, raw, saved), _answers(tool, saved)
         call = ToolCall(
-            index, raw, raw.arguments, tool, given, "pending", saved.approved, answers, saved.runs
+            index,
+            raw,
+            raw.arguments,
+            tool,
+            given,
+            "pending",
+            saved.approved,
+            answers,
+            saved.runs,
+            deferred_at=_seconds(saved),
         )
     except Exception as error:  # noqa: BLE001  # a class's own code runs in it
         _misfit("input_does_not_fit", error)
     return call
+
+
+def _seconds(saved: SavedCall) -> float | None:
+    return None if saved.deferred_at is None else saved.deferred_at / 1_000
 
 
 def _input(tool: Tool[..., Any], raw: RawCall, saved: SavedCall) -> Any:

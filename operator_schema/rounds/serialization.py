@@ -98,7 +98,7 @@ class SavedCall:
     `input` is what the call runs with, defaults included; what is restored has to be the same. It is read
     from the `arguments` where `source` says so. Where not all of it can be written (`InitVar`), it is read
     from them too, and `schema` is the digest of the schema that the tool has to have. `runs` counts the
-    earlier runs.
+    earlier runs. `deferred_at` is in milliseconds since 1970: a database may write other fractions.
     `issue` says that a call which is handled was an issue before.
     """
 
@@ -116,6 +116,7 @@ class SavedCall:
     issue: bool = False
     by: DecidedBy | None = None
     reason: str | None = None
+    deferred_at: int | None = None
     question: SavedQuestion | None = None
     result: SavedResult | None = None
     code: ResultCode | None = None
@@ -272,7 +273,12 @@ def _open(call: ToolCall[Any]) -> dict[str, Any]:
 
 
 def _of_call(call: ToolCall[Any]) -> dict[str, Any]:
-    return {"approved": call.approved, "answers": call.answers, "runs": call.run[1]}
+    return {
+        "approved": call.approved,
+        "answers": call.answers,
+        "runs": call.run[1],
+        "deferred_at": None if call.deferred_at is None else round(call.deferred_at * 1_000),
+    }
 
 
 def _saved_question(call: ToolCall[Any]) -> dict[str, Any] | None:
@@ -350,11 +356,13 @@ def is_same_call(one: ToolCall[Any], other: ToolCall[Any]) -> bool:
         saved, others = _saved_call(one), _saved_call(other)
     except (EncodeError, ToolError):
         return False
+    ignored: tuple[str, ...] = ("deferred_at",)
     # Equal sets may be written in another order.
     if one.has_input and other.has_input and _is_same(one.input, other.input):
-        for name in ("input", "source"):
-            saved.pop(name, None)
-            others.pop(name, None)
+        ignored += ("input", "source")
+    for name in ignored:
+        saved.pop(name, None)
+        others.pop(name, None)
     return saved == others
 
 

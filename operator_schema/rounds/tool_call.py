@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from time import time
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from ..errors import DecodeError
@@ -89,6 +90,7 @@ class ToolCall(Value, Generic[Input]):
         reason: of a rejected call, for the model; of a deferred one, for whoever decides. It may be empty.
             None in other states.
         question: that the tool of a deferred call has; None where it is to be approved or rejected.
+        deferred_at: when it last began to wait for somebody, in seconds since 1970; None if it never did.
     """
 
     index: int
@@ -106,6 +108,8 @@ class ToolCall(Value, Generic[Input]):
     _result: ToolResult | None = None
     _error: Exception | None = None  # of an issue; it takes no part in equality and hash
     _saved: Any = None  # of a call that no longer fits its tool: what is saved of it
+    deferred_at: float | None = None  # neither this nor what follows takes part in equality
+    _notes: Mapping[str, Any] | None = None  # what decoding said of the arguments; not after a restart
 
     if not TYPE_CHECKING:  # for speed alone: it saves a quarter of what a call of a round costs
 
@@ -126,6 +130,8 @@ class ToolCall(Value, Generic[Input]):
             _result,
             _error,
             _saved,
+            deferred_at,
+            _notes,
         ):
             self = cls._draft()
             self.index = index
@@ -143,6 +149,8 @@ class ToolCall(Value, Generic[Input]):
             self._result = _result
             self._error = _error
             self._saved = _saved
+            self.deferred_at = deferred_at
+            self._notes = _notes
             self.__class__ = cls
             return self
 
@@ -165,6 +173,14 @@ class ToolCall(Value, Generic[Input]):
         return RawCall(raw.id, raw.name, copy_json(self._arguments), raw.is_cut_off)
 
     # --- what is run -----------------------------------------------------------------------------
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        """What decoding said of the arguments: `repairs` and `ignored` keys, as findings.
+
+        Empty where there is nothing to say, and after a restart.
+        """
+        return self._notes or {}
 
     @property
     def has_input(self) -> bool:
@@ -353,7 +369,9 @@ class ToolCall(Value, Generic[Input]):
         if self._tool is None:
             raise self._without_input()
         text = writable_text("the reason", reason)
-        return self.replace(state="deferred", by=None, reason=text, question=question, _result=None)
+        return self.replace(
+            state="deferred", by=None, reason=text, question=question, _result=None, deferred_at=time()
+        )
 
     def as_pending(self) -> ToolCall[Input]:
         """Return a deferred call as one that is to be run, for the rest of this package."""
@@ -395,18 +413,28 @@ class ToolCall(Value, Generic[Input]):
         return f"ToolCall({', '.join(shown)})"
 
 
-_COMPARED = tuple([name for name in ToolCall.__slots__ if name != "_error"])
+_NOT_COMPARED = frozenset({"_error", "deferred_at", "_notes"})
+_COMPARED = tuple([name for name in ToolCall.__slots__ if name not in _NOT_COMPARED])
 
 
-def call_with_input(index: int, raw: RawCall, tool: Tool[..., Any], given: Any) -> ToolCall[Any]:
+def call_with_input(
+    index: int, raw: RawCall, tool: Tool[..., Any], given: Any, notes: Mapping[str, Any] | None = None
+) -> ToolCall[Any]:
     """Return a pending call with its input, and with arguments that nobody else can change.
+
+    Args:
+        index: position in the turn.
+        raw: as the model sent it.
+        tool: that it calls.
+        given: the input.
+        notes: what decoding said of the arguments: repairs, and keys that it ignored.
 
     Raises:
         DecodeError: the arguments aren't JSON, although they fit the types.
     """
     arguments = raw.arguments
     own = arguments if arguments.__class__ is str else own_arguments(raw)
-    return ToolCall(index, raw, own, tool, given)
+    return ToolCall(index, raw, own, tool, given, _notes=notes)
 
 
 def call_issue(index: int, raw: RawCall, arguments: Any, result: ToolResult) -> ToolCall[Any]:

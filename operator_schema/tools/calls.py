@@ -402,6 +402,7 @@ class DecodedCall(Value):
         approved: whether a person has approved it, or needn't be asked.
         tool: the `Tool` that a person has approved; None for the one that has the name when the call runs.
         details: what decoding noted about the arguments: repairs, and keys that it ignored.
+        deferred_at: when it began to wait for somebody, in seconds since 1970; None if it didn't.
     """
 
     call: RawCall
@@ -410,6 +411,7 @@ class DecodedCall(Value):
     approved: bool = False
     tool: Any = None
     details: Mapping[str, Any] = MappingProxyType({})
+    deferred_at: float | None = None
 
 
 if TYPE_CHECKING:

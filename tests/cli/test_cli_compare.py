@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import stat
@@ -10,6 +11,10 @@ import sys
 from threading import Thread
 
 import pytest
+
+from operator_schema.cli.compare_commands import _compared
+from operator_schema.cli.output import _CI, Output
+from operator_schema.compare.snapshot import read_snapshot
 
 TOOLS = '''
 from operator_schema import tool
@@ -172,6 +177,20 @@ def test_a_revision_has_its_sources_where_they_are_today(desk, tmp_path, monkeyp
 
 
 @pytest.mark.needs_process
+@pytest.mark.parametrize("is_absolute", [False, True])
+def test_a_file_is_compared_with_that_of_a_revision(desk, tmp_path, is_absolute):
+    (tmp_path / "src").mkdir()
+    file = tmp_path / "src" / "compare_desk.py"
+    (tmp_path / "compare_desk.py").rename(file)
+    git("init")
+    git("add", ".")
+    git("commit", "-m", "first")
+    file.write_text(CHANGED)
+    status, out, err = desk("diff", "--git", "HEAD", str(file) if is_absolute else "src/compare_desk.py")
+    assert (status, out.splitlines()[-1], err) == (1, "1 breaking, 1 meaning", "")
+
+
+@pytest.mark.needs_process
 def test_a_revision_of_git_is_compared(desk, tmp_path):
     desk("snapshot", "compare_desk", "-o", "desk.json")
     git("init")
@@ -223,13 +242,18 @@ def test_a_server_is_asked(desk):
         (["diff", "empty.json", "compare_desk"], "empty.json: it has no tools"),
         (["snapshot", "bytes.json"], "bytes.json can't be read: it isn't UTF-8"),
         (["snapshot", "compare_bare"], "there are no tools in compare_bare"),
+        (["snapshot", "listed.json"], "there are no tools in listed.json: its list is empty"),
+        (["replay", "x.jsonl", "--against", "listed.json"], "there are no tools in listed.json"),
         (["snapshot", "mcp:http://127.0.0.1:1/mcp"], "write the URL without mcp: http://127.0.0.1:1/mcp"),
         (
             ["diff", "later.json", "compare_desk"],
             'later.json: its format is "operator_schema snapshot 9"',
         ),
-        (["diff", ".", "compare_desk"], ". is a folder: give a file in it, or the name of a module"),
-        (["diff", "compare_desk.py", "compare_desk"], "'compare_desk.py' is a path; give MODULE by its name"),
+        (
+            ["diff", ".", "compare_desk"],
+            ". is a folder without __init__.py: give a file in it, such as tools.py",
+        ),
+        (["diff", "comparedesk.py", "x"], "there is no file comparedesk.py; did you mean compare_desk.py?"),
         (["snapshot", "compare_desk", "-o", "."], ". is a folder: give a file, such as tools.json"),
         (["snapshot", "compare_desk", "-o", ""], "the empty name is a folder"),
         (["snapshot", "mcp:a 'b"], "mcp:a 'b isn't a command: No closing quotation"),
@@ -241,6 +265,7 @@ def test_a_server_is_asked(desk):
 def test_wrong_use_says_what_to_do(desk, tmp_path, words, said):
     (tmp_path / "broken.json").write_text("{")
     (tmp_path / "empty.json").write_text("{}")
+    (tmp_path / "listed.json").write_text('{"tools": []}')
     (tmp_path / "compare_bare.py").write_text("")
     (tmp_path / "later.json").write_text('{"format": "operator_schema snapshot 9", "tools": []}')
     (tmp_path / "bytes.json").write_bytes(b"\xff")
@@ -278,6 +303,37 @@ def test_recorded_calls_are_replayed(logs):
     assert report["tools"]["refund"]["repaired"] == 1
 
 
+def test_a_replay_is_a_page_that_loads_and_runs_nothing(logs, tmp_path):
+    status, out, err = logs("replay", "calls.jsonl", "--against", "compare_desk", "--html", "report.html")
+    assert (status, err, out.splitlines()[-1]) == (1, "", "4 calls: 1 fit, 1 if repaired, 2 fail")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<h2>Calls by tool</h2>" in page
+    assert "4 calls: 1 fit, 1 fit if repaired, 1 fail, 1 of unknown tools" in page
+    assert logs("replay", "calls.jsonl", "--against", "compare_desk", "--html", "gone/x.html")[0] == 2
+
+
+def test_ignored_keys_unknown_tools_and_repairs_are_in_all_reports(logs, tmp_path):
+    more = {"name": "refund", "arguments": {"order": 1, "amount": 2, "colour": "red"}}
+    with (tmp_path / "calls.jsonl").open("a", encoding="utf-8") as log:
+        log.write(json.dumps(more) + "\n")
+    _, out, _ = logs("replay", "calls.jsonl", "--against", "compare_desk", "--html", "report.html")
+    report = json.loads(logs("replay", "calls.jsonl", "--against", "compare_desk", "--json")[1])
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    (kind,) = report["tools"]["refund"]["repairs"]
+    assert report["tools"]["refund"]["ignored"] == {"colour": 1}
+    assert report["unknown"] == {"gone": 1}
+    assert "refund: colour: ignored in 1 call" in out.splitlines()
+    assert f"refund: {kind.replace('_', ' ')}: 1 repair" in out.splitlines()
+    assert "unknown tool gone: 1 call" in out.splitlines()
+    for title, cells in {
+        "Ignored keys": "<td>refund</td><td>colour</td>",
+        "Repairs": f"<td>refund</td><td>{kind.replace('_', ' ')}</td>",
+        "Unknown tools": "<td>gone</td>",
+    }.items():
+        after = page.partition(f"<h2>{title}</h2>")[2].partition("<h2>")[0]
+        assert cells in after
+
+
 def test_calls_that_a_change_breaks_are_counted(logs, tmp_path):
     logs("snapshot", "compare_desk", "-o", "desk.json")
     change(tmp_path)
@@ -307,3 +363,28 @@ def test_lines_that_cant_be_read_are_told(logs, tmp_path):
     status, out, _ = logs("replay", "cut.jsonl", "--against", "compare_desk")
     assert status == 1
     assert "unreadable: cut.jsonl:2: it isn't JSON" in out
+
+
+class Terminal(io.StringIO):
+    """Standard error as a terminal."""
+
+    encoding = "utf-8"
+
+    def isatty(self):
+        return True
+
+
+def test_long_comparisons_show_how_far_they_are_on_a_terminal_alone(monkeypatch):
+    for name in ("NO_COLOR", "FORCE_COLOR", *_CI):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+
+    def tools(kind):
+        schema = {"type": "object", "properties": {"x": {"type": kind}}}
+        return read_snapshot({"tools": [{"name": f"t{n}", "inputSchema": schema} for n in range(30)]})
+
+    terminal, pipe = Terminal(), io.StringIO()
+    changes = _compared(tools("integer"), tools("string"), Output(terminal))
+    assert changes == _compared(tools("integer"), tools("string"), Output(pipe))
+    assert "30/30" in terminal.getvalue()
+    assert pipe.getvalue() == ""

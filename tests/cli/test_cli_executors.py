@@ -30,7 +30,7 @@ def test_its_switches_hold(run):
     assert run("call", "host:registry.db_drop", "table=users")[1] == "dropped\n"
 
 
-@pytest.mark.parametrize("command", ["tools", "lint", "check"])
+@pytest.mark.parametrize("command", ["tools", "check"])
 def test_commands_about_tools_take_it(run, command):
     status, out, _ = run(command, "host:executor")
     assert status == 0

@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from operator_schema.cli.modules import SourceFiles
+from operator_schema.cli.modules import SourceFiles, imports_from_here, module_of_file
 
-NAMES = ("shop_of_tests", "helper_of_tests", "other_of_tests")
+NAMES = ("shop_of_tests", "helper_of_tests", "other_of_tests", "desk_of_tests", "beside_of_tests")
 
 
 def write(file, text, time=1_000_000_000):
@@ -36,7 +36,7 @@ def project(tmp_path, monkeypatch):
 
 
 def load():
-    return [importlib.import_module(name) for name in ("shop_of_tests.tools", *NAMES[1:])]
+    return [importlib.import_module(name) for name in ("shop_of_tests.tools", *NAMES[1:3])]
 
 
 def test_only_a_change_is_a_change(project):
@@ -111,3 +111,16 @@ def test_a_program_that_cant_be_imported_stays_as_it_was(project, error):
     write(project / "shop_of_tests" / "tools.py", "VALUE = 4\n", 3_000_000_000)
     assert files.have_changed()
     assert files.import_again(load)[0].VALUE == 4
+
+
+@pytest.mark.usefixtures("project")
+def test_modules_beside_a_named_file_are_its_own(tmp_path):
+    write(tmp_path / "elsewhere" / "desk_of_tests.py", "import beside_of_tests\n")
+    write(tmp_path / "elsewhere" / "beside_of_tests.py", "VALUE = 1\n")
+    with imports_from_here():
+        name = module_of_file(str(tmp_path / "elsewhere" / "desk_of_tests.py"))
+        importlib.import_module(name)
+        files = SourceFiles(name)
+        write(tmp_path / "elsewhere" / "beside_of_tests.py", "VALUE = 2\n", 2_000_000_000)
+        assert files.have_changed()
+        assert files.import_again(lambda: importlib.import_module("beside_of_tests").VALUE) == 2

@@ -41,8 +41,9 @@ def test_tools_prints_the_definitions(run):
     assert json.loads(out) == [
         tool.definition() for tool in (module.shout, module.sleep, module.rows, module.Move)
     ]
-    assert run("tools", "empty") == (0, "there are no tools in empty: decorate functions with @tool\n", "")
-    assert run("tools", "--json", "empty") == (0, "[]\n", "")
+    remedy = "operator-schema: error: there are no tools in empty: decorate functions with @tool\n"
+    assert run("tools", "empty") == (2, "", remedy)
+    assert run("tools", "--json", "callable", "empty") == (2, "", remedy)
 
 
 def test_tools_reads_the_modules_below_a_package(run, tmp_path, monkeypatch):
@@ -126,7 +127,7 @@ def test_tools_lists_what_a_registry_really_offers(run):
     status, _, err = run("tools", "host:context")
     assert (status, err) == (
         2,
-        "operator-schema: error: context is a dict, not an Executor, a Registry or a Toolset\n",
+        "operator-schema: error: context is a dict, not a tool, an Executor, a Registry or a Toolset\n",
     )
 
 

@@ -44,6 +44,52 @@ FORMS = {
     },
 }
 
+STRUCTURED = {
+    "order_id": {"intValue": "7"},
+    "amount": {"doubleValue": 2.5},
+    "is_urgent": {"boolValue": True},
+    "note": {"stringValue": "x"},
+    "items": {"arrayValue": {"values": [{"intValue": -1}, {"kvlistValue": {"values": []}}, {}]}},
+}
+
+
+def test_structured_arguments_of_a_span_are_read():
+    pairs = [{"key": key, "value": value} for key, value in STRUCTURED.items()]
+    attributes = [
+        {"key": "gen_ai.tool.name", "value": {"stringValue": "refund"}},
+        {"key": "gen_ai.tool.call.arguments", "value": {"kvlistValue": {"values": pairs}}},
+    ]
+    (found,) = calls_in({"spans": [{"attributes": attributes}]})
+    assert found.arguments == {
+        "order_id": 7,
+        "amount": 2.5,
+        "is_urgent": True,
+        "note": "x",
+        "items": [-1, {}, None],
+    }
+
+
+@given(
+    st.recursive(
+        st.none() | st.integers() | st.text() | st.booleans(),
+        lambda inner: (
+            st.lists(inner)
+            | st.dictionaries(
+                st.sampled_from(
+                    ["stringValue", "intValue", "arrayValue", "kvlistValue", "values", "key", "value"]
+                ),
+                inner,
+            )
+        ),
+    )
+)
+def test_whatever_an_attribute_is_reading_it_raises_nothing(value):
+    attributes = [
+        {"key": "gen_ai.tool.name", "value": {"stringValue": "refund"}},
+        {"key": "gen_ai.tool.call.arguments", "value": value},
+    ]
+    list(calls_in({"attributes": attributes}))
+
 
 def refund(order_id: int, amount: float = 1.0, note: str = "") -> str:
     """Pay back."""

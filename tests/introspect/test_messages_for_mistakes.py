@@ -126,11 +126,12 @@ def test_an_instance_is_answered_with_its_class():
         ),
         ("list[Strng]", "Did you mean str?"),
         ("lisst[int]", "Did you mean list?"),
+        ("flaot", "Did you mean float? If flaot is a text to choose"),
         ("pont | None", "Did you mean Point?"),
         ("Literal['a']", "Import it (from typing import Literal) or give namespace={'Literal': …}."),
         (
             "fast",
-            'If fast is a text to choose, write Literal["fast"]. If it is a class: import fast at run time',
+            'for_mistakes. If fast is a text to choose, write Literal["fast"]. If it is a class: import fast',
         ),
         (
             "list[fast]",

@@ -49,6 +49,8 @@ PURE = {
     "mcp": [],
     "msgspec": [],
     "nbclient": [],
+    "opentelemetry-exporter-otlp-json-file": [],
+    "opentelemetry-sdk": [],
     "pydantic": [],
     "pytest-cov": [],
     "pytest-xdist": [],

@@ -1,0 +1,314 @@
+"""OpenTelemetry: a span for each call of a tool and for each round; needs the extra `opentelemetry`.
+
+`Executor(tools, hooks=spans())` is all. Names and attributes follow the conventions for generative AI
+(https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/gen-ai-spans.md); what
+they have no name for begins with `operator_schema.`. Arguments and results are recorded only if asked for.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from contextvars import ContextVar
+from time import monotonic, time
+from typing import TYPE_CHECKING, Any, Final
+
+from .base import needing
+
+with needing("opentelemetry.trace", "opentelemetry-api 1.30 or newer", "opentelemetry"):
+    from opentelemetry import context as contexts
+    from opentelemetry.trace import SpanKind, Status, StatusCode, get_tracer, set_span_in_context
+
+from .. import __version__
+from ..errors import DecodeError
+from ..json_values import to_json_text, without_surrogates
+from ..message_text import clip, received, show_path
+from ..rounds import hook
+from ..tools import RawCall, ToolResult
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Mapping
+
+    from opentelemetry.metrics import Histogram, Meter
+    from opentelemetry.trace import Span, Tracer
+
+    from ..execution import Execution
+    from ..findings import Finding
+    from ..rounds import Round, ToolCall
+
+__all__ = ["Spans", "spans"]
+
+_NAME_LENGTH: Final = 200
+_DESCRIPTION_LENGTH: Final = 2_000
+_MOST_EVENTS: Final = 20
+"""Events of one kind in a span; the SDK keeps 128 in all."""
+
+_NO_ERROR: Final = frozenset({"needs_approval", "needs_input", "rejected"})
+"""Why a call has no result although nothing went wrong: somebody decides, or decided so."""
+
+_DURATION: Final = "gen_ai.execute_tool.duration"
+_BUCKETS: Final = tuple([0.01 * 2**power for power in range(14)])
+"""Bounds in seconds: those that the conventions give for `gen_ai.client.operation.duration`."""
+
+_ran: ContextVar[list[tuple[str, str]] | None] = ContextVar("operator_schema_ran", default=None)
+"""Id and name of the calls of the current round that have a span of their own."""
+
+
+def spans(
+    tracer: Tracer | None = None,
+    *,
+    record_arguments: bool = False,
+    record_results: bool = False,
+    max_length: int = 10_000,
+    meter: Meter | None = None,
+) -> Spans:
+    """Return hooks that make a span for each call and each round: `Executor(tools, hooks=spans())`.
+
+    Args:
+        tracer: makes the spans; None for that of the global provider.
+        record_arguments: whether `gen_ai.tool.call.arguments` is recorded: it may hold personal data.
+        record_results: whether `gen_ai.tool.call.result` is recorded: what the model reads.
+        max_length: characters that arguments, and a result, may have; longer ones are left out, and only
+            their length is recorded.
+        meter: records how long calls take in the histogram `gen_ai.execute_tool.duration`; None for no
+            metrics.
+
+    Raises:
+        TypeError: tracer or meter is something else.
+        ValueError: `max_length` isn't a positive integer.
+    """
+    for name, given, method in (("tracer", tracer, "start_span"), ("meter", meter, "create_histogram")):
+        if given is not None and not hasattr(given, method):
+            message = f"{name} is one of OpenTelemetry's, such as trace.get_tracer(…), not {received(given)}"
+            raise TypeError(message)
+    if type(max_length) is not int or max_length < 1:
+        message = f"max_length is a positive number of characters, not {received(max_length)}"
+        raise ValueError(message)
+    used = get_tracer("operator_schema", __version__) if tracer is None else tracer
+    return Spans(used, _histogram(meter), record_arguments, record_results, max_length)
+
+
+def _histogram(meter: Meter | None) -> Histogram | None:
+    if meter is None:
+        return None
+    about = "How long a call of a tool took, from its arguments to its result"
+    return meter.create_histogram(_DURATION, "s", about, explicit_bucket_boundaries_advisory=_BUCKETS)
+
+
+class Spans:
+    """Hooks that make spans; made by `spans`."""
+
+    def __init__(
+        self,
+        tracer: Tracer,
+        durations: Histogram | None,
+        record_arguments: bool,  # noqa: FBT001  # `spans` takes them by name
+        record_results: bool,  # noqa: FBT001  # the same
+        max_length: int,
+    ) -> None:
+        self._tracer = tracer
+        self._durations = durations
+        self._record_arguments = record_arguments
+        self._record_results = record_results
+        self._max_length = max_length
+
+    @hook.around()
+    @contextmanager
+    def around(self, execution: Execution) -> Generator[None]:
+        """Make the span of a call or a round, in which everything inside has its own spans."""
+        work = execution.work
+        is_call = isinstance(work, RawCall)
+        began = monotonic()
+        span = self._started(work) if is_call else self._tracer.start_span("execute_round")
+        token = contexts.attach(set_span_in_context(span))
+        outer = _ran.get()
+        ran = _ran.set(None if is_call else [])  # what a tool itself runs isn't part of the round
+        try:
+            yield
+        finally:
+            if is_call and outer is not None:
+                outer.append((work.id, work.name))
+            try:
+                self._describe(span, execution)
+                if is_call and self._durations is not None:
+                    self._measure(self._durations, execution, monotonic() - began)
+            finally:
+                span.end()
+                if not isinstance(execution.outcome, GeneratorExit):  # that may come in another context
+                    contexts.detach(token)
+                    _ran.reset(ran)
+
+    def _describe(self, span: Span, execution: Execution) -> None:
+        work, outcome = execution.work, execution.outcome
+        if not isinstance(work, RawCall):
+            if isinstance(outcome, BaseException):
+                _fail(span, _class_name(outcome))
+            self._describe_round(span, work, outcome)
+            return
+        if execution.tool is None:
+            span.update_name("execute_tool")  # a name that a model made up: there may be any number of them
+        else:
+            span.set_attribute(
+                "gen_ai.tool.description", _text(execution.tool.description, _DESCRIPTION_LENGTH)
+            )
+        _tell_waiting(span, execution.deferred_at, outcome)
+        self._tell_outcome(span, work, outcome, execution.details)
+
+    def _started(self, call: RawCall) -> Span:
+        """Start the span of a call."""
+        name = _text(call.name)
+        attributes = {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": name,
+            "gen_ai.tool.call.id": _text(call.id),
+            "gen_ai.tool.type": "function",
+        }
+        return self._tracer.start_span(f"execute_tool {name}", kind=SpanKind.INTERNAL, attributes=attributes)
+
+    def _tell_outcome(
+        self, span: Span, call: RawCall, outcome: ToolResult | BaseException, notes: Mapping[str, Any]
+    ) -> None:
+        """Record what came of a call."""
+        if not span.is_recording():
+            return
+        if self._record_arguments:
+            self._record(span, "arguments", _arguments_text(call))
+        if isinstance(outcome, ToolResult):
+            details = outcome.details or {}
+            raised = details.get("exception")
+            wrong = raised.findings if isinstance(raised, DecodeError) else ()
+            notes = {**notes, "findings": wrong, "mismatches": details.get("mismatches", ())}
+            if outcome.code is not None:
+                span.set_attribute("operator_schema.code", outcome.code)
+            if self._record_results and not outcome.is_error:
+                self._record(span, "result", outcome.content)
+        for kind, event in _EVENTS.items():
+            _tell_findings(span, event, notes.get(kind, ()))
+        error = _error_of(outcome)
+        if error is not None:
+            _fail(span, error)
+
+    def _record(self, span: Span, kind: str, text: str | None) -> None:
+        if text is None:
+            return
+        if len(text) > self._max_length:
+            span.set_attribute(f"operator_schema.{kind}.length", len(text))
+        else:
+            span.set_attribute(f"gen_ai.tool.call.{kind}", without_surrogates(text))
+
+    def _measure(self, durations: Histogram, execution: Execution, seconds: float) -> None:
+        name = execution.work.name if execution.tool is not None else "_OTHER"
+        attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": _text(name)}
+        error = _error_of(execution.outcome)
+        durations.record(seconds, attributes if error is None else {**attributes, "error.type": error})
+
+    # --- rounds ----------------------------------------------------------------------------------
+
+    def _describe_round(self, span: Span, before: Round[Any], outcome: Any) -> None:
+        """Record a round: how many calls are in which state, and the calls that had no span yet."""
+        after: Any = getattr(outcome, "round", outcome)
+        span.set_attribute("operator_schema.round.id", before.id)
+        calls: Iterable[ToolCall[Any]] = getattr(after, "calls", before.calls)
+        states = [call.state for call in calls]
+        for state in dict.fromkeys(states):
+            span.set_attribute(f"operator_schema.round.{state}", states.count(state))
+        if after is outcome:
+            self._tell_others(span, before, after)
+
+    def _tell_others(self, span: Span, before: Round[Any], after: Round[Any]) -> None:
+        """Make a span for each call that ended now without being run.
+
+        One that waits, or that a person refused before, is an event of the round.
+        """
+        ran = list(_ran.get() or ())
+        is_first = not any(call.approved or call.by in {"executor", "host"} for call in before.calls)
+        for old, new in zip(before.calls, after.calls, strict=True):
+            if (new.id, new.name) in ran:
+                ran.remove((new.id, new.name))
+            elif new.state == "deferred" or old.state == "rejected":
+                names = {"gen_ai.tool.name": _text(new.name), "gen_ai.tool.call.id": _text(new.id)}
+                span.add_event(f"operator_schema.{new.state}", names)
+            elif new.result is not None and (old.state == "pending" or is_first):
+                self._tell_ended(new, new.result)
+
+    def _tell_ended(self, call: ToolCall[Any], result: ToolResult) -> None:
+        raw = call.raw
+        span = self._started(raw)
+        _tell_waiting(span, call.deferred_at, result)
+        if call.has_input:
+            span.set_attribute("gen_ai.tool.description", _text(call.tool.description, _DESCRIPTION_LENGTH))
+        elif result.code in {"tool_not_found", "not_available"}:
+            span.update_name("execute_tool")
+        self._tell_outcome(span, raw, result, call.details)
+        span.end()
+
+
+_EVENTS: Final = {
+    "findings": "operator_schema.problem",
+    "repairs": "operator_schema.repair",
+    "ignored": "operator_schema.ignored",
+    "mismatches": "operator_schema.mismatch",
+}
+"""The events for findings: what is wrong, what was repaired or ignored, and results that don't fit."""
+
+
+def _text(text: str, limit: int = _NAME_LENGTH) -> str:
+    """Return a text of others as every exporter takes it: bounded, without lone surrogates."""
+    return clip(without_surrogates(text), limit)
+
+
+def _arguments_text(call: RawCall) -> str | None:
+    """Return the arguments of a call as JSON text; None if they have none."""
+    arguments: Any = call.arguments
+    if isinstance(arguments, (bytes, bytearray)):
+        return bytes(arguments).decode(errors="replace")
+    if isinstance(arguments, str):
+        return arguments
+    try:
+        return to_json_text({} if arguments is None else arguments)
+    except Exception:  # noqa: BLE001  # they aren't JSON, or the code of a class
+        return None
+
+
+def _tell_findings(span: Span, event: str, findings: Any) -> None:
+    found: tuple[Finding, ...] = tuple(findings)
+    if not found:
+        return
+    span.set_attribute(f"{event}.count", len(found))
+    for finding in found[:_MOST_EVENTS]:
+        attributes = {
+            "operator_schema.path": _text(show_path(finding.path)),
+            "operator_schema.code": finding.code,
+        }
+        span.add_event(event, attributes)
+
+
+def _tell_waiting(span: Span, deferred_at: float | None, outcome: Any) -> None:
+    """Record what came of waiting for a person, and how long that took."""
+    if deferred_at is None:
+        return
+    decisions = {"rejected": "rejected", "needs_approval": "none"}
+    decision = decisions.get(getattr(outcome, "code", None) or "", "approved")
+    span.set_attribute("operator_schema.approval", decision)
+    span.set_attribute("operator_schema.approval.seconds", max(0.0, time() - deferred_at))
+
+
+def _error_of(outcome: Any) -> str | None:
+    """Return the `error.type` of what came of a call; None if nothing went wrong."""
+    if isinstance(outcome, BaseException):
+        return _class_name(outcome)
+    if outcome is None or outcome.code is None or outcome.code in _NO_ERROR:
+        return None
+    details: Mapping[str, Any] = outcome.details or {}
+    raised = details.get("exception")
+    return _class_name(raised) if outcome.code == "execution_failed" and raised is not None else outcome.code
+
+
+def _class_name(error: BaseException) -> str:
+    cls = type(error)
+    name = cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
+    return _text(name)
+
+
+def _fail(span: Span, error: str) -> None:
+    span.set_attribute("error.type", error)
+    span.set_status(Status(StatusCode.ERROR, error))

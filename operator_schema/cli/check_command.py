@@ -1,0 +1,413 @@
+"""The command `check`: what is wrong with types and tools, for a model and for providers."""
+
+from __future__ import annotations
+
+import os
+from inspect import unwrap
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
+
+import click
+
+from .. import providers as provider_table
+from ..codec.codec import Codec
+from ..errors import SchemaError
+from ..findings import Finding, Severity
+from ..introspect.nodes import ObjectNode
+from ..introspect.source_code import place_of
+from ..lint import lint, lint_type, place_of_tool
+from ..message_text import escape, show_path
+from ..tools.tool_sources import tools_in
+from .arguments import REGISTRY, NearChoice, traceback_option
+from .lookup import dataclasses_of, find_tools, offered_by, why_no_tools
+from .modules import WrongUse, load_module, modules_of
+from .output import annotation, count, to_json
+from .sources import MCP, SOURCES, described_tools_of, is_server
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from types import ModuleType
+
+    from ..providers.provider import Provider
+    from ..tools.tool import Tool
+    from .lookup import ObjectName
+    from .output import Output
+
+__all__ = ["check"]
+
+_PROVIDERS = provider_table.provider_names()
+_LEVELS: Final[tuple[Severity, ...]] = get_args(Severity)
+"""From the one that matters most."""
+
+_STYLES: Final = {"error": "bold red", "warning": "yellow", "note": "dim"}
+_GITHUB: Final = {"error": "error", "warning": "warning", "note": "notice"}
+
+
+@click.command(
+    epilog=f"""\b
+examples:
+  operator-schema check tools
+  operator-schema check --fail-on warning package app.py:registry
+  operator-schema check --provider openai_chat --provider anthropic --strict app:registry
+  operator-schema check --provider all --level note tools
+  operator-schema check --mcp "uvx mcp-server-time"
+  operator-schema check --format github tools
+
+{SOURCES}
+\b
+levels:
+  error    a type that can't be registered, or what a provider refuses
+  warning  a model has to guess, or a provider gets only a part
+  note     a provider gets it in another way
+
+\b
+exit status:
+  0  nothing was found that --fail-on counts
+  1  something was
+  2  wrong use: a target that can't be read, or has neither types nor tools
+"""
+)
+@click.argument("targets", nargs=-1, metavar="TARGET...")
+@click.option(
+    "--mcp",
+    "servers",
+    multiple=True,
+    metavar="COMMAND",
+    help="The command, or URL, of an MCP server whose tools are checked; may be given several times.",
+)
+@click.option(
+    "--provider",
+    "names",
+    multiple=True,
+    type=NearChoice([*_PROVIDERS, "all"]),
+    metavar="NAME",
+    help=f"A provider that gets the tools, or all; may be given several times: {', '.join(_PROVIDERS)}.",
+)
+@click.option("--strict", is_flag=True, help="Check for the strict modes of the providers.")
+@click.option(
+    "--level",
+    type=NearChoice(_LEVELS),
+    default="warning",
+    help="The least level that is shown (default: warning).",
+)
+@click.option(
+    "--fail-on",
+    type=NearChoice([*_LEVELS, "never"]),
+    default="error",
+    help="The least level that makes the exit status 1 (default: error).",
+)
+@click.option(
+    "--format",
+    "shape",
+    type=NearChoice(["text", "json", "github"]),
+    default="text",
+    help="What is printed: lines, JSON, or annotations of GitHub Actions (default: text).",
+)
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.option("--verbose", "-v", is_flag=True, help="List everything that was checked, with its size.")
+@traceback_option
+@click.pass_obj
+def check(
+    outputs: tuple[Output, Output],
+    targets: tuple[str, ...],
+    servers: tuple[str, ...],
+    names: tuple[str, ...],
+    level: str,
+    fail_on: str,
+    shape: str,
+    *,
+    strict: bool,
+    as_json: bool,
+    verbose: bool,
+    show_traceback: bool,
+) -> int:
+    """Say what is wrong with types and tools, for a model and for providers.
+
+    Of a module, every dataclass and tool that it defines is registered and judged; of a package, those of the
+    modules below it too. What a module merely imports is checked where it is defined. Tools of MCP servers
+    are judged by their definitions, and not called. Each line says where, what, and what to do.
+    """
+    wanted = [*targets, *[one if is_server(one) else f"{MCP}{one}" for one in servers]]
+    if not wanted:
+        message = "give a target, such as tools, tools.py, app:registry, or --mcp COMMAND"
+        raise WrongUse(message)
+    checked = _checked([_of_target(one, show_traceback=show_traceback) for one in wanted])
+    chosen = [getattr(provider_table, name) for name in (_PROVIDERS if "all" in names else _once(names))]
+    found = _findings(checked, chosen, strict=strict)
+    counted = _from(fail_on)
+    visible = {*_from(level), *counted}
+    shown = [finding for finding in found if finding.severity in visible]
+    out = outputs[0]
+    if as_json or shape == "json":
+        subjects = [subject.as_dict() for subject in checked.subjects]
+        out.json({"checked": subjects, "findings": [_as_dict(finding) for finding in shown]}, 2)
+    elif shape == "github":
+        for finding in shown:
+            out.command(_annotation(finding))
+    else:
+        _write(out, checked, found, shown, verbose=verbose)
+        for provider in chosen if checked.tools else ():
+            out.line(_size_of_request(provider, checked.tools, strict=strict), "dim")
+    return 1 if any(finding.severity in counted for finding in found) else 0
+
+
+def _from(level: str) -> list[Severity]:
+    """List a level and those that matter more; none for `never`."""
+    matters = [one == level for one in _LEVELS]
+    return [one for number, one in enumerate(_LEVELS) if any(matters[number:])]
+
+
+# --- what is checked -----------------------------------------------------------------------------
+
+
+class _Subject(NamedTuple):
+    """A type or a tool.
+
+    Attributes:
+        name: of it.
+        kind: `type` or `tool`.
+        size: bytes of its schema or definition on one line; None if it can't be registered.
+        fields: number of its fields or parameters; None if it isn't an object.
+        where: file and line, if known.
+    """
+
+    name: str
+    kind: str
+    size: int | None
+    fields: int | None
+    where: str | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            "bytes": self.size,
+            "fields": self.fields,
+            **_place(self.where),
+        }
+
+
+class _Checked(NamedTuple):
+    """What a target has, or all of them.
+
+    Attributes:
+        subjects: types and tools.
+        tools: to be judged together.
+        findings: about everything else: types, modules whose import ended early, definitions of others.
+        foreign: name of a tool of others to its own name.
+    """
+
+    subjects: list[_Subject]
+    tools: list[Tool[..., Any]]
+    findings: list[Finding]
+    foreign: dict[str, str]
+
+
+def _once(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(names))
+
+
+def _checked(parts: Sequence[_Checked]) -> _Checked:
+    """Join what several targets have: a module and its toolset may have the same tools."""
+    tools = {id(tool): tool for part in parts for tool in part.tools}
+    subjects = dict.fromkeys([subject for part in parts for subject in part.subjects])
+    findings = dict.fromkeys([finding for part in parts for finding in part.findings])
+    foreign = {given: name for part in parts for given, name in part.foreign.items()}
+    return _Checked(list(subjects), list(tools.values()), list(findings), foreign)
+
+
+def _of_target(target: str, *, show_traceback: bool) -> _Checked:
+    """Register everything that a target has.
+
+    Raises:
+        WrongUse: that is nothing, there is no such target, or a module can't be imported.
+    """
+    described = described_tools_of(target)
+    if described is not None:
+        subjects = [_of_tool(tool, described.originals[tool.name]) for tool in described.tools]
+        foreign = {tool.name: described.originals[tool.name] for tool in described.tools}
+        return _Checked(subjects, described.tools, described.findings, foreign)
+    named = REGISTRY.convert(target, None, None)
+    if named.path:
+        tools, _ = find_tools(named, show_traceback=show_traceback)
+        return _Checked([_of_tool(tool) for tool in tools], tools, [], {})
+    modules = modules_of(named.module, show_traceback=show_traceback)
+    found = _checked([_of_module(name, named, show_traceback=show_traceback) for name in modules])
+    if not found.subjects and not found.findings:  # in a CI this would pass for ever
+        what, how = "dataclasses or tools", "decorate functions with @tool, or classes with @dataclass"
+        raise WrongUse(why_no_tools(named, what, how, show_traceback=show_traceback))
+    return found
+
+
+def _of_module(name: str, named: ObjectName, *, show_traceback: bool) -> _Checked:
+    """Register every dataclass and tool that a module defines; of the one that is named, what it offers too.
+
+    Raises:
+        WrongUse: the module isn't found, or raises anything but a SchemaError while it is imported.
+    """
+    try:
+        module = load_module(name, show_traceback=show_traceback)
+    except SchemaError as error:
+        return _Checked([], [], list(_of_failed_import(name, error)), {})
+    own = tools_in(module)
+    offered = offered_by(module, show_traceback=show_traceback) if name == named.module else None
+    # A tool may be offered under another name: it has the same function.
+    known = {id(unwrap(tool)) for tool in offered or ()}
+    tools = [*(offered or ()), *[tool for tool in own if id(unwrap(tool)) not in known]]
+    types = [_of_type(cls) for cls in _types_of(module, own)]
+    whole = _Checked([_of_tool(tool) for tool in tools], tools, [], {})
+    return _checked([*types, whole])
+
+
+def _of_failed_import(module: str, error: SchemaError) -> Iterator[Finding]:
+    file, _, line = error.__notes__[-1].rpartition(", line ")
+    place = f"{file}:{line}" if file else None
+    for finding in error.findings:
+        yield finding.replace(type=error.name, where=finding.where or place)
+    message = "its import ended here, so the rest of the module wasn't checked"
+    yield Finding((), "not_checked", message, remedy="Correct what is wrong, and check it again",
+                  severity="warning", type=module, where=place)  # fmt: skip
+
+
+def _types_of(module: ModuleType, tools: Iterable[Tool[..., Any]]) -> list[type]:
+    """List the dataclasses of a module that a model may have to write: no tool says more about them."""
+    others = {id(tool.input_type) for tool in tools}
+    for tool in tools:
+        others |= {id(tool.injected_type(name)) for name in tool.injected}
+    return [cls for cls in dataclasses_of(module) if id(cls) not in others]
+
+
+def _of_type(cls: type) -> _Checked:
+    name, place = cls.__qualname__, place_of(cls)
+    try:
+        codec: Codec[Any] = Codec(cls)
+    except SchemaError as error:
+        found = [finding.replace(type=finding.type or name, where=finding.where or place)
+                 for finding in error.findings]  # fmt: skip
+        return _Checked([_Subject(name, "type", None, None, place)], [], found, {})
+    size = len(to_json(codec.json_schema()).encode())
+    weak = [finding.replace(type=name, where=place) for finding in lint_type(codec)]
+    return _Checked([_Subject(name, "type", size, _count_fields(codec), place)], [], weak, {})
+
+
+def _of_tool(tool: Tool[..., Any], original: str | None = None) -> _Subject:
+    size = len(to_json(tool.definition()).encode())
+    name = tool.name if original is None else original
+    where = None if original is not None else place_of_tool(tool)
+    return _Subject(name, "tool", size, _count_fields(tool.codec), where)
+
+
+def _count_fields(codec: Codec[Any]) -> int | None:
+    root = codec.graph.resolve_root()
+    return len(root.fields) if isinstance(root, ObjectNode) else None
+
+
+def _findings(checked: _Checked, providers: Sequence[Provider], *, strict: bool) -> list[Finding]:
+    """Return everything that was found, errors first."""
+    of_tools = lint(checked.tools, providers, strict=strict) if checked.tools else []
+    named = [
+        finding.replace(tool=checked.foreign[finding.tool], where=None)
+        if finding.tool in checked.foreign
+        else finding
+        for finding in of_tools
+    ]
+    return sorted([*checked.findings, *named], key=lambda finding: _LEVELS.index(finding.severity))
+
+
+# --- the report ----------------------------------------------------------------------------------
+
+
+def _write(
+    out: Output,
+    checked: _Checked,
+    found: Sequence[Finding],
+    shown: Collection[Finding],
+    *,
+    verbose: bool,
+) -> None:
+    for subject in checked.subjects if verbose else ():
+        _write_subject(out, subject)
+    for finding in shown:
+        place = _shown_place(finding.where)
+        out.styled(
+            (f"{place}: " if place else "", "dim"),
+            (f"{finding.severity}: ", _STYLES[finding.severity]),
+            (escape(_subject_of(finding)), "bold"),
+            (f": {escape(_text_of(finding))}", ""),
+            (f" [{', '.join(filter(None, [finding.code, escape(finding.provider or '')]))}]", "dim"),
+        )
+    kinds = [subject.kind for subject in checked.subjects]
+    subjects = [count(kinds.count(kind), kind) for kind in ("type", "tool") if kind in kinds]
+    counts = [count(sum(one.severity == level for one in found), level) for level in _LEVELS]
+    more = "; --level note shows all" if len(found) > len(shown) else ""
+    out.line(f"{', '.join(subjects) or 'nothing registered'}: {', '.join(counts)}{more}")
+
+
+def _write_subject(out: Output, subject: _Subject) -> None:
+    if subject.size is None:
+        out.styled(("failed  ", "bold red"), (escape(subject.name), "bold"), (f" ({subject.kind})", "dim"))
+        return
+    noun = "parameter" if subject.kind == "tool" else "field"
+    fields = "" if subject.fields is None else f"{count(subject.fields, noun)}, "
+    about = f"{subject.kind}, {fields}{count(subject.size, 'byte')}"
+    out.styled(("checked ", "green"), (escape(subject.name), "bold"), (f" ({about})", "dim"))
+
+
+def _size_of_request(provider: Provider, tools: Sequence[Tool[..., Any]], *, strict: bool) -> str:
+    report = provider.report(tools, strict=strict and provider.dialect is not None)
+    return str(report).partition("\n")[0]
+
+
+def _subject_of(finding: Finding) -> str:
+    name, path = finding.tool or finding.type or "", show_path(finding.path).replace('["*"]', "[*]")
+    return f"{name}.{path}".replace(".[", "[").strip(".") or "all tools"
+
+
+def _text_of(finding: Finding) -> str:
+    """Write what is wrong and what to do, each as a sentence."""
+    stop = "" if finding.message.endswith(("?", ".")) else "."
+    hint = f" Did you mean {finding.suggestion}?" if finding.suggestion else ""
+    remedy = f" {finding.remedy}." if finding.remedy else ""
+    return f"{finding.message}{stop}{hint}{remedy}"
+
+
+def _as_dict(finding: Finding) -> dict[str, Any]:
+    return {
+        "level": finding.severity,
+        "code": finding.code,
+        "tool": finding.tool,
+        "type": finding.type,
+        "path": list(finding.path),
+        "message": finding.message,
+        "suggestion": finding.suggestion,
+        "remedy": finding.remedy,
+        "provider": finding.provider,
+        **_place(finding.where),
+    }
+
+
+def _place(where: str | None) -> dict[str, Any]:
+    file, line = _parted(where)
+    return {"file": file or None, "line": int(line) if file else None}
+
+
+def _parted(where: str | None) -> tuple[str, str]:
+    """Part file and line; both are empty if the place isn't one in a file."""
+    file, _, line = (where or "").rpartition(":")
+    return (file, line) if line.isdecimal() else ("", "")
+
+
+def _shown_place(where: str | None) -> str:
+    """Return file and line, from the current folder if the file is below it."""
+    file, line = _parted(where)
+    inside = os.path.relpath(file) if file else ""
+    return f"{escape(file if inside.startswith(os.pardir) else inside)}:{line}" if file else ""
+
+
+def _annotation(finding: Finding) -> str:
+    """Write a finding as GitHub reads it."""
+    about = {"title": f"{_subject_of(finding)}: {finding.code}"}
+    file, line = _parted(finding.where)
+    if file:
+        about = {"file": os.path.relpath(file), "line": line, **about}
+    return annotation(_GITHUB[finding.severity], about, _text_of(finding))

@@ -1,0 +1,525 @@
+"""Spans of calls and rounds, as the real SDK of OpenTelemetry exports them."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import re
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("opentelemetry.sdk", reason="WebAssembly has no threads, and the tests of it no SDK")
+
+import trio
+from opentelemetry import trace
+from opentelemetry.exporter.otlp.json.file import FileSpanExporter
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import StatusCode
+
+from operator_schema import (
+    Complete,
+    Executor,
+    NeedsInput,
+    RawCall,
+    Reject,
+    RunAgain,
+    Toolset,
+    hook,
+    tool,
+)
+from operator_schema.adapters.opentelemetry import spans
+from operator_schema.cli import main
+from operator_schema.compare import snapshot_of
+
+pytestmark = pytest.mark.needs_threads
+
+
+class Traced:
+    """A provider of spans, and what it exported."""
+
+    def __init__(self):
+        self._exporter = InMemorySpanExporter()
+        self.file = io.StringIO()
+        provider = TracerProvider()
+        provider.add_span_processor(SimpleSpanProcessor(self._exporter))
+        provider.add_span_processor(SimpleSpanProcessor(FileSpanExporter(stream=self.file)))
+        self.tracer = provider.get_tracer("tests")
+
+    @property
+    def all(self):
+        return self._exporter.get_finished_spans()
+
+    def named(self, name):
+        return [span for span in self.all if span.name == name]
+
+    def one(self, name):
+        (span,) = self.named(name)
+        return span
+
+
+@pytest.fixture
+def traced():
+    return Traced()
+
+
+@tool
+def add(numbers: list[float]) -> float:
+    """Add numbers."""
+    return sum(numbers)
+
+
+@tool(repair=True)
+async def order(item: str, count: int = 1) -> str:
+    """Order something."""
+    return f"{count} {item}"
+
+
+@tool(confirm=True)
+def pay(amount: int) -> str:
+    """Pay."""
+    return f"paid {amount}"
+
+
+@tool
+def broken(secret: str) -> str:
+    """Break."""
+    raise ZeroDivisionError(secret)
+
+
+@tool(timeout=0.01)
+async def slow() -> str:
+    """Take long."""
+    await asyncio.sleep(60)
+
+
+@tool
+def mistyped() -> int:
+    """Return something else than declared."""
+    return "text"
+
+
+TOOLS = [add, order, pay, broken, slow]
+
+
+def call(name, arguments, call_id="c1"):
+    return RawCall(call_id, name, arguments)
+
+
+def events(span, name):
+    return [dict(event.attributes) for event in span.events if event.name == name]
+
+
+def test_a_call_has_the_attributes_of_the_conventions(traced):
+    executor = Executor(TOOLS, hooks=spans(traced.tracer))
+    executor.run_sync(call("add", {"numbers": [1, 2]}))
+    span = traced.one("execute_tool add")
+    assert dict(span.attributes) == {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "add",
+        "gen_ai.tool.call.id": "c1",
+        "gen_ai.tool.type": "function",
+        "gen_ai.tool.description": "Add numbers.",
+    }
+    assert span.kind is trace.SpanKind.INTERNAL
+    assert span.status.status_code is StatusCode.UNSET
+
+
+def test_arguments_and_results_are_recorded_only_if_asked_for(traced):
+    quiet = Executor(TOOLS, hooks=spans(traced.tracer))
+    quiet.run_sync([call("add", {"numbers": [4117.25]}), call("broken", {"secret": "s3cret"})])
+    assert "4117.25" not in traced.file.getvalue()
+    assert "s3cret" not in traced.file.getvalue()
+    open_ = Executor(TOOLS, hooks=spans(traced.tracer, record_arguments=True, record_results=True))
+    open_.run_sync(call("add", '{"numbers": [41]}'))
+    span = traced.named("execute_tool add")[-1]
+    assert span.attributes["gen_ai.tool.call.arguments"] == '{"numbers": [41]}'
+    assert span.attributes["gen_ai.tool.call.result"] == "41.0"
+
+
+def test_what_is_too_long_is_left_out_and_its_length_recorded(traced):
+    executor = Executor(TOOLS, hooks=spans(traced.tracer, record_arguments=True, max_length=20))
+    executor.run_sync(call("order", {"item": "x" * 100}))
+    span = traced.one("execute_tool order")
+    assert "gen_ai.tool.call.arguments" not in span.attributes
+    assert span.attributes["operator_schema.arguments.length"] == len('{"item":""}') + 100
+
+
+def test_arguments_that_do_not_fit_are_an_error_with_paths_and_codes(traced):
+    executor = Executor(TOOLS, hooks=spans(traced.tracer))
+    executor.run_sync(call("add", {"numbers": [1, "two"]}))
+    span = traced.one("execute_tool add")
+    assert span.status.status_code is StatusCode.ERROR
+    assert span.attributes["error.type"] == "invalid_params"
+    assert events(span, "operator_schema.problem") == [
+        {"operator_schema.path": "numbers[1]", "operator_schema.code": "wrong_type"}
+    ]
+    assert span.attributes["operator_schema.problem.count"] == 1
+
+
+def test_repairs_and_ignored_keys_are_events(traced):
+    executor = Executor(TOOLS, hooks=spans(traced.tracer))
+    executor.run_sync(call("order", {"item": "a", "count": "2", "colour": "red"}))
+    span = traced.one("execute_tool order")
+    assert [event["operator_schema.path"] for event in events(span, "operator_schema.repair")] == ["count"]
+    assert [event["operator_schema.path"] for event in events(span, "operator_schema.ignored")] == ["colour"]
+    assert "error.type" not in span.attributes
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "error"),
+    [
+        ("broken", {"secret": "x"}, "ZeroDivisionError"),
+        ("slow", {}, "timeout"),
+        ("ordre", {"item": "a"}, "tool_not_found"),
+    ],
+)
+def test_failures_have_a_type(traced, name, arguments, error):
+    Executor(TOOLS, hooks=spans(traced.tracer)).run_sync(call(name, arguments))
+    (span,) = traced.all
+    assert span.attributes["error.type"] == error
+    assert span.status.status_code is StatusCode.ERROR
+
+
+def test_a_name_that_no_tool_has_is_not_the_name_of_the_span(traced):
+    Executor(TOOLS, hooks=spans(traced.tracer)).run_sync(call("x" * 1_000 + "\ud800", {}))
+    span = traced.one("execute_tool")
+    assert len(span.attributes["gen_ai.tool.name"]) <= 200
+    assert traced.file.getvalue()
+
+
+def test_a_call_that_was_cut_off_has_a_span(traced):
+    Executor(TOOLS, hooks=spans(traced.tracer)).run_sync(RawCall("c", "add", '{"numb', is_cut_off=True))
+    assert traced.all[0].attributes["error.type"] == "cut_off"
+
+
+# --- parents and children ------------------------------------------------------------------------
+
+
+def nested(traced, *, is_async):
+    if is_async:
+
+        async def work(place: int) -> str:
+            with traced.tracer.start_as_current_span(f"inner {place}"):
+                await asyncio.sleep(0)
+            return "ok"
+    else:
+
+        def work(place: int) -> str:
+            with traced.tracer.start_as_current_span(f"inner {place}"):
+                return threading.current_thread().name
+
+    return tool(work)
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["in a thread", "async"])
+def test_spans_of_a_tool_are_children_of_its_call(traced, is_async):
+    executor = Executor([nested(traced, is_async=is_async)], hooks=spans(traced.tracer))
+    calls = [call("work", {"place": place}, str(place)) for place in range(20)]
+    with traced.tracer.start_as_current_span("outside"):
+        asyncio.run(executor.run(calls))
+    outside = traced.one("outside")
+    by_id = {span.context.span_id: span for span in traced.all}
+    for place in range(20):
+        parent = by_id[traced.one(f"inner {place}").parent.span_id]
+        assert parent.attributes["gen_ai.tool.call.id"] == str(place)
+        assert parent.parent.span_id == outside.context.span_id
+
+
+def test_calls_that_are_streamed_under_trio_have_spans(traced):
+    executor = Executor(TOOLS, hooks=spans(traced.tracer))
+
+    async def main():
+        calls = [call("order", {"item": str(place)}, str(place)) for place in range(5)]
+        with traced.tracer.start_as_current_span("outside"):
+            async with executor.stream(calls) as results:
+                return [result.content async for result in results]
+
+    assert len(trio.run(main)) == 5
+    outside = traced.one("outside")
+    inside = traced.named("execute_tool order")
+    assert {span.parent.span_id for span in inside} == {outside.context.span_id}
+    assert len(inside) == 5
+
+
+def test_a_span_is_current_only_inside_its_call(traced):
+    executor = Executor(TOOLS, hooks=spans(traced.tracer))
+    executor.run_sync(call("add", {"numbers": []}))
+    assert trace.get_current_span() is trace.INVALID_SPAN
+
+
+def test_a_call_that_is_cancelled_ends_its_span(traced):
+    entered = asyncio.Event()
+
+    @tool
+    async def wait() -> str:
+        """Wait."""
+        entered.set()
+        await asyncio.Event().wait()
+
+    async def main():
+        running = asyncio.ensure_future(Executor([wait], hooks=spans(traced.tracer)).run(call("wait", {})))
+        await entered.wait()
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+    asyncio.run(main())
+    span = traced.one("execute_tool wait")
+    assert span.attributes["error.type"] == "asyncio.exceptions.CancelledError"
+
+
+def test_an_exception_that_passes_through_is_the_error_of_its_span(traced):
+    executor = Executor(TOOLS, hooks=spans(traced.tracer), pass_through=(ZeroDivisionError,))
+    with pytest.raises(ZeroDivisionError):
+        executor.run_sync(call("broken", {"secret": "x"}))
+    assert traced.one("execute_tool broken").attributes["error.type"] == "ZeroDivisionError"
+
+
+def test_a_call_that_runs_again_has_one_span(traced):
+    runs = []
+
+    @tool
+    def shaky() -> str:
+        """Fail at first."""
+        runs.append(1)
+        if len(runs) == 1:
+            raise ValueError
+        return "ok"
+
+    @hook.after(shaky)
+    def again(call):
+        return RunAgain() if call.error else None
+
+    Executor([shaky], hooks=[spans(traced.tracer), again]).run_sync(call("shaky", {}))
+    assert "error.type" not in traced.one("execute_tool shaky").attributes
+    assert len(runs) == 2
+
+
+# --- people --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answer", "decision"), [(True, "approved"), (False, "rejected"), (None, "none")], ids=str
+)
+def test_what_a_person_says_is_recorded_and_is_no_error(traced, answer, decision):
+    executor = Executor(TOOLS, hooks=spans(traced.tracer), confirm=lambda _: answer)
+    executor.run_sync(call("pay", {"amount": 1}))
+    span = traced.one("execute_tool pay")
+    assert span.attributes["operator_schema.approval"] == decision
+    assert span.attributes["operator_schema.approval.seconds"] >= 0
+    assert span.status.status_code is StatusCode.UNSET
+
+
+def offered(*calls):
+    toolset = Toolset(*TOOLS)
+    return toolset, toolset.offer().round(list(calls))
+
+
+def test_a_round_has_a_span_and_so_has_each_call_that_ended(traced):
+    _, round_ = offered(
+        call("add", {"numbers": [1]}, "a"),
+        call("add", {"numbers": "x"}, "b"),
+        call("pay", {"amount": 1}, "c"),
+        call("order", {"item": "x", "count": "2"}, "d"),
+        call("nobody", {}, "e"),
+    )
+    asyncio.run(Executor(TOOLS, hooks=spans(traced.tracer, record_arguments=True)).run(round_))
+    outside = traced.one("execute_round")
+    assert {key: value for key, value in outside.attributes.items() if key != "operator_schema.round.id"} == {
+        "operator_schema.round.handled": 2,
+        "operator_schema.round.issue": 2,
+        "operator_schema.round.deferred": 1,
+    }
+    assert events(outside, "operator_schema.deferred") == [
+        {"gen_ai.tool.name": "pay", "gen_ai.tool.call.id": "c"}
+    ]
+    inside = [span for span in traced.all if span is not outside]
+    assert {span.parent.span_id for span in inside} == {outside.context.span_id}
+    ids = {span.attributes["gen_ai.tool.call.id"]: span for span in inside}
+    assert sorted(ids) == ["a", "b", "d", "e"]
+    assert len(events(ids["b"], "operator_schema.problem")) == 1
+    assert len(events(ids["d"], "operator_schema.repair")) == 1
+    assert ids["e"].name == "execute_tool"
+
+
+def test_a_call_that_is_approved_after_a_restart_knows_how_long_it_waited(traced, monkeypatch):
+    toolset, round_ = offered(call("pay", {"amount": 1}), call("add", {"numbers": "x"}, "wrong"))
+    executor = Executor(toolset, hooks=spans(traced.tracer))
+    waiting = asyncio.run(executor.run(round_))
+    data = json.dumps(waiting.as_dict())
+    day = 86_400
+    now = time.time()
+    monkeypatch.setattr("operator_schema.adapters.opentelemetry.time", lambda: now + day)
+    restored = toolset.restore_round(data).approve("c1")
+    done = asyncio.run(executor.run(restored))
+    assert done.is_complete
+    span = traced.one("execute_tool pay")
+    assert span.attributes["operator_schema.approval"] == "approved"
+    assert day <= span.attributes["operator_schema.approval.seconds"] < day + 3_600
+    assert len(traced.named("execute_tool add")) == 1  # what was wrong before isn't said again
+
+
+def test_a_call_that_a_person_refused_before_is_an_event_of_the_round(traced):
+    toolset, round_ = offered(call("pay", {"amount": 1}), call("pay", {"amount": 2}, "c2"))
+    executor = Executor(toolset, hooks=spans(traced.tracer))
+    waiting = asyncio.run(executor.run(round_))
+    restored = toolset.restore_round(waiting.as_dict()).approve("c2")
+    asyncio.run(executor.run(restored.reject("c1", "no")))
+    span = traced.one("execute_tool pay")
+    assert span.attributes["gen_ai.tool.call.id"] == "c2"
+    assert span.attributes["operator_schema.approval"] == "approved"
+    assert events(traced.named("execute_round")[-1], "operator_schema.rejected") == [
+        {"gen_ai.tool.name": "pay", "gen_ai.tool.call.id": "c1"}
+    ]
+
+
+def test_calls_that_hooks_end_have_spans(traced):
+    def decide(call):
+        return Complete("made up") if call.id == "a" else Reject("no")
+
+    _, round_ = offered(call("order", {"item": "x"}, "a"), call("order", {"item": "x"}, "b"))
+    asyncio.run(Executor(TOOLS, hooks=[spans(traced.tracer), decide]).run(round_))
+    found = {span.attributes["gen_ai.tool.call.id"]: span for span in traced.named("execute_tool order")}
+    assert found["b"].attributes["operator_schema.code"] == "rejected"
+    assert sorted(found) == ["a", "b"]
+
+
+def test_a_hook_that_fails_fails_the_span_of_its_round(traced):
+    def fail(_):
+        raise KeyError
+
+    _, round_ = offered(call("order", {"item": "x"}))
+    with pytest.raises(Exception, match="KeyError"):
+        asyncio.run(Executor(TOOLS, hooks=[spans(traced.tracer), fail]).run(round_))
+    outside = traced.one("execute_round")
+    assert outside.attributes["error.type"] == "operator_schema.rounds.round.HookError"
+
+
+def test_a_question_of_a_tool_is_no_error(traced):
+    @tool
+    def ask() -> str:
+        """Ask."""
+        raise NeedsInput("May I?", bool)
+
+    Executor([ask], hooks=spans(traced.tracer)).run_sync(call("ask", {}))
+    span = traced.one("execute_tool ask")
+    assert span.attributes["operator_schema.code"] == "needs_input"
+    assert span.status.status_code is StatusCode.UNSET
+
+
+# --- what is exported ----------------------------------------------------------------------------
+
+
+def test_replay_reads_what_the_exporter_writes(traced, tmp_path, capsys):
+    executor = Executor(TOOLS, hooks=spans(traced.tracer, record_arguments=True))
+    executor.run_sync([call("add", {"numbers": [1]}, "a"), call("add", '{"numbers": "x"}', "b")])
+    _, round_ = offered(call("order", {"item": "x"}, "c"), call("nobody", {}, "d"))
+    asyncio.run(executor.run(round_))
+    log, tools = tmp_path / "spans.jsonl", tmp_path / "tools.json"
+    log.write_text(traced.file.getvalue(), encoding="utf-8")
+    tools.write_text(snapshot_of(TOOLS).as_text(), encoding="utf-8")
+    assert main(["replay", str(log), "--against", str(tools), "--json"]) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert (report["calls"], report["unknown"], report["unreadable"]["count"]) == (4, {"nobody": 1}, 0)
+    counts = {name: (one["fits"], one["fails"]) for name, one in report["tools"].items() if one["calls"]}
+    assert counts == {"add": (1, 1), "order": (1, 0)}
+
+
+def test_durations_are_measured_with_a_meter(traced):
+    reader = InMemoryMetricReader()
+    meter = MeterProvider(metric_readers=[reader]).get_meter("tests")
+    executor = Executor(TOOLS, hooks=spans(traced.tracer, meter=meter))
+    executor.run_sync([call("add", {"numbers": []}), call("add", {}), call("made_up", {})])
+    (metric,) = reader.get_metrics_data().resource_metrics[0].scope_metrics[0].metrics
+    assert (metric.name, metric.unit) == ("gen_ai.execute_tool.duration", "s")
+    points = {
+        (point.attributes["gen_ai.tool.name"], point.attributes.get("error.type")): point.count
+        for point in metric.data.data_points
+    }
+    assert points == {("add", None): 1, ("add", "invalid_params"): 1, ("_OTHER", "tool_not_found"): 1}
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "opentelemetry.md"
+
+
+def test_the_page_lists_every_attribute_and_event(traced):
+    both = {"record_arguments": True, "record_results": True}
+    executor = Executor([*TOOLS, mistyped], hooks=spans(traced.tracer, **both))
+    short = executor.with_(hooks=spans(traced.tracer, **both, max_length=1))
+    calls = [
+        call("order", {"item": "x", "count": "2", "colour": 1}),
+        call("add", {}),
+        call("mistyped", {}),
+        call("order", {"item": "long"}),
+    ]
+    for one in (executor, short):
+        one.run_sync(calls)
+    wrong = call("add", {}, "c3")
+    _, round_ = offered(call("pay", {"amount": 1}), call("pay", {"amount": 2}, "c2"), wrong)
+    waiting = executor.run_sync(round_)
+    executor.run_sync(waiting.reject("c1", "no"))
+    executor.run_sync(waiting.approve("c1"))
+    shown = {name for span in traced.all for name in span.attributes}
+    shown |= {event.name for span in traced.all for event in span.events}
+    shown |= {name for span in traced.all for event in span.events for name in event.attributes}
+    pattern = r"`((?:gen_ai|operator_schema)\.[a-z_.]+|error\.type)`"
+    listed = set(re.findall(pattern, PAGE.read_text(encoding="utf-8")))
+    # A histogram, and the calls of tools without a function.
+    listed -= {"gen_ai.execute_tool.duration", "operator_schema.round.pending"}
+    assert shown == listed
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [({"tracer": "x"}, TypeError), ({"meter": 3}, TypeError), ({"max_length": 0}, ValueError)],
+    ids=str,
+)
+def test_wrong_options_are_refused(options, error):
+    with pytest.raises(error, match=next(iter(options))):
+        spans(**options)
+
+
+WITHOUT_SPANS = """
+import sys
+from operator_schema import Executor, RawCall, tool
+@tool
+def add(numbers: list[float]) -> float:
+    'Add numbers.'
+    return sum(numbers)
+assert Executor([add]).run_sync(RawCall("c", "add", {"numbers": [1]})).content == "1.0"
+print([name for name in sys.modules if "opentelemetry" in name or name.endswith(".around")])
+"""
+
+
+@pytest.mark.needs_process
+def test_nothing_is_imported_for_spans_that_nobody_asked_for():
+    done = subprocess.run([sys.executable, "-c", WITHOUT_SPANS], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_what_a_tool_runs_itself_is_not_taken_for_a_call_of_the_round(traced):
+    inner = Executor(TOOLS, hooks=spans(traced.tracer))
+
+    @tool
+    async def outer() -> str:
+        """Call another tool, with the id of a call that a hook ends."""
+        return (await inner.run(call("order", {"item": "inner"}, "same"))).content
+
+    def end(one):
+        return Complete("ended") if one.name == "order" else None
+
+    toolset = Toolset(outer, order)
+    round_ = toolset.offer().round([call("outer", {}, "o"), call("order", {"item": "x"}, "same")])
+    asyncio.run(Executor(toolset, hooks=[spans(traced.tracer), end]).run(round_))
+    parents = [span.parent.span_id for span in traced.named("execute_tool order")]
+    round_span, outer_span = traced.one("execute_round"), traced.one("execute_tool outer")
+    assert sorted(parents) == sorted([round_span.context.span_id, outer_span.context.span_id])
