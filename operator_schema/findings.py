@@ -261,7 +261,7 @@ was written as the field's own · one value became an array of it · the text wa
 
 
 def repaired(path: tuple[str | int, ...], kind: RepairKind, before: str, after: str) -> Finding:
-    """Return that something was put right, from excerpts of what came and of what was read instead."""
+    """Return that something was corrected, from excerpts of what came and of what was read instead."""
     return Finding(path, kind, f"{before} read as {after} ({kind})", after, before, severity="note")
 
 
@@ -276,7 +276,7 @@ class DecodeReport(Value, Generic[T]):
 
     Attributes:
         instance: what `decode` returns.
-        findings: what was put right, in the order of the fields, then the keys that name no field, at most
+        findings: what was corrected, in the order of the fields, then the keys that name no field, at most
             100 of them. The code of a repair is its kind, `received` what came and `expected` what was read
             instead; the code of a key is `ignored`.
     """
@@ -296,7 +296,7 @@ class DecodeReport(Value, Generic[T]):
 
     @property
     def repairs(self) -> tuple[Finding, ...]:
-        """The findings about what was put right; there are none without `repair=True`."""
+        """The findings about what was corrected; there are none without `repair=True`."""
         return tuple([finding for finding in self.findings if finding.code != "ignored"])
 
     @property

@@ -18,10 +18,34 @@ if TYPE_CHECKING:
     from inspect import Signature
     from typing import ClassVar, Self
 
-__all__ = ["Generic", "T", "Value", "ValueType", "content_of", "instead_of", "is_same_state", "set_once"]
+__all__ = [
+    "Generic",
+    "Immutable",
+    "T",
+    "Value",
+    "ValueType",
+    "content_of",
+    "instead_of",
+    "is_same_state",
+    "set_once",
+]
 
 
 set_once = object.__setattr__
+
+
+class Immutable:
+    """A base of classes whose attributes can't be changed."""
+
+    __slots__: ClassVar[tuple[str, ...]] = ()
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        message = f"{type(self).__name__} is immutable: {name} can't be set"
+        raise AttributeError(message)
+
+    def __delattr__(self, name: str) -> NoReturn:
+        message = f"{type(self).__name__} is immutable: {name} can't be deleted"
+        raise AttributeError(message)
 
 
 @dataclass_transform(frozen_default=True)
@@ -96,7 +120,7 @@ else:
             return cls if cls is Generic else GenericAlias(cls, parameter)
 
 
-class Value(metaclass=ValueType):
+class Value(Immutable, metaclass=ValueType):
     """Compare, print, copy and pickle by content, and refuse to change."""
 
     if TYPE_CHECKING:
@@ -128,14 +152,6 @@ class Value(metaclass=ValueType):
             message = f"{type(self).__name__} has nothing to replace that is named {names}"
             raise TypeError(message)
         return type(self)(*[changes.get(name, getattr(self, name)) for name in self.__slots__])
-
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        message = f"{type(self).__name__} is immutable: {name} can't be set"
-        raise AttributeError(message)
-
-    def __delattr__(self, name: str) -> NoReturn:
-        message = f"{type(self).__name__} is immutable: {name} can't be deleted"
-        raise AttributeError(message)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Value) or other.__class__ is not self.__class__:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .base import Adapter, blocks_of, needing
+from .base import Adapter, needing
+from .conversions import blocks_of
 
 with needing("agent_framework", "agent-framework-core 1.23 or newer", "agent-framework"):
     from agent_framework import (

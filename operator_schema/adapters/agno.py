@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .base import Adapter, LiveTools, hints_of, needing
+from .base import Adapter, LiveTools, needing
+from .conversions import hints_of
 
 with needing("agno", "agno 3.1 or newer", "agno"):
     from agno.agent import Agent

@@ -5,24 +5,22 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import contextmanager
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, ParamSpec, TypeAlias, TypeVar, cast
 
-from ..codec.codec import Codec
-from ..errors import DecodeError
 from ..execution import Executor, check_confirm
 from ..immutable import Value
+from ..message_text import nearest, quote, received
 from ..rounds import Registry
-from ..tools import RawCall, Text, Tool, is_awaitable, register_handed_through, register_injected
-from . import checks
+from ..tools import RawCall, Tool, is_awaitable, register_handed_through, register_injected
 
 if TYPE_CHECKING:
     from collections.abc import Generator
-    from typing import Self, Unpack
+    from typing import Self
 
     from ..execution import Confirm, OnProgress
     from ..rounds import ToolCall, Toolset
-    from ..schema.style import StyleOptions
-    from ..tools import ToolDefinition, ToolResult
+    from ..tools import ToolResult
 
 __all__ = [
     "Adapter",
@@ -32,16 +30,9 @@ __all__ = [
     "Runner",
     "T",
     "Tools",
-    "blocks_of",
-    "data_of",
-    "flat_definition",
-    "hints_of",
-    "is_text",
     "listed",
     "needing",
-    "output_class",
     "registry_of",
-    "texts_of",
     "with_state",
 ]
 
@@ -174,7 +165,7 @@ class Adapter(Generic[T]):
             ValueError: the executor doesn't have this tool, or the framework can't take it.
         """
         self._check_native(native)
-        checks.check_tool(tool)
+        _check_tool(tool)
         return self.made(tool, self._runner([tool], context, executor, confirm, tool), native)
 
     def to_tools(
@@ -239,7 +230,7 @@ class Adapter(Generic[T]):
         Raises:
             ValueError: the framework can't call it.
         """
-        checks.check_parameters(tool, self._name, self._taken)
+        _check_parameters(tool, self._name, self._taken)
         return self._make(tool, runner, **native)
 
     def _runner(
@@ -251,23 +242,23 @@ class Adapter(Generic[T]):
         only: Tool[..., Any] | None,
         **limits: Any,
     ) -> Runner:
-        checks.check_context(context)
+        _check_context(context)
         check_confirm(confirm)
         if isinstance(tools, Executor):
-            executor = checks.only_executor(tools, executor)
+            executor = _only_executor(tools, executor)
         elif executor is None:
             executor = Executor(registry_of(tools), **limits)
         elif only is None:
-            checks.check_executor(executor, registry_of(tools))
+            _check_executor(executor, registry_of(tools))
         else:
-            checks.check_has(executor, only)
+            _check_has(executor, only)
         executor = executor.for_host(**self._limits)
         context = executor.context if context is None else context
         return Runner(executor, context, confirm, self._own, self.asks, self._agreed)
 
     def _check_native(self, native: Mapping[str, Any]) -> None:
         if self._options is not None:
-            checks.check_options(native, *self._options)
+            _check_options(native, *self._options)
 
 
 def with_state(attribute: str, cls: type | None = None) -> Callable[[Any], Mapping[Any, Any]]:
@@ -522,106 +513,6 @@ def listed(make: Callable[P, L]) -> Callable[P, list[L]]:
     return make_list
 
 
-def blocks_of(
-    result: ToolResult,
-    table: Mapping[Any, Callable[[Any], Any]],
-    text: Callable[[str], Any],
-    native: tuple[type, ...] = (),
-) -> Any:
-    """Return a result as blocks of a framework; None if its text says everything.
-
-    What is of the framework's own classes stays as it is: a value, or a list with what is beside it.
-
-    Args:
-        result: of the call.
-        table: class of a part to what makes a block of one, or returns None where the framework takes no such
-            data. What isn't in the table, or can't be a block, is a text.
-        text: makes a block of a text.
-        native: the framework's own classes.
-    """
-    value: Any = result.value
-    if isinstance(value, native):
-        return value
-    if isinstance(value, (list, tuple)) and any(isinstance(one, native) for one in cast("list[Any]", value)):
-        return list(cast("list[Any]", value))
-    made = [(part, table[type(part)](part) if type(part) in table else None) for part in result.parts]
-    if all(block is None for _, block in made):
-        return None
-    return [text(part.as_text()) if block is None else block for part, block in made]
-
-
-def data_of(result: ToolResult) -> Any:
-    """Return the JSON of a result; its text where a hook replaced that, or it was cut."""
-    return result.content if result.json is None and result.content != "null" else result.json
-
-
-def texts_of(result: ToolResult, text: Callable[[str], Any]) -> list[Any]:
-    """Return the parts of a result as blocks of text."""
-    return [text(part.as_text()) for part in result.parts]
-
-
-def is_text(result: ToolResult) -> bool:
-    """Return whether a result has neither images nor other data."""
-    return all(isinstance(part, Text) for part in result.parts)
-
-
-def hints_of(tool: Tool[..., Any]) -> dict[str, Any]:
-    """Return what a tool says about itself by the names of MCP, which frameworks take too."""
-    said = tool.annotations
-    hints = {
-        "title": said.title,
-        "readOnlyHint": said.read_only,
-        "destructiveHint": said.destructive,
-        "idempotentHint": said.idempotent,
-        "openWorldHint": said.open_world,
-    }
-    return {name: hint for name, hint in hints.items() if hint is not None}
-
-
-def output_class(cls: type[T], failed: Callable[[str], Exception]) -> type[T]:
-    """Return a class that frameworks take for a model of pydantic, and that gives instances of another class.
-
-    Args:
-        cls: of the answer.
-        failed: makes what is raised for an answer that doesn't fit, of the text for the model.
-
-    Raises:
-        SchemaError: its fields can't be read.
-        TypeError: its JSON isn't an object.
-    """
-    from pydantic import BaseModel  # a framework that takes such a class has it
-    from pydantic_core import core_schema
-
-    codec = Codec(cls)
-    name = codec.name
-    schema = codec.json_schema(inline=True)
-    if schema.get("type") != "object":
-        message = f"output_type takes a class whose JSON is an object, such as a dataclass, not {name}"
-        raise TypeError(message)
-
-    def decode(answer: object) -> T:
-        try:
-            return codec.decode(answer)
-        except DecodeError as error:
-            raise failed(str(error)) from None
-
-    class Output(BaseModel):
-        def __new__(cls, /, **fields: Any) -> Any:
-            return decode(fields)
-
-        @classmethod
-        def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> Any:
-            return core_schema.no_info_plain_validator_function(decode)
-
-        @classmethod
-        def __get_pydantic_json_schema__(cls, _schema: Any, _handler: Any) -> Any:
-            return {"title": name, **schema}
-
-    Output.__name__ = Output.__qualname__ = name
-    Output.__doc__ = cls.__doc__
-    return cast("type[T]", Output)
-
-
 def registry_of(tools: Tools) -> Registry:
     """Return tools as a registry, in which those that a toolset hides are switched off."""
     if isinstance(tools, Executor):
@@ -629,20 +520,117 @@ def registry_of(tools: Tools) -> Registry:
     return tools if isinstance(tools, Registry) else Registry(tools)
 
 
-def flat_definition(tool: Tool[..., Any], framework: str, **style: Unpack[StyleOptions]) -> ToolDefinition:
-    """Return what the model reads of a tool, for a framework that drops definitions of a schema.
+# --- is what an adapter is given of the right kind? ------------------------------------------------
+
+
+def _check_parameters(tool: Tool[..., Any], framework: str, taken: Iterable[str]) -> None:
+    """Check that a framework can call a tool by the names of its parameters.
 
     Args:
         tool: as the model sees it.
         framework: its name, for the message.
-        style: as `Tool.definition` takes it.
+        taken: names that its own way of calling tools needs.
 
     Raises:
-        ValueError: the tool takes a recursive type.
+        ValueError: a parameter has such a name.
     """
-    style["inline"] = True
-    definition = tool.definition(**style)
-    if "$defs" in definition["input_schema"]:
-        message = f"{framework} can't show recursive types, and {tool.name} takes one"
+    properties = tool.input_schema().get("properties", {})
+    for name in taken:
+        if name in properties:
+            message = (
+                f"{framework} can't call {tool.name}: it needs the name {name} itself. "
+                "Rename the parameter, or give it an alias"
+            )
+            raise ValueError(message)
+
+
+def _check_tool(tool: Any) -> None:
+    """Check what is given as a tool.
+
+    Raises:
+        TypeError: it isn't one.
+    """
+    if not isinstance(tool, Tool):
+        message = f"to_tool takes a tool made by @tool or @tool_input, not {received(tool)}{_remedy(tool)}"
+        raise TypeError(message)
+
+
+def _remedy(given: object) -> str:
+    if isinstance(given, FunctionType):
+        return ": decorate it with @tool"
+    return ": use to_tools for several" if hasattr(type(given), "__iter__") else ""
+
+
+def _only_executor(executor: Executor, other: Executor | None) -> Executor:
+    """Return the executor that is given in place of tools.
+
+    Raises:
+        TypeError: there is another one.
+    """
+    if other is not None:
+        message = "the executor given in place of tools already has them: leave out executor="
+        raise TypeError(message)
+    return executor
+
+
+def _check_executor(executor: Executor, registry: Registry) -> None:
+    """Check what is given as the executor of the tools of a registry.
+
+    Raises:
+        TypeError: it isn't one.
+        ValueError: it has other tools.
+    """
+    _check_is_executor(executor)
+    if executor.registry is not registry and list(executor.registry) != list(registry):
+        message = "the executor has other tools: give the same registry to both, Executor(registry, …)"
         raise ValueError(message)
-    return definition
+
+
+def _check_options(native: Mapping[str, Any], known: Iterable[str], owner: str) -> None:
+    """Check options that go to a class of the framework which takes whatever it gets.
+
+    Args:
+        native: as the user gave them.
+        known: names of the options that it has.
+        owner: its name, for the message.
+
+    Raises:
+        TypeError: one is unknown.
+    """
+    names = list(known)
+    for name in native:
+        if name not in names:
+            near = nearest(name, names)
+            hint = "" if near is None else f"; did you mean {near}?"
+            message = f"unknown option {quote(name)}: neither an adapter nor {owner} has it{hint}"
+            raise TypeError(message)
+
+
+def _check_context(context: Any) -> None:
+    """Check what is given as the context.
+
+    Raises:
+        TypeError: it is neither a mapping nor a function.
+    """
+    if context is not None and not isinstance(context, Mapping) and not callable(context):
+        message = f"context is a mapping, or a function that returns one, not {received(context)}"
+        raise TypeError(message)
+
+
+def _check_is_executor(executor: Any) -> None:
+    if not isinstance(executor, Executor):
+        message = f"executor is an Executor, not {received(executor)}"
+        raise TypeError(message)
+
+
+def _check_has(executor: Executor, tool: Tool[..., Any]) -> None:
+    """Check what is given as the executor of one tool; it may have more.
+
+    Raises:
+        TypeError: it isn't one.
+        ValueError: it has another tool of this name, or none.
+    """
+    _check_is_executor(executor)
+    if tool.name not in executor.registry or executor.registry[tool.name] != tool:
+        message = f"the executor has no such tool {tool.name}: give both the same, Executor([{tool.name}], …)"
+        raise ValueError(message)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .base import Adapter, flat_definition, needing
+from .base import Adapter, needing
+from .conversions import flat_definition
 
 with needing("dspy", "dspy 3.4 or newer", "dspy"):
     from dspy import Image as DspyImage

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from .base import Adapter, LiveTools, blocks_of, needing
+from .base import Adapter, LiveTools, needing
+from .conversions import blocks_of
 
 with needing("fastmcp", "fastmcp 4.1 or newer", "fastmcp"):
     from fastmcp import Context as FastMCPContext

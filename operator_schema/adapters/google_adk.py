@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .base import Adapter, LiveTools, blocks_of, data_of, is_text, needing
+from .base import Adapter, LiveTools, needing
+from .conversions import blocks_of, data_of, is_text
 
 with needing("google.adk", "google-adk 2.13 or newer", "google-adk"):
     from google.adk.tools import BaseTool

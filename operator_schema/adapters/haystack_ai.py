@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn, get_args
 
-from .base import Adapter, LiveTools, blocks_of, is_text, needing
+from .base import Adapter, LiveTools, needing
+from .conversions import blocks_of, is_text
 
 with needing("haystack", "haystack-ai 3.4 or newer", "haystack-ai"):
     from haystack.components.agents.state import State

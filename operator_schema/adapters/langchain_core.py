@@ -11,7 +11,8 @@ from __future__ import annotations
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .base import Adapter, LiveTools, T, blocks_of, needing, output_class, with_state
+from .base import Adapter, LiveTools, T, needing, with_state
+from .conversions import blocks_of, output_class
 
 with needing("langchain_core", "langchain-core 1.8 or newer", "langchain-core"):
     from langchain_core.runnables import RunnableConfig

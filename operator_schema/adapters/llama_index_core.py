@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .base import Adapter, LiveTools, blocks_of, needing, texts_of
+from .base import Adapter, LiveTools, needing
+from .conversions import blocks_of, texts_of
 
 with needing("llama_index.core", "llama-index-core 0.14 or newer", "llama-index-core"):
     from llama_index.core.base.llms.types import AudioBlock, DocumentBlock, ImageBlock, TextBlock

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .base import Adapter, blocks_of, needing, output_class, registry_of, with_state
+from .base import Adapter, needing, registry_of, with_state
+from .conversions import blocks_of, output_class
 
 with needing("agents", "openai-agents 0.24 or newer", "openai-agents"):
     from agents import (

@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .base import Adapter, LiveTools, T, blocks_of, data_of, listed, needing, output_class, with_state
+from .base import Adapter, LiveTools, T, listed, needing, with_state
+from .conversions import blocks_of, data_of, output_class
 
 with needing("pydantic_ai", "pydantic-ai-slim 2.68 or newer", "pydantic-ai"):
     from pydantic_ai import (

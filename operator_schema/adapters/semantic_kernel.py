@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from .base import Adapter, flat_definition, needing
+from .base import Adapter, needing
+from .conversions import flat_definition
 
 with needing("semantic_kernel", "semantic-kernel 1.45 or newer", "semantic-kernel"):
     from semantic_kernel import Kernel

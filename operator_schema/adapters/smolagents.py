@@ -12,7 +12,8 @@ from __future__ import annotations
 from copy import copy, deepcopy
 from typing import TYPE_CHECKING, Any, cast
 
-from .base import Adapter, flat_definition, is_text, needing
+from .base import Adapter, needing
+from .conversions import flat_definition, is_text
 
 with needing("smolagents", "smolagents 1.26 or newer", "smolagents"):
     from smolagents import AgentImage

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .base import Adapter, blocks_of, hints_of, is_text, needing, texts_of
+from .base import Adapter, needing
+from .conversions import blocks_of, hints_of, is_text, texts_of
 
 with needing("strands", "strands-agents 1.62 or newer", "strands-agents"):
     from strands import ToolContext

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import MISSING
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
-from ..immutable import Generic, T, set_once
+from ..immutable import Generic, Immutable, T, set_once
 from ..introspect.classes import form_of
 from ..introspect.hints import annotation_key, name_of
 from ..introspect.leaves import SchemaLeaf, leaf_generation
@@ -14,14 +14,14 @@ from ..introspect.nodes import UNKNOWN, AnyNode
 from ..introspect.walk import ResultWalk, Walk
 from ..json_values import MAX_DEPTH, copy_json, to_json_text
 from .interpret import fits_plainly, interpret
-from .problems import GiveUp, Problems, RefusedTextError, ignored_keys
-from .tiers import Tiers
+from .problems import GiveUp, Problems, decode_error, ignored_keys
+from .tiered_compilation import Tiers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping
     from typing import Self, Unpack
 
-    from ..errors import DecodeError, SchemaError
+    from ..errors import DecodeError
     from ..findings import DecodeReport, Finding
     from ..introspect.annotations import Defaulted
     from ..introspect.nodes import Graph, Node
@@ -46,7 +46,7 @@ DEFAULTS: Mapping[str, Any] = {
 """The options of a codec that was given none."""
 
 
-class Codec(Generic[T]):
+class Codec(Immutable, Generic[T]):
     """Register a type: walk it once, check everything, keep the result.
 
     A codec is immutable, may be used from any number of threads, and pickles as its type and
@@ -92,38 +92,29 @@ class Codec(Generic[T]):
     @overload
     def __init__(self: Codec[Any], annotation: Any, /, **options: Unpack[CodecOptions]) -> None: ...
     def __init__(self, annotation: Any, /, **options: Unpack[CodecOptions]) -> None:
-        checked = _with_defaults(options) if options else DEFAULTS
-        leaves: tuple[SchemaLeaf[Any], ...] = checked["leaves"]
-        max_depth: int = checked["max_depth"]
+        checked = DEFAULTS
+        if options:
+            from .options import checked_options  # most codecs are given none
+
+            checked = {**DEFAULTS, **checked_options(options)}
         own_name = name_of(annotation)
         walk = self._walk_class(
-            leaves,
+            checked["leaves"],
             checked["unknown_fields"] == "reject",
             checked["namespace"] or {},
-            max_depth,
+            checked["max_depth"],
             checked["attribute_docs"],
         )
-        try:
-            graph = walk.graph(annotation, own_name, checked["param_descriptions"])
-        except RecursionError:
-            raise _too_deep(own_name) from None
-        complaints = walk.complaints
-        if walk.defaulted:
-            complaints += _check_defaults(walk.defaulted, graph, max_depth)
-        if complaints:
-            from ..errors import SchemaError
-            from ..introspect.source_code import with_places
-
-            raise SchemaError(own_name, with_places(complaints, graph))
+        graph = walk.checked_graph(annotation, own_name, checked["param_descriptions"], _default_faults)
         self._hold(graph, annotation, own_name, checked)
 
     @classmethod
     def from_graph(cls, graph: Graph, annotation: Any, name: str, options: Mapping[str, Any], /) -> Self:
-        """Return a codec of a graph that is there already.
+        """Return a codec of an existing graph.
 
         Args:
             graph: what the codec means.
-            annotation: what stands for it, as `type` returns it.
+            annotation: what `type` returns.
             name: of the type in errors, unless the options give one.
             options: the value of every option: `DEFAULTS`, with what `checked_options` returned.
         """
@@ -132,7 +123,11 @@ class Codec(Generic[T]):
         return made
 
     def _hold(self, graph: Graph, annotation: Any, own_name: str, checked: Mapping[str, Any]) -> None:
-        parse = checked["json_loads"]
+        parse = None
+        if checked["json_loads"] is not None:
+            from .json_text import parser_of
+
+            parse = parser_of(checked["json_loads"])
         graph_of: Any = _graph_of
         leaves: tuple[SchemaLeaf[Any], ...] = checked["leaves"]
         if leaves or self._walk_class is not Walk:
@@ -142,7 +137,7 @@ class Codec(Generic[T]):
         set_once(self, "_name", checked["name"] or own_name)
         set_once(self, "_graph", graph)
         set_once(self, "_options", checked)
-        set_once(self, "_parse", None if parse is None else _parser_of(parse))
+        set_once(self, "_parse", parse)
         set_once(self, "_tiers", Tiers(graph, checked["max_depth"], graph_of, exact=checked["repair"]))
 
     @property
@@ -166,7 +161,7 @@ class Codec(Generic[T]):
         return self._graph
 
     def again(self, annotation: Any, /, **options: Unpack[CodecOptions]) -> Self:
-        """Return a codec of the same kind, for the same type or one that took its place."""
+        """Return a codec of the same class, for the same type or one that replaces it."""
         return type(self)(annotation, **options)
 
     def json_schema(self, **options: Unpack[StyleOptions]) -> dict[str, Any]:
@@ -186,12 +181,10 @@ class Codec(Generic[T]):
             TypeError: an option doesn't exist, or is neither True nor False.
         """
         if options:
-            from ..schema.style import style_of
+            from ..schema.style import render_in_style, style_of
 
             style = style_of(options)
             if style is not None:
-                from ..schema.style import render_in_style
-
                 return render_in_style(self._graph, self._encode_default, style, self._name)
         return _renderer()(self._graph, self._encode_default)
 
@@ -219,16 +212,15 @@ class Codec(Generic[T]):
         """
         compiled = self._tiers.decode
         if compiled is None:
-            if self._tiers.count("decode"):
-                _warm_up(self._compile_decoder)
+            self._tiers.count("decode", self._compile_decoder)
             return self._decode_interpreted(value)
         decoded: T = compiled(value)
         return decoded
 
     def _decode_given_up(self, value: object) -> T:
         """Decode what the compiled decoder gave up on."""
-        if self._tiers.interpret is None and self._tiers.count("gave_up"):
-            _warm_up(self._tiers.compile_parts)
+        if self._tiers.interpret is None:
+            self._tiers.count("gave_up", self._tiers.compile_parts)
         return self._decode_interpreted(value)
 
     def _decode_interpreted(self, value: object) -> T:
@@ -264,16 +256,9 @@ class Codec(Generic[T]):
             DecodeError: the text isn't valid JSON, with line and column; or every problem of its value.
             TypeError: text is neither a string nor bytes.
         """
-        parse = self._parse
-        if parse is None:
-            return self.decode(self._read(text)[0])
-        value, problems = None, None
-        try:
-            value = parse(text)
-        except RefusedTextError as refused:
-            problems = _problems_of(refused)
+        value, _, problems = _text_reader()(text, self._parse, self._options["repair"])
         if problems is not None:
-            value, _ = self._repaired_text(text, problems)
+            raise self._error(problems)
         return self.decode(value)
 
     def decode_report(self, value: object) -> DecodeReport[T]:
@@ -319,27 +304,10 @@ class Codec(Generic[T]):
         return repair_value(self._graph, value, self._options["max_depth"])
 
     def _read(self, text: str | bytes | bytearray) -> tuple[Any, tuple[Finding, ...]]:
-        value, problems = _read_json(text) if self._parse is None else self._parsed(text)
-        return self._repaired_text(text, problems) if problems.found else (value, ())
-
-    def _parsed(self, text: str | bytes | bytearray) -> tuple[Any, Problems]:
-        assert self._parse is not None  # noqa: S101  # it is asked for where there is one
-        try:
-            return self._parse(text), Problems()
-        except RefusedTextError as refused:
-            return None, _problems_of(refused)
-
-    def _repaired_text(
-        self, text: str | bytes | bytearray, problems: Problems
-    ) -> tuple[Any, tuple[Finding, ...]]:
-        if self._options["repair"]:
-            from .json_text import read_nearly_json
-
-            read = None if self._parse is None else self._parsed
-            value, repairs, problems = read_nearly_json(text, problems, read)
-            if repairs:
-                return value, repairs
-        raise self._error(problems)
+        value, repairs, problems = _text_reader()(text, self._parse, self._options["repair"])
+        if problems is not None:
+            raise self._error(problems)
+        return value, repairs
 
     def _report(self, value: object, repairs: tuple[Finding, ...]) -> DecodeReport[T]:
         exact = self._tiers.exact
@@ -348,8 +316,8 @@ class Codec(Generic[T]):
             if made is not GiveUp:
                 report: DecodeReport[T] = _report_class()(made, repairs)
                 return report
-        elif self._tiers.count("report"):
-            _warm_up(self._compile_exact)
+        else:
+            self._tiers.count("report", self._compile_exact)
         from ..findings import DecodeReport, ignored
 
         repaired, more = self._repaired(value)
@@ -373,8 +341,7 @@ class Codec(Generic[T]):
         """
         compiled = self._tiers.encode
         if compiled is None:
-            if self._tiers.count("encode"):
-                _warm_up(self._compile_encoder)
+            self._tiers.count("encode", self._compile_encoder)
             return self._encode_interpreted(instance)
         return compiled(instance)
 
@@ -416,16 +383,10 @@ class Codec(Generic[T]):
             return self.encode(instance), ()  # type: ignore[arg-type]  # whether it is a T is the question
         except Exception as error:  # noqa: BLE001  # the value's own code may raise anything
             refused = error
-        from ..errors import EncodeError
-        from .lenient_encode import encode_leniently
+        from .lenient_encode import encode_refused
 
-        read = refused.run.iterators if isinstance(refused, EncodeError) and refused.run else None
-        encoded, notes, problems = encode_leniently(
-            self._graph, instance, self._options["max_depth"], self._graph_of, read
-        )
-        if problems.found:
-            raise EncodeError(self._name, problems.found, problems.omitted)
-        return encoded, notes
+        max_depth = self._options["max_depth"]
+        return encode_refused(self._graph, instance, refused, self._name, max_depth, self._graph_of)
 
     def _encode_interpreted(self, instance: T) -> Any:
         return self._encode_node(self._graph.root, instance)
@@ -466,7 +427,7 @@ class Codec(Generic[T]):
     def compile(self) -> Self:
         """Compile decoder and encoder now, instead of after the first calls.
 
-        A codec does this by itself once it is warm: for a program that would rather pay at start-up.
+        A codec does this by itself once it is warm. This is for programs that prefer to wait at start-up.
         The results are the same. What can't be compiled stays interpreted; `source` says why.
 
         Returns:
@@ -489,31 +450,16 @@ class Codec(Generic[T]):
     def _compile_decoder(self) -> None:
         tiers, cls = self._tiers, _Codec
         tiers.compile_decoder(self, self._decode_interpreted, cls._decode_given_up, cls._refusal)
-        self._publish("decode", tiers.decode)
+        tiers.publish(self, cls.decode)
 
     def _compile_exact(self) -> None:
-        tiers, cls = self._tiers, _Codec
-        tiers.compile_exact(self, _give_up, cls._refusal)
+        cls = _Codec
+        self._tiers.compile_exact(self, cls._refusal)
 
     def _compile_encoder(self) -> None:
         tiers, cls = self._tiers, _Codec
         tiers.compile_encoder(self, self._encode_interpreted, cls._encode_interpreted)
-        self._publish("encode", tiers.encode)
-
-    def _publish(self, name: str, compiled: Any) -> None:
-        """Store a compiled method in the instance, so that calling it skips the method of the class.
-
-        That saves 14 % of a decode of the smallest type. A method that a subclass, a test or somebody's
-        own code has put in its place stays.
-        """
-        method = _METHODS[name]
-        if name not in self.compiled or getattr(type(self), name) is not method or name in self.__dict__:
-            return
-        function = compiled.__func__
-        function.__name__, function.__qualname__ = name, method.__qualname__
-        function.__module__, function.__doc__ = method.__module__, method.__doc__
-        function.__annotations__ = method.__annotations__
-        self.__dict__[name] = compiled
+        tiers.publish(self, cls.encode)
 
     def source(self) -> str:
         """Return the Python source of the compiled decoder and encoder, for reading."""
@@ -523,10 +469,8 @@ class Codec(Generic[T]):
     def _encode_node(self, node: Node, value: object) -> Any:
         from .encode import encode_node
 
-        graph = self._graph
-        encoded, problems = encode_node(
-            node, graph.definitions, value, self._options["max_depth"], self._graph_of
-        )
+        definitions, max_depth = self._graph.definitions, self._options["max_depth"]
+        encoded, problems = encode_node(node, definitions, value, max_depth, self._graph_of)
         if problems.found:
             from ..errors import EncodeError
 
@@ -550,15 +494,7 @@ class Codec(Generic[T]):
         return self._error(problems)
 
     def _error(self, problems: Problems) -> DecodeError:
-        error = _decode_error()(
-            self._name,
-            problems.found,
-            self._expects,
-            problems.omitted,
-            self._example,
-        )
-        error.run = problems
-        return error
+        return decode_error(self._name, problems, self._expects, self._example)
 
     def _expects(self) -> str:
         # A call that fails is seldom the last one: the line is made once.
@@ -572,7 +508,7 @@ class Codec(Generic[T]):
     def example(self) -> Any:
         """Return a smallest valid value of the type, for docs, tests and prompts.
 
-        Fields that need not be there are left out; the rest hold their first example, the placeholder
+        Optional fields are left out; the others have their first example, the placeholder
         of their leaf, their first choice, or the least value that fits. A class's own checks are run.
 
         Returns:
@@ -582,53 +518,28 @@ class Codec(Generic[T]):
             ValueError: none was found, because a class's own check or a pattern refuses what was tried,
                 or every value is too large.
         """
-        made = self._found_example()
-        if made is _no_example():
+        found = self._found_example()
+        if not found:
             message = f"{self._name}: no value was found that decodes; give its fields examples"
             raise ValueError(message)
-        return copy_json(made)
+        return copy_json(found[0])
 
     def _example(self) -> Any:
-        made = self._found_example()
-        return None if made is _no_example() else made
+        return next(iter(self._found_example()), None)
 
-    def _found_example(self) -> Any:
-        from .example import example_of
+    def _found_example(self) -> tuple[Any, ...]:
+        from .example import checked_example
 
-        nothing = _no_example()
-        try:
-            made = example_of(self._graph, self._encode_node)
-            if made is nothing:
-                return nothing
-            _, problems = interpret(self._graph, made, self._options["max_depth"])
-        except Exception:  # noqa: BLE001  # the type's own code: its failure isn't part of this report
-            return nothing
-        return nothing if problems.found else made
+        return checked_example(self._graph, self._encode_node, self._options["max_depth"])
 
     def __repr__(self) -> str:
         return f"Codec({self._name})"
-
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        message = f"a Codec is immutable: {name} can't be set"
-        raise AttributeError(message)
-
-    def __delattr__(self, name: str) -> NoReturn:
-        message = f"a Codec is immutable: {name} can't be deleted"
-        raise AttributeError(message)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (self._annotation, dict(self._options))
 
 
 _Codec: type[Codec[Any]] = Codec
-_METHODS: Mapping[str, Any] = {name: vars(Codec)[name] for name in ("decode", "encode")}
-"""The methods that a compiled function may replace."""
-
-
-def _with_defaults(given: Mapping[str, Any]) -> dict[str, Any]:
-    from .options import checked_options  # most codecs are given none
-
-    return {**DEFAULTS, **checked_options(given)}
 
 
 @cache  # asking for the import each time would take as long as rendering a small schema
@@ -636,12 +547,6 @@ def _renderer() -> Callable[..., dict[str, Any]]:
     from ..schema.render import render
 
     return render
-
-
-def _no_example() -> Any:
-    from .example import NO_EXAMPLE
-
-    return NO_EXAMPLE
 
 
 @cache
@@ -653,76 +558,31 @@ def _report_class() -> type[DecodeReport[Any]]:
 
 
 @cache
-def _decode_error() -> type[DecodeError]:
-    # An import takes longer than the error, even where the module is there already.
-    from ..errors import DecodeError
-
-    return DecodeError
-
-
-def _parser_of(json_loads: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    from .json_text import parser_of
-
-    return parser_of(json_loads)
-
-
-def _read_json(text: str | bytes | bytearray) -> tuple[Any, Problems]:
+def _text_reader() -> Callable[..., tuple[Any, tuple[Finding, ...], Problems | None]]:
     # A program that decodes parsed values alone does not pay for the json module.
-    from .json_text import read_json
+    from .json_text import read_text
 
-    return read_json(text)
-
-
-def _problems_of(refused: RefusedTextError) -> Problems:
-    """Return the one problem of a text that a parser refused."""
-    problems = Problems()
-    problems.add(refused.problem)
-    return problems
-
-
-def _give_up(codec: Codec[Any], value: object) -> Any:  # noqa: ARG001  # called as a method that decodes
-    """Leave a value to `interpret`, which notes what is repaired and ignored."""
-    return GiveUp
-
-
-def _warm_up(compile_: Callable[[], None]) -> None:
-    try:
-        compile_()
-    except RecursionError:
-        return  # the stack is nearly used up: the next calls try again
+    return read_text
 
 
 def _restore(annotation: Any, options: dict[str, Any]) -> Codec[Any]:
     return Codec(annotation, **options)
 
 
-def _too_deep(name: str) -> SchemaError:
-    from ..errors import SchemaError
-    from ..findings import about_type
+def _default_faults(entry: Defaulted, graph: Graph, max_depth: int) -> Iterable[Finding]:
+    """Yield what is wrong with the default and the examples of a field."""
+    field = entry.field
+    node, default = field.node, field.default
+    if node is UNKNOWN or (not field.examples and fits_plainly(node, default)):
+        return
+    values: list[tuple[Literal["default", "example"], Any]] = [("example", it) for it in field.examples]
+    if default is not MISSING and not (default is None and field.absent_is_none):
+        values.append(("default", default))
+    for what, value in values:
+        if not fits_plainly(node, value):
+            from .encode import complaints_about
 
-    message = "the annotation nests too deep to be read"
-    return SchemaError(name, [about_type((), "too_deep", name, message, "Flatten it")])
-
-
-def _check_defaults(defaulted: Iterable[Defaulted], graph: Graph, max_depth: int) -> Iterable[Finding]:
-    for entry in defaulted:
-        field = entry.field
-        node, default = field.node, field.default
-        if node is UNKNOWN or (not field.examples and fits_plainly(node, default)):
-            continue
-        values: list[tuple[Literal["default", "example"], Any]] = [("example", it) for it in field.examples]
-        if default is not MISSING and not (default is None and field.absent_is_none):
-            values.append(("default", default))
-        for what, value in values:
-            if fits_plainly(node, value):
-                continue
-            from .encode import encode_node
-
-            _, problems = encode_node(field.node, graph.definitions, value, max_depth, _graph_of)
-            if problems.found:
-                from .encode import complaints_about
-
-                yield from complaints_about(entry, what, value, problems)
+            yield from complaints_about(entry, what, value, graph, max_depth, _graph_of)
 
 
 class ResultCodec(Codec[T]):

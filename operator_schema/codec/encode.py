@@ -447,16 +447,26 @@ def _distance(node: Node, value: Any) -> int:
 
 
 def complaints_about(
-    entry: Defaulted, what: Literal["default", "example"], value: object, problems: Problems
+    entry: Defaulted,
+    what: Literal["default", "example"],
+    value: object,
+    graph: Graph,
+    max_depth: int,
+    graph_of: GraphOf,
 ) -> Iterable[Finding]:
-    """Yield the complaints about a default or example that doesn't fit its field.
+    """Yield the complaints about a default or example if it doesn't fit its field.
 
     Args:
         entry: the field, and where it is.
         what: of the field.
         value: of the default or example.
-        problems: of encoding it.
+        graph: that the field is in.
+        max_depth: levels of arrays and objects that are followed.
+        graph_of: as `encode_node` takes it.
     """
+    _, problems = encode_node(entry.field.node, graph.definitions, value, max_depth, graph_of)
+    if not problems.found:
+        return
     from ..findings import about_type  # only what is wrong pays for it
     from ..introspect.foreign_metadata import fault_of_default
 

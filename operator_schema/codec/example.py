@@ -23,7 +23,7 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from .interpret import SCALARS
+from .interpret import SCALARS, interpret
 from .problems import INVALID, Trial
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     Encode = Callable[[Node, object], Any]
 
-__all__ = ["NO_EXAMPLE", "example_of"]
+__all__ = ["NO_EXAMPLE", "checked_example", "example_of"]
 
 
 _LONGEST_MATCH = 1000
@@ -255,6 +255,26 @@ def example_of(graph: Graph, encode: Encode) -> Any:
         return _Maker(graph, encode).make(graph.root)
     except (_NoExample, RecursionError):
         return NO_EXAMPLE
+
+
+def checked_example(graph: Graph, encode: Encode, max_depth: int) -> tuple[Any, ...]:
+    """Make a smallest value of a type, and decode it: what the type's own code refuses is no example.
+
+    Args:
+        graph: of the type.
+        encode: turns an example that a field declares into JSON values.
+        max_depth: levels of arrays and objects that are followed.
+
+    Returns:
+        The value; empty if none was found that decodes.
+    """
+    try:
+        made = example_of(graph, encode)
+        if made is NO_EXAMPLE or interpret(graph, made, max_depth)[1].found:
+            return ()
+    except Exception:  # noqa: BLE001  # the type's own code: its failure is no reason for another error
+        return ()
+    return (made,)
 
 
 class _Maker:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..findings import Finding, repaired
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from ..findings import ValueCode
     from .problems import Path
 
-__all__ = ["check_depth", "parser_of", "read_json", "read_nearly_json"]
+__all__ = ["check_depth", "parser_of", "read_json", "read_nearly_json", "read_text"]
 
 
 _SHOWN_LENGTH = 40
@@ -69,6 +70,49 @@ def read_json(text: str | bytes | bytearray) -> tuple[Any, Problems]:
         if not reader.has_faults:
             return value, problems
         _note_faults(value, problems)
+    return None, problems
+
+
+def read_text(
+    text: str | bytes | bytearray,
+    parse: Callable[[Any], Any] | None,
+    repair: bool,
+) -> tuple[Any, tuple[Finding, ...], Problems | None]:
+    """Parse one JSON text by a parser, and repair it if that is wanted and possible.
+
+    Args:
+        text: a string, or its UTF-8 bytes.
+        parse: what `parser_of` made; None for the reader of this package.
+        repair: whether a text that isn't valid JSON is read if it can be made JSON in one way only.
+
+    Returns:
+        The value, the repair that was made and None; or None, nothing and what is wrong.
+
+    Raises:
+        TypeError: text is neither a string nor bytes.
+    """
+    if parse is None:
+        value, problems = read_json(text)
+        if not problems.found:
+            return value, (), None
+    else:
+        try:
+            return parse(text), (), None
+        except RefusedTextError as refused:
+            problems = Problems()
+            problems.add(refused.problem)
+    if not repair:
+        return None, (), problems
+    value, repairs, problems = read_nearly_json(text, problems, parse and partial(_parsed_by, parse))
+    return value, repairs, None if repairs else problems
+
+
+def _parsed_by(parse: Callable[[Any], Any], text: str | bytes) -> tuple[Any, Problems]:
+    problems = Problems()
+    try:
+        return parse(text), problems
+    except RefusedTextError as refused:
+        problems.add(refused.problem)
     return None, problems
 
 

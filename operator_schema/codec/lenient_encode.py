@@ -13,6 +13,7 @@ from itertools import islice
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from ..errors import EncodeError
 from ..introspect.leaves import CheckedEncoder
 from ..introspect.node_kinds import flat_members
 from ..introspect.nodes import (
@@ -45,10 +46,36 @@ if TYPE_CHECKING:
 
     Entries = list[tuple[Any, Any]]
 
-__all__ = ["encode_leniently"]
+__all__ = ["encode_refused"]
 
 
-def encode_leniently(
+def encode_refused(
+    graph: Graph, value: object, refused: Exception, name: str, max_depth: int, graph_of: GraphOf
+) -> tuple[Any, tuple[Finding, ...]]:
+    """Encode a value that the strict encode has refused.
+
+    Args:
+        graph: of the type.
+        value: anything.
+        refused: what the strict encode raised.
+        name: of the type in errors.
+        max_depth: levels of arrays and objects that are followed.
+        graph_of: gives the graph of a class found where the annotation is `Any`, or None.
+
+    Returns:
+        The JSON value, and one note for each part that doesn't fit.
+
+    Raises:
+        EncodeError: with the parts that have no JSON form.
+    """
+    read = refused.run.iterators if isinstance(refused, EncodeError) and refused.run else None
+    encoded, notes, problems = _encode_leniently(graph, value, max_depth, graph_of, read)
+    if problems.found:
+        raise EncodeError(name, problems.found, problems.omitted)
+    return encoded, notes
+
+
+def _encode_leniently(
     graph: Graph, value: object, max_depth: int, graph_of: GraphOf, iterators: Iterators | None = None
 ) -> tuple[Any, tuple[Finding, ...], Problems]:
     """Encode a value that doesn't fit its type.

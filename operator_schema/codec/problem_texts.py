@@ -107,7 +107,7 @@ def expected(
     Args:
         node: of the value.
         levels: of objects whose keys are listed: `object {latitude: number, altitude?: number}`, where
-            a key with `?` need not be there.
+            a key with `?` is optional.
         room: characters at most.
         definitions: of the graph; without them, recursive types are described by their kind or name.
     """

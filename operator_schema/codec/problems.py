@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from types import ModuleType
 
+    from ..errors import DecodeError
     from ..findings import Finding
     from ..introspect.nodes import EnumNode, Field, LeafNode, LiteralNode, Node, ObjectNode, Target, UnionNode
 
@@ -24,7 +25,17 @@ if TYPE_CHECKING:
     Path = tuple["Path", str | int] | None
     Steps = tuple[str | int, ...]
 
-__all__ = ["INVALID", "GiveUp", "Problems", "RefusedTextError", "Trial", "Trials", "ignored_keys", "steps_of"]
+__all__ = [
+    "INVALID",
+    "GiveUp",
+    "Problems",
+    "RefusedTextError",
+    "decode_error",
+    "Trial",
+    "Trials",
+    "ignored_keys",
+    "steps_of",
+]
 
 
 class _Invalid:
@@ -49,6 +60,30 @@ class RefusedTextError(ValueError):
     def __init__(self, problem: Finding) -> None:
         super().__init__(problem)
         self.problem = problem
+
+
+@cache
+def _decode_error_class() -> type[DecodeError]:
+    # An import takes longer than the error, even where the module is there already.
+    from ..errors import DecodeError
+
+    return DecodeError
+
+
+def decode_error(
+    name: str, problems: Problems, expects: Callable[[], str], example: Callable[[], Any]
+) -> DecodeError:
+    """Return the error for a value that doesn't fit.
+
+    Args:
+        name: of the type.
+        problems: of the value, at least one.
+        expects: gives the line that the report ends with.
+        example: gives a value that fits, or None.
+    """
+    error = _decode_error_class()(name, problems.found, expects, problems.omitted, example)
+    error.run = problems
+    return error
 
 
 def steps_of(path: Path) -> Steps:

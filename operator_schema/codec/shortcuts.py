@@ -48,7 +48,7 @@ def decode(annotation: Any, value: object, /, *, repair: bool = False) -> Any:
         annotation: a dataclass, or any other supported annotation. It is registered at its first
             use and kept.
         value: dict, list, str, int, float, bool and None. It is not changed.
-        repair: whether what can be read in one way only is put right, as `Codec` says.
+        repair: whether to correct what can be read in only one way, as `Codec` says.
 
     Returns:
         An instance.
@@ -71,13 +71,13 @@ def decode_json(annotation: Any, text: str | bytes | bytearray, /, *, repair: bo
         annotation: a dataclass, or any other supported annotation. It is registered at its first
             use and kept.
         text: one JSON value (RFC 8259), as a string or as UTF-8.
-        repair: whether what can be read in one way only is put right, as `Codec` says.
+        repair: whether to correct what can be read in only one way, as `Codec` says.
 
     Returns:
         An instance.
 
     Raises:
-        DecodeError: the text is no JSON, with line and column; or every problem of its value.
+        DecodeError: the text isn't valid JSON, with line and column; or every problem of its value.
         SchemaError: with every complaint about the type.
         TypeError: text is neither a string nor bytes.
     """

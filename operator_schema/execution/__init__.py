@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from .around import Execution as Execution
     from .backends import current_backend as current_backend
     from .backends import person_answers as person_answers
-    from .checks import check_confirm as check_confirm
     from .confirmation import Confirm as Confirm
     from .executor import Executor as Executor
+    from .options import check_confirm as check_confirm
     from .stream import OnProgress as OnProgress
 else:
     __getattr__, __dir__, __all__ = lazy_names(
@@ -23,7 +23,7 @@ else:
         {
             ".around": "Execution",
             ".backends": "current_backend person_answers",
-            ".checks": "check_confirm",
+            ".options": "check_confirm",
             ".executor": "Executor",
         },
     )

@@ -11,7 +11,8 @@ from ..errors import ToolError
 from ..rounds.registry import Registry
 from ..tools.calls import RawCall, ToolResult, checked_calls
 from ..tools.failures import Failures, ShowErrors, give_result, result_of, results_of
-from .checks import (
+from .concurrency import Slots
+from .options import (
     check_confirm,
     check_names,
     check_on_progress,
@@ -21,7 +22,6 @@ from .checks import (
     exception_classes,
     result_classes,
 )
-from .concurrency import Slots
 from .run import Outcomes
 
 if TYPE_CHECKING:

@@ -55,7 +55,7 @@ def wait_for(start: Callable[[], Coroutine[Any, Any, T]], slots: Slots, *, needs
     with blocked.blocking(homes), slots.needed_by(place) as places:
         if places:
             message = (
-                "run_sync would wait for ever: what waits for it holds all places under "
+                "run_sync would wait forever: the calls that wait for it hold all places under "
                 f"max_concurrency ({places}). Raise max_concurrency, or use await run"
             )
             raise RuntimeError(message)

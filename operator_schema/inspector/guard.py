@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import hmac
 from hashlib import sha256
 from http.cookies import CookieError, SimpleCookie
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
-from ..tools import WARNING, write_log
+from ..adapters.http_requests import body_of, headers_of, refuse, replayed, status_of_sender
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 __all__ = ["HEADERS", "LARGEST_BODY", "Guard"]
@@ -78,31 +75,24 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        headers = _looked_at(scope["headers"])
+        headers = headers_of(scope["headers"], _LOOKED_AT)
         is_new = self._has_token(scope)
         status = self._status_of(scope["method"], headers, is_new=is_new)
         body = b""
         if status is None:
-            status, body = await _body_of(receive)
+            status, body = await body_of(receive, LARGEST_BODY, _SECONDS_FOR_BODY)
         answer = self._with_headers(send, is_new=is_new and status is None)
         if status is not None:
-            await _refuse(scope, answer, status)
+            await refuse(scope, answer, status, _REASONS[status])
             return
-        messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-        async def replay() -> Message:
-            return messages.pop() if messages else await receive()
-
-        await self._app(scope, replay, answer)
+        await self._app(scope, replayed(receive, body), answer)
 
     def _status_of(self, method: str, headers: dict[bytes, list[str]], *, is_new: bool) -> int | None:
         """Return the status with which a request is refused; None if it isn't."""
-        hosts = headers[b"host"]
-        if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
-            return 421
-        origins = {f"http://{hosts[0].lower()}"} & self._origins
-        if any(origin.lower() not in origins for origin in headers[b"origin"]):
-            return 403
+        origins = {f"http://{host.lower()}" for host in headers[b"host"]} & self._origins
+        status = status_of_sender(headers, self._hosts, origins)
+        if status is not None:
+            return status
         if any(site not in {"same-origin", "none"} for site in headers[b"sec-fetch-site"]) and not is_new:
             return 403
         if not is_new and not self._has_cookie(headers[b"cookie"]):
@@ -147,48 +137,6 @@ class Guard:
 _LOOKED_AT = (b"host", b"origin", b"cookie", b"content-type", b"sec-fetch-site")
 
 
-def _looked_at(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, list[str]]:
-    found: dict[bytes, list[str]] = {name: [] for name in _LOOKED_AT}
-    for name, value in headers:
-        if name in found:
-            found[name].append(value.decode("latin-1"))
-    return found
-
-
 def _digest(text: str) -> bytes:
     # Digests are of one length, so that the time of a comparison doesn't show that of the text.
     return sha256(text.encode(errors="replace")).digest()
-
-
-async def _body_of(receive: Receive) -> tuple[int | None, bytes]:
-    """Read a request; its status if it is refused, else None and the whole of it."""
-    parts: list[bytes] = []
-    size = 0
-    try:
-        async with asyncio.timeout(_SECONDS_FOR_BODY):
-            while True:
-                message: Any = await receive()
-                if message["type"] != "http.request":
-                    return 408, b""  # the client has gone: nobody reads this
-                parts.append(message.get("body", b""))
-                size += len(parts[-1])
-                if size > LARGEST_BODY:
-                    return 413, b""
-                if not message.get("more_body", False):
-                    return None, b"".join(parts)
-    except TimeoutError:
-        return 408, b""
-
-
-async def _refuse(scope: Scope, send: Send, status: int) -> None:
-    reason = _REASONS[status]
-    peer = (scope.get("client") or ("somebody",))[0]
-    write_log(WARNING, "a request of %s is refused with %s: %s", peer, status, reason)
-    body = f"{reason}\n".encode()
-    headers = [
-        (b"content-type", b"text/plain; charset=utf-8"),
-        (b"content-length", str(len(body)).encode()),
-        (b"connection", b"close"),
-    ]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import secrets
-import socket
 from typing import TYPE_CHECKING
 
 import uvicorn
 
+from ..adapters.http_requests import listen
 from .app import app_of
 from .guard import Guard
 
@@ -36,7 +35,7 @@ async def serve_inspector(inspector: Inspector, port: int, announce: Callable[[s
     Raises:
         OSError: it can't listen there.
     """
-    with _listening(port) as listening:
+    with listen(_HOST, port, _MOST_CONNECTIONS) as listening:
         own: int = listening.getsockname()[1]
         token = secrets.token_urlsafe(24)
         config = uvicorn.Config(
@@ -58,17 +57,3 @@ async def serve_inspector(inspector: Inspector, port: int, announce: Callable[[s
         finally:
             server.should_exit = True  # where the caller is cancelled, connections are closed first
             await serving
-
-
-def _listening(port: int) -> socket.socket:
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    try:
-        if os.name == "posix":
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((_HOST, port))
-        listening.listen(_MOST_CONNECTIONS)
-    except BaseException:
-        listening.close()
-        raise
-    listening.settimeout(0)
-    return listening

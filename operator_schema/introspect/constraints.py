@@ -184,7 +184,7 @@ def _of_decimal(value: Any) -> object:
         number = int(value) if value == value.to_integral_value() else float(value)
         if isinstance(number, int) or decimal.Decimal(repr(number)) == value:
             return number
-    message = f"the limit {excerpt(str(value))} has more digits than a number of JSON is read with"
+    message = f"the limit {excerpt(str(value))} has more digits than JSON readers keep"
     raise UnfitError(message, "Give one of at most 15 digits")
 
 
@@ -215,7 +215,7 @@ _TIGHTER = {row.slot: row.tighter for row in LIMITS}
 
 def _refuse_long(name: str, value: float) -> None:
     if isinstance(value, int) and value.bit_length() > LONGEST_BITS:
-        message = f"{name} is {excerpt(value)}, which not every process can write"
+        message = f"{name} is {excerpt(value)}, which some Python processes can't write"
         raise UnfitError(message, "Leave it out, or give less than 640 digits")
 
 
@@ -335,7 +335,7 @@ def _refuse_contradiction(node: Node, limits: Constraints) -> None:
         message = (
             f"no value is within the limits: {excerpt(least)} is the least, {excerpt(most)} the greatest"
         )
-        raise UnfitError(message, "Let the least be below the greatest")
+        raise UnfitError(message, "Make the least smaller than the greatest")
 
 
 def _together(one: Constraints | None, other: Constraints) -> Constraints:

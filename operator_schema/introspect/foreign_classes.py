@@ -154,7 +154,7 @@ def report_unfollowed(cls: Any, report: Callable[..., None]) -> None:
         report: takes step, code, message and remedy of each complaint.
     """
     if _extra(cls) == "allow":
-        message = "its configuration of pydantic keeps keys that it doesn't name, and they would be lost here"
+        message = "its pydantic configuration keeps unknown keys, which would be lost here"
         remedy = "Derive the class from BaseModel, or give it a field of type dict[str, Any] for them"
         report("__pydantic_config__", "unsupported", message, remedy)
     decorated: Any = cls.__dict__.get("__pydantic_decorators__")
@@ -167,12 +167,12 @@ def report_unfollowed(cls: Any, report: Callable[..., None]) -> None:
     for base in bases:
         for name, member in vars(base).items():
             if type(member).__name__ == "PydanticDescriptorProxy":
-                message = "it is decorated by pydantic, which nothing runs in a class of this kind"
+                message = "it is decorated by pydantic, which has no effect in a class of this kind"
                 report(name, "unsupported", message, _DO_IT_ITSELF)
     config: Any = getattr(cls, "__pydantic_config__", None) or {}
     lost = sorted(key for key, value in config.items() if value and key not in _WITHOUT_EFFECT)
     if lost:
-        message = f"its configuration of pydantic sets {listed(lost)}, which nothing follows here"
+        message = f"its pydantic configuration sets {listed(lost)}, which has no effect here"
         report("__pydantic_config__", "unsupported", message, _DO_IT_ITSELF)
 
 

@@ -218,7 +218,7 @@ def _add(item: object, to: Translation) -> None:
     cls = _foreign_class(item)
     if _is_foreign_function(item) or (cls is not None and item is cls and cls.__name__ in _CLASSES):
         name = getattr(item, "__name__", "")
-        message = f"{_library_of(item.__module__)}.{name} lacks its parentheses, so it says nothing"
+        message = f"{_library_of(item.__module__)}.{name} lacks its parentheses, so it has no effect"
         raise UnfitError(message, f"Call it: `{name}(…)`")
     if cls is None:
         to.metadata.append(item)

@@ -43,7 +43,7 @@ def _checked(text: str, pattern: re.Pattern[str], message: str) -> str:
 
 _DATETIME_HINT: Final = "write the local date and time without a UTC offset, as in 2026-01-31T09:30:00"
 _TIME_HINT: Final = "write the local time without a UTC offset, as in 09:30:00"
-_OFFSET_GIVEN: Final = "it has a time zone, so it isn't a local time; replace(tzinfo=None) takes it away"
+_OFFSET_GIVEN: Final = "it has a time zone, so it isn't a local time; replace(tzinfo=None) removes it"
 
 
 def _schema(what: str, sample: str, pattern: re.Pattern[str]) -> dict[str, Any]:

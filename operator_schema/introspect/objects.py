@@ -137,18 +137,15 @@ def _make_field(
         report: takes step, code, message, remedy and suggestion of each complaint.
     """
     name, default, metadata, required = source.name, source.default, source.metadata, source.required
-    absent_is_none = False
+    absent_is_none = may_be_unsettled = False
     if default is None or node.__class__ is UnionNode:
         node, absent_is_none = _without_null(source, node)
     alias, in_metadata, examples = _read_metadata(metadata, name, report) if metadata else _NO_METADATA
     description = given.get(name)
     if description is None:
-        description = node.description
-        if description is None:
-            description = documented.get(name) if in_metadata is None else in_metadata
+        description = _own_description(node, in_metadata, documented.get(name))
     if not (name.isascii() and (description is None or description.isascii())) or alias is not None:
         _report_surrogates(name, alias, description, report)
-    may_be_unsettled = False
     if required is None:
         required = default is MISSING and not (source.has_factory or absent_is_none)
         may_be_unsettled = required and node.__class__ in _MAY_BE_NULL
@@ -170,6 +167,13 @@ def _make_field(
         reader.defaulted.append(Defaulted((*place.path, name), place.owner, field))
     made: Field = field
     return made
+
+
+def _own_description(node: Node, in_metadata: str | None, documented: str | None) -> str | None:
+    """Return the description that a field brings along: of its annotation, its metadata or a docstring."""
+    if node.description is not None:
+        return node.description
+    return documented if in_metadata is None else in_metadata
 
 
 _NO_METADATA: tuple[None, None, tuple[Any, ...]] = (None, None, ())

@@ -19,7 +19,7 @@ from ..message_text import quote
 from .leaves import trusted_leaf
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from .leaves import SchemaLeaf
 
@@ -402,12 +402,17 @@ _USUAL_SEPARATORS = {"--T::Z": 20, "--T::+:": 25, "--T::-:": 25}
 def _clock_leaf(cls: Any, pattern: str, words: _ClockWords) -> SchemaLeaf[Any]:
     # Compiling it takes longer than registering most types, and usual datetimes don't need it.
     rfc3339 = cache(partial(re.compile, pattern, re.ASCII))
-    parse = cls.fromisoformat
     sample = words.sample + _UTC
-    placeholder = parse(sample)
+    decode = _clock_decoder(cls.fromisoformat, sample, rfc3339, words)
+    encode = _clock_encoder(cls, {len(sample), len(sample) + len(".123456")}, rfc3339, words)
+    return trusted_leaf(cls, words.schema, decode, encode, cls.fromisoformat(sample))
+
+
+def _clock_decoder(
+    parse: Callable[[str], Any], sample: str, rfc3339: Callable[[], re.Pattern[str]], words: _ClockWords
+) -> Callable[[str], Any]:
     # Only the one in C takes no digits but those of ASCII.
     usual = _USUAL_SEPARATORS if isinstance(parse, BuiltinMethodType) and "T" in sample else {}
-    lengths = {len(sample), len(sample) + len(".123456")}
 
     def decode(text: str) -> Any:
         # A third of the time that the pattern takes. `parse` checks the digits and their ranges,
@@ -425,6 +430,12 @@ def _clock_leaf(cls: Any, pattern: str, words: _ClockWords) -> SchemaLeaf[Any]:
             raise words.refuse(text)
         return parse(text.upper())
 
+    return decode
+
+
+def _clock_encoder(
+    cls: Any, lengths: Collection[int], rfc3339: Callable[[], re.Pattern[str]], words: _ClockWords
+) -> Callable[[Any], str]:
     def encode(value: Any) -> str:
         text: str = value.isoformat()
         # Without UTC offset it is shorter, with seconds in its offset longer.
@@ -441,7 +452,7 @@ def _clock_leaf(cls: Any, pattern: str, words: _ClockWords) -> SchemaLeaf[Any]:
             raise ValueError(message)
         return text
 
-    return trusted_leaf(cls, words.schema, decode, encode, placeholder)
+    return encode
 
 
 def _date_leaf(cls: Any) -> SchemaLeaf[Any]:

@@ -36,6 +36,7 @@ from .shipped_leaves import shipped_leaf
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping
 
+    from ..errors import SchemaError
     from ..findings import Finding, TypeCode
     from .annotations import Defaulted, Reader
     from .hints import Bindings, Path
@@ -112,6 +113,38 @@ class Walk:
 
             self._distinct = Distinct()
         return self._distinct
+
+    def checked_graph(
+        self,
+        annotation: Any,
+        name: str,
+        descriptions: Mapping[str, str] | None,
+        default_faults: Callable[[Defaulted, Graph, int], Iterable[Finding]],
+    ) -> Graph:
+        """Walk a type, and check its defaults.
+
+        Args:
+            annotation: as `graph` takes it.
+            name: as `graph` takes it.
+            descriptions: as `graph` takes them.
+            default_faults: returns what is wrong with the default and the examples of a field, given the
+                graph and the levels that a value may nest.
+
+        Raises:
+            SchemaError: with every complaint about the type.
+        """
+        try:
+            graph = self.graph(annotation, name, descriptions)
+        except RecursionError:
+            raise _too_deep(name) from None
+        for entry in self.defaulted:
+            self.complaints += default_faults(entry, graph, self._max_depth)
+        if self.complaints:
+            from ..errors import SchemaError
+            from .source_code import with_places
+
+            raise SchemaError(name, with_places(self.complaints, graph))
+        return graph
 
     def graph(self, annotation: Any, name: str, descriptions: Mapping[str, str] | None) -> Graph:
         """Walk a type.
@@ -403,6 +436,14 @@ class ResultWalk(Walk):
         if not isinstance(root, ObjectNode) or root.doc is None or graph.root.description is not None:
             return graph
         return graph.replace(root=graph.root.replace(description=root.doc))
+
+
+def _too_deep(name: str) -> SchemaError:
+    from ..errors import SchemaError
+    from ..findings import about_type
+
+    message = "the annotation nests too deep to be read"
+    return SchemaError(name, [about_type((), "too_deep", name, message, "Flatten it")])
 
 
 _LEAF_METHOD: Final = "Make it a class method that returns SchemaLeaf(cls, …)"

@@ -16,7 +16,7 @@ from .answer import Answer
 from .partial_response import CustomInput, GrowingBlock, GrowingInput, GrowingList, GrowingObject
 from .provider import Provider
 from .tool_names import NameRule, Rules
-from .wire import (
+from .wire_format import (
     COMMON_FORMATS,
     CUSTOM,
     IMAGES,
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from ..tools import File, Image, ToolDefinition, ToolResult
     from .answer import StopReason
     from .partial_response import StreamedCalls
-    from .wire import Wanted
+    from .wire_format import Wanted
 
 __all__ = ["ChatLikeWire", "ChatWire", "LENGTH", "calls_of", "reasoning_of", "text_of", "tools_alone"]
 

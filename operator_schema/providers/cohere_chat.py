@@ -13,7 +13,7 @@ from .chat import ChatLikeWire, calls_of, reasoning_of, text_of, tools_alone
 from .partial_response import GrowingBlock, GrowingInput, GrowingList, GrowingObject
 from .provider import Provider
 from .tool_names import NameRule
-from .wire import DATES, Merger, object_of, text_or_none, usage_of
+from .wire_format import DATES, Merger, object_of, text_or_none, usage_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..tools import RawCall
     from .answer import StopReason
     from .partial_response import StreamedCalls
-    from .wire import Wanted
+    from .wire_format import Wanted
 
 __all__ = ["CohereWire", "cohere"]
 

@@ -15,7 +15,7 @@ from .answer import Answer
 from .partial_response import GrowingBlock, GrowingInput, GrowingList, GrowingObject, NumberedList
 from .provider import Provider
 from .tool_names import NameRule
-from .wire import (
+from .wire_format import (
     ANTHROPIC_RULES,
     ANTHROPIC_STRICT,
     IMAGES,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ..tools import File, Image, ToolDefinition, ToolResult
     from .answer import StopReason
     from .partial_response import StreamedCalls
-    from .wire import Wanted
+    from .wire_format import Wanted
 
 __all__ = ["ConverseWire", "bedrock"]
 

@@ -16,7 +16,7 @@ from .answer import Answer, marked_if_cut
 from .partial_response import GrowingBlock, GrowingInput, GrowingList, GrowingObject, joined
 from .provider import Provider
 from .tool_names import NameRule, Rules
-from .wire import (
+from .wire_format import (
     BOUNDS,
     DATES,
     ITEMS,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ..tools import ToolDefinition, ToolResult
     from .answer import StopReason
     from .partial_response import StreamedCall, StreamedCalls
-    from .wire import Wanted
+    from .wire_format import Wanted
 
     Path: TypeAlias = tuple[str | int, ...]
 

@@ -14,7 +14,7 @@ from .chat import LENGTH, ChatLikeWire, calls_of, reasoning_of, text_of, tools_a
 from .partial_response import GrowingList, GrowingObject
 from .provider import Provider
 from .tool_names import NameRule
-from .wire import UNNAMED, Merger, arguments_object, object_of, usage_of
+from .wire_format import UNNAMED, Merger, arguments_object, object_of, usage_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..tools import RawCall, ToolResult
     from .answer import StopReason
     from .partial_response import StreamedCalls
-    from .wire import Wanted
+    from .wire_format import Wanted
 
 __all__ = ["OllamaWire", "ollama"]
 

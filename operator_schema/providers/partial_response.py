@@ -128,7 +128,7 @@ class GrowingObject(_Growing):
                 self.content[key] = value
 
     def put(self, more: Mapping[str, Any], but: Collection[str] = ()) -> None:
-        """Let more of the object stand for what was there before; a null is ignored.
+        """Update the object with later values; a null is ignored.
 
         Args:
             more: of the object.

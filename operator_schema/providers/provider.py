@@ -32,7 +32,7 @@ from .tool_forms import (
     too_many,
 )
 from .tool_names import Rules
-from .wire import Wanted, form_of, text_in
+from .wire_format import Wanted, form_of, text_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from .stream import Stream
     from .tool_forms import Strict
     from .tool_names import NameRule
-    from .wire import Wire
+    from .wire_format import Wire
 
     Tools: TypeAlias = (
         "Offer[Any] | Toolset[Any] | Registry | Tool[..., Any] | Offered | Iterable[Tool[..., Any]]"

@@ -15,7 +15,7 @@ from .answer import Answer, marked_if_cut
 from .partial_response import CustomInput, GrowingBlock, GrowingInput, GrowingObject, NumberedList
 from .provider import Provider
 from .tool_names import NameRule
-from .wire import (
+from .wire_format import (
     CUSTOM,
     DATES,
     IMAGES,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from ..tools import File, Image, ToolDefinition, ToolResult
     from .answer import StopReason
     from .partial_response import StreamedCalls
-    from .wire import Wanted
+    from .wire_format import Wanted
 
 __all__ = ["ResponsesWire", "openai_responses", "xai"]
 

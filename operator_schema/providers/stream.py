@@ -12,13 +12,13 @@ from ..immutable import Value
 from ..json_values import copy_json, is_object
 from ..message_text import excerpt
 from .answer import Answer, ResponseError, json_of, message_of, parsed, what_came
-from .wire import failed_calls
+from .wire_format import failed_calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from .partial_response import StreamedCall, StreamedCalls
-    from .wire import Merger
+    from .wire_format import Merger
 
 __all__ = ["Delta", "EventMessages", "EventText", "MAX_EVENT", "Stream"]
 
@@ -120,7 +120,7 @@ class EventText:
         """
         rest = "".join(self._line)
         if _TWO_IN_ONE.match(rest) or _has_more(rest.removeprefix("data:").lstrip()):
-            message = f"its lines have no ends: add a line feed to each line, {excerpt(rest, 100)}"
+            message = f"its lines have no line breaks: add a line feed to each line, {excerpt(rest, 100)}"
             raise ValueError(message)
         for line in (rest, ""):
             yield from self._read(line)

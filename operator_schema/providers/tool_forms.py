@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..schema.style import Dialect
     from ..tools import Tool
     from .tool_names import NameRule, Rules
-    from .wire import Wanted, Wire
+    from .wire_format import Wanted, Wire
 
     Tools: TypeAlias = Sequence[Tool[..., Any]]
 
@@ -423,4 +423,4 @@ def _all_or_none(found: list[Fit], provider: TakesTools, tools: Tools) -> list[F
 
 
 def _reason(tool: str, message: str) -> Finding:
-    return about_type((), "unsupported", tool, message, "Nothing has to be done: it is sent without strict")
+    return about_type((), "unsupported", tool, message, "There is nothing to do: it is sent without strict")

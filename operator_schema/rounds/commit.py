@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Given: TypeAlias = "ToolResult | ToolCall[Any]"
 
-__all__ = ["INTERRUPTED", "Run", "Settlement", "WhichCall", "find_call", "matched", "refuse", "settled"]
+__all__ = ["INTERRUPTED", "Run", "Settlement", "WhichCall", "find_call", "revised", "settled", "with_results"]
 
 
 _SHOWN_NAMES = 3
@@ -36,7 +36,7 @@ def settled(calls: Sequence[ToolCall[Any]], results: Iterable[Given]) -> tuple[T
         CommitError: with everything that doesn't fit.
         TypeError: something isn't a result.
     """
-    given, faults = matched(calls, results)
+    given, faults = _matched(calls, results)
     found: list[ToolResult] = []
     for call in calls:
         own = given.get(call.index, call)
@@ -48,11 +48,55 @@ def settled(calls: Sequence[ToolCall[Any]], results: Iterable[Given]) -> tuple[T
         else:
             remedy = "answer it" if call.question else "approve or reject it"
             faults.append(_fault("deferred", call, f"it still waits for a decision: {remedy}"))
-    refuse(calls, faults)
+    _refuse(calls, faults)
     return tuple(found)
 
 
-def refuse(calls: Sequence[ToolCall[Any]], faults: Sequence[Finding]) -> None:
+def with_results(calls: Sequence[ToolCall[Any]], results: Iterable[Given]) -> list[ToolCall[Any]]:
+    """Return the calls of a turn, those that have a result now with it.
+
+    Args:
+        calls: all of the turn.
+        results: of some of the pending calls, or for issues.
+
+    Raises:
+        CommitError: with everything that doesn't fit.
+        EncodeError: a result can't be saved.
+        TypeError: something isn't a result.
+    """
+    from .serialization import save_result
+
+    given, faults = _matched(calls, results)
+    _refuse(calls, faults)
+    after = list(calls)
+    for index, result in given.items():
+        after[index] = result if isinstance(result, ToolCall) else calls[index].with_result(result)
+        own: Any = after[index].result
+        save_result(own)
+    return after
+
+
+def revised(call: ToolCall[Any], result: object) -> ToolCall[Any]:
+    """Return a call that was handled with another result.
+
+    Raises:
+        EncodeError: the result can't be saved.
+        TypeError: it isn't a result.
+        ValueError: it is the result of another call.
+    """
+    from .serialization import save_result
+
+    if not isinstance(result, ToolResult):
+        message = f"a call is revised with a ToolResult, such as call.complete(…), not {received(result)}"
+        raise TypeError(message)
+    if (result.call_id, result.name) != (call.id, call.name):
+        message = f"this is the result of {shown_call(result.name, result.call_id)}"
+        raise ValueError(message)
+    save_result(result)
+    return call.replace(_result=result, by="host")
+
+
+def _refuse(calls: Sequence[ToolCall[Any]], faults: Sequence[Finding]) -> None:
     """Raise what is wrong, in the order of the calls; nothing is wrong if there are no faults.
 
     Raises:
@@ -63,7 +107,7 @@ def refuse(calls: Sequence[ToolCall[Any]], faults: Sequence[Finding]) -> None:
         raise CommitError(sorted(faults, key=lambda fault: order.get(fault.call_id or "", len(calls))))
 
 
-def matched(
+def _matched(
     calls: Sequence[ToolCall[Any]], results: Iterable[Given]
 ) -> tuple[dict[int, Given], list[Finding]]:
     """Find the call of each result.

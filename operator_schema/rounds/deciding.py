@@ -184,14 +184,14 @@ async def asked_about(call: ToolCall[Any], asking: Asking | None, hooks: ForTool
 
 
 def _decision(answer: Any, reason: str) -> Any:
-    """Return the decision that an answer stands for.
+    """Return the decision that an answer means.
 
     Args:
         answer: of a person.
-        reason: why the call waits; it waits on if nobody decided.
+        reason: why the call waits; it keeps waiting if nobody decided.
 
     Raises:
-        TypeError: it stands for none.
+        TypeError: it doesn't mean a decision.
     """
     match answer:
         case True:

@@ -22,7 +22,7 @@ _SHOWN = 10
 
 
 class OfferError(ValueError):
-    """No request can be made like this: what is required isn't available.
+    """A request can't be made, because a required tool isn't available.
 
     Attributes:
         tool: name of the required tool, or None where any tool would do.
@@ -81,7 +81,7 @@ class CommitError(RoundError):
 
 
 class StoreError(RoundError):
-    """A store doesn't give a round to this process: it is done, runs now, or was decided about meanwhile.
+    """A store doesn't give a round to this process: it is done, runs now, or was changed in the meantime.
 
     Or the file of the store can't be used.
 
@@ -98,7 +98,7 @@ class StoreError(RoundError):
 
 
 def fault_list(head: str, lines: Sequence[object]) -> str:
-    """Write faults one a line, as many as somebody reads."""
+    """Write faults, one per line, up to a number that can be read."""
     shown = [f"- {line}" for line in lines[:_SHOWN]]
     more = len(lines) - _SHOWN
     return "\n".join([head, *shown, *([f"- … and {more} more"] if more > 0 else [])])

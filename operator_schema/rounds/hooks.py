@@ -170,7 +170,7 @@ Marks: TypeAlias = tuple[tuple[HookKind, tuple[Any, ...] | None], ...]
 
 
 class HookDecorator:
-    """Say for which tools a function decides: `@hook(search, "fetch")`; for `Hooks`.
+    """Choose the tools about whose calls a function decides: `@hook(search, "fetch")`; for `Hooks`.
 
     The function takes a `ToolCall`, and returns `RunNormally`, `Complete`, `Reject`, `Defer`, or None to
     go on with the next hook. It may be async. Without this decorator, it decides about every call.

@@ -204,7 +204,7 @@ class NamedTools:
         """
         names = self._names_of(selector)
         if len(names) > 1:
-            message = f"this tool is there as {' and '.join(names)}: give the name that you mean"
+            message = f"this toolset has the tool as {' and '.join(names)}: give the name that you mean"
             raise ValueError(message)
         if not names and isinstance(selector, Tool) and selector.name in self._named:
             message = f"the tool {quote(selector.name)} of this toolset is another one: give its name"

@@ -205,7 +205,7 @@ def _said(answer: Any, assistant: Any) -> tuple[Any, Any]:
     if not (hasattr(kind, "calls") and hasattr(kind, "message")):
         return answer, assistant
     if assistant is not None:
-        message = "an answer brings its message along: leave assistant out, or give answer.calls"
+        message = "an answer includes its message: leave assistant out, or give answer.calls"
         raise TypeError(message)
     return answer.calls, answer.message
 
@@ -214,7 +214,7 @@ def _own_message(assistant: Any) -> Any:
     try:
         return own_json(assistant, MESSAGE_DEPTH)
     except NotJSONError as error:
-        message = f"assistant is JSON: {error}"
+        message = f"assistant has to be JSON: {error}"
         raise TypeError(message) from None
     except ValueError as error:
         message = f"the message of the model (assistant) can't be kept: {error}"

@@ -37,8 +37,8 @@ class Registry(NamedTools):
     of threads at once: a reader sees it before a change or after it. With a tool of `describe_tools` among
     them, the definitions of the others have their summary alone, and their errors mention that tool.
 
-    What makes another set of tools is a matter of toolsets: `Toolset(registry).prefix("x_")`, or
-    `registry.update(…)` to change all of them at once.
+    For another set of the same tools, make a toolset: `Toolset(registry).prefix("x_")`. To change all tools
+    at once, call `registry.update(…)`.
 
     A copy, deep or not, has the same tools and switches and shares no changes. A tool of `describe_tools`
     in it still describes the tools of the first registry. A registry can be pickled if its tools and

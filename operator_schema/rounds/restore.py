@@ -16,7 +16,7 @@ from .errors import fault_list
 from .input_copies import check_same, digest_with, is_same_digest, own_json, schema_digest, what_is_signed
 from .questions import check_answer, check_question
 from .round import Round
-from .saved import CALLS, DEPTH, FORMAT, HEADS, SavedCall, read_result, without_texts
+from .serialization import CALLS, DEPTH, FORMAT, HEADS, SavedCall, read_result, without_texts
 from .tool_call import FAILURES, Question, ToolCall, call_issue
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..tools.tool import Tool
     from .input_copies import Digest
     from .named_tools import NamedTools
-    from .saved import SavedHead
+    from .serialization import SavedHead
 
 __all__ = ["RestoreError", "RestoreProblemCode", "restore_round"]
 
@@ -46,7 +46,7 @@ more, or makes something else of it."""
 
 
 class RestoreError(ValueError):
-    """Saved data don't give back the round that was saved.
+    """A saved round can't be restored.
 
     Attributes:
         findings: everything that no longer fits.
@@ -65,7 +65,7 @@ class RestoreError(ValueError):
 
 
 def restore_round(toolset: NamedTools, data: object, secret: bytes | None) -> Round[Any]:
-    """Return the round that data say; see `Toolset.restore_round`.
+    """Return the round that was saved; see `Toolset.restore_round`.
 
     Raises:
         RestoreError: something no longer fits.
@@ -344,7 +344,7 @@ def _question(call: ToolCall[Any], saved: SavedCall) -> Question | None:
 
 
 def _issue(toolset: NamedTools, index: int, raw: RawCall, misfit: _MisfitError) -> ToolCall[Any]:
-    """Return the issue that stands for a call which no longer fits, with what the model reads about it."""
+    """Return the issue in place of a call that no longer fits, with what the model reads about it."""
     match misfit.error:
         case None:
             result: Any = _no_result(raw, "execution_failed", _CHANGED)

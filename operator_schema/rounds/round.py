@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from ..findings import shown_call
 from ..immutable import Value
 from ..json_values import copy_json
-from ..message_text import clip, escape, quote, received
+from ..message_text import clip, escape, quote
 from ..tools.calls import ToolResult, class_name_of, exception_text
-from .commit import INTERRUPTED, find_call, matched, refuse, settled
+from .commit import INTERRUPTED, find_call, revised, settled, with_results
 from .deciding import WHO, FailedHookError, asked_about, decide, looked_at, unless_confirmed
 from .errors import RoundError
 from .hooks import call_hooks_of
@@ -239,7 +239,7 @@ class Round(Value, Generic[Input]):
             TypeError: there is both an input and arguments.
         """
         if input is not None and arguments is not None:
-            message = "approve takes input= or arguments=, not both: they may say two different things"
+            message = "approve takes input= or arguments=, not both: they could differ"
             raise TypeError(message)
         waiting = self._find(call, "deferred")
         if waiting.question is not None:
@@ -320,17 +320,8 @@ class Round(Value, Generic[Input]):
             RoundError: the round was committed or discarded.
             TypeError: something isn't a result.
         """
-        from .saved import save_result
-
         self._check_open()
-        given, faults = matched(self.calls, results)
-        refuse(self.calls, faults)
-        calls = list(self.calls)
-        for index, result in given.items():
-            calls[index] = result if isinstance(result, ToolCall) else calls[index].with_result(result)
-            own: Any = calls[index].result
-            save_result(own)
-        return self._with(calls)
+        return self._with(with_results(self.calls, results))
 
     def revise(self, call: WhichCall, result: ToolResult, /) -> Round[Input]:
         """Return the round in which a call that was handled has another result.
@@ -347,29 +338,19 @@ class Round(Value, Generic[Input]):
             TypeError: it isn't a result.
             ValueError: it is the result of another call.
         """
-        from .saved import save_result
-
         self._check_open()
-        found = find_call(self.calls, call, "handled")
-        if not isinstance(result, ToolResult):  # what callers promise, some do not
-            message = f"a call is revised with a ToolResult, such as call.complete(…), not {received(result)}"
-            raise TypeError(message)
-        if (result.call_id, result.name) != (found.id, found.name):
-            message = f"this is the result of {shown_call(result.name, result.call_id)}"
-            raise ValueError(message)
-        save_result(result)
-        return self._replaced(found.replace(_result=result, by="host"))
+        return self._replaced(revised(find_call(self.calls, call, "handled"), result))
 
     def current(self) -> Round[Input]:
-        """Return the round with what has come of its calls meanwhile.
+        """Return the round with the results that its calls have by now.
 
-        Take it where `run` didn't return: it was cancelled, or it is still running. A call that has
-        ended has its result, also if another state of this round ran it. A call that was interrupted is
+        Use it if `run` didn't return, because it was cancelled or is still running. A call that has
+        ended has its result, even if another state of this round ran it. A call that was interrupted is
         deferred, because nobody knows whether it did its work: `approve` runs it again. One that is still
         running stays as it is.
 
-        A round that was restored doesn't know the results of the one in memory that it was saved from, only
-        that they exist: such calls stay as they are, and can't be run.
+        A restored round doesn't know the results that the round in memory got after it was saved, only that
+        there are some: such calls stay as they are, and can't be run.
         """
         calls = list(self.calls)
         for call in self.calls:
@@ -378,9 +359,9 @@ class Round(Value, Generic[Input]):
         return self._with(calls)
 
     def interrupted(self) -> Round[Input]:
-        """Return the round in which calls that were to be run wait: nobody knows whether they did their work.
+        """Return the round in which pending calls are deferred: nobody knows whether they did their work.
 
-        For what a process began that died. An executor would run such calls again.
+        This is for a round whose process died while it ran. An executor would run such calls again.
         """
         return self._with(
             [
@@ -535,7 +516,7 @@ class Round(Value, Generic[Input]):
             TypeError: the secret isn't bytes.
             ValueError: it is shorter than 16 bytes.
         """
-        from .saved import save_round
+        from .serialization import save_round
 
         return save_round(self.id, self.offered, self.assistant, self.calls, secret)
 
@@ -548,7 +529,7 @@ class Round(Value, Generic[Input]):
         own_head = (self.toolset, self.id, self.offered, self.assistant, len(self.calls))
         if own_head != (others.toolset, others.id, others.offered, others.assistant, len(others.calls)):
             return False
-        from .saved import is_same_call
+        from .serialization import is_same_call
 
         return all(map(is_same_call, self.calls, others.calls))
 

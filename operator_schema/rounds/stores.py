@@ -16,7 +16,7 @@ from ..tools.calls import RawCall, ToolResult
 from .errors import RoundError, StoreError
 from .input_copies import digest_with
 from .round import HookError
-from .saved import DEPTH, SavedResult, read_result
+from .serialization import DEPTH, SavedResult, read_result
 from .transcript import Turn
 
 if TYPE_CHECKING:
@@ -346,7 +346,7 @@ _REMEDIES = {
     sqlite3.SQLITE_BUSY: f"another process held it for {_PATIENCE:.0f} seconds: end that one, or try again",
     sqlite3.SQLITE_FULL: "make room on the disk",
     sqlite3.SQLITE_IOERR: "check the disk",
-    sqlite3.SQLITE_ERROR: "it was deleted, or belongs to another program: make the store anew, or elsewhere",
+    sqlite3.SQLITE_ERROR: "it was deleted, or belongs to another program: create it again or elsewhere",
 }
 """What to do about an error of SQLite."""
 
@@ -374,7 +374,7 @@ def _gone(round_id: str, row: Any) -> StoreError:
         return StoreError(f"{name} is done, or was never stored", round_id)
     if row[1] is not None:
         return StoreError(f"{name} runs now, or its process died: see store.stuck()", round_id)
-    return StoreError(f"something was decided about {name} meanwhile: load it again", round_id)
+    return StoreError(f"{name} was changed in the meantime: load it again", round_id)
 
 
 def _turn(data: Any) -> Turn:

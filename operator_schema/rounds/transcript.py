@@ -43,7 +43,7 @@ class Turn(Value):
 
         A lone surrogate, which no encoding can write, is U+FFFD in them.
         """
-        from .saved import save_call, save_result, writable
+        from .serialization import save_call, save_result, writable
 
         data: dict[str, Any] = {
             "id": self.id,
@@ -91,7 +91,7 @@ def append_turn(history: History, turn: Turn, revision: int | None = None) -> No
         name = clip(escape(type(history).__name__), _NAME_LENGTH)
         message = (
             f"{name}.append is async, and commit doesn't wait for it: commit to a Transcript or a list, "
-            "and await the turn's way into your store yourself"
+            "and store the turn yourself with await"
         )
         raise TypeError(message)
 

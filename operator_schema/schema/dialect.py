@@ -529,7 +529,7 @@ _ALWAYS = frozenset(
 
 
 def strange_parts(document: Any, dialect: Dialect) -> list[tuple[tuple[str, ...], str]]:
-    """List what a finished document has that nobody has said the dialect takes, each with its place.
+    """List what a finished document has that the dialect isn't known to take, each with its place.
 
     Whatever renders a node, and whatever a class or a leaf adds to its schema, nothing else is sent.
     """

@@ -13,8 +13,8 @@ from ..immutable import set_once
 from ..json_values import copy_json
 from ..message_text import nearest, quote
 from .document_checks import Judge
+from .document_graph import read_document
 from .patterns import Patterns
-from .read import read_document
 from .style import restyled, style_of
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class DocumentCodec(ResultCodec[Any]):
         document: whose `schema` is also what `json_schema` returns.
         options: as `Codec` takes them; those about Python types have no effect. With
             `unknown_fields="reject"`, objects refuse keys that they don't name unless the schema
-            allows them in so many words.
+            allows them explicitly.
 
     Raises:
         SchemaError: a description is of a property that there isn't.

@@ -75,7 +75,7 @@ class RawCall(Value):
 
     Attributes:
         id: by which the provider matches call and result; calls of one turn may share it. Any string is
-            kept as it is, also the empty one.
+            kept as it is, even an empty one.
         name: of the tool, as the model wrote it.
         arguments: a dict of JSON values, or JSON text; it is kept as it is, not copied. None and
             empty text are what some providers send for a call without arguments.
@@ -161,14 +161,14 @@ class ToolResult(Value):
     Attributes:
         call_id: the id of the call.
         name: the name in the call.
-        content: text for the model: the result, or why there is none.
-        is_error: whether there is none.
-        code: why there is none; None where there is one.
+        content: text for the model: the result, or why the call has none.
+        is_error: whether the call has no result.
+        code: why it has none; None if it has a result.
         details: for your program, never for the model; None if there are none. `exception` is
             what was raised; `findings` and the rest of `DecodeError.as_dict()` come with
             `invalid_params`. With a result: `repairs` made to the arguments, keys `ignored` in them,
             and `mismatches` of the result with the declared type.
-        parts: the content as parts for the model. Where the function returned none itself, it is one
+        parts: the content as parts for the model. If the function returned no parts, it is one
             `Text` with the content.
         json: the result as a JSON value, of which `content` is the text: `"5"` and `5` differ. For a
             string it is the string. For content parts it says what they are, without their data. None
@@ -234,7 +234,7 @@ class ToolResult(Value):
 
     def replace(self, **changes: Any) -> Self:
         """Return a copy in which the named attributes have other values."""
-        content: dict[str, Any] = {**_told(self), "_index": self._index}
+        content: dict[str, Any] = {**_logged(self), "_index": self._index}
         if "content" not in changes:
             content.update(parts=own_parts(self), json=self.json, value=self.value)
         return type(self)(**{**content, **changes})
@@ -242,19 +242,19 @@ class ToolResult(Value):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ToolResult):
             return NotImplemented
-        return _told(self) == _told(other) and own_parts(self) == own_parts(other)
+        return _logged(self) == _logged(other) and own_parts(self) == own_parts(other)
 
     def __hash__(self) -> int:
         # Without the details: they are a dict, which has no hash.
-        told = [value for name, value in _told(self).items() if name != "details"]
-        return hash((ToolResult, *told, own_parts(self)))
+        logged = [value for name, value in _logged(self).items() if name != "details"]
+        return hash((ToolResult, *logged, own_parts(self)))
 
     def __repr__(self) -> str:
         # `asyncio` asks for it in places where an exception's own `__repr__` must not raise or take long.
         return f"ToolResult({', '.join([f'{name}={value!r}' for name, value in self.as_dict().items()])})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (*_told(self).values(), own_parts(self), self.json, None, self._index)
+        return type(self), (*_logged(self).values(), own_parts(self), self.json, None, self._index)
 
     def __copy__(self) -> Self:
         return self
@@ -266,7 +266,7 @@ class ToolResult(Value):
         for kept in (self.details or {}).values():
             if issubclass(type(kept), BaseException):
                 memo[id(kept)] = kept
-        content = deepcopy({**_told(self), "json": self.json}, memo)
+        content = deepcopy({**_logged(self), "json": self.json}, memo)
         return type(self)(**content, parts=own_parts(self), value=self.value, _index=self._index)
 
     def as_dict(self) -> dict[str, Any]:
@@ -275,19 +275,19 @@ class ToolResult(Value):
         Parts that the function returned are there by type and size, without their data; `json` and
         `value` are not.
         """
-        content = _told(self)
+        content = _logged(self)
         if self.details is not None:
             content["details"] = {key: _shown(value) for key, value in self.details.items()}
         parts = own_parts(self)
         return {**content, "parts": [part.as_dict() for part in parts]} if parts else content
 
 
-_TOLD = ("call_id", "name", "content", "is_error", "code", "details")
+_LOGGED = ("call_id", "name", "content", "is_error", "code", "details")
 
 
-def _told(result: ToolResult) -> dict[str, Any]:
+def _logged(result: ToolResult) -> dict[str, Any]:
     """Return the attributes that the model and the log get."""
-    return {name: getattr(result, name) for name in _TOLD}
+    return {name: getattr(result, name) for name in _LOGGED}
 
 
 _parts_slot: Any = vars(ToolResult)["parts"]
@@ -399,9 +399,9 @@ class DecodedCall(Value):
         call: as the model sent it.
         given: the input, maybe edited.
         answers: name of an injected parameter to its value; wins over the context.
-        approved: whether a person has agreed to it, or need not be asked.
-        tool: the `Tool` to which a person has agreed; None for whatever has the name.
-        details: what decoding said of the arguments: repairs, and keys that it ignored.
+        approved: whether a person has approved it, or needn't be asked.
+        tool: the `Tool` that a person has approved; None for the one that has the name when the call runs.
+        details: what decoding noted about the arguments: repairs, and keys that it ignored.
         deferred_at: when it began to wait for somebody, in seconds since 1970; None if it didn't.
     """
 
@@ -433,10 +433,10 @@ if TYPE_CHECKING:
             """Run the pending calls, and return the round with their results.
 
             Args:
-                run_all: runs calls side by side; gives each result with the position of its call to an async
-                    function as it comes, also if it is cancelled later, which returns the result that
-                    counts, or None to run the call again; returns, in their order, a result for each or the
-                    exception of `pass_through` that it raised.
+                run_all: runs calls concurrently. As each result comes, also before a cancellation, it passes
+                    that and the position of the call to an async function, which returns the result that
+                    counts, or None to run the call again. It returns, in the order of the calls, the result
+                    of each, or the exception of `pass_through` that it raised.
                 hooks: decide about the calls; None for no hooks.
                 asking: asks about calls of tools with `confirm=True`; None to defer them.
                 wording: writes what the model reads of arguments that could not be decoded; None to leave it.

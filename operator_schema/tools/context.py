@@ -355,7 +355,7 @@ def _near_type(key: Any, wanted: Any, shape: _Shape) -> str | None:
     if (other.origin.__module__, other.origin.__qualname__) != (cls.__module__, cls.__qualname__):
         return None
     full = clip(escape(f"{cls.__module__}.{cls.__qualname__}"), 100)
-    return f"another class named {full}, as after its module was loaded again"
+    return f"another class named {full}, perhaps from before its module was reloaded"
 
 
 _UNION: Any = Union  # of members that are known only now, some of which have no `|`

@@ -70,10 +70,10 @@ def complain_parameters(parameters: Parameters, owner: str) -> list[Finding]:
     """
     names = [quote(each.name) for each in parameters.visible]
     if not names:
-        message = "it has no parameter for the arguments, which are one dict"
+        message = "it has no parameter for the arguments, which come in one dict"
     elif len(names) > 1:
         among = listed(names, separator=" and ")
-        message = f"the model would give {among}, and with a JSON Schema all arguments are one dict"
+        message = f"the model would give {among}, but with a JSON Schema all arguments are one dict"
     else:
         message = _fault(parameters.visible[0], parameters.declared[0], parameters) or ""
     return [about_type((), "unsupported", owner, message, _REMEDY)] if message else []

@@ -69,7 +69,7 @@ def write_log(level: int, message: str, *arguments: object, error: BaseException
 
 
 def is_logged(level: int) -> bool:
-    """Return whether a message of this level goes anywhere, where it would be costly to write."""
+    """Return whether a message of this level is logged; ask before you write a costly one."""
     return _logger().isEnabledFor(level)
 
 
@@ -302,7 +302,7 @@ class Failures:
         return _no_result(call, "invalid_params", self._reported(call, error), error, **error.as_dict())
 
     def wording(self) -> Callable[[RawCall, Exception], str] | None:
-        """Return what words the failures to decode that a round found; None to leave the usual text."""
+        """Return what words the failures of a round to decode arguments; None for the usual text."""
         return None if self._show == "type" and self._report is str else self._worded
 
     def _worded(self, call: RawCall, error: Exception) -> str:

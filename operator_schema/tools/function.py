@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from typing import ClassVar
 
     from ..codec.codec import Codec
-    from .options import InputToolOptions, ToolOptions
+    from .options import InputToolOptions, TakesOptions, ToolOptions
     from .parameters import Parameters
     from .signature import Callee
 
@@ -342,10 +342,7 @@ def make_tool(
     if name is None:
         name = name_of_callee(function) or snake_case(type(function).__name__)
     owner = clip(escape(name), 100) if isinstance(name, str) else "tool"
-    check_option_names(owner, options, "tool")
-    wrong = check_options({**options, "name": name}, by_position=by_position)
-    if wrong:
-        options = {key: value for key, value in options.items() if key not in wrong}
+    options, wrong = _valid_options("tool", owner, name, options, by_position=by_position)
     complaints = list(wrong.values())
     callee = _callee_or_raise(function, owner, complaints)
     complaints += _complain_result(callee, owner)
@@ -370,6 +367,20 @@ def make_tool(
         metadata, codec, codec_options(options), output, callee.function, plan, caller_module(frame)
     )
     return made
+
+
+def _valid_options(
+    caller: TakesOptions, owner: str, name: Any, options: dict[str, Any], *, by_position: bool = False
+) -> tuple[dict[str, Any], dict[str, Finding]]:
+    """Return the options that are valid; and by name, what is wrong with the others.
+
+    Raises:
+        TypeError: an option doesn't exist.
+    """
+    check_option_names(owner, options, caller)
+    wrong = check_options({**options, "name": name}, by_position=by_position)
+    valid = {key: value for key, value in options.items() if key not in wrong} if wrong else options
+    return valid, wrong
 
 
 def _typed_input(
@@ -502,10 +513,8 @@ def _make_input_tool(annotation: Any, options: dict[str, Any], home: str) -> Inp
     if name is None:
         name = "" if form_of(cls) is None else snake_case(cls.__name__)
     owner = (clip(escape(name), 100) if isinstance(name, str) else "") or name_of(annotation)
-    check_option_names(owner, options, "tool_input")
-    wrong = check_options({**options, "name": name})
     output = options.get("output", MISSING)
-    options = {key: value for key, value in options.items() if key not in wrong}
+    options, wrong = _valid_options("tool_input", owner, name, options)
     complaints = list(wrong.values())
     scope = Scope(None, options.get("namespace") or {})
     declared = (

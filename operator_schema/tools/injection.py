@@ -75,7 +75,7 @@ _NEVER = frozenset({"builtins", "typing", "abc"})
 
 
 def register_injected(cls: C, /) -> C:
-    """Say that a class is the host's: parameters of it need no `skip` in tools made from now on.
+    """Declare that a class is the host's: parameters of it need no `skip` in tools made from now on.
 
     This counts for its subclasses, for generic types of it (`RunContext[Db]`) and for `X | None`.
     Any thread may call it, also several times for one class. It does not keep the class alive.
@@ -101,7 +101,7 @@ def register_injected(cls: C, /) -> C:
 
 
 def register_handed_through(cls: type, /) -> None:
-    """Say that a framework handles instances of a class itself, where a function returns them.
+    """Declare that a framework itself handles instances of a class that functions return.
 
     This counts for its subclasses; a schema that it may have is an accident.
 

@@ -158,7 +158,7 @@ def as_json_object(given: Any) -> dict[str, Any] | None:
 def contradiction(annotations: ToolAnnotations) -> tuple[str, str] | None:
     """Return message and remedy for statements that can't both be true, None where all can."""
     if annotations.read_only and annotations.destructive:
-        return "it says that it is read_only and destructive", "Say one of the two"
+        return "it can't be both read_only and destructive", "Keep one of the two"
     return None
 
 
@@ -394,7 +394,7 @@ class HiddenSwitch(Value):
     own: Switch | None
 
     def __call__(self) -> bool:
-        """Return that nobody else may call the tool."""
+        """Return False: nobody else may call the tool."""
         return False
 
 

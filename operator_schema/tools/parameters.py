@@ -155,23 +155,14 @@ def read_parameters(
         complaint = _complain_parameter(parameter, hint, callee, owner, scope)
         if complaint is not None:
             complaints.append(complaint)
-        own = parameter
-        if parameter.default is skip_mark:
-            own = parameter.replace(default=MISSING)
-        elif type(parameter.default) not in _UNCHANGING:
-            own = _with_copied_default(parameter, owner, complaints)
+        own = _with_safe_default(parameter, owner, complaints)
         visible.append(own)
         declared.append(_declare(own, Any if complaint is not None else hint, scope))
     if skip:
         complaints += _unknown_skips(skip, callee, owner)
     input_annotation = _input_annotation(visible, declared, options)
     if input_annotation is None and takes_raw:
-        message = "RawArguments takes all arguments, so no other parameter can take one"
-        remedy = "Read the others with require and optional, or inject them: skip=(…)"
-        if len(visible) == 1:
-            message = "RawArguments is always given, so it can't be optional"
-            remedy = "Annotate it with RawArguments alone, and give it no default"
-        complaints.append(about_type((), "unsupported", owner, message, remedy))
+        complaints.append(_complain_raw(visible, owner))
     return Parameters(visible, declared, injected, input_annotation, complaints)
 
 
@@ -189,6 +180,16 @@ def _evaluate(written: list[Any], scope: Scope) -> list[Any]:
 
 _EVALUATED = frozenset({type, GenericAlias, UnionType, NoneType, type(MISSING)})
 """Kinds of annotations that are never forward references."""
+
+
+def _complain_raw(visible: Sequence[Parameter], owner: str) -> Finding:
+    """Complain about raw arguments that are optional, or beside other parameters."""
+    message = "RawArguments takes all arguments, so no other parameter can take one"
+    remedy = "Read the others with require and optional, or inject them: skip=(…)"
+    if len(visible) == 1:
+        message = "RawArguments is always given, so it can't be optional"
+        remedy = "Annotate it with RawArguments alone, and give it no default"
+    return about_type((), "unsupported", owner, message, remedy)
 
 
 def _complain_default(parameter: Parameter, hint: Any, owner: str) -> Finding:
@@ -245,8 +246,12 @@ def _may_be_raw(hint: Any) -> bool:
 _UNCHANGING = frozenset({type(MISSING), type(None), bool, int, float, str})
 
 
-def _with_copied_default(parameter: Parameter, owner: str, complaints: list[Finding]) -> Parameter:
+def _with_safe_default(parameter: Parameter, owner: str, complaints: list[Finding]) -> Parameter:
     """Copy a default that can change, so that a direct call can't change it for the model."""
+    if type(parameter.default) in _UNCHANGING:
+        return parameter
+    if parameter.default is skip_mark:
+        return parameter.replace(default=MISSING)
     try:
         default = copy_of_default(parameter.default)
     except MemoryError:
@@ -259,15 +264,13 @@ def _with_copied_default(parameter: Parameter, owner: str, complaints: list[Find
     return parameter if default is parameter.default else parameter.replace(default=default)
 
 
-def _complain_parameter(
-    parameter: Parameter, hint: Any, callee: Callee, owner: str, scope: Scope
-) -> Finding | None:
+def _complain_mark(parameter: Parameter, hint: Any, owner: str) -> Finding | None:
+    """Complain about a `skip` that isn't where it belongs: in `Annotated`, behind the type."""
     name = parameter.name
     if hint is skip_mark:
         message = "skip is a mark, not a type"
-        return about_type(
-            (name,), "unsupported", owner, message, f"Write {name}: Annotated[T, skip], for your type T"
-        )
+        remedy = f"Write {name}: Annotated[T, skip], for your type T"
+        return about_type((name,), "unsupported", owner, message, remedy)
     if get_origin(hint) is Annotated and hint.__origin__ is skip_mark:
         shown = next((name_of(item) for item in hint.__metadata__ if is_type(item)), "T")
         message = "skip comes before the type in Annotated"
@@ -275,17 +278,22 @@ def _complain_parameter(
     if parameter.default is skip_mark:
         message = "skip is a mark for the annotation, not a default"
         shown = name_of(hint) if isinstance(hint, type) else "T"
-        return about_type(
-            (name,),
-            "bad_default",
-            owner,
-            message,
-            f"Write {name}: Annotated[{shown}, skip], without a default",
-        )
+        remedy = f"Write {name}: Annotated[{shown}, skip], without a default"
+        return about_type((name,), "bad_default", owner, message, remedy)
     if description_in(hint) == "skip":
         message = 'its description is the text "skip"'
         remedy = "Write skip without quotes (from operator_schema import skip), or describe the parameter"
         return about_type((name,), "bad_description", owner, message, remedy)
+    return None
+
+
+def _complain_parameter(
+    parameter: Parameter, hint: Any, callee: Callee, owner: str, scope: Scope
+) -> Finding | None:
+    name = parameter.name
+    misplaced = _complain_mark(parameter, hint, owner)
+    if misplaced is not None:
+        return misplaced
     if hint is MISSING:
         stars = {"rest": "*", "extra": "**"}.get(parameter.kind, "")
         message = "it has no annotation" if not stars else f"{stars}{name} has no annotation"

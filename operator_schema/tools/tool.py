@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import MISSING
 from functools import cache
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypedDict, TypeVar, cast, overload
@@ -14,12 +13,7 @@ from ..introspect.docstrings import split_summary
 from ..introspect.nodes import ObjectNode, UnionNode
 from ..json_values import Original
 from ..message_text import received
-from .binding import (
-    bound,
-    call_arguments,
-    check_first_parameter,
-    is_unbound,
-)
+from .binding import bound, call_arguments, check_first_parameter, is_unbound
 from .injection import RawArguments
 from .input_types import class_of_inputs, keeps_not_all
 from .metadata import HasMetadata, pascal_case
@@ -190,12 +184,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         """
         from .visible_signature import visible_signature  # `inspect` takes longer to load than this package
 
-        returns: Any = MISSING
-        if self._output.is_declared:
-            returns = self._output.type
-            if returns is None and self._plan is not None:
-                returns = self._plan.callee.returns  # as written, if it can't be evaluated
-        return visible_signature(self._plan, self._codec.type, returns)
+        return visible_signature(self._plan, self._codec.type, self._output)
 
     @property
     def injected(self) -> tuple[str, ...]:
@@ -403,7 +392,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
     # --- as its function --------------------------------------------------------------------------
 
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Call the function, or build the input where there is none, exactly as it is."""
+        """Call the function with exactly these arguments; without a function, build the input."""
         result: R = self._function(*args, **kwargs)
         return result
 

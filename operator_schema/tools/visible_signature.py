@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .binding import CallPlan
+    from .output import OutputType
     from .signature import Parameter as OwnParameter
 
 __all__ = ["visible_signature"]
@@ -28,16 +29,20 @@ _KINDS = {
 }
 
 
-def visible_signature(plan: CallPlan | None, input_type: Any, returns: Any) -> Signature:
+def visible_signature(plan: CallPlan | None, input_type: Any, output: OutputType) -> Signature:
     """Return the signature of a tool.
 
     Args:
         plan: how its function is called; None for a tool without a function.
         input_type: of the tool.
-        returns: type of its result, or `dataclasses.MISSING`.
+        output: the declared type of its results.
     """
     parameters = _of_type(input_type) if plan is None else _of_function(plan, input_type)
-    annotation = Signature.empty if returns is MISSING else None if returns is NoneType else returns
+    annotation: Any = output.type if output.is_declared else Signature.empty
+    if annotation is NoneType:
+        annotation = None
+    elif annotation is None and plan is not None:
+        annotation = plan.callee.returns  # as written, if it can't be evaluated
     return Signature(parameters, return_annotation=annotation)
 
 

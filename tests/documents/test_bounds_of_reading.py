@@ -8,8 +8,8 @@ import pytest
 
 from operator_schema.schema.document import SchemaDocument
 from operator_schema.schema.document_codec import DocumentCodec
+from operator_schema.schema.document_graph import MAX_SCHEMAS
 from operator_schema.schema.patterns import linear_pattern
-from operator_schema.schema.read import MAX_SCHEMAS
 
 
 @pytest.mark.parametrize(("beyond", "is_read"), [(0, True), (1, False)])

@@ -16,8 +16,8 @@ from operator_schema.json_values import copy_json
 from operator_schema.schema.document import SchemaDocument
 from operator_schema.schema.document_checks import Judge
 from operator_schema.schema.document_codec import DocumentCodec
+from operator_schema.schema.document_graph import read_document
 from operator_schema.schema.patterns import Patterns
-from operator_schema.schema.read import read_document
 
 KEYS = st.sampled_from(["a", "b", "c d", "$ref"])
 TEXTS = st.sampled_from(["", "a", "bb", "10", "ab-c"])

@@ -16,8 +16,8 @@ from operator_schema.errors import DecodeError, EncodeError, SchemaError
 from operator_schema.schema.document import SchemaDocument
 from operator_schema.schema.document_checks import Judge
 from operator_schema.schema.document_codec import DocumentCodec
+from operator_schema.schema.document_graph import MAX_SCHEMAS, read_document
 from operator_schema.schema.patterns import Patterns
-from operator_schema.schema.read import MAX_SCHEMAS, read_document
 from operator_schema.schema.value_check import MAX_STEPS
 
 ISSUE = {

@@ -220,7 +220,7 @@ def test_it_is_refused_where_all_places_are_held_by_calls_of_the_loop_that_stand
     error = result.details["exception"]
     assert type(error) is RuntimeError
     assert str(error) == (
-        "run_sync would wait for ever: what waits for it holds all places under max_concurrency "
+        "run_sync would wait forever: the calls that wait for it hold all places under max_concurrency "
         f"({limit}). Raise max_concurrency, or use await run"
     )
     # Nothing is left of it: all places are free.

@@ -226,7 +226,7 @@ def test_long_and_raw_arguments():
         (5, "pass_through is a tuple of exception classes, not 5"),
         ((int,), "pass_through is a tuple of exception classes, not int"),
         ((Interrupt("x"),), "pass_through is a tuple of exception classes, not "),
-        ((StopIteration,), "pass_through can't take StopIteration: Python itself ends functions by it"),
+        ((StopIteration,), "pass_through can't take StopIteration: Python itself uses it to end functions"),
         ((asyncio.CancelledError,), "pass_through can't take CancelledError"),
         ((GeneratorExit,), "pass_through can't take GeneratorExit"),
     ],

@@ -177,9 +177,9 @@ def test_metadata_of_the_field_itself_wins_over_its_annotation() -> None:
         (Annotated[int, pydantic.Tag("a")], "Tag(tag='a') of pydantic can't be expressed in JSON Schema"),
         (
             Annotated[int, Field],
-            "pydantic.Field lacks its parentheses, so it says nothing. Call it: `Field(…)`",
+            "pydantic.Field lacks its parentheses, so it has no effect. Call it: `Field(…)`",
         ),
-        (Annotated[int, msgspec.Meta], "msgspec.Meta lacks its parentheses, so it says nothing. Call it"),
+        (Annotated[int, msgspec.Meta], "msgspec.Meta lacks its parentheses, so it has no effect. Call it"),
         (pydantic.SkipValidation[int], "SkipValidation() of pydantic"),
         (Annotated[int, pydantic.SkipValidation], "SkipValidation'> of pydantic"),
         (Annotated[str, pydantic.UrlConstraints(max_length=3)], "UrlConstraints"),

@@ -171,7 +171,7 @@ def test_an_executor_of_other_tools_is_refused(driver):
 
 
 def test_what_isnt_a_tool_is_refused(driver):
-    for given, remedy in ((lambda a: a, ": decorate it with @tool"), ([add], ": take to_tools for several")):
+    for given, remedy in ((lambda a: a, ": decorate it with @tool"), ([add], ": use to_tools for several")):
         with pytest.raises(TypeError, match=rf"^to_tool takes a tool made by @tool .*{remedy}$"):
             driver.adapter.to_tool(given)
 

@@ -90,7 +90,7 @@ ROOMS = {
     ),
     "documents": Room(
         (
-            *("schema/read.py", "schema/document.py", "schema/document_codec.py"),
+            *("schema/document_graph.py", "schema/document.py", "schema/document_codec.py"),
             *("schema/document_checks.py", "schema/references.py", "schema/subschemas.py"),
             "schema/value_check.py",
         ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator_schema.providers.provider import offered_now
-from operator_schema.providers.wire import Wanted
+from operator_schema.providers.wire_format import Wanted
 
 
 def offer_of(tools, *, strict=False, choice=None):

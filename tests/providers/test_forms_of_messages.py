@@ -2,7 +2,7 @@
 
 import pytest
 
-from operator_schema.providers.wire import form_of
+from operator_schema.providers.wire_format import form_of
 
 
 @pytest.mark.parametrize(

@@ -493,7 +493,7 @@ def test_lines_without_their_ends_are_an_error_and_not_an_empty_answer(form):
     stream = provider.stream([])
     for line in lines_of(FORMS[form](response, Random(1)), form != "ChatWire"):  # noqa: S311  # not a secret
         stream.feed(line)
-    with pytest.raises(ResponseError, match="its lines have no ends: add a line feed to each line"):
+    with pytest.raises(ResponseError, match="its lines have no line breaks: add a line feed to each line"):
         stream.close()
 
 

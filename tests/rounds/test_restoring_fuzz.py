@@ -14,7 +14,7 @@ from saving_samples import SECRET, TOOLS, mixed, ran, resealed, saved
 
 from operator_schema import Finding
 from operator_schema.errors import RestoreError
-from operator_schema.rounds.saved import SavedCall, SavedHead, SavedPart, SavedQuestion, SavedResult
+from operator_schema.rounds.serialization import SavedCall, SavedHead, SavedPart, SavedQuestion, SavedResult
 
 pytestmark = pytest.mark.needs_threads
 

@@ -360,9 +360,9 @@ def test_the_rest_of_the_turn_is_a_copy():
 
 @pytest.mark.parametrize("assistant", [object(), {5: 5}, b"x", (1,), {"a": {1, 2}}])
 def test_the_rest_of_the_turn_has_to_be_json(assistant):
-    with pytest.raises(TypeError, match="assistant is JSON"):
+    with pytest.raises(TypeError, match="assistant has to be JSON"):
         toolset.offer().round([], assistant=assistant)
-    with pytest.raises(TypeError, match="assistant is JSON"):
+    with pytest.raises(TypeError, match="assistant has to be JSON"):
         toolset.offer().round([], assistant=assistant)
 
 
@@ -408,7 +408,7 @@ def test_an_answer_brings_its_calls_and_its_message():
     turn = toolset.offer().round(answer).commit([], results=[ToolResult("1", "search", "r")])
     assistant, _ = anthropic.turn(turn)
     assert assistant["content"] == RESPONSE["content"]
-    with pytest.raises(TypeError, match="an answer brings its message along: leave assistant out"):
+    with pytest.raises(TypeError, match="an answer includes its message: leave assistant out"):
         toolset.offer().round(answer, assistant="I search.")
     assert toolset.offer().round(answer.calls).confirmed().assistant is None
 

@@ -43,7 +43,7 @@ from operator_schema import (
 )
 from operator_schema.content import Image, Resource, Text
 from operator_schema.rounds import Hooks
-from operator_schema.rounds.saved import FORMAT
+from operator_schema.rounds.serialization import FORMAT
 
 pytestmark = pytest.mark.needs_threads
 

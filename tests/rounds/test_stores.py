@@ -154,7 +154,7 @@ def test_an_older_state_changes_nothing(store):
     waiting = executor(store).run_sync(sent(raw("work", "1", task="a"), raw("work", "2", task="b")))
     first, second = store.load(waiting.id, toolset), store.load(waiting.id, toolset)
     executor(store).run_sync(first.approve("1"))
-    with pytest.raises(StoreError, match=r"something was decided about .* meanwhile: load it again"):
+    with pytest.raises(StoreError, match=r"was changed in the meantime: load it again"):
         executor(store).run_sync(second.approve("2"))
     with pytest.raises(StoreError, match="load it again"):
         store.transcript("a").commit_turn(Turn(waiting.id, (), ()), 2)
@@ -236,7 +236,7 @@ def test_who_took_a_round_back_keeps_it(store):
     claimed = store.claim(sent(raw("work", "w", task="a")).confirmed())
     store.take_back(claimed.id, toolset)
     for late in (lambda: store.keep(claimed, claimed), lambda: store.give_back(claimed)):
-        with pytest.raises(StoreError, match="something was decided"):
+        with pytest.raises(StoreError, match="was changed in the meantime"):
             late()
     with pytest.raises(StoreError, match="load it again"):
         store.take_back(claimed.id, toolset)

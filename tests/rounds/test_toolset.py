@@ -208,7 +208,7 @@ def test_a_tool_that_is_there_twice_under_other_names_has_to_be_named():
     toolset = Toolset(search, Toolset(search).prefix("a_"), Toolset(fetch).prefix("a_"))
     assert toolset.name_of(search) == "search"  # here it is itself
     both = Toolset(Toolset(fetch).prefix("a_"), Toolset(fetch).prefix("b_"))
-    with pytest.raises(ValueError, match="there as a_fetch and b_fetch: give the name"):
+    with pytest.raises(ValueError, match="has the tool as a_fetch and b_fetch: give the name"):
         both.name_of(fetch)
     assert fetch in both
 

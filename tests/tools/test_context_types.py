@@ -334,7 +334,7 @@ NEAR = [
     (RunContext[Db], RunContext[Cache], r"RunContext\[Cache\], not RunContext\[Db\]"),
     (RunContext[Db], ToolContext[Cache], r"ToolContext\[Cache\], not RunContext\[Db\]"),
     (RunContext[Cache], OfDb, r"OfDb, not RunContext\[Cache\]"),
-    (Db, again(Db), f"another class named {__name__}.Db, as after its module was loaded again"),
+    (Db, again(Db), f"another class named {__name__}.Db, perhaps from before its module was reloaded"),
     (RunContext[Db], again(Db), None),
     (Db, Cache, None),
     (Db, UserId, None),

@@ -215,9 +215,9 @@ def beside(db: Annotated[object, skip], **arguments: Any) -> None: ...
     [
         (
             two,
-            'the model would give "package" and "major", and with a JSON Schema all arguments are one dict',
+            'the model would give "package" and "major", but with a JSON Schema all arguments are one dict',
         ),
-        (none, "it has no parameter for the arguments, which are one dict"),
+        (none, "it has no parameter for the arguments, which come in one dict"),
         (other, '"package" is annotated str, and all arguments are one dict'),
         (several, '"arguments" takes arguments by position, and all arguments are one dict'),
         (beside, '"arguments" takes any name, also "db", which your program injects'),

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import os
 import signal
-import socket
 import time
 from contextlib import contextmanager
 from hashlib import sha256
@@ -19,7 +17,7 @@ from starlette.middleware.cors import CORSMiddleware
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ...immutable import Value
-from ...tools import WARNING, write_log
+from ..http_requests import body_of, headers_of, listen, refuse, replayed, status_of_sender
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterable
@@ -40,8 +38,9 @@ _PORT_OF_HTTP = 80
 _PREFLIGHT = b"access-control-request-method"
 _LOOKED_AT = (b"host", b"origin", b"authorization", _PREFLIGHT)
 
+_UNKNOWN = 401
 _REASONS = {
-    401: "the bearer token is missing or wrong",
+    _UNKNOWN: "the bearer token is missing or wrong",
     403: "this Origin isn't allowed",
     408: "the request took too long to arrive",
     413: "the request is too large",
@@ -122,71 +121,37 @@ class Guard:
             return
         status, body = self._status_of(scope["method"], scope["headers"]), b""
         if status is None:
-            status, body = await self._body_of(receive)
+            status, body = await body_of(receive, LARGEST_BODY, SECONDS_FOR_BODY)
         if status is not None:
-            await _refuse(scope, send, status)
+            await refuse(
+                scope, _asking_for_a_token(send) if status == _UNKNOWN else send, status, _REASONS[status]
+            )
             return
-        messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-        async def replay() -> Message:
-            return messages.pop() if messages else await receive()
-
-        await self._app(scope, replay, send)
+        await self._app(scope, replayed(receive, body), send)
 
     def _status_of(self, method: str, headers: Iterable[tuple[bytes, bytes]]) -> int | None:
         """Return the status with which headers are refused, None if they are not."""
-        found: dict[bytes, list[bytes]] = {name: [] for name in _LOOKED_AT}
-        for name, value in headers:
-            if name in found:
-                found[name].append(value)
-        hosts = [host.decode("latin-1").lower() for host in found[b"host"]]
-        if len(hosts) != 1 or hosts[0] not in self._hosts:
-            return 421
-        if any(origin.decode("latin-1").lower() not in self._origins for origin in found[b"origin"]):
-            return 403
+        found = headers_of(headers, _LOOKED_AT)
+        status = status_of_sender(found, self._hosts, self._origins)
+        if status is not None:
+            return status
         is_preflight = method == "OPTIONS" and bool(found[_PREFLIGHT]) and self._answers_preflights
         is_known = self._digest is None or is_preflight or self._is_known(found[b"authorization"])
-        return None if is_known else 401
+        return None if is_known else _UNKNOWN
 
-    def _is_known(self, given: list[bytes]) -> bool:
-        scheme, _, token = given[0].partition(b" ") if len(given) == 1 else (b"", b"", b"")
-        digest = sha256(token.strip()).digest()
-        return hmac.compare_digest(digest, self._digest or b"") and scheme.lower() == b"bearer"
-
-    async def _body_of(self, receive: Receive) -> tuple[int | None, bytes]:
-        """Read a request; its status if it is refused, else None and the whole of it."""
-        parts: list[bytes] = []
-        size = 0
-        try:
-            async with asyncio.timeout(SECONDS_FOR_BODY):
-                while True:
-                    message: Any = await receive()
-                    if message["type"] != "http.request":
-                        return 408, b""  # the client has gone: nobody reads this
-                    parts.append(message.get("body", b""))
-                    size += len(parts[-1])
-                    if size > LARGEST_BODY:
-                        return 413, b""
-                    if not message.get("more_body", False):
-                        return None, b"".join(parts)
-        except TimeoutError:
-            return 408, b""
+    def _is_known(self, given: list[str]) -> bool:
+        scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
+        digest = sha256(token.encode("latin-1").strip()).digest()
+        return hmac.compare_digest(digest, self._digest or b"") and scheme.lower() == "bearer"
 
 
-async def _refuse(scope: Scope, send: Send, status: int) -> None:
-    reason = _REASONS[status]
-    peer = (scope.get("client") or ("somebody",))[0]
-    write_log(WARNING, "a request of %s is refused with %s: %s", peer, status, reason)
-    body = f"{reason}\n".encode()
-    headers = [
-        (b"content-type", b"text/plain; charset=utf-8"),
-        (b"content-length", str(len(body)).encode()),
-        (b"connection", b"close"),
-    ]
-    if status == 401:  # noqa: PLR2004  # its name would say less
-        headers.append((b"www-authenticate", b"Bearer"))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+def _asking_for_a_token(send: Send) -> Send:
+    async def answer(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message["headers"], (b"www-authenticate", b"Bearer")]}
+        await send(message)
+
+    return answer
 
 
 PATH = "/mcp"
@@ -250,7 +215,7 @@ async def serve_http(server: Server[Any], address: Address, announce: Callable[[
     Raises:
         OSError: it can't listen there.
     """
-    listening = _listen(address)
+    listening = listen(address.host.strip("[]"), address.port, _MOST_CONNECTIONS)
     port: int = listening.getsockname()[1]
     own = () if address.host in _EVERYWHERE else (_bracketed(address.host),)
     names = [*_LOOPBACK, *own]
@@ -459,23 +424,6 @@ def _session_of(headers: Any) -> bytes | None:
 
 def _bracketed(host: str) -> str:
     return f"[{host}]" if ":" in host and not host.startswith("[") else host
-
-
-def _listen(address: Address) -> socket.socket:
-    host = address.host.strip("[]")
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # Not by `create_server`: asyncio sends small answers at once only where the protocol is named.
-    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    try:
-        if os.name == "posix":
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((host, address.port))
-        listening.listen(_MOST_CONNECTIONS)
-    except BaseException:
-        listening.close()
-        raise
-    listening.settimeout(0)
-    return listening
 
 
 class _Punctual(H11Protocol):

@@ -35,32 +35,16 @@ from ..problems import GiveUp
 from .writer import MAX_PLACES, Writer, hint_of, nodes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from ...introspect.node_kinds import UnionPlan
     from ...introspect.nodes import Field, Node
-    from .writer import Method, Refusal
-
-    Part = Callable[[Any, int], Any]
-    Fill = Callable[[Iterator[Any], list[Any], int], Any]
+    from .writer import Function, Method, Refusal, Source
 
     Decode = Callable[[Any], Any]
-    from .writer import Function, Source
-
     Way = Literal["attributes", "dictionary", "slots", "call", "tuple", "dict", "user"]
 
-__all__ = [
-    "Decoder",
-    "HARMLESS",
-    "PartFunctions",
-    "compile_decoder",
-    "decoder_source",
-    "factory_of",
-    "way_of",
-    "why_interpreted",
-    "write_empty",
-    "write_instance",
-]
+__all__ = ["Decoder", "compile_decoder", "decoder_source", "way_of", "why_interpreted"]
 
 
 HARMLESS = frozenset({list, dict, tuple, set, frozenset, deque, OrderedDict})
@@ -224,28 +208,6 @@ def _write_dict(source: Source, at: Function, node: ObjectNode, made: str, names
 
 JSON_SCALARS = frozenset({str, int, float, bool, type(None)})
 _INTEGER_KEY = re.compile(INTEGER_KEY)
-
-
-class PartFunctions:
-    """The compiled functions of the parts of a graph.
-
-    Args:
-        decoders: by identity of the node, a function that takes a value and its depth, and returns
-            what it decodes to, or `GiveUp`.
-        fillers: by identity of an array's node, a function that takes an iterator over its items, the
-            list of what the items before became, and the depth of an item. It adds to the list until
-            no item is left, or returns `GiveUp` at the first that isn't right.
-
-    Attributes:
-        decoder_of: takes the identity of a node, returns its decoder or None.
-        filler_of: takes the identity of an array's node, returns its filler or None.
-    """
-
-    __slots__ = ("__weakref__", "decoder_of", "filler_of")
-
-    def __init__(self, decoders: Mapping[int, Part], fillers: Mapping[int, Fill]) -> None:
-        self.decoder_of = decoders.get
-        self.filler_of = fillers.get
 
 
 def building(cls: Any, gather: Method, fallback: Method, refusal: Refusal) -> Method:

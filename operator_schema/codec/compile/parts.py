@@ -13,18 +13,42 @@ from ...introspect.node_kinds import parts_of, visit
 from ...introspect.nodes import ArrayNode
 from ..interpret import DECODERS, DecodeRun, DecodeState, follow
 from ..problems import INVALID, GiveUp, Problems
-from .decoder import Decoder, PartFunctions, why_interpreted
+from .decoder import Decoder, why_interpreted
 from .writer import PARTED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from ...introspect.node_kinds import UnionPlan
     from ...introspect.nodes import Graph, Node
     from ..problems import Path
-    from .decoder import Fill
+
+    Part = Callable[[Any, int], Any]
+    Fill = Callable[[Iterator[Any], list[Any], int], Any]
 
 __all__ = ["compile_parts", "interpret_wrong_parts"]
+
+
+class PartFunctions:
+    """The compiled functions of the parts of a graph.
+
+    Args:
+        decoders: by identity of the node, a function that takes a value and its depth, and returns
+            what it decodes to, or `GiveUp`.
+        fillers: by identity of an array's node, a function that takes an iterator over its items, the
+            list of what the items before became, and the depth of an item. It adds to the list until
+            no item is left, or returns `GiveUp` at the first that isn't right.
+
+    Attributes:
+        decoder_of: takes the identity of a node, returns its decoder or None.
+        filler_of: takes the identity of an array's node, returns its filler or None.
+    """
+
+    __slots__ = ("__weakref__", "decoder_of", "filler_of")
+
+    def __init__(self, decoders: Mapping[int, Part], fillers: Mapping[int, Fill]) -> None:
+        self.decoder_of = decoders.get
+        self.filler_of = fillers.get
 
 
 def compile_parts(graph: Graph, max_depth: int) -> PartFunctions | None:

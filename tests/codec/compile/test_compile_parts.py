@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from strategies import TYPES, Limits, values_for
 
 from operator_schema import Codec, DecodeError, SchemaError, SchemaLeaf
-from operator_schema.codec import tiers
+from operator_schema.codec import tiered_compilation
 from operator_schema.codec.compile.writer import _require_exact
 from operator_schema.codec.interpret import interpret
 
@@ -267,8 +267,8 @@ def test_what_stays_interpreted_has_no_parts():
 def test_what_stays_interpreted_is_not_compiled_again_and_again(monkeypatch):
     codec = Codec(list[Checked]).compile()
     attempts = []
-    monkeypatch.setattr(tiers.Tiers, "compile_parts", attempts.append)
-    for _ in range(2 * tiers.COLD_CALLS):
+    monkeypatch.setattr(tiered_compilation.Tiers, "compile_parts", attempts.append)
+    for _ in range(2 * tiered_compilation.COLD_CALLS):
         assert codec.decode([]) == []
     assert attempts == []
 
@@ -283,7 +283,7 @@ def test_keys_that_are_ignored_are_still_reported():
 def test_parts_are_compiled_when_enough_was_given_up(repair):
     codec = Codec(Whole, repair=repair).compile()
     value = {**RIGHT, "one": {"name": "a", "size": 3.0}}
-    for _ in range(tiers.COLD_CALLS - 1):
+    for _ in range(tiered_compilation.COLD_CALLS - 1):
         codec.decode(value)
     codec.decode(RIGHT)
     assert codec._tiers.interpret is None
@@ -302,8 +302,8 @@ def test_a_caller_that_stands_deep_compiles_later(monkeypatch):
         attempts.append(1)
         raise RecursionError
 
-    monkeypatch.setattr(tiers, "COLD_CALLS", 2)
-    monkeypatch.setattr(tiers.Tiers, "compile_parts", run_out)
+    monkeypatch.setattr(tiered_compilation, "COLD_CALLS", 2)
+    monkeypatch.setattr(tiered_compilation.Tiers, "compile_parts", run_out)
     for _ in range(4):
         assert codec.decode({"name": "a", "size": 1.0}) == Part("a", 1)
     assert len(attempts) == 2

@@ -17,7 +17,7 @@ from compare import same
 from compile_samples import Checked, Part, check, check_encoder
 
 from operator_schema import Codec, DecodeError, EncodeError, SchemaLeaf
-from operator_schema.codec import tiers
+from operator_schema.codec import tiered_compilation
 
 
 @dataclass
@@ -46,7 +46,7 @@ def test_an_enum_of_many_members():
 
 def test_a_codec_compiles_when_it_is_warm():
     codec = Codec(Part)
-    for i in range(tiers.COLD_CALLS - 1):
+    for i in range(tiered_compilation.COLD_CALLS - 1):
         codec.encode(codec.decode({"name": "a", "size": i}))
     assert codec.compiled == set()
     codec.encode(codec.decode({"name": "a"}))
@@ -170,8 +170,8 @@ def test_a_caller_that_stands_deep_compiles_later(monkeypatch, method):
         attempts.append(1)
         raise RecursionError
 
-    monkeypatch.setattr(tiers, "COLD_CALLS", 2)
-    monkeypatch.setattr(tiers.Tiers, method, run_out)
+    monkeypatch.setattr(tiered_compilation, "COLD_CALLS", 2)
+    monkeypatch.setattr(tiered_compilation.Tiers, method, run_out)
     for _ in range(4):
         assert codec.encode(codec.decode({"name": "a"})) == {"name": "a", "size": 3}
     assert len(attempts) == 2
@@ -182,7 +182,7 @@ def test_threads_may_compile_at_once():
     codec = Codec(list[Part])
     value = [{"name": "a", "size": i} for i in range(5)]
     with ThreadPoolExecutor(8) as pool:
-        made = list(pool.map(lambda _: codec.decode(value), range(8 * tiers.COLD_CALLS)))
+        made = list(pool.map(lambda _: codec.decode(value), range(8 * tiered_compilation.COLD_CALLS)))
         written = list(pool.map(codec.encode, made))
     assert all(same(one, made[0]) for one in made)
     assert all(same(one, value) for one in written)

@@ -173,7 +173,7 @@ def exception_classes(given: object) -> ClassSet:
         if not issubclass(cls, BaseException):
             _refuse_class("pass_through", "exception classes", cls)
         if _is_of_python(cls):
-            message = f"pass_through can't take {cls.__name__}: Python itself ends functions by it"
+            message = f"pass_through can't take {cls.__name__}: Python itself uses it to end functions"
             raise ValueError(message)
     return ClassSet(classes)
 

@@ -137,11 +137,11 @@ class Wire(Value):
         raise NotImplementedError
 
     def text_message(self, role: Literal["user", "assistant"], text: str) -> dict[str, Any]:
-        """Return a message that says nothing but a text."""
+        """Return a message of text alone."""
         return {"role": role, "content": text}
 
     def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
-        """Return the message or items that say that the model made these calls."""
+        """Return the message or items in which the model made these calls."""
         return [self.call(call) for call in calls]
 
     def calls_in(self, message: Mapping[str, Any]) -> int:
@@ -171,11 +171,11 @@ class BlockWire(Wire):
     BLOCKS = "content"
 
     def text_message(self, role: Literal["user", "assistant"], text: str) -> dict[str, Any]:
-        """Return a message that says nothing but a text."""
+        """Return a message of text alone."""
         return {"role": "user" if role == "user" else self.ROLE, self.BLOCKS: [self.text_block(text)]}
 
     def text_block(self, text: str) -> dict[str, Any]:
-        """Return a block that says a text."""
+        """Return a block of text."""
         return {"text": text}
 
     def is_call(self, block: Mapping[str, Any]) -> bool:

@@ -1,0 +1,139 @@
+"""How do definitions, results and final answers become what a framework takes?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from ..codec.codec import Codec
+from ..errors import DecodeError
+from ..tools import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Unpack
+
+    from ..schema.style import StyleOptions
+    from ..tools import Tool, ToolDefinition, ToolResult
+
+__all__ = ["blocks_of", "data_of", "flat_definition", "hints_of", "is_text", "output_class", "texts_of"]
+
+T = TypeVar("T")
+
+
+def hints_of(tool: Tool[..., Any]) -> dict[str, Any]:
+    """Return what a tool says about itself by the names of MCP, which frameworks take too."""
+    said = tool.annotations
+    hints = {
+        "title": said.title,
+        "readOnlyHint": said.read_only,
+        "destructiveHint": said.destructive,
+        "idempotentHint": said.idempotent,
+        "openWorldHint": said.open_world,
+    }
+    return {name: hint for name, hint in hints.items() if hint is not None}
+
+
+def flat_definition(tool: Tool[..., Any], framework: str, **style: Unpack[StyleOptions]) -> ToolDefinition:
+    """Return what the model reads of a tool, for a framework that drops definitions of a schema.
+
+    Args:
+        tool: as the model sees it.
+        framework: its name, for the message.
+        style: as `Tool.definition` takes it.
+
+    Raises:
+        ValueError: the tool takes a recursive type.
+    """
+    style["inline"] = True
+    definition = tool.definition(**style)
+    if "$defs" in definition["input_schema"]:
+        message = f"{framework} can't show recursive types, and {tool.name} takes one"
+        raise ValueError(message)
+    return definition
+
+
+def blocks_of(
+    result: ToolResult,
+    table: Mapping[Any, Callable[[Any], Any]],
+    text: Callable[[str], Any],
+    native: tuple[type, ...] = (),
+) -> Any:
+    """Return a result as blocks of a framework; None if its text says everything.
+
+    What is of the framework's own classes stays as it is: a value, or a list with what is beside it.
+
+    Args:
+        result: of the call.
+        table: class of a part to what makes a block of one, or returns None where the framework takes no such
+            data. What isn't in the table, or can't be a block, is a text.
+        text: makes a block of a text.
+        native: the framework's own classes.
+    """
+    value: Any = result.value
+    if isinstance(value, native):
+        return value
+    if isinstance(value, (list, tuple)) and any(isinstance(one, native) for one in cast("list[Any]", value)):
+        return list(cast("list[Any]", value))
+    made = [(part, table[type(part)](part) if type(part) in table else None) for part in result.parts]
+    if all(block is None for _, block in made):
+        return None
+    return [text(part.as_text()) if block is None else block for part, block in made]
+
+
+def data_of(result: ToolResult) -> Any:
+    """Return the JSON of a result; its text where a hook replaced that, or it was cut."""
+    return result.content if result.json is None and result.content != "null" else result.json
+
+
+def texts_of(result: ToolResult, text: Callable[[str], Any]) -> list[Any]:
+    """Return the parts of a result as blocks of text."""
+    return [text(part.as_text()) for part in result.parts]
+
+
+def is_text(result: ToolResult) -> bool:
+    """Return whether a result has neither images nor other data."""
+    return all(isinstance(part, Text) for part in result.parts)
+
+
+def output_class(cls: type[T], failed: Callable[[str], Exception]) -> type[T]:
+    """Return a class that frameworks take for a model of pydantic, and that gives instances of another class.
+
+    Args:
+        cls: of the answer.
+        failed: makes what is raised for an answer that doesn't fit, of the text for the model.
+
+    Raises:
+        SchemaError: its fields can't be read.
+        TypeError: its JSON isn't an object.
+    """
+    from pydantic import BaseModel  # a framework that takes such a class has it
+    from pydantic_core import core_schema
+
+    codec = Codec(cls)
+    name = codec.name
+    schema = codec.json_schema(inline=True)
+    if schema.get("type") != "object":
+        message = f"output_type takes a class whose JSON is an object, such as a dataclass, not {name}"
+        raise TypeError(message)
+
+    def decode(answer: object) -> T:
+        try:
+            return codec.decode(answer)
+        except DecodeError as error:
+            raise failed(str(error)) from None
+
+    class Output(BaseModel):
+        def __new__(cls, /, **fields: Any) -> Any:
+            return decode(fields)
+
+        @classmethod
+        def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> Any:
+            return core_schema.no_info_plain_validator_function(decode)
+
+        @classmethod
+        def __get_pydantic_json_schema__(cls, _schema: Any, _handler: Any) -> Any:
+            return {"title": name, **schema}
+
+    Output.__name__ = Output.__qualname__ = name
+    Output.__doc__ = cls.__doc__
+    return cast("type[T]", Output)

@@ -1,0 +1,132 @@
+"""What servers on this machine share: whose requests they take, how much of one, and where they listen.
+
+It needs no extra: the MCP server and the inspector bring their own ASGI applications.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from typing import TYPE_CHECKING, Any
+
+from ..tools import WARNING, write_log
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from starlette.types import Message, Receive, Scope, Send
+
+__all__ = ["body_of", "headers_of", "listen", "refuse", "replayed", "status_of_sender"]
+
+
+def headers_of(headers: Iterable[tuple[bytes, bytes]], names: Iterable[bytes]) -> dict[bytes, list[str]]:
+    """Return the values of some headers, each as often as it was sent.
+
+    Args:
+        headers: as ASGI gives them, with names in lower case.
+        names: of those that are looked at.
+    """
+    found: dict[bytes, list[str]] = {name: [] for name in names}
+    for name, value in headers:
+        if name in found:
+            found[name].append(value.decode("latin-1"))
+    return found
+
+
+def status_of_sender(
+    headers: Mapping[bytes, list[str]], hosts: Collection[str], origins: Collection[str]
+) -> int | None:
+    """Return the status with which a request of somebody else's page is refused; None if it isn't.
+
+    A page in a browser on this machine can send requests here under a name of its own that leads to this
+    machine (DNS rebinding), which `Host` shows, or from its own address, which `Origin` shows.
+
+    Args:
+        headers: what `headers_of` returned for `host` and `origin`.
+        hosts: the values that `Host` may have, in lower case.
+        origins: the values that `Origin` may have if it is sent, in lower case.
+    """
+    given = headers[b"host"]
+    if len(given) != 1 or given[0].lower() not in hosts:
+        return 421
+    return 403 if any(origin.lower() not in origins for origin in headers[b"origin"]) else None
+
+
+async def body_of(receive: Receive, most: int, seconds: float) -> tuple[int | None, bytes]:
+    """Read a request.
+
+    Args:
+        receive: of the request.
+        most: bytes that it may have.
+        seconds: in which the whole of it has to arrive.
+
+    Returns:
+        The status with which it is refused and no bytes, or None and the whole of it.
+    """
+    parts: list[bytes] = []
+    size = 0
+    try:
+        async with asyncio.timeout(seconds):
+            while True:
+                message: Any = await receive()
+                if message["type"] != "http.request":
+                    return 408, b""  # the client has gone: nobody reads this
+                parts.append(message.get("body", b""))
+                size += len(parts[-1])
+                if size > most:
+                    return 413, b""
+                if not message.get("more_body", False):
+                    return None, b"".join(parts)
+    except TimeoutError:
+        return 408, b""
+
+
+def replayed(receive: Receive, body: bytes) -> Receive:
+    """Return what gives an application a request that was read already, and then what comes after it."""
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replay() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return replay
+
+
+async def refuse(scope: Scope, send: Send, status: int, reason: str) -> None:
+    """Refuse a request, close its connection, and log that without anything that the client sent."""
+    peer = (scope.get("client") or ("somebody",))[0]
+    write_log(WARNING, "a request of %s is refused with %s: %s", peer, status, reason)
+    body = f"{reason}\n".encode()
+    headers = [
+        (b"content-type", b"text/plain; charset=utf-8"),
+        (b"content-length", str(len(body)).encode()),
+        (b"connection", b"close"),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def listen(host: str, port: int, most: int) -> socket.socket:
+    """Return a socket that listens.
+
+    Args:
+        host: name or address; one of IPv6 has a colon.
+        port: 0 for any that is free.
+        most: connections that may wait.
+
+    Raises:
+        OSError: it can't listen there.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # Not by `create_server`: asyncio sends small answers at once only where the protocol is named.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        if os.name == "posix":
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen(most)
+    except BaseException:
+        listening.close()
+        raise
+    listening.settimeout(0)
+    return listening
