@@ -11,6 +11,7 @@ import posixpath
 import re
 import shutil
 import sys
+import textwrap
 from pathlib import Path
 from typing import NamedTuple
 
@@ -66,6 +67,8 @@ REFERENCE = {
 }
 """The modules of the reference."""
 
+BEGIN_TABS, END_TABS = "<!-- tabs -->", "<!-- end of tabs -->"
+
 LINK = re.compile(r"(\]\()(?!https?:|#|mailto:)([^)\s#]+)(#[^)\s]*)?(\))")
 
 
@@ -99,6 +102,28 @@ def with_links(text: str, source: str, place: str) -> str:
         return f"{before}{link}{anchor or ''}{after}"
 
     return LINK.sub(changed, text)
+
+
+def with_tabs(text: str) -> str:
+    """Return a page whose alternatives are tabs.
+
+    In the repository they are headings of the third level between two comments: GitHub shows them all.
+
+    Raises:
+        ValueError: such a part isn't closed.
+    """
+    before, begin, rest = text.partition(BEGIN_TABS)
+    if not begin:
+        return text
+    inside, end, after = rest.partition(END_TABS)
+    if not end:
+        message = f"{BEGIN_TABS} without {END_TABS}"
+        raise ValueError(message)
+    tabs = []
+    for section in inside.strip().removeprefix("### ").split("\n### "):
+        title, _, body = section.partition("\n")
+        tabs.append(f'=== "{title}"\n\n{textwrap.indent(body.strip(), "    ")}')
+    return before + "\n\n".join(tabs) + with_tabs(after)
 
 
 def home_of(module: str, name: str) -> str:
@@ -135,7 +160,7 @@ def prepare(folder: Path) -> None:
             continue
         (pages / place).parent.mkdir(parents=True, exist_ok=True)
         if file.suffix == ".md":
-            text = with_links(file.read_text(encoding="utf-8"), source, place)
+            text = with_tabs(with_links(file.read_text(encoding="utf-8"), source, place))
             (pages / place).write_text(text, encoding="utf-8")
         else:
             shutil.copy2(file, pages / place)
