@@ -152,11 +152,12 @@ def prepare(folder: Path) -> None:
         name = module.partition(".")[2] or "index"
         (pages / "reference" / f"{name}.md").write_text(reference_page(module), encoding="utf-8")
     shutil.copy2(ROOT / "website" / "zensical.toml", folder)
+    shutil.copytree(ROOT / "website" / "assets", pages / "assets")
     files = [path for path in (ROOT / "docs").rglob("*") if path.is_file()]
     for file in [*files, *(ROOT / name for name in RENAMED if "/" not in name)]:
         source = file.relative_to(ROOT).as_posix()
         place = place_of(source)
-        if place is None or file.suffix not in {".md", ".py", ".svg", ".png"}:
+        if place is None or file.suffix == ".pyc":
             continue
         (pages / place).parent.mkdir(parents=True, exist_ok=True)
         if file.suffix == ".md":

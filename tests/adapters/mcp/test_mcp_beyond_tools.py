@@ -31,7 +31,9 @@ def page(monkeypatch):
     """What the page defines."""
     module = ModuleType("page")
     monkeypatch.setitem(sys.modules, "page", module)
-    for block in re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+    for block in re.findall(
+        r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    ):
         if not block.startswith(">>>"):
             exec(block, vars(module))  # noqa: S102  # as a reader does
     return module
