@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 
     from .lookup import Factory
 
+    _NameParam = click.ParamType[ObjectName]
+    _SecondsParam = click.ParamType[float]
+else:
+    # Before click 8.4 it takes no type.
+    _NameParam = _SecondsParam = click.ParamType
+
 __all__ = [
     "NAME",
     "NearChoice",
@@ -36,7 +42,7 @@ __all__ = [
 ]
 
 
-class _NameType(click.ParamType[ObjectName]):
+class _NameType(_NameParam):
     """`MODULE:NAME`, where NAME may have dots.
 
     Args:
@@ -104,7 +110,7 @@ def _importable(path: str) -> tuple[str, str]:
     return str(folder), os.path.relpath(file, folder).replace(os.sep, ".")
 
 
-class _SecondsType(click.ParamType[float]):
+class _SecondsType(_SecondsParam):
     """A time limit."""
 
     name = "seconds"
