@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 
     _NameParam = click.ParamType[ObjectName]
     _SecondsParam = click.ParamType[float]
+    _TextChoice = click.Choice[str]
 else:
-    # Before click 8.4 it takes no type.
+    # Older versions of click take no types.
     _NameParam = _SecondsParam = click.ParamType
+    _TextChoice = click.Choice
 
 __all__ = [
     "NAME",
@@ -132,7 +134,7 @@ NAME = _NameType("NAME", "app:make_context")
 REGISTRY = _NameType("REGISTRY", "app:registry", optional=True)
 
 
-class NearChoice(click.Choice[str]):
+class NearChoice(_TextChoice):
     """One of some words; the error for a wrong one names the words that were probably meant."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:

@@ -111,7 +111,8 @@ def main() -> int:
         for end in given.end or ENDS:
             found = run(extra, end, given.uv)
             failed += not found.passed
-            print("pass" if found.passed else "FAIL", *found[:2], f"({found.versions}):", found.said, flush=True)
+            mark = "pass" if found.passed else "FAIL"
+            print(mark, extra, end, f"({found.versions}):", found.said, flush=True)
     return min(failed, 1)
 
 

@@ -21,6 +21,11 @@ function reachTables() {
   }
 }
 
+// A corner of a table is no header. Markdown can't say so.
+for (const corner of document.querySelectorAll("thead th:empty")) {
+  corner.replaceWith(document.createElement("td"));
+}
+
 nameNavigations();
 reachTables();
 addEventListener("resize", reachTables);
