@@ -19,7 +19,7 @@ HEADS = [
     "framework",
     "schema as it is",
     "errors as ours",
-    "malformed JSON, unknown names",
+    "unreadable calls",
     "context",
     "asks a person",
     "images",
