@@ -76,7 +76,7 @@ def tick_rows() -> str:
             tick_of_errors(turns, ERRORS_OF_TOOLS),
             tick_of_errors(turns, ERRORS_BEFORE),
             YES if turns["context"] == "ours" else NO,
-            YES if turns["approval"].startswith("asks") else "`confirm`",
+            YES if turns["approval"].startswith("asks") else NO,
             tick_of_images(turns["rich"]),
             YES if turns["cancelled"] == "ours" else NO,
         ]
