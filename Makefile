@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 LINTERS := ruff ruff-format mypy pyright imports
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-quick test-near test-browser test-frameworks lock-frameworks grammars docs docs-serve coverage laws matrix campaign campaign-compare campaign-expressions campaign-ignore campaign-parsers code-judges damage mutation bench bench-code bench-quick lint $(LINTERS) format clean
+.PHONY: help demo test test-quick test-near test-browser test-frameworks test-site test-extras lock-frameworks grammars docs docs-serve coverage laws matrix campaign campaign-compare campaign-expressions campaign-ignore campaign-parsers code-judges damage mutation bench bench-code bench-quick lint $(LINTERS) format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' $(MAKEFILE_LIST) | column -t -s: 2>/dev/null || true
@@ -47,6 +47,13 @@ CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || comman
 test-browser: $(VENV)/.browser ## look at the inspector in Chromium, and check it with axe (needs npm; installs Chromium on Debian)
 	@test -n "$(CHROMIUM)" || { echo 'no Chromium: apt-get install chromium, or CHROMIUM=/path/of/it'; exit 2; }
 	INSPECTOR_BROWSER=$(CHROMIUM) $(PYTEST) tests/inspector/test_in_browser.py $(ARGS)
+
+test-site: docs $(VENV)/.browser ## look at the built site in Chromium: links, axe at two widths in light and dark, keyboard
+	@test -n "$(CHROMIUM)" || { echo 'no Chromium: apt-get install chromium, or CHROMIUM=/path/of/it'; exit 2; }
+	SITE_BROWSER=$(CHROMIUM) $(PYTEST) --numprocesses auto tests/site $(ARGS)
+
+test-extras: $(FRAMEWORKS_VENV)/.uv ## run the tests of each extra with its lowest and newest versions (EXTRAS="cli mcp agno")
+	@$(FRAMEWORKS_VENV)/bin/python tests/extras/run.py --uv $(UV) $(EXTRAS) $(ARGS)
 
 lock-frameworks: $(FRAMEWORKS_VENV)/.uv ## pin all that the frameworks of tests/frameworks/*/requirements.in need
 	for name in $(FRAMEWORKS); do \
@@ -139,7 +146,7 @@ format: $(VENV)/.dev ## fix and format with ruff
 	$(BIN)/ruff format .
 
 clean: ## remove environments and caches
-	rm -rf $(VENV) $(VENV)-docs .venv-bench* .venv-matrix $(FRAMEWORKS_VENV) build dist *.egg-info .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(VENV)-docs .venv-bench* .venv-matrix $(FRAMEWORKS_VENV) .venv-extras build dist *.egg-info .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else f"Python 3.11 or newer is needed, this is {sys.version}")'

@@ -25,6 +25,7 @@ pytest_collect_file = Sybil(
     # WebAssembly starts no threads, and has no wheels of msgspec and pydantic-core.
     excludes=[
         "CHANGELOG.md",
+        "docs/mcp-beyond-tools.md",  # as the next one
         "docs/mcp.md",  # it needs mcp: tests/adapters/mcp/test_mcp_server.py runs it
         "docs/frameworks.md",  # the tests of adapters run its examples, where the frameworks are
         *(

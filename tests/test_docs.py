@@ -81,7 +81,7 @@ def details_of(annotation):
 
 def setup():
     """The block of Python that defines the names in the tables."""
-    return re.search(r"```python\n(.*?)```", PAGE.split("### The names in the tables")[1], re.DOTALL)[1]
+    return re.search(r"```python\n(.*?)```", PAGE.split("## The names in the tables")[1], re.DOTALL)[1]
 
 
 def rows():

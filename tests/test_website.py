@@ -66,3 +66,45 @@ def test_a_name_stands_on_one_page_of_the_reference(module):
     names = [line.rpartition(".")[2] for page in pages.values() for line in page.split("\n") if ":::" in line]
     assert len(names) == len(set(names)) > 60
     assert "operator_schema.rounds.stores.SqliteStore" in pages["operator_schema.rounds"]
+
+
+PAGE_OF_TWO = """# A
+
+<!-- tabs -->
+
+### One
+
+```py
+# two
+
+1
+```
+
+### Two
+
+b
+
+<!-- end of tabs -->
+
+end"""
+WITH_TABS = """# A
+
+=== "One"
+
+    ```py
+    # two
+
+    1
+    ```
+
+=== "Two"
+
+    b
+
+end"""
+
+
+def test_alternatives_become_tabs(module):
+    assert module["with_tabs"](PAGE_OF_TWO) == WITH_TABS
+    with pytest.raises(ValueError, match="without <!-- end of tabs -->"):
+        module["with_tabs"]("<!-- tabs -->\n\n### One\n")

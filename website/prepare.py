@@ -11,6 +11,7 @@ import posixpath
 import re
 import shutil
 import sys
+import textwrap
 from pathlib import Path
 from typing import NamedTuple
 
@@ -66,6 +67,8 @@ REFERENCE = {
 }
 """The modules of the reference."""
 
+BEGIN_TABS, END_TABS = "<!-- tabs -->", "<!-- end of tabs -->"
+
 LINK = re.compile(r"(\]\()(?!https?:|#|mailto:)([^)\s#]+)(#[^)\s]*)?(\))")
 
 
@@ -101,6 +104,28 @@ def with_links(text: str, source: str, place: str) -> str:
     return LINK.sub(changed, text)
 
 
+def with_tabs(text: str) -> str:
+    """Return a page whose alternatives are tabs.
+
+    In the repository they are headings of the third level between two comments: GitHub shows them all.
+
+    Raises:
+        ValueError: such a part isn't closed.
+    """
+    before, begin, rest = text.partition(BEGIN_TABS)
+    if not begin:
+        return text
+    inside, end, after = rest.partition(END_TABS)
+    if not end:
+        message = f"{BEGIN_TABS} without {END_TABS}"
+        raise ValueError(message)
+    tabs = []
+    for section in inside.strip().removeprefix("### ").split("\n### "):
+        title, _, body = section.partition("\n")
+        tabs.append(f'=== "{title}"\n\n{textwrap.indent(body.strip(), "    ")}')
+    return before + "\n\n".join(tabs) + with_tabs(after)
+
+
 def home_of(module: str, name: str) -> str:
     """Return where a name is defined, since not every way to it can be read without running code."""
     found = getattr(importlib.import_module(module), name)
@@ -127,15 +152,16 @@ def prepare(folder: Path) -> None:
         name = module.partition(".")[2] or "index"
         (pages / "reference" / f"{name}.md").write_text(reference_page(module), encoding="utf-8")
     shutil.copy2(ROOT / "website" / "zensical.toml", folder)
+    shutil.copytree(ROOT / "website" / "assets", pages / "assets")
     files = [path for path in (ROOT / "docs").rglob("*") if path.is_file()]
     for file in [*files, *(ROOT / name for name in RENAMED if "/" not in name)]:
         source = file.relative_to(ROOT).as_posix()
         place = place_of(source)
-        if place is None or file.suffix not in {".md", ".py", ".svg", ".png"}:
+        if place is None or file.suffix == ".pyc":
             continue
         (pages / place).parent.mkdir(parents=True, exist_ok=True)
         if file.suffix == ".md":
-            text = with_links(file.read_text(encoding="utf-8"), source, place)
+            text = with_tabs(with_links(file.read_text(encoding="utf-8"), source, place))
             (pages / place).write_text(text, encoding="utf-8")
         else:
             shutil.copy2(file, pages / place)

@@ -21,6 +21,14 @@ if TYPE_CHECKING:
 
     from .factories import Factory
 
+    _NameParam = click.ParamType[ObjectName]
+    _SecondsParam = click.ParamType[float]
+    _TextChoice = click.Choice[str]
+else:
+    # Older versions of click take no types.
+    _NameParam = _SecondsParam = click.ParamType
+    _TextChoice = click.Choice
+
 __all__ = [
     "NAME",
     "NearChoice",
@@ -39,7 +47,7 @@ __all__ = [
 ]
 
 
-class _NameType(click.ParamType[ObjectName]):
+class _NameType(_NameParam):
     """`MODULE:NAME`, where NAME may have dots.
 
     Args:
@@ -101,7 +109,7 @@ def _parted(text: str) -> tuple[str, str, str]:
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 
 
-class _SecondsType(click.ParamType[float]):
+class _SecondsType(_SecondsParam):
     """A time limit."""
 
     name = "seconds"
@@ -138,7 +146,7 @@ def complete_target(ctx: click.Context, param: click.Parameter, incomplete: str)
     return found or complete_files(ctx, param, incomplete)
 
 
-class NearChoice(click.Choice[str]):
+class NearChoice(_TextChoice):
     """One of some words; the error for a wrong one names the words that were probably meant."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:

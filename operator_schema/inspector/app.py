@@ -208,7 +208,8 @@ class _Answers:
         about = {"version": own.version, "problem": own.problem, "name": own.subject.name}
         kept = {"waiting": waiting, "tried": len(own.tried)}
         recorded = None if own.recorded is None else own.recorded.name
-        return _json({**about, **kept, "recorded": recorded, "providers": provider_names()})
+        names = {value: provider_named(value).name for value in provider_names()}
+        return _json({**about, **kept, "recorded": recorded, "providers": names})
 
     async def catalogue(self, request: Request) -> Response:
         provider, strict = _asked(request)

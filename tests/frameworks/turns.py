@@ -1,8 +1,9 @@
 """Eleven turns that every adapter goes through, in its framework's own loop.
 
 A test of an adapter has a table `TURNS` from the name of a turn to what happens in it: `OURS` where all is as
-everywhere, otherwise what the framework does instead, which a test of its own shows. The tables together
-are a page of the documentation: see `turn_table.py`.
+everywhere, otherwise what the framework does instead, which a test of its own shows. Its `SCHEMA` says in the
+same way what the framework makes of our schemas. Together they are tables of the page about frameworks: see
+`turn_table.py`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Annotated, Any, NamedTuple
 
 from operator_schema import CallError, skip, tool
 from operator_schema.content import Image
+from operator_schema.schema.framework_changes import schema_changes
 
 OURS = "ours"
 
@@ -187,6 +189,20 @@ def check(name: str, answers: list[Answer]) -> None:
         assert "secret" not in answers[0].text
     if name == "rich":
         assert answers[0].has_image
+
+
+def check_schemas(said: str, sent: dict[str, Any], *more: Any) -> None:
+    """Check that the page says whether a framework changes schemas.
+
+    Args:
+        said: `SCHEMA` of the adapter's test: `OURS`, or what the framework changes.
+        sent: the schemas that it sends, by the names of the tools.
+        more: tools beside `TOOLS`.
+    """
+    tools = {made.name: made for made in [*TOOLS, *more]}
+    assert set(sent) == set(tools)
+    changed = {name: schema_changes(made, sent[name]) for name, made in tools.items()}
+    assert any(changed.values()) == (said != OURS), changed
 
 
 def turns(table: dict[str, str]) -> list[str]:

@@ -106,7 +106,7 @@ def client(serve, inspector):
 
 def test_why_a_recorded_call_fails(view, client):
     page = view(client)
-    page.get_by_role("link", name="Calls of calls.jsonl").click()
+    page.get_by_role("link", name="Recorded calls (calls.jsonl)").click()
     expect(page.get_by_role("row", name="refund amount bad_format 2")).to_be_visible()
     expect(page.get_by_label("Why it fails").first).to_contain_text('- amount: "ten" is not accepted')
     page.get_by_role("button", name="Try it: this call of refund").first.click()

@@ -27,7 +27,7 @@ export async function showRecorded(main) {
   const names = [...new Set(found.failing.map((call) => call.tool).filter(Boolean))];
   const choice = h("select", { id: "of-tool", onchange: (event) => draw(event.target.value) },
     h("option", { value: "" }, "all tools"), names.map((name) => h("option", { value: name }, name)));
-  fill(main, h("h2", {}, `Calls of ${found.file}`),
+  fill(main, h("h2", {}, `Recorded calls (${found.file})`),
     h("p", {}, `${plural(counts.calls, "call")}: ${shown(counts.fit)} fit (${shown(counts.repaired)} of them after a repair), ${shown(counts.failing)} fail, ${shown(counts.unreadable)} can't be read.`),
     found.reasons.length ? table("Why calls fail, the most frequent first", ["tool", "parameter", "code", "calls"],
       found.reasons.map((reason) => [reason.tool || "–", reason.path || "–", reason.code, reason.calls])) : h("p", { class: "good" }, "No call fails."),
@@ -62,7 +62,7 @@ let pasted = "";
 
 export function showPaste(main, state) {
   const text = h("textarea", { id: "pasted", rows: 12, spellcheck: "false", value: pasted });
-  const provider = h("select", { id: "of" }, h("option", { value: "" }, "find out"), state.providers.map((name) => h("option", { value: name }, name)));
+  const provider = h("select", { id: "of" }, h("option", { value: "" }, "find out"), state.providers.map(([value, name]) => h("option", { value }, name)));
   const place = h("div", { "aria-live": "polite" });
   const take = async () => {
     pasted = text.value;

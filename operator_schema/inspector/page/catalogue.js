@@ -12,7 +12,7 @@ export function showCatalogue(main, catalogue) {
       sent.accepted ? "" : " It refuses some of it."),
     sent.refused.map((line) => h("p", { class: "bad" }, `Refused: ${line}`)),
     catalogue.notes.map((line) => h("p", { class: "note" }, line)),
-    table("What each tool costs, the dearest first", ["tool", "tokens", "share", `tokens at ${sent.name}`, "bytes there", `said differently to ${sent.name}`, "lint", "marks"],
+    table("What each tool costs, the dearest first", ["tool", "tokens", "share", `tokens at ${sent.name}`, "bytes there", `what ${sent.name} isn't told`, "lint", "marks"],
       dearest.map((tool) => [toolLink(tool), tool.tokens, share(tool), tool.sent_tokens ?? "refused", tool.sent_bytes ?? "refused",
         tool.refused ? h("a", { href: toolAddress(tool.name, "sent"), class: "bad" }, "refused") : tool.losses ? h("a", { href: toolAddress(tool.name, "sent") }, plural(tool.losses, "thing")) : "nothing",
         lintOf(tool), marksOf(tool).join(", ")])),
@@ -29,7 +29,7 @@ function toolLink(tool) {
 
 function share(tool) {
   const percent = Math.round(tool.share * 100);
-  return h("span", { class: "share" }, h("meter", { min: 0, max: 1, value: tool.share, "aria-label": `share of ${tool.name}` }), ` ${percent} %`);
+  return h("span", { class: "share" }, h("meter", { min: 0, max: 100, value: percent, "aria-label": `share of ${tool.name}` }), ` ${percent} %`);
 }
 
 function lintOf(tool) {

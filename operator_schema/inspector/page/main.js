@@ -51,7 +51,7 @@ async function refresh() {
 function drawPages() {
   const { recorded, waiting, tried } = state.seen;
   const pages = [["#/", "Catalogue"], ["#/paste", "Paste an answer"], ["#/tried", `Tried calls (${tried})`]];
-  if (recorded !== null) pages.push(["#/calls", `Calls of ${recorded}`]);
+  if (recorded !== null) pages.push(["#/calls", `Recorded calls (${recorded})`]);
   if (waiting !== null) pages.push(["#/rounds", `Waiting (${waiting})`]);
   const here = location.hash || "#/";
   fill(document.getElementById("pages"), pages.map(([address, text]) =>
@@ -99,8 +99,8 @@ function moved() {
 async function begin() {
   history.replaceState(null, "", `/${location.hash}`); // the token needn't stay in the address
   const { providers } = state.seen = await get("state");
-  state.providers = providers;
-  fill(provider, providers.map((name) => h("option", { value: name }, name)));
+  state.providers = Object.entries(providers);
+  fill(provider, state.providers.map(([value, name]) => h("option", { value }, name)));
   provider.value = state.provider;
   provider.addEventListener("change", () => choose(provider.value));
   strict.addEventListener("change", () => { state.strict = strict.checked; refresh(); });

@@ -958,15 +958,16 @@ def test_wrong_arguments_are_refused_when_the_server_is_made():
             server([add], **wrong)
 
 
-def test_the_examples_of_the_page_work(monkeypatch):
-    page = (Path(__file__).parents[3] / "docs" / "mcp.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", ["mcp.md", "mcp-beyond-tools.md"])
+def test_the_examples_of_the_page_work(monkeypatch, name):
+    page = (Path(__file__).parents[3] / "docs" / name).read_text(encoding="utf-8")
     module = ModuleType("page")
     monkeypatch.setitem(sys.modules, "page", module)  # where a dataclass looks for its annotations
     names = vars(module)
     runner = doctest.DocTestRunner()
     for block in re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL):
         if block.startswith(">>>"):
-            example = doctest.DocTestParser().get_doctest(block, names, "docs/mcp.md", "docs/mcp.md", 0)
+            example = doctest.DocTestParser().get_doctest(block, names, name, name, 0)
             runner.run(example, clear_globs=False)
             names.update(example.globs)
         else:

@@ -16,7 +16,7 @@ from claude_agent_sdk import (
 )
 from local_server import serving
 from turn_table import run_section
-from turns import CALLS, CONTEXT, OURS, TOOLS, Answer, Call, add, book, check, turns
+from turns import CALLS, CONTEXT, OURS, TOOLS, Answer, Call, add, book, check, check_schemas, turns
 
 from operator_schema import Executor, Registry, tool
 from operator_schema.adapters.claude_agent_sdk import allowed_tools, to_server
@@ -34,6 +34,7 @@ TURNS = {
     "rich": OURS,
     "approval": "asks, by the permissions of Claude Code",
 }
+SCHEMA = OURS
 PATIENCE = 60
 
 
@@ -159,6 +160,7 @@ def test_the_model_reads_our_schemas(talk):
         one = sent[f"mcp__tools__{made.name}"]
         assert one["input_schema"] == made.input_schema()
         assert one["description"] == made.definition()["description"]
+    check_schemas(SCHEMA, {made.name: sent[f"mcp__tools__{made.name}"]["input_schema"] for made in TOOLS})
 
 
 def test_interrupting_the_agent_cancels_the_tool(options):

@@ -11,7 +11,7 @@ from contract import Driver
 from dspy.utils import BaseCallback, DummyLM
 from dspy.utils.exceptions import AdapterParseError
 from turn_table import run_section
-from turns import CALLS, CONTEXT, OURS, TOOLS, Answer, Call, add, book, count
+from turns import CALLS, CONTEXT, OURS, TOOLS, Answer, Call, add, book, check_schemas, count
 
 from operator_schema import Executor, tool
 from operator_schema.adapters import dspy as adapter
@@ -31,6 +31,7 @@ TURNS = {
     "rich": "text, unless the tool returns a dspy.Image",
     "approval": OURS,
 }
+SCHEMA = "native calls get ours; ReAct writes only the properties into its prompt"
 END = {"reasoning": "as I saw", "answer": "done"}
 
 
@@ -113,6 +114,7 @@ def test_native_calls_get_our_schemas():
         assert function["parameters"] == made.input_schema()
         assert function["description"] == made.definition()["description"]
         assert theirs.args == made.input_schema(inline=True)["properties"]
+    check_schemas(SCHEMA, {one.name: {"properties": one.args} for one in to_tools(TOOLS)})
 
 
 def test_the_prompt_of_react_has_every_description():

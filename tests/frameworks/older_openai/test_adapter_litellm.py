@@ -10,7 +10,7 @@ from chat_turns import DONE, asked
 from local_server import serving
 from provider_loop import HANG, check_cancellation, check_chat_images, check_chat_turn, talk
 from turn_table import run_section
-from turns import OURS, TOOLS, Call, add, book, turns
+from turns import OURS, TOOLS, Call, add, book, check_schemas, turns
 
 from operator_schema.providers import openai_chat
 
@@ -27,6 +27,7 @@ TURNS = {
     "rich": OURS,
     "approval": OURS,
 }
+SCHEMA = OURS
 
 
 def sending(address, model="openai/gpt-4o", **options):
@@ -54,6 +55,8 @@ def test_schemas_arrive_as_they_are():
     with serving(DONE) as (address, requests):
         talk(openai_chat, sending(address), TOOLS)
     assert requests[0]["tools"] == openai_chat.request(TOOLS)["tools"]
+    sent = [one["function"] for one in requests[0]["tools"]]
+    check_schemas(SCHEMA, {one["name"]: one["parameters"] for one in sent})
 
 
 MESSAGE = {"id": "m1", "type": "message", "role": "assistant", "model": "claude", "stop_sequence": None}

@@ -16,7 +16,7 @@ from llama_index.core.workflow import Context, HumanResponseEvent, InputRequired
 from llama_index.llms.openai import OpenAI
 from local_server import serving
 from turn_table import run_section
-from turns import CALLS, CONTEXT, OURS, TOOLS, Call, add, book, count, look
+from turns import CALLS, CONTEXT, OURS, TOOLS, Call, add, book, check_schemas, count, look
 
 from operator_schema import Executor, Registry, tool
 from operator_schema.adapters import llama_index_core as adapter
@@ -36,6 +36,7 @@ TURNS = {
     "rich": "text over chat completions, whose results take no images; its blocks elsewhere",
     "approval": "asks, by a HumanResponseEvent; as ours outside of an agent",
 }
+SCHEMA = "its class for OpenAI adds additionalProperties: false to the root"
 
 
 def agent_of(address, **options):
@@ -109,6 +110,8 @@ def test_the_model_reads_our_schemas():
         changes = schema_changes(made, sent["function"]["parameters"])
         assert [str(one) for one in changes] == ["added additionalProperties false"]
         assert to_tool(made).metadata.get_parameters_dict() == made.input_schema()
+    sent = [one["function"] for one in request["tools"]]
+    check_schemas(SCHEMA, {one["name"]: one["parameters"] for one in sent})
 
 
 def test_cancelling_the_run_cancels_the_tool():

@@ -16,7 +16,7 @@ from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 from pydantic import PrivateAttr
 from turn_table import run_section
-from turns import CALLS, OURS, PNG, TOOLS, Answer, Call
+from turns import CALLS, OURS, PNG, TOOLS, Answer, Call, check_schemas
 
 from operator_schema import Registry, tool
 from operator_schema.adapters import google_adk as adapter
@@ -35,6 +35,7 @@ TURNS = {
     "rich": OURS,
     "approval": "asks, by adk_request_confirmation",
 }
+SCHEMA = OURS
 
 
 class Scripted(BaseLlm):
@@ -154,6 +155,7 @@ def test_the_schemas_on_the_wire_are_ours():
     assert shown == [
         (one["name"], one["description"], one["input_schema"]) for one in Registry(TOOLS).definitions()
     ]
+    check_schemas(SCHEMA, {name: schema for name, _, schema in shown})
 
 
 def test_its_context_is_found_and_an_object_is_the_response():

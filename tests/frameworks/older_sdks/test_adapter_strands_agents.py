@@ -14,7 +14,7 @@ from contract import Driver
 from strands import Agent, ToolContext
 from strands.models.model import Model
 from turn_table import run_section
-from turns import CALLS, OURS, PNG, TOOLS, Answer, Call
+from turns import CALLS, OURS, PNG, TOOLS, Answer, Call, check_schemas
 
 from operator_schema import skip, tool
 from operator_schema.adapters import strands_agents as adapter
@@ -34,6 +34,7 @@ TURNS = {
     "rich": OURS,
     "approval": "asks, by an interrupt",
 }
+SCHEMA = "it writes a description where there is none, and a type where there is none"
 
 
 class Scripted(Model):
@@ -228,6 +229,8 @@ def test_the_schema_on_the_wire_is_ours_but_for_descriptions_that_it_makes():
     ours = draw.input_schema(inline=True, boolean_schemas=False, empty_schemas=False)
     assert without_made_up_descriptions(shown["inputSchema"]["json"]) == ours
     assert shown["annotations"] == {"readOnlyHint": True}
+    Agent(model=model, tools=to_tools(TOOLS), callback_handler=None)("go")
+    check_schemas(SCHEMA, {one["name"]: one["inputSchema"]["json"] for one in model.seen[-1]})
 
 
 def without_made_up_descriptions(schema):

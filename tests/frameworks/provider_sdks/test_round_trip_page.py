@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from doctest import DocTestParser
-from pathlib import Path
 
 import pytest
 from local_server import serving
+from round_trips import PAGE, SECTIONS, names_of_the_loop, recorded
 
-PAGE = Path(__file__).parents[3] / "docs" / "provider-round-trips.md"
-COMMON, *SECTIONS = re.split(r"^## (?=(?!What all).*$)", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
-WITH_SDK = {section.partition("\n")[0]: section for section in SECTIONS if "```py\n" in section}
+WITH_SDK = {title: section for title, section in SECTIONS.items() if "```py\n" in section}
 
 ADDRESSES = (
     "ANTHROPIC_BASE_URL",
@@ -37,12 +34,6 @@ KEYS = (
 )
 
 
-def examples_in(text):
-    """List the examples of a page."""
-    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    return [example.source for block in blocks for example in DocTestParser().get_examples(block)]
-
-
 def run(source, names):
     """Run code, and return the value of the last expression."""
     *first, last = ast.parse(source).body
@@ -52,15 +43,9 @@ def run(source, names):
 
 @pytest.mark.parametrize("title", WITH_SDK)
 def test_the_code_for_the_sdk_runs(title, monkeypatch):
-    names = {}
-    for source in examples_in(COMMON):
-        exec(source, names)  # noqa: S102  # the page's own code
-    section = WITH_SDK[title]
-    for source in examples_in(section):
-        if source.startswith("responses ="):
-            exec(source, names)  # noqa: S102  # the same
-    (code,) = re.findall(r"```py\n(.*?)```", section, re.DOTALL)
-    whole = [{**ENVELOPE.get(title, {}), **response} for response in names["responses"]]
+    names = names_of_the_loop()
+    (code,) = re.findall(r"```py\n(.*?)```", WITH_SDK[title], re.DOTALL)
+    whole = [{**ENVELOPE.get(title, {}), **response} for response in recorded(title)]
     with serving(*whole) as (address, requests):
         for name in ADDRESSES:
             monkeypatch.setenv(name, address)
@@ -96,7 +81,7 @@ ENVELOPE = {
     },
     "Ollama": {"model": "m", "created_at": "2026-01-01T00:00:00Z"},
 }
-"""What some SDKs want to have in a response beside what the page shows."""
+"""What some SDKs want to have in a response beside what is recorded."""
 
 
 def test_the_page_has_every_provider():

@@ -18,7 +18,7 @@ from semantic_kernel.contents import ChatHistory
 from semantic_kernel.filters import FunctionInvocationContext
 from semantic_kernel.functions import KernelArguments, kernel_function
 from turn_table import run_section
-from turns import CALLS, OURS, TOOLS, Call
+from turns import CALLS, OURS, TOOLS, Call, check_schemas
 
 from operator_schema import Registry, tool
 from operator_schema.adapters import semantic_kernel as adapter
@@ -37,6 +37,7 @@ TURNS = {
     "rich": "text",
     "approval": OURS,
 }
+SCHEMA = "it drops keywords beside properties and required"
 
 
 def talk(plugin, calls):
@@ -143,6 +144,9 @@ def test_the_schema_that_the_model_gets_is_whole_without_definitions():
     assert shown["function"]["parameters"]["required"] == ["place"]
     assert shown["function"]["parameters"]["properties"] == ours["properties"]
     assert "$ref" not in str(shown)
+    _, request = talk(kernel_plugin(TOOLS), CALLS["good"])
+    sent = [one["function"] for one in request["tools"]]
+    check_schemas(SCHEMA, {one["name"].partition("-")[2]: one["parameters"] for one in sent})
 
 
 @dataclass

@@ -13,7 +13,7 @@ from contract import *  # noqa: F403  # what every adapter promises
 from contract import Driver
 from local_server import serving
 from turn_table import run_section
-from turns import CALLS, OURS, PNG, TOOLS, Call, Db
+from turns import CALLS, OURS, PNG, TOOLS, Call, Db, check_schemas
 
 from operator_schema import Registry, skip, tool
 from operator_schema.adapters import agent_framework as adapter
@@ -33,6 +33,7 @@ TURNS = {
     "rich": "text over chat completions, which take no images from tools; its content elsewhere",
     "approval": "asks, by approval_mode",
 }
+SCHEMA = OURS
 
 
 def agent_of(address, tools):
@@ -108,6 +109,7 @@ def test_the_schemas_on_the_wire_are_ours():
     assert [(one["name"], one["description"], one["parameters"]) for one in offered] == [
         (one["name"], one["description"], one["input_schema"]) for one in Registry(TOOLS).definitions()
     ]
+    check_schemas(SCHEMA, {one["name"]: one["parameters"] for one in offered})
 
 
 def test_the_context_the_session_and_what_the_run_was_given_are_injected():

@@ -19,7 +19,7 @@ from contract import Driver
 from local_server import serving
 from pydantic import PydanticUserError
 from turn_table import run_section
-from turns import CALLS, OURS, TOOLS, Call, Db
+from turns import CALLS, OURS, TOOLS, Call, Db, check_schemas
 
 from operator_schema import Registry, skip, tool
 from operator_schema.adapters import agno as adapter
@@ -38,6 +38,7 @@ TURNS = {
     "rich": OURS,
     "approval": "asks, by requires_confirmation",
 }
+SCHEMA = OURS
 
 
 def talk(tools, calls, *, is_async=True, **options):
@@ -117,6 +118,7 @@ def test_the_schemas_on_the_wire_are_ours():
     ours = [(one["name"], one["description"], one["input_schema"]) for one in Registry(TOOLS).definitions()]
     # agno sorts them.
     assert [(one["name"], one["description"], one["parameters"]) for one in offered] == sorted(ours)
+    check_schemas(SCHEMA, {one["name"]: one["parameters"] for one in offered})
 
 
 def test_dependencies_and_the_context_of_the_run_are_injected():

@@ -13,7 +13,7 @@ from contract import Driver
 from local_server import serving
 from pydantic import PydanticUserError
 from turn_table import run_section
-from turns import CALLS, OURS, PNG, TOOLS, Answer, add
+from turns import CALLS, OURS, PNG, TOOLS, Answer, add, check_schemas
 
 from operator_schema import Executor, RawCall, Registry, tool
 from operator_schema.adapters import anthropic as adapter
@@ -33,6 +33,7 @@ TURNS = {
     "rich": OURS,
     "approval": OURS,
 }
+SCHEMA = OURS
 
 
 def message(*content, reason):
@@ -159,6 +160,12 @@ class Line:
     extra: Any
     more: dict[str, Any]
     none: tuple[()]
+
+
+def test_the_schemas_on_the_wire_are_ours():
+    with serving(DONE) as (address, requests), Anthropic(base_url=address, api_key="x") as client:
+        client.beta.messages.tool_runner(**ASK, tools=to_tools(TOOLS)).until_done()
+    check_schemas(SCHEMA, {one["name"]: one["input_schema"] for one in requests[0]["tools"]})
 
 
 def test_their_rewriting_of_schemas_takes_ours_without_boolean_and_empty_ones():

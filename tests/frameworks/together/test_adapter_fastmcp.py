@@ -16,7 +16,7 @@ from fastmcp.exceptions import ToolError
 from fastmcp.utilities.types import Image as TheirImage
 from mcp_types import InputRequiredResult, TextContent
 from turn_table import run_section
-from turns import CALLS, OURS, PNG, TOOLS, Answer
+from turns import CALLS, OURS, PNG, TOOLS, Answer, check_schemas
 
 from operator_schema import Executor, Registry, skip, tool
 from operator_schema.adapters import fastmcp as adapter
@@ -37,6 +37,7 @@ TURNS = {
     "rich": OURS,
     "approval": "asks, by an elicitation; as ours where a client can't",
 }
+SCHEMA = OURS
 
 
 def answer_of(result):
@@ -131,6 +132,7 @@ def test_the_schemas_on_the_wire_are_ours():
     assert [(one.name, one.description, one.input_schema) for one in offered] == [
         (one["name"], one["description"], one["input_schema"]) for one in Registry(TOOLS).definitions()
     ]
+    check_schemas(SCHEMA, {one.name: one.input_schema for one in offered})
 
 
 def call(made, arguments=None, **options):

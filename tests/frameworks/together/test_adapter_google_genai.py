@@ -9,7 +9,7 @@ from google import genai
 from google.genai import types
 from local_server import serving
 from provider_loop import HANG, check_cancellation, talk
-from turns import CALLS, CONTEXT, OURS, TOOLS, Answer, check, turns
+from turns import CALLS, CONTEXT, OURS, TOOLS, Answer, check, check_schemas, turns
 
 from operator_schema.providers import gemini
 
@@ -26,6 +26,7 @@ TURNS = {
     "rich": OURS,
     "approval": OURS,
 }
+SCHEMA = OURS
 
 
 def said(*parts):
@@ -93,3 +94,4 @@ def test_schemas_arrive_as_they_are():
     sent = requests[0]["tools"][0]["functionDeclarations"]
     for made, one in zip(TOOLS, sent, strict=True):
         assert one["parameters_json_schema"] == made.input_schema()
+    check_schemas(SCHEMA, {one["name"]: one["parameters_json_schema"] for one in sent})

@@ -18,7 +18,7 @@ from haystack.dataclasses import ChatMessage, ImageContent, TextContent
 from haystack.utils import Secret
 from local_server import serving
 from turn_table import run_section
-from turns import CALLS, CONTEXT, OURS, PNG, TOOLS, Call, Db
+from turns import CALLS, CONTEXT, OURS, PNG, TOOLS, Call, Db, check_schemas
 
 from operator_schema import Registry, skip, tool
 from operator_schema.adapters import haystack_ai as adapter
@@ -37,6 +37,7 @@ TURNS = {
     "rich": "text, because OpenAI's chat completions refuse images; content of Haystack with blocks=True",
     "approval": OURS,
 }
+SCHEMA = OURS
 
 
 def agent_with(tools, address, **options):
@@ -116,6 +117,7 @@ def test_the_schemas_on_the_wire_are_ours():
     assert [(one["name"], one["description"], one["parameters"]) for one in offered] == [
         (one["name"], one["description"], one["input_schema"]) for one in Registry(TOOLS).definitions()
     ]
+    check_schemas(SCHEMA, {one["name"]: one["parameters"] for one in offered})
 
 
 def test_the_state_is_injected_and_takes_results():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import pytest
 from contract import *  # noqa: F403  # what every adapter promises
@@ -15,7 +16,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, ToolRuntime, tools_condition
 from langgraph.types import Command
 from turn_table import run_section
-from turns import CALLS, OURS, TOOLS, Answer, Call
+from turns import CALLS, OURS, TOOLS, Answer, Call, check_schemas
 
 from operator_schema import Registry, tool
 from operator_schema.adapters import langchain_core as adapter
@@ -34,6 +35,7 @@ TURNS = {
     "rich": OURS,
     "approval": "asks, by an interrupt of langgraph; as ours outside of a graph",
 }
+SCHEMA = "types that hold themselves lose what is inside; all others are as they are"
 
 
 def graph_of(tools, calls, checkpointer=None):
@@ -110,6 +112,21 @@ def test_cancelling_the_graph_cancels_the_tool():
     assert ended == [True]
 
 
+@dataclass
+class Tree:
+    children: list[Tree]
+
+
+@tool
+def plant(tree: Tree) -> int:
+    """Plant.
+
+    Args:
+        tree: What.
+    """
+    return len(tree.children)
+
+
 def test_a_model_that_is_bound_gets_our_schemas():
     from langchain_core.utils.function_calling import convert_to_openai_tool
 
@@ -117,6 +134,8 @@ def test_a_model_that_is_bound_gets_our_schemas():
         function = convert_to_openai_tool(theirs)["function"]
         assert function["parameters"] == made.input_schema()
         assert function["description"] == made.definition()["description"]
+    made = [convert_to_openai_tool(one)["function"] for one in to_tools([*TOOLS, plant])]
+    check_schemas(SCHEMA, {one["name"]: one["parameters"] for one in made}, plant)
 
 
 def test_a_toolkit_follows_the_switches():

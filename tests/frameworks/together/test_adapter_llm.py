@@ -13,7 +13,7 @@ import pytest
 from contract import *  # noqa: F403  # what every adapter promises
 from contract import Driver
 from turn_table import run_section
-from turns import CALLS, OURS, TOOLS, Answer
+from turns import CALLS, OURS, TOOLS, Answer, check_schemas
 
 from operator_schema import Executor, Registry, skip, tool
 from operator_schema.adapters import llm as adapter
@@ -33,6 +33,7 @@ TURNS = {
     "rich": OURS,
     "approval": OURS,
 }
+SCHEMA = OURS
 
 
 class Scripted(llm.Model):
@@ -228,6 +229,10 @@ def test_our_images_are_attachments():
     (result,) = run([look], ("look", {}))
     assert "Here:" in result.output
     assert [one.type for one in result.attachments] == ["image/png"]
+
+
+def test_its_tools_have_our_schemas():
+    check_schemas(SCHEMA, {one.name: one.input_schema for one in to_tools(TOOLS)})
 
 
 def test_a_toolbox_follows_the_switches():

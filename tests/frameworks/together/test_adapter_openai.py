@@ -8,7 +8,7 @@ from chat_turns import DONE, asked
 from local_server import serving
 from provider_loop import HANG, check_cancellation, check_chat_images, check_chat_turn, talk
 from turn_table import run_section
-from turns import OURS, TOOLS, turns
+from turns import OURS, TOOLS, check_schemas, turns
 
 from operator_schema.providers import openai_chat
 
@@ -25,6 +25,7 @@ TURNS = {
     "rich": OURS,
     "approval": OURS,
 }
+SCHEMA = OURS
 
 
 def sending(address):
@@ -55,6 +56,8 @@ def test_schemas_arrive_as_they_are():
         talk(openai_chat, sending(address), TOOLS)
     for made, sent in zip(TOOLS, requests[0]["tools"], strict=True):
         assert sent["function"]["parameters"] == made.input_schema()
+    sent = [one["function"] for one in requests[0]["tools"]]
+    check_schemas(SCHEMA, {one["name"]: one["parameters"] for one in sent})
 
 
 def test_the_examples_of_the_page_run():

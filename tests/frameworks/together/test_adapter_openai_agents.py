@@ -27,7 +27,7 @@ from mcp_processes import environment
 from mcp_types import ElicitResult
 from openai import AsyncOpenAI
 from turn_table import PAGE, run_section
-from turns import CALLS, CONTEXT, OURS, TOOLS, Call, check
+from turns import CALLS, CONTEXT, OURS, TOOLS, Call, check, check_schemas
 
 from operator_schema import Registry, tool
 from operator_schema.adapters import openai_agents as adapter
@@ -46,6 +46,7 @@ TURNS = {
     "rich": "text over chat completions, which take no images from tools; images over Responses",
     "approval": "asks, by needs_approval",
 }
+SCHEMA = OURS
 
 
 def talk(calls, tools=TOOLS, options=None, **config):
@@ -116,6 +117,7 @@ def test_the_schemas_on_the_wire_are_ours():
     assert [(one["name"], one["description"], one["parameters"]) for one in offered] == [
         (one["name"], one["description"], one["input_schema"]) for one in Registry(TOOLS).definitions()
     ]
+    check_schemas(SCHEMA, {one["name"]: one["parameters"] for one in offered})
     assert {one.get("strict") for one in offered} <= {False, None}
 
 

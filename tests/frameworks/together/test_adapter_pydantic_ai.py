@@ -23,7 +23,7 @@ from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.models.test import TestModel
 from pydantic_ai.providers.openai import OpenAIProvider
 from turn_table import run_section
-from turns import CALLS, OURS, TOOLS
+from turns import CALLS, OURS, TOOLS, check_schemas
 
 from operator_schema import Executor, Registry, tool
 from operator_schema.adapters import pydantic_ai as adapter
@@ -42,6 +42,7 @@ TURNS = {
     "rich": OURS,
     "approval": "asks, by a deferred tool request",
 }
+SCHEMA = OURS
 
 
 def talk(toolset, *asks):
@@ -101,6 +102,7 @@ def test_the_schemas_on_the_wire_are_ours():
     assert [(one["name"], one["description"], one["parameters"]) for one in offered] == [
         (one["name"], one["description"], one["input_schema"]) for one in Registry(TOOLS).definitions()
     ]
+    check_schemas(SCHEMA, {one["name"]: one["parameters"] for one in offered})
 
 
 def test_wrong_arguments_may_be_corrected_so_often():

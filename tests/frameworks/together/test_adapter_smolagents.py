@@ -15,7 +15,7 @@ from contract import *  # noqa: F403  # what every adapter promises
 from contract import Driver
 from smolagents.models import ChatMessage, MessageRole, get_tool_json_schema
 from turn_table import run_section
-from turns import CALLS, OURS, TOOLS, Answer, Call
+from turns import CALLS, OURS, TOOLS, Answer, Call, check_schemas
 
 from operator_schema import tool
 from operator_schema.adapters import smolagents as adapter
@@ -35,6 +35,7 @@ TURNS = {
     "rich": "a lone image becomes its AgentImage, everything else its text",
     "approval": OURS,
 }
+SCHEMA = "it marks what isn't required as nullable, and drops keywords beside properties and required"
 
 
 class Scripted(smolagents.Model):
@@ -178,6 +179,8 @@ def test_the_schema_on_the_wire_has_all_of_ours():
     assert shown["properties"]["place"] == ours["properties"]["place"]
     assert shown["properties"]["days"] == {**ours["properties"]["days"], "nullable": True}
     assert "$ref" not in str(shown)
+    sent = [get_tool_json_schema(one)["function"] for one in to_tools(TOOLS)]
+    check_schemas(SCHEMA, {one["name"]: one["parameters"] for one in sent})
 
 
 def test_unions_and_any_keep_their_meaning():

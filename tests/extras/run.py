@@ -1,0 +1,120 @@
+"""Run the tests of each extra with the lowest versions that it allows, and with the newest.
+
+    python tests/extras/run.py [NAME ...]
+
+Without names it runs the extras that `make test` covers; a framework's extra is run if it is named. The
+environments are under `.venv-extras/`. uv resolves and installs; `--uv PATH` says where it is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / ".venv-extras"
+ENDS = {"lowest": "lowest-direct", "newest": "highest"}
+
+SMALL = {
+    "cli": ["tests/cli"],
+    "code": ["tests/code_tools"],
+    "inspector": ["tests/inspector"],
+    "mcp": ["tests/adapters/mcp"],
+    "testing": ["tests/test_testing.py", "tests/test_testing_extra.py", "tests/test_scripted_model.py"],
+}
+"""The extras that `make test` covers, and their tests."""
+
+
+class Outcome(NamedTuple):
+    """How the tests of one extra went.
+
+    Attributes:
+        extra: its name.
+        end: "lowest" or "newest".
+        versions: what was installed for it.
+        said: the last line of pytest, or why nothing ran.
+        passed: whether all of them did.
+    """
+
+    extra: str
+    end: str
+    versions: str
+    said: str
+    passed: bool
+
+
+def frameworks() -> dict[str, Path]:
+    """Return the tests of each framework's adapter, by the name of its extra."""
+    found = sorted((ROOT / "tests" / "frameworks").glob("*/test_adapter_*.py"))
+    return {path.stem.removeprefix("test_adapter_").replace("_", "-"): path for path in found}
+
+
+def names_of(extra: str) -> list[str]:
+    """Return the packages that an extra asks for, without ours."""
+    table = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    asked = table["project"]["optional-dependencies"][extra]
+    return [name for one in asked if (name := re.split(r"[<>=\[ ;]", one)[0]) != "operator-schema"]
+
+
+def run(extra: str, end: str, uv: str) -> Outcome:
+    """Install an extra at one end of its versions, and run its tests."""
+    place = FOLDER / f"{extra}-{end}"
+    python = place / "bin" / "python"
+    pins = FOLDER / f"{extra}-{end}.txt"
+    asked = [uv, "pip", "compile", "--quiet", "--no-header", "--no-annotate", f"--python={sys.executable}"]
+    install = [uv, "pip", "install", "--quiet", f"--python={python}"]
+    framework = frameworks().get(extra)
+    steps = [
+        [uv, "venv", "--quiet", "--clear", f"--python={sys.executable}", str(place)],
+        [*asked, f"--resolution={ENDS[end]}", f"--extra={extra}", "pyproject.toml", f"--output-file={pins}"],
+    ]
+    if framework is None:
+        steps.append([*install, f"--constraint={pins}", "--editable=.[test]"])
+        tests = SMALL[extra]
+    else:
+        steps += [
+            [*install, "--no-deps", f"--requirement={framework.parent / 'requirements.txt'}"],
+            [*install, f"--requirement={pins}", "--editable=."],
+        ]
+        tests = [str(framework.relative_to(ROOT))]
+    FOLDER.mkdir(exist_ok=True)
+    for step in steps:
+        done = subprocess.run(step, cwd=ROOT, capture_output=True, text=True, check=False)
+        if done.returncode:
+            return Outcome(extra, end, "", " ".join(done.stderr.split())[-300:], passed=False)
+    pinned = dict(line.split("==") for line in pins.read_text(encoding="utf-8").splitlines() if "==" in line)
+    versions = ", ".join([f"{name} {pinned[name].partition(' ')[0]}" for name in names_of(extra)])
+    pytest = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow", *tests]
+    done = subprocess.run(pytest, cwd=ROOT, capture_output=True, text=True, check=False)
+    (FOLDER / f"{extra}-{end}.log").write_text(done.stdout + done.stderr, encoding="utf-8")
+    lines = done.stdout.strip().splitlines() or ["pytest said nothing"]
+    return Outcome(extra, end, versions, lines[-1].strip("= "), passed=done.returncode == 0)
+
+
+def main() -> int:
+    """Run what was asked for; return the code of the process."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("extras", nargs="*", metavar="NAME", help="extras (default: all but frameworks)")
+    parser.add_argument("--uv", default="uv", help="the program uv")
+    parser.add_argument("--end", choices=ENDS, action="append", help="only one end")
+    given = parser.parse_args()
+    unknown = set(given.extras) - {*SMALL, *frameworks()}
+    if unknown:
+        parser.error(f"no extra with tests: {', '.join(sorted(unknown))}")
+    failed = 0
+    for extra in given.extras or SMALL:
+        for end in given.end or ENDS:
+            found = run(extra, end, given.uv)
+            failed += not found.passed
+            mark = "pass" if found.passed else "FAIL"
+            print(mark, extra, end, f"({found.versions}):", found.said, flush=True)
+    return min(failed, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
