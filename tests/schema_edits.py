@@ -75,12 +75,12 @@ class Documents:
         if self.is_likely(0.02):
             return self.chance.choice([True, True, False])
         schema = self._typed(depth)
-        return self._with_more(schema) if self.is_likely(0.1) else schema
+        return self._with_more(schema) if self.is_likely(0.05) else schema
 
     def _typed(self, depth: int) -> dict[str, Any]:
         if depth <= 0 or self.is_likely(0.45):
             return self.scalar()
-        made = [self.object, self.object, self.array, self.map, self.tuple, self.union, self.rare]
+        made = [self.object, self.object, self.array, self.map, self.tuple, self.union] * 2 + [self.rare]
         return self.chance.choice(made)(depth)
 
     def reference(self) -> dict[str, Any]:
@@ -166,7 +166,6 @@ class Documents:
         found = [
             {"dependentRequired": {one: [other]}},
             {"dependentSchemas": {one: self.object(1)}},
-            {"dependencies": {one: [other]}},
         ]
         return self.chance.choice(found)
 
@@ -293,8 +292,13 @@ class Documents:
     def replace(self, place: dict[str, Any], root: dict[str, Any]) -> None:
         if place is not root:
             new = self.schema(1)
+            is_definition = any(
+                place is each for name in ("$defs", "definitions") for each in root.get(name, {}).values()
+            )
+            if not isinstance(new, dict) or (is_definition and "$ref" in new):  # it would lead back to itself
+                return
             place.clear()
-            place.update(new if isinstance(new, dict) else {})
+            place.update(new)
 
     def set_property(self, place: dict[str, Any], _root: object) -> None:
         if "properties" in place:
@@ -349,7 +353,7 @@ class Documents:
                 if self.is_likely(0.5) and len(place[name]) > 1:
                     del place[name][self.chance.randrange(len(place[name]))]
                 else:
-                    place[name].append(self.schema(0))
+                    place[name].append(self.scalar())
 
     def move(self, place: dict[str, Any], root: dict[str, Any]) -> None:
         """Move a schema to the definitions, which changes nothing."""

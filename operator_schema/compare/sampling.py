@@ -26,6 +26,7 @@ _TEXTS: Final = ("", "a", "text", "A1", "0", "other")
 _KEYS: Final = ("other", "a", "b")
 _MOST_DEPTH = 6
 _MOST_SCHEMAS = 8
+_MOST_FOLLOWED = 40
 _MOST_ITEMS = 6
 _LONGEST = 200
 _TO_FIT: Final = ("anyOf", "oneOf")
@@ -86,7 +87,9 @@ class _Drawing:
         """Return the schemas of a place with those inside them that hold for the same value."""
         found: list[Known] = []
         pending = list(known)
-        while pending and len(found) < _MOST_SCHEMAS:
+        for _ in range(_MOST_FOLLOWED):  # references may lead back to themselves
+            if not pending or len(found) >= _MOST_SCHEMAS:
+                break
             document, schema = pending.pop(0)
             if not is_object(schema):
                 continue

@@ -28,6 +28,8 @@ Verdict: TypeAlias = Literal["breaking", "undecided", "unasked"]
 _MOST_PARTS = 30
 """Parts of a document that are compared by themselves."""
 
+_DEEPEST_PART = 3
+
 _MOST_DRAWN = 200
 """Values by chance that are looked at for what nothing proves."""
 
@@ -97,7 +99,7 @@ def narrowings(
     Raises:
         SchemaError: one of them isn't a document that can be read.
     """
-    found = _narrowings(old, new, is_arguments=is_arguments, parts=count(1))
+    found = _narrowings(old, new, is_arguments=is_arguments, parts=count(1), depth=0)
     if all(each.verdict != "undecided" or each.code == "format" for each in found):
         return found
     before, after = (Judged(schema, is_arguments=is_arguments) for schema in (old, new))
@@ -141,7 +143,7 @@ def _with_witness(place: Narrowing, witness: Any, before: Judged, after: Judged)
 
 
 def _narrowings(
-    old: Mapping[str, Any], new: Mapping[str, Any], *, is_arguments: bool, parts: Iterator[int]
+    old: Mapping[str, Any], new: Mapping[str, Any], *, is_arguments: bool, parts: Iterator[int], depth: int
 ) -> tuple[Narrowing, ...]:
     if same_text(old) == same_text(new):
         return ()
@@ -150,10 +152,15 @@ def _narrowings(
     known = {each.path for each in found if each.code == "format"}
 
     def prove(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-        is_left = next(parts) <= _MOST_PARTS
-        return is_left and not _narrowings(one, other, is_arguments=False, parts=parts)
+        if depth == _DEEPEST_PART or next(parts) > _MOST_PARTS:
+            return False
+        return not _narrowings(one, other, is_arguments=False, parts=parts, depth=depth + 1)
 
-    more = map(_not_kept, unkept(old, new, after.codec.beyond, prove))
+    def fit(values: list[Any], document: Mapping[str, Any]) -> bool:
+        judged = Judged(document, is_arguments=False)
+        return not judged.codec.left and all(map(judged.takes, values))
+
+    more = map(_not_kept, unkept(old, new, after.codec.beyond, prove, fit))
     found += [each for each in more if each.code != "format" or each.path not in known]
     return tuple(found)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ..json_values import JSON_TYPES, is_array, is_object
+from ..json_values import JSON_TYPES, fits_types, is_array, is_object, type_of
 from ..schema.keywords import DEFINITIONS, KEYWORDS
 from ..schema.references import is_old
 from ..schema.subschemas import resolve_pointer, step, subschemas
@@ -26,6 +26,7 @@ __all__ = ["Unkept", "schemas_at", "unkept"]
 _MOST_NOTED = 100
 _MOST_STEPS = 20_000
 _MOST_IMPOSED = 50
+_MOST_DEPTH = 60
 _NAMES: Final = ("properties", "patternProperties")
 _ITEMS: Final = ("items", "prefixItems", "additionalItems")
 _TOGETHER: Final[Mapping[str, tuple[str, ...]]] = {
@@ -79,6 +80,7 @@ def unkept(
     new: Mapping[str, Any],
     left: Iterable[Finding],
     prove: Callable[[dict[str, Any], dict[str, Any]], bool],
+    fit: Callable[[list[Any], dict[str, Any]], bool],
 ) -> list[Unkept]:
     """List what the new document says beyond its graph, as far as the old one doesn't say the same.
 
@@ -87,6 +89,7 @@ def unkept(
         new: what takes its place.
         left: what the graph of the new one doesn't hold.
         prove: whether it is proven that every value of one document is one of another.
+        fit: whether each of some values fits a document.
 
     Returns:
         Keywords, and formats, which no graph holds a value to. If there is nothing, each value of the old
@@ -95,8 +98,11 @@ def unkept(
     notes = list(left)
     if not notes and not _has_format(new):
         return []
-    walk = _Walk(old, new, notes, prove)
-    walk.at(new, "", (), [] if is_old(dict(old)) != is_old(dict(new)) else [old])
+    walk = _Walk(old, new, notes, prove, fit)
+    try:
+        walk.at(new, "", (), [] if is_old(dict(old)) != is_old(dict(new)) else [old])
+    except RecursionError:
+        walk.steps = -1
     return walk.result()
 
 
@@ -107,7 +113,7 @@ def schemas_at(document: Mapping[str, Any], path: Path) -> list[Any]:
         document: JSON Schema.
         path: keys, indexes and `*`.
     """
-    walk = _Walk(document, document, [], lambda _old, _new: False)
+    walk = _Walk(document, document, [], lambda _old, _new: False, lambda _values, _new: False)
     level: list[Any] = [document]
     for name in path:
         level = walk.spread_all(level)
@@ -144,8 +150,10 @@ class _Walk:
         new: Mapping[str, Any],
         notes: list[Finding],
         prove: Callable[[dict[str, Any], dict[str, Any]], bool],
+        fit: Callable[[list[Any], dict[str, Any]], bool],
     ) -> None:
         self.prove = prove
+        self.fit = fit
         self.old = old
         self.new = new
         self.notes = notes
@@ -154,7 +162,7 @@ class _Walk:
             self.by_place.setdefault(str(note.where).removeprefix("#"), []).append(note)
         self.found: dict[tuple[str, str], Unkept] = {}
         self.steps = _MOST_STEPS
-        self.met: set[tuple[int, Path, tuple[int, ...]]] = set()
+        self.met: set[tuple[int, tuple[int, ...]]] = set()
         self.same: dict[tuple[int, int], tuple[Any, Any, bool]] = {}
         self.has_same_dialect = is_old(dict(old)) == is_old(dict(new))
 
@@ -176,12 +184,14 @@ class _Walk:
             imposed: schemas of the old document that each of its values fits.
         """
         self.steps -= 1
-        known = (id(schema), path if len(path) < len(where) else (), tuple(map(id, imposed)))
+        known = (id(schema), tuple(map(id, imposed)))
+        if len(path) > _MOST_DEPTH:
+            self.steps = -1
         if self.steps < 0 or known in self.met:
             return
         self.met.add(known)
         before = self.spread(imposed)
-        if any(self.are_same(each, schema) for each in before):
+        if any(self.are_same(each, schema) for each in before) or self._takes_choices(schema, before):
             return
         for note in self.by_place.get(where, ()):
             if not any(self.is_kept(note.keyword or "", each, schema) for each in before):
@@ -191,6 +201,15 @@ class _Walk:
         if is_object(schema):
             self._format(schema, where, path, before)
             self._inside(schema, where, path, before)
+
+    def _takes_choices(self, schema: Any, before: list[Any]) -> bool:
+        """Return whether the values of the old document are few, and each fits the new schema."""
+        few = next((each for each in before if is_object(each) and _few(each) is not None), None)
+        part = None if few is None else _part(self.new, schema)
+        if few is None or part is None:
+            return False
+        types = _declared(few)
+        return self.fit([value for value in _few(few) or () if fits_types(value, types)], part)
 
     def _format(self, schema: dict[str, Any], where: str, path: Path, before: list[Any]) -> None:
         said = schema.get("format")
@@ -223,8 +242,22 @@ class _Walk:
         for alternative in self._alternatives(before):
             if any(self.are_same(alternative, each) for each in members):
                 continue
-            if self._types(alternative, self.old) & self._types(member, self.new):
+            may_meet = self._types(alternative, self.old) & self._types(member, self.new)
+            # Where a member itself isn't read, its graph takes values of other types, too.
+            if may_meet or self._is_noted(member, where):
                 self.at(member, where, path, [alternative, *before][:_MOST_IMPOSED])
+
+    def _is_noted(self, schema: Any, where: str) -> bool:
+        for _ in range(_MOST_IMPOSED):
+            if where in self.by_place:
+                return True
+            found = (
+                resolve_pointer(self.new, schema["$ref"]) if is_object(schema) and "$ref" in schema else None
+            )
+            if found is None:
+                return False
+            where, schema = found
+        return True
 
     def _alternatives(self, before: list[Any]) -> list[Any]:
         """Return schemas of which each old value fits one, in the place of all that it fits."""
@@ -242,10 +275,7 @@ class _Walk:
         if "$ref" in schema:
             found = resolve_pointer(document, schema["$ref"])
             return every if found is None else self._types(found[1], document, depth + 1)
-        declared = schema.get("type")
-        names = frozenset(
-            str(name) for name in (declared if is_array(declared) else [declared]) if name in JSON_TYPES
-        )
+        names = _declared(schema)
         return (names | {"integer"} if "number" in names else names) or every
 
     # --- schemas of the old document ---------------------------------------------------------------
@@ -387,6 +417,15 @@ class _Walk:
         pairs += [] if rest is False else [(_rest_items(before), rest)]
         return all(self.is_within(*pair) for pair in pairs)
 
+    def of_condition(self, before: dict[str, Any], after: dict[str, Any]) -> bool:
+        is_never = self._types(before, self.old).isdisjoint(self._types(after["if"], self.new))
+        parts = ("else",) if is_never else ("then", "else")
+        return all(self.is_within(before, after.get(part, True)) for part in parts)
+
+    def of_identifier(self, before: dict[str, Any], after: dict[str, Any]) -> bool:
+        parts = [{name: each[name] for name in each if name != "$id"} for each in (before, after)]
+        return not _references(parts) and self.is_within(*parts)
+
     def is_within(self, before: Any, after: Any, *, is_turned: bool = False) -> bool:
         """Return whether it is proven that every value of one schema is one of another.
 
@@ -409,6 +448,8 @@ class _Walk:
 
 _RULES: Final[Mapping[str, Callable[[_Walk, dict[str, Any], dict[str, Any]], bool]]] = {
     "": _Walk.by_parts,
+    "$id": _Walk.of_identifier,
+    "if": _Walk.of_condition,
     "not": _Walk.of_not,
     "allOf": _Walk.of_all,
     "anyOf": _Walk.of_any,
@@ -448,6 +489,22 @@ def _part(document: Mapping[str, Any], schema: Any) -> dict[str, Any] | None:
         return None
     dialect = {"$schema": document["$schema"]} if "$schema" in document else {}
     return {**found, **definitions, **dialect}
+
+
+def _declared(schema: dict[str, Any]) -> frozenset[str]:
+    """Return the types that a schema names, or those of its choices; nothing if there are neither."""
+    declared = schema.get("type")
+    names = frozenset(
+        str(name) for name in (declared if is_array(declared) else [declared]) if name in JSON_TYPES
+    )
+    values = _few(schema)
+    return names if names or values is None else frozenset(str(type_of(value)) for value in values)
+
+
+def _few(schema: dict[str, Any]) -> list[Any] | None:
+    """Return the choices of a schema if there are only a few."""
+    values = [schema["const"]] if "const" in schema else schema.get("enum")
+    return values if is_array(values) and 0 < len(values) <= _MOST_IMPOSED else None
 
 
 def _below(steps: tuple[str, ...], schema: dict[str, Any], before: Any) -> list[Any]:

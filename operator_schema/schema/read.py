@@ -363,7 +363,7 @@ class _Reader:
             found = {choice_key(value): value for value in values if fits_types(value, types)}
             table = found if table is None else {key: table[key] for key in table if key in found}
         if not table:
-            self.note(where, "enum" if "enum" in schema else "const", "no value fits")
+            self._note_all(schema, ("const", "enum"), where, "no value fits")
             return None
         values = tuple(table.values())
         return LiteralNode(values, values, table, None)
