@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from jsonschema import Draft202012Validator
 
+from operator_schema.schema.keywords import KEYWORDS
+
 try:
     from jsonschema_rs import Draft202012Validator as FastValidator
 except ModuleNotFoundError:  # it has compiled parts
@@ -21,7 +23,7 @@ OTHERS = ("a", "zz", "", 0, 1, -5, 2.5, 100, True, False, None, [], {}, ["a"], {
 INTEGERS = (-4, -3, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 20, 4.0)
 NUMBERS = (-4, -3, -0.5, 0, 0.5, 1, 1.5, 2, 2.5, 2.6, 3, 5, 5.5, 7.5, 8, 10, 10.5, 11)
 PATTERNS = ("^a", "b$", "^[a-z]+$", r"\d", "^(a|b){1,3}$")
-SLOW_PATTERN = "^(a|b)*a(a|b)*b$"
+SLOW_PATTERN = "^(a|b){0,60}$"
 FORMATS = ("date", "email", "uuid", "phone")
 KEY_PATTERNS = ("^p", "k$")
 WITHOUT_TYPE = (
@@ -73,7 +75,7 @@ class Documents:
         if self.below and self.is_likely(0.25):
             return self.reference()
         if self.is_likely(0.02):
-            return self.chance.choice([True, True, False])
+            return not self.is_likely(0.1)  # required, it would leave no value at all
         schema = self._typed(depth)
         return self._with_more(schema) if self.is_likely(0.05) else schema
 
@@ -467,9 +469,12 @@ EDITS = (
 )
 
 MORE = frozenset(
-    "format uniqueItems contains unevaluatedItems dependentRequired dependentSchemas dependencies minProperties"
-    " maxProperties unevaluatedProperties patternProperties not if propertyNames pattern multipleOf".split()
+    name
+    for name, row in KEYWORDS.items()
+    if not row.in_graph
+    or name in ("format", "uniqueItems", "patternProperties", "propertyNames", "pattern", "multipleOf")
 )
+"""Keywords that an edit adds or removes."""
 
 
 def kind_of(schema: dict[str, Any]) -> str | None:

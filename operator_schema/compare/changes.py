@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from os.path import commonprefix
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from ..immutable import Value
@@ -320,7 +319,8 @@ def _text(tool: str, path: tuple[str | int, ...], before: str, after: str) -> Ch
 
 def _difference(before: str, after: str) -> int:
     """Return where to begin so that both texts show where they differ: at a word before that."""
-    same = len(commonprefix([before, after]))
+    pairs = enumerate(zip(before, after, strict=False))
+    same = next((index for index, (one, other) in pairs if one != other), min(len(before), len(after)))
     if max(len(before), len(after)) <= _TEXT_LENGTH or same < _SHOWN_BEFORE:
         return 0
     return before.rfind(" ", 0, max(same - _SHOWN_BEFORE, 1)) + 1

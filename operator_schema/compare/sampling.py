@@ -15,7 +15,7 @@ from ..schema.keywords import KEYWORDS, limit_of
 from ..schema.subschemas import resolve_pointer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     Known = tuple[Mapping[str, Any], Any]  # a document, and a schema in it
 
@@ -33,15 +33,18 @@ _TO_FIT: Final = ("anyOf", "oneOf")
 _HINTS: Final = ("not", "if", "then", "else")
 
 
-def drawn_values(old: Mapping[str, Any], new: Mapping[str, Any], tries: int) -> Iterator[Any]:
+def drawn_values(
+    old: Mapping[str, Any], new: Mapping[str, Any], tries: int, kept: Collection[str] = ()
+) -> Iterator[Any]:
     """Yield JSON values near two documents.
 
     Args:
         old: a JSON Schema document, which most of the values fit.
         new: what takes its place.
         tries: how many values.
+        kept: keys that every object has that may have them.
     """
-    drawing = _Drawing(Random(0))  # noqa: S311  # the same values each time
+    drawing = _Drawing(Random(0), frozenset(kept))  # noqa: S311  # the same values each time
     for _ in range(tries):
         try:
             yield drawing.value([(old, old), (new, new)], 0)
@@ -54,10 +57,12 @@ class _Drawing:
 
     Args:
         chance: what decides.
+        kept: keys that are never left out.
     """
 
-    def __init__(self, chance: Random) -> None:
+    def __init__(self, chance: Random, kept: frozenset[str]) -> None:
         self.chance = chance
+        self.kept = kept
 
     def is_likely(self, share: float) -> bool:
         return self.chance.random() < share
@@ -142,7 +147,7 @@ class _Drawing:
         names = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
         ends = [0, *[limit for name in names for limit in self._numbers(known, name)]]
         steps = [1, *self._numbers(known, "multipleOf")]
-        number = self.chance.choice(ends) + self.chance.choice(steps) * self.chance.randrange(-3, 4)
+        number: float = self.chance.choice(ends) + self.chance.choice(steps) * self.chance.randrange(-3, 4)
         if kind == "number" and self.is_likely(0.3):
             return number + 0.5
         return int(number) if number == int(number) or kind == "integer" else number
@@ -150,8 +155,8 @@ class _Drawing:
     def _text(self, known: list[Known]) -> str:
         patterns = [each["pattern"] for _, each in known if isinstance(each.get("pattern"), str)]
         sizes = self._numbers(known, "minLength") + self._numbers(known, "maxLength")
-        texts = [*_TEXTS, *[text for each in patterns if (text := _matching(each)) is not None] * 3]
-        text = self.chance.choice(texts)
+        texts = [*_TEXTS, *[found for each in patterns if (found := _matching(each)) is not None] * 3]
+        text: str = self.chance.choice(texts)
         if sizes and self.is_likely(0.7):
             size = max(0, self.chance.choice(sizes) + self.chance.randrange(-1, 2))
             return (text + (text[-1:] or "a") * min(size, _LONGEST))[: min(size, _LONGEST)]
@@ -183,8 +188,12 @@ class _Drawing:
             if self.is_likely(0.8)
         }
         names = {key for _, schema in known for key in _named(schema.get("properties"))}
-        share = self.chance.choice((0.1, 0.5, 0.9))
-        keys = [key for key in sorted(names | required) if key in required or self.is_likely(share)]
+        share = self.chance.choice((0, 0.2, 0.8))
+        keys = [
+            key
+            for key in sorted(names | required)
+            if key in required or key in self.kept or self.is_likely(share)
+        ]
         keys += self._more_keys(known) if self.is_likely(0.5) else []
         return {key: self.value(_of_key(known, key), depth + 1) for key in keys}
 

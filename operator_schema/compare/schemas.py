@@ -30,7 +30,7 @@ _MOST_PARTS = 30
 
 _DEEPEST_PART = 3
 
-_MOST_DRAWN = 200
+_MOST_DRAWN = 100
 """Values by chance that are looked at for what nothing proves."""
 
 _MOST_TRIED = 500
@@ -109,7 +109,8 @@ def narrowings(
 def _refuted(found: tuple[Narrowing, ...], before: Judged, after: Judged) -> list[Narrowing]:
     """Return places with witnesses for what is undecided, as far as values by chance show it."""
     places = list(found)
-    for value in drawn_values(before.schema, after.schema, _MOST_DRAWN):
+    kept = {str(name) for each in places if each.verdict == "undecided" for name in each.path}
+    for value in drawn_values(before.schema, after.schema, _MOST_DRAWN, kept):
         open_ = [i for i, each in enumerate(places) if each.verdict == "undecided" and each.code != "format"]
         if not open_:
             break

@@ -333,8 +333,8 @@ class _Walk:
         names = _TOGETHER.get(keyword, (keyword,))
         if not any(name in before for name in names):
             return False
-        parts = [{name: each[name] for name in names if name in each} for each in (before, after)]
-        return self._are_same(*parts, set())
+        mine, theirs = ({name: each[name] for name in names if name in each} for each in (before, after))
+        return self._are_same(mine, theirs, set())
 
     def are_same(self, before: Any, after: Any) -> bool:
         """Return whether a schema of the old document and one of the new one mean the same, as written."""
@@ -376,7 +376,7 @@ class _Walk:
         return same_text(before) == same_text(after)
 
     def by_parts(self, before: dict[str, Any], after: dict[str, Any]) -> bool:
-        """Return whether each alternative of an old schema is within one of a new schema that is nothing else."""
+        """Return whether each alternative of an old schema is within one of a new one."""
         if {name for name in after if _says(name)} != {"anyOf"} or not is_array(after["anyOf"]):
             return False
         alternatives = self._alternatives([before])
@@ -438,12 +438,12 @@ class _Walk:
             return True
         if not is_turned and self.are_same(before, after):
             return True
-        documents = (self.new, self.old) if is_turned else (self.old, self.new)
-        parts = [_part(*each) for each in zip(documents, (before, after), strict=True)]
+        first, second = (self.new, self.old) if is_turned else (self.old, self.new)
+        one, other = _part(first, before), _part(second, after)
         self.steps -= _STEPS_OF_PROOF
-        if None in parts or self.steps < 0:
+        if one is None or other is None or self.steps < 0:
             return False
-        return self.prove(*parts)
+        return self.prove(one, other)
 
 
 _RULES: Final[Mapping[str, Callable[[_Walk, dict[str, Any], dict[str, Any]], bool]]] = {

@@ -56,7 +56,7 @@ def test_a_snapshot_is_written_and_compared(desk, tmp_path):
         "breaking: a call that used to work is refused now, or a result may come that wasn't allowed before",
         "  refund: reason: required: not there → required",
         '    call: {"order":0,"amount":0}',
-        "meaning: every call still works, but may do something else, or the tool says something else of itself",
+        "meaning: every call still works, but its effect, or what the tool says about it, may differ",
         "  refund: confirm: true → not stated",
         "1 breaking, 1 meaning",
     ]

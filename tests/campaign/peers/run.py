@@ -31,7 +31,7 @@ from operator_schema.compare.schemas import NO_VALUE, narrowings
 
 PAGE = ROOT / "docs" / "changes.md"
 BEGIN, END = "<!-- peers: begin -->", "<!-- peers: end -->"
-PATIENCE = 20
+PATIENCE = 3
 """Seconds until a checker that doesn't answer is started anew."""
 
 _ANY = "type description title default examples $ref definitions $defs properties required additionalProperties items"
@@ -75,13 +75,15 @@ class Peer:
     def ask(self, old: Any, new: Any) -> bool | None:
         """Return whether it says that a change is breaking, None if it gives no answer."""
         if self.process is None:
-            self.process = subprocess.Popen(  # noqa: S603  # ours
+            self.process = subprocess.Popen(
                 self.command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 text=True,
             )
+            assert self.process.stdout is not None
+            self.process.stdout.readline()  # it says that it is ready
         process = self.process
         assert process.stdin is not None
         assert process.stdout is not None

@@ -21,6 +21,8 @@ const answer = {
 }[process.argv[2]];
 
 (async () => {
+  load(process.argv[2]);
+  process.stdout.write("ready\n");
   for await (const line of readline.createInterface({ input: process.stdin })) {
     let found;
     try {
