@@ -158,7 +158,7 @@ class _Drawing:
         texts = [*_TEXTS, *[found for each in patterns if (found := _matching(each)) is not None] * 3]
         text: str = self.chance.choice(texts)
         if sizes and self.is_likely(0.7):
-            size = max(0, self.chance.choice(sizes) + self.chance.randrange(-1, 2))
+            size = int(max(0, self.chance.choice(sizes) + self.chance.randrange(-1, 2)))
             return (text + (text[-1:] or "a") * min(size, _LONGEST))[: min(size, _LONGEST)]
         return text
 

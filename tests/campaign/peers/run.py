@@ -54,13 +54,15 @@ class Pair(NamedTuple):
         old: the schema.
         new: what takes its place.
         is_breaking: whether a value shows it.
-        is_shown: whether our comparison has a witness.
+        says_breaking: whether our comparison says so.
+        is_shown: whether its witness shows it.
         is_undecided: whether our comparison says so.
     """
 
     old: dict[str, Any]
     new: dict[str, Any]
     is_breaking: bool
+    says_breaking: bool
     is_shown: bool
     is_undecided: bool
 
@@ -114,19 +116,16 @@ def pairs(number: int, seed: int, values: int) -> list[Pair]:
         new = documents.edited(old)
         places = narrowings(old, new)
         verdicts = {each.verdict for each in places}
+        says_breaking = not verdicts.isdisjoint(("breaking", "unasked"))
+        # A key that the old schema ignores counts, too: a checker of schemas knows nothing of arguments.
         is_shown = any(
-            each.witness is not NO_VALUE and each.verdict == "breaking" and flips(old, new, each.witness)
+            each.verdict != "undecided" and each.witness is not NO_VALUE and flips(old, new, each.witness)
             for each in places
         )
-        # Keys that the old schema ignores count as values, too: a checker of schemas knows nothing of arguments.
-        is_unasked = "unasked" in verdicts
-        is_breaking = (
-            is_shown or is_unasked or next(search(documents, old, new, values), NO_VALUE) is not NO_VALUE
-        )
-        if is_breaking or "undecided" not in verdicts:
-            found.append(
-                Pair(old, new, is_breaking, is_shown or is_unasked, "undecided" in verdicts and not is_shown)
-            )
+        is_breaking = is_shown or next(search(documents, old, new, values), NO_VALUE) is not NO_VALUE
+        is_undecided = "undecided" in verdicts and not says_breaking
+        if is_breaking or says_breaking or not is_undecided:
+            found.append(Pair(old, new, is_breaking, says_breaking, is_shown, is_undecided))
     return found
 
 
@@ -257,7 +256,10 @@ def table(rows: list[list[str]], known: list[Pair], versions: dict[str, str]) ->
     """Write the table."""
     breaking = sum(pair.is_breaking for pair in known)
     undecided = sum(pair.is_undecided for pair in known)
-    ours = ["this package", "0", "0", f"{undecided:,}", f"{len(known):,}", "0", "0", f"{undecided:,}"]
+    missed = sum(pair.is_breaking and not pair.says_breaking and not pair.is_undecided for pair in known)
+    alarms = sum(pair.says_breaking and not pair.is_breaking for pair in known)
+    cells = [f"{missed:,}", f"{alarms:,}", f"{undecided:,}"]
+    ours = ["this package", *cells, f"{len(known):,}", *cells]
     lines = [
         f"{len(known):,} edits, of which {breaking:,} are breaking and {len(known) - breaking:,} are not:",
         "",
