@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import inspect
 import random
+import time
 from typing import Any
 
 import pytest
 from schema_edits import Documents, places_in
 
+from operator_schema.compare import compare, read_snapshot
 from operator_schema.schema import read
 from operator_schema.schema.keywords import KEYWORDS
 
@@ -92,3 +94,22 @@ def test_everything_that_is_noted_is_drawn(readings):
     missing = {reason for reason in reasons() if not any(reason in note for note in notes)}
     assert missing <= NOTES_NEVER_DRAWN.keys()
     assert "its alternatives can't be told apart" in notes
+
+
+def test_the_time_grows_with_the_number_of_tools():
+    documents = Documents(random.Random(2))  # noqa: S311  # a sample that can be drawn again
+    schemas = [documents.arguments() for _ in range(40)]
+    edited = [documents.edited(schema) for schema in schemas]
+
+    def seconds(times: int) -> float:
+        versions = [
+            read_snapshot(
+                {"tools": [{"name": f"t{i}", "input_schema": each} for i, each in enumerate(sample * times)]}
+            )
+            for sample in (schemas, edited)
+        ]
+        started = time.process_time()
+        compare(*versions)
+        return time.process_time() - started
+
+    assert seconds(4) < 8 * seconds(1)  # 4 times as many
