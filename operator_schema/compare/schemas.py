@@ -172,8 +172,18 @@ def _narrowing(escape: Escape, before: Judged, after: Judged) -> Narrowing:
         return Narrowing(escape.path, escape.code, escape.before, escape.after, "undecided", NO_VALUE)
     is_shown = _shower(escape, witness, before, after)
     smallest = _smallest(witness, is_shown)
-    verdict: Verdict = "unasked" if escape.code == NEW_KEY else "breaking"
+    is_unasked = escape.code == NEW_KEY and not _says_of_other_keys(before, escape.path[:-1])
+    verdict: Verdict = "unasked" if is_unasked else "breaking"
     return Narrowing(escape.path, escape.code, escape.before, escape.after, verdict, smallest)
+
+
+def _says_of_other_keys(judged: Judged, path: tuple[str | int, ...]) -> bool:
+    """Return whether a document says which values fit the keys of an object that it doesn't name."""
+    place = tuple("*" if isinstance(step, int) else step for step in path)
+    return any(note.keyword in _OTHER_KEYS and note.path == place for note in judged.codec.beyond)
+
+
+_OTHER_KEYS: Final = frozenset({"additionalProperties", "patternProperties", "unevaluatedProperties"})
 
 
 def _flips(value: Any, before: Judged, after: Judged) -> bool:

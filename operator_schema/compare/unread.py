@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Path = tuple[str | int, ...]
 
-__all__ = ["Unkept", "schemas_at", "unkept"]
+__all__ = ["Unkept", "unkept"]
 
 _MOST_NOTED = 100
 _MOST_STEPS = 20_000
@@ -104,30 +104,6 @@ def unkept(
     except RecursionError:
         walk.steps = -1
     return walk.result()
-
-
-def schemas_at(document: Mapping[str, Any], path: Path) -> list[Any]:
-    """List the schemas of a document that may say something of the values at a path.
-
-    Args:
-        document: JSON Schema.
-        path: keys, indexes and `*`.
-    """
-    walk = _Walk(document, document, [], lambda _old, _new: False, lambda _values, _new: False)
-    level: list[Any] = [document]
-    for name in path:
-        level = walk.spread_all(level)
-        level = [inner for each in level for inner in _named(each, name)][:_MOST_IMPOSED]
-    return walk.spread_all(level)
-
-
-def _named(schema: Any, name: str | int) -> list[Any]:
-    if not is_object(schema):
-        return []
-    properties = schema.get("properties")
-    if is_object(properties) and name in properties:
-        return [properties[name]]
-    return [schema[key] for key in ("items", "additionalProperties") if is_object(schema.get(key))]
 
 
 def _has_format(schema: Any) -> bool:
@@ -305,15 +281,6 @@ class _Walk:
         """Return whether what stands beside a reference doesn't count."""
         return is_object(schema) and "$ref" in schema and is_old(dict(self.old))
 
-    def spread_all(self, schemas: list[Any]) -> list[Any]:
-        """Return schemas as `spread` does, and all alternatives in them."""
-        found = self.spread(schemas)
-        for each in found:
-            members = [member for keyword in _MEMBERS for member in each.get(keyword) or []]
-            more = self.spread(members) if members and len(found) < _MOST_IMPOSED else []
-            found += [one for one in more if not any(one is known for known in found)]
-        return found
-
     # --- the same ----------------------------------------------------------------------------------
 
     def is_kept(self, keyword: str, before: Any, after: Any) -> bool:
@@ -480,7 +447,7 @@ def _says(keyword: str) -> bool:
 
 def _part(document: Mapping[str, Any], schema: Any) -> dict[str, Any] | None:
     """Return a schema of a document as a document; None if it refers to more than definitions."""
-    found = schema if is_object(schema) else {} if schema is True else {"not": {}}
+    found: dict[str, Any] = schema if is_object(schema) else {} if schema is True else {"not": {}}
     if any(name in found for name in (*DEFINITIONS, *_FAR)):
         return None
     definitions = {name: document[name] for name in DEFINITIONS if name in document}
@@ -575,11 +542,12 @@ def _choices(schema: dict[str, Any], keyword: str) -> frozenset[str] | None:
 
 def _value_step(steps: tuple[str, ...]) -> Path:
     """Return where the values are that some steps in a schema lead to."""
-    if steps[0] == "properties":
-        return (steps[1],)
-    if steps[0] in _ITEMS and len(steps) > 1:
-        return (int(steps[1]),)
-    return () if steps[0] == "propertyNames" else ("*",)
+    keyword = steps[0]
+    if keyword == "properties":
+        return steps[1:]
+    if keyword in _ITEMS and len(steps) > 1:
+        return tuple(map(int, steps[1:]))
+    return () if keyword == "propertyNames" else ("*",)
 
 
 def _references(value: Any) -> list[str]:

@@ -127,6 +127,14 @@ def test_an_optional_key_more_breaks_only_who_sent_it_unasked():
     assert flips(arguments(a=TEXT), arguments(a=TEXT, b=INTEGER), found.witness)
 
 
+def test_a_key_that_was_described_with_all_others_is_no_unasked_one():
+    old = {**arguments(a=TEXT), "additionalProperties": INTEGER}
+    new = {**arguments(a=TEXT, b={**INTEGER, "minimum": 1}), "additionalProperties": INTEGER}
+    (found,) = narrowings(old, new)
+    assert (found.path, found.verdict) == (("b",), "breaking")
+    assert flips(old, new, found.witness)
+
+
 def test_a_witness_shows_one_thing():
     old, new = arguments(a=INTEGER, b=TEXT), arguments("c", a={**INTEGER, "minimum": 1}, b=TEXT, c=TEXT)
     found = {each.path: each.witness for each in narrowings(old, new)}
