@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 LINTERS := ruff ruff-format mypy pyright imports
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-quick test-near test-browser test-frameworks test-site test-extras lock-frameworks grammars docs docs-serve coverage laws matrix campaign campaign-compare campaign-expressions campaign-ignore campaign-parsers code-judges damage mutation bench bench-code bench-quick lint $(LINTERS) format clean
+.PHONY: help demo test test-quick test-near test-browser test-frameworks test-site test-extras lock-frameworks grammars docs docs-serve coverage laws matrix campaign campaign-compare compare-peers campaign-expressions campaign-ignore campaign-parsers code-judges damage mutation bench bench-code bench-quick lint $(LINTERS) format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' $(MAKEFILE_LIST) | column -t -s: 2>/dev/null || true
@@ -105,6 +105,17 @@ campaign-parsers: $(VENV)/.test ## ask the code tools about hostile texts, of wh
 COMPARED ?= 100000
 campaign-compare: $(VENV)/.test ## compare random schemas with edits of them, judged by jsonschema (COMPARED=100000 SEED=0)
 	$(BIN)/python tests/campaign/compare.py --pairs $(COMPARED) --seed $(SEED)
+
+PEERS := $(VENV)-peers
+compare-peers: $(VENV)/.test $(PEERS)/.built ## ask other checkers about the same edits of schemas, write docs/changes.md (EDITS=2000 SEED=0)
+	$(BIN)/python tests/campaign/peers/run.py --pairs $(EDITS) --seed $(SEED) --python $(PEERS)/bin/python --modules $(PEERS) --write
+
+EDITS ?= 2000
+$(PEERS)/.built: tests/campaign/peers/requirements.txt tests/campaign/peers/package.json
+	python3 -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet -r tests/campaign/peers/requirements.txt
+	cp tests/campaign/peers/package.json $(PEERS)/ && npm install --silent --prefix $(PEERS)
+	@touch $@
 
 BENCH ?= .venv-bench
 bench: $(BENCH)/.bench ## compare with other libraries, write docs/benchmarks/; a part with ARGS='encode --rounds 9'

@@ -20,20 +20,34 @@ if TYPE_CHECKING:
 
     Tools: TypeAlias = Snapshot | Iterable[Tool[..., Any]]
 
-__all__ = ["LEVELS", "Change", "Comparison", "Level", "compare"]
+__all__ = ["LABELS", "LEVELS", "Change", "Comparison", "Level", "compare"]
 
 Level: TypeAlias = Literal["breaking", "undecided", "meaning", "text", "wider"]
 LEVELS: Final[tuple[Level, ...]] = ("breaking", "undecided", "meaning", "text", "wider")
 """How much a change asks of others, the most first.
 
-`breaking`: a call that used to work is refused, or a result may come that wasn't allowed before ·
-`undecided`: it may be breaking, which nothing proves or refutes ·
-`meaning`: every call still works, and does something else ·
-`text`: only what a model reads is different · `wider`: all that worked works, and more does.
+`breaking`: a call that used to work is refused now, or a result may come that wasn't allowed before ·
+`undecided`: it may be breaking: it could neither be proven nor ruled out ·
+`meaning`: every call still works, but its effect, or what the tool says about it, may differ ·
+`text`: only what a model reads is different · `wider`: everything that worked still works, and more does.
 """
 
+LABELS: Final = {
+    "added": "a new tool",
+    "removed": "the tool is gone",
+    "closed": "unknown keys",
+    "unknown": "the key",
+    "output": "form",
+    "min_length": "minimum length",
+    "max_length": "maximum length",
+    "not_one_of": "choices",
+}
+"""How a person reads codes whose names don't say it."""
+
+_WITHOUT_SIDES: Final = frozenset({"added", "removed"})
 _WITNESS_LENGTH = 300
 _TEXT_LENGTH = 80
+_SHOWN_BEFORE = 15
 
 
 class Change(Value):
@@ -61,10 +75,17 @@ class Change(Value):
 
     def __str__(self) -> str:
         """Write it on one line, without the witness."""
+        return f"{self.tool}{self.said}"
+
+    @property
+    def said(self) -> str:
+        """What is different, on one line, without the name of the tool and the witness."""
         place = show_place(self.path)
-        where = f"{self.tool}{f': {place}' if place else ''}"
         sides = " in results" if self.side == "read" else ""
-        return f"{where}{sides}: {self.code.replace('_', ' ')}: {self.before} → {self.after}"
+        where = (
+            f"{f': {place}' if place else ''}{sides}: {LABELS.get(self.code, self.code.replace('_', ' '))}"
+        )
+        return where if self.code in _WITHOUT_SIDES else f"{where}: {self.before} → {self.after}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as JSON values."""
@@ -183,10 +204,16 @@ def _sent(old: ToolSnapshot, new: ToolSnapshot) -> Iterator[Change]:
     for place in map(_turned, narrowings(new.input_schema, old.input_schema)):
         # What went altogether is told of as ignored.
         if place.verdict != "undecided" and not (place.code == "required" and place.after == ABSENT):
-            yield Change(old.name, "wider", "send", *_facts(place))
+            yield Change(old.name, "wider", "send", *_facts(_told_as_wider(place)))
     broken = {place.path for place in narrower if place.verdict == "breaking"}
     yield from _ignored(old, new, renamed, broken)
     yield from _defaults(old.name, old.input_schema, new.input_schema, ())
+
+
+def _told_as_wider(place: Narrowing) -> Narrowing:
+    """Return a place with words for what fits now beside what did before."""
+    is_more = place.code in ("type", "not_one_of") and place.before != "any value" != place.after
+    return place.replace(after=f"{place.after} too") if is_more else place
 
 
 def _narrower(
@@ -265,7 +292,7 @@ def _read(old: ToolSnapshot, new: ToolSnapshot) -> Iterator[Change]:
         # A result is sent by the tool: what it may send now has to be what readers were told of.
         for place in narrowings(after, before, is_arguments=False):
             if place.verdict != "unasked":
-                yield _narrower(old.name, "read", _turned(place), {})
+                yield _narrower(old.name, "read", _told_as_wider(_turned(place)), {})
 
 
 def _turned(place: Narrowing) -> Narrowing:
@@ -285,8 +312,21 @@ def _hints(old: ToolSnapshot, new: ToolSnapshot) -> Iterator[Change]:
 
 
 def _text(tool: str, path: tuple[str | int, ...], before: str, after: str) -> Change:
-    texts = [quote(clip(text, _TEXT_LENGTH)) if text else "none" for text in (before, after)]
+    start = _difference(before, after) if before and after else 0
+    texts = [
+        quote(clip(f"{'…' if start else ''}{text[start:]}", _TEXT_LENGTH)) if text else "none"
+        for text in (before, after)
+    ]
     return Change(tool, "text", "send", "description", path, texts[0], texts[1])
+
+
+def _difference(before: str, after: str) -> int:
+    """Return where to begin so that both texts show where they differ: at a word before that."""
+    pairs = enumerate(zip(before, after, strict=False))
+    same = next((index for index, (one, other) in pairs if one != other), min(len(before), len(after)))
+    if max(len(before), len(after)) <= _TEXT_LENGTH or same < _SHOWN_BEFORE:
+        return 0
+    return before.rfind(" ", 0, max(same - _SHOWN_BEFORE, 1)) + 1
 
 
 def _described(tool: str, old: Any, new: Any, path: tuple[str | int, ...]) -> Iterator[Change]:

@@ -282,13 +282,12 @@ class _Comparison:
         least, most = mine.min_length or 0, mine.max_length
         if theirs.min_length is not None and theirs.min_length > least:
             value = _first(make, range(least, theirs.min_length))
-            before, after = f"minimum length {least}", f"minimum length {theirs.min_length}"
-            found.append(Escape((), "min_length", before, after, value))
+            found.append(Escape((), "min_length", str(least), str(theirs.min_length), value))
         if theirs.max_length is not None and (most is None or most > theirs.max_length):
             start = max(theirs.max_length + 1, least)
             value = _first(make, range(start, start + _MOST_LENGTHS if most is None else most + 1))
-            before = "any length" if most is None else f"maximum length {most}"
-            found.append(Escape((), "max_length", before, f"maximum length {theirs.max_length}", value))
+            before = "any" if most is None else str(most)
+            found.append(Escape((), "max_length", before, str(theirs.max_length), value))
         return found
 
     def _numbers(self, one: ScalarNode, other: ScalarNode) -> list[Escape]:
@@ -421,10 +420,10 @@ class _Comparison:
                 found += self._fields(one, field, theirs)
             elif other.closed:
                 value = self._object_with(one, {key: self._example(field.node)}, theirs)
-                found.append(Escape((key,), "unknown", "known", "refused as unknown", value))
+                found.append(Escape((key,), "unknown", "allowed", "refused", value))
         if other.closed and not one.closed:
             value = self._object_with(one, {_free_key(mine, theirs): None}, theirs)
-            found.append(Escape((), "closed", "unknown keys are ignored", "unknown keys are refused", value))
+            found.append(Escape((), "closed", "ignored", "refused", value))
         return found
 
     def _new_key(self, one: ObjectNode, field: Field, theirs: Mapping[str, Field]) -> list[Escape]:
@@ -511,7 +510,7 @@ class _Comparison:
         for field in one.fields:
             if not self.fits(other.keys, field.key):
                 value = self._object_with(one, {field.key: self._example(field.node)}, no_fields)
-                found.append(Escape((field.key,), "key", "known", "refused as a key", value))
+                found.append(Escape((field.key,), "key", "allowed", "refused", value))
             wrap = partial(self._with_field, one, field.key)
             found += [escape.inside(field.key, wrap) for escape in self.compare(field.node, other.values)]
         is_free = isinstance(other.values, AnyNode) and other.keys == ScalarNode("string")
@@ -519,7 +518,7 @@ class _Comparison:
             bad = next((value for value in _OTHER_VALUES if not self.fits(other.values, value)), NO_VALUE)
             given = {_free_key({field.key: field for field in one.fields}, {}): bad}
             value = NO_VALUE if bad is NO_VALUE else self._object_with(one, given, no_fields)
-            found.append(Escape((), "closed", "unknown keys are ignored", "every key has to fit", value))
+            found.append(Escape((), "closed", "ignored", "each has to fit", value))
         return found
 
     def _entry(self, key: str, value: Any) -> Any:
@@ -534,7 +533,7 @@ class _Comparison:
             wrap = partial(self._entry, field.key)
             found += [escape.inside(field.key, wrap) for escape in self.compare(one.values, field.node)]
         if other.closed:
-            found.append(Escape((), "closed", "any keys", "unknown keys are refused", self._map_of(one, 1)))
+            found.append(Escape((), "closed", "allowed", "refused", self._map_of(one, 1)))
         return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ..message_text import escape
-from .changes import LEVELS
+from .changes import LABELS, LEVELS
 from .containment import show_place
 from .page import code, page, section, shown, table
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 __all__ = ["MEANINGS", "as_html", "lines_of", "summary_of"]
 
 MEANINGS: Final[Mapping[Level, str]] = {
-    "breaking": "a call that used to work is refused, or a result may come that wasn't allowed before",
-    "undecided": "it may be breaking: neither a proof nor a witness was found",
-    "meaning": "every call still works, and does something else",
-    "text": "what a model reads",
-    "wider": "all that worked works, and more does",
+    "breaking": "a call that used to work is refused now, or a result may come that wasn't allowed before",
+    "undecided": "it may be breaking: it could neither be proven nor ruled out",
+    "meaning": "every call still works, but its effect, or what the tool says about it, may differ",
+    "text": "only what a model reads is different",
+    "wider": "everything that worked still works, and more does",
 }
 """What each level means."""
 
@@ -29,13 +29,28 @@ MEANINGS: Final[Mapping[Level, str]] = {
 def lines_of(changes: Iterable[Change]) -> list[tuple[Level, list[str]]]:
     """Return the lines about some changes, by level: the change, and its witness below it."""
     found: dict[Level, list[str]] = {}
-    for change in changes:
-        lines = found.setdefault(change.level, [])
-        lines.append(escape(str(change)))
-        if change.has_witness and change.level in ("breaking", "undecided"):
-            what = "result" if change.side == "read" else "call"
-            lines.append(f"  {what}: {escape(change.shown_witness())}")
+    for alike in _alike(changes):
+        first = alike[0]
+        lines = found.setdefault(first.level, [])
+        lines.append(escape(f"{', '.join([change.tool for change in alike])}{first.said}"))
+        if _shows_witness(first):
+            what = "result" if first.side == "read" else "call"
+            lines.append(f"  {what}: {escape(first.shown_witness())}")
     return [(level, found[level]) for level in LEVELS if level in found]
+
+
+def _alike(changes: Iterable[Change]) -> list[list[Change]]:
+    """Return changes, those together that say the same of several tools."""
+    found: dict[tuple[object, ...], list[Change]] = {}
+    for change in changes:
+        # A witness is about one tool.
+        tool = change.tool if _shows_witness(change) else ""
+        found.setdefault((change.level, change.said, tool), []).append(change)
+    return list(found.values())
+
+
+def _shows_witness(change: Change) -> bool:
+    return change.has_witness and change.level in ("breaking", "undecided")
 
 
 def summary_of(changes: Iterable[Change]) -> str:
@@ -72,5 +87,6 @@ def _section(level: Level, changes: list[Change]) -> str:
 def _row(change: Change) -> list[str]:
     place = show_place(change.path)
     where = f"result {place}".strip() if change.side == "read" else place
-    texts = (change.tool, where, change.code.replace("_", " "), change.before, change.after)
+    kind = LABELS.get(change.code, change.code.replace("_", " "))
+    texts = (change.tool, where, kind, change.before, change.after)
     return [*map(shown, texts), code(change.shown_witness()) if change.has_witness else ""]

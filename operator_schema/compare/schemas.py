@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from ..immutable import Value
 from ..json_values import is_array, is_object
 from ..schema.document import SchemaDocument
 from ..schema.document_codec import DocumentCodec
-from ..schema.subschemas import resolve_pointer
 from ..schema.value_check import same_text
 from .containment import NEW_KEY, NO_VALUE, escapes
+from .sampling import drawn_values
+from .unread import unkept
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from ..findings import Finding
     from .containment import Escape
+    from .unread import Unkept
 
 __all__ = ["NO_VALUE", "Narrowing", "Verdict", "narrowings"]
 
 Verdict: TypeAlias = Literal["breaking", "undecided", "unasked"]
+
+_MOST_PARTS = 30
+"""Parts of a document that are compared by themselves."""
+
+_DEEPEST_PART = 3
+
+_MOST_DRAWN = 100
+"""Values by chance that are looked at for what nothing proves."""
 
 _MOST_TRIED = 500
 """Smaller values that are tried for one witness."""
@@ -88,13 +99,70 @@ def narrowings(
     Raises:
         SchemaError: one of them isn't a document that can be read.
     """
+    found = _narrowings(old, new, is_arguments=is_arguments, parts=count(1), depth=0)
+    if all(each.verdict != "undecided" or each.code == "format" for each in found):
+        return found
+    before, after = (Judged(schema, is_arguments=is_arguments) for schema in (old, new))
+    return tuple(_refuted(found, before, after))
+
+
+def _refuted(found: tuple[Narrowing, ...], before: Judged, after: Judged) -> list[Narrowing]:
+    """Return places with witnesses for what is undecided, as far as values by chance show it."""
+    places = list(found)
+    kept = {str(name) for each in places if each.verdict == "undecided" for name in each.path}
+    for value in drawn_values(before.schema, after.schema, _MOST_DRAWN, kept):
+        open_ = [i for i, each in enumerate(places) if each.verdict == "undecided" and each.code != "format"]
+        if not open_:
+            break
+        if not before.takes(value):
+            continue
+        findings = after.codec.report(value)
+        if not findings:
+            continue
+        shown = next((i for i in open_ if _is_at(findings, places[i])), None)
+        if shown is None and all(each.verdict == "undecided" for each in places):
+            # What a judge says of a place above it is about nothing else.
+            shown = open_[0]
+        if shown is not None:
+            places[shown] = _with_witness(places[shown], value, before, after)
+    return places
+
+
+def _is_at(findings: Iterable[Finding], place: Narrowing) -> bool:
+    return any(_starts_with(finding.path, place.path) for finding in findings)
+
+
+def _with_witness(place: Narrowing, witness: Any, before: Judged, after: Judged) -> Narrowing:
+    def is_shown(value: Any) -> bool:
+        if not before.takes(value):
+            return False
+        findings = after.codec.report(value)
+        return bool(findings) and (not is_exact or _is_at(findings, place))
+
+    is_exact = _is_at(after.codec.report(witness), place)
+    return place.replace(verdict="breaking", witness=_smallest(witness, is_shown))
+
+
+def _narrowings(
+    old: Mapping[str, Any], new: Mapping[str, Any], *, is_arguments: bool, parts: Iterator[int], depth: int
+) -> tuple[Narrowing, ...]:
     if same_text(old) == same_text(new):
         return ()
     before, after = (Judged(schema, is_arguments=is_arguments) for schema in (old, new))
     found = [_narrowing(escape, before, after) for escape in escapes(before.codec.graph, after.codec.graph)]
-    found += [_unread(left) for left in after.codec.beyond if not _is_unchanged(left, old, new)]
     known = {each.path for each in found if each.code == "format"}
-    found += [each for each in _formats_added(old, new) if each.path not in known]
+
+    def prove(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+        if depth == _DEEPEST_PART or next(parts) > _MOST_PARTS:
+            return False
+        return not _narrowings(one, other, is_arguments=False, parts=parts, depth=depth + 1)
+
+    def fit(values: list[Any], document: Mapping[str, Any]) -> bool:
+        judged = Judged(document, is_arguments=False)
+        return not judged.codec.left and all(map(judged.takes, values))
+
+    more = map(_not_kept, unkept(old, new, after.codec.beyond, prove, fit))
+    found += [each for each in more if each.code != "format" or each.path not in known]
     return tuple(found)
 
 
@@ -104,8 +172,18 @@ def _narrowing(escape: Escape, before: Judged, after: Judged) -> Narrowing:
         return Narrowing(escape.path, escape.code, escape.before, escape.after, "undecided", NO_VALUE)
     is_shown = _shower(escape, witness, before, after)
     smallest = _smallest(witness, is_shown)
-    verdict: Verdict = "unasked" if escape.code == NEW_KEY else "breaking"
+    is_unasked = escape.code == NEW_KEY and not _says_of_other_keys(before, escape.path[:-1])
+    verdict: Verdict = "unasked" if is_unasked else "breaking"
     return Narrowing(escape.path, escape.code, escape.before, escape.after, verdict, smallest)
+
+
+def _says_of_other_keys(judged: Judged, path: tuple[str | int, ...]) -> bool:
+    """Return whether a document says which values fit the keys of an object that it doesn't name."""
+    place = tuple("*" if isinstance(step, int) else step for step in path)
+    return any(note.keyword in _OTHER_KEYS and note.path == place for note in judged.codec.beyond)
+
+
+_OTHER_KEYS: Final = frozenset({"additionalProperties", "patternProperties", "unevaluatedProperties"})
 
 
 def _flips(value: Any, before: Judged, after: Judged) -> bool:
@@ -127,9 +205,13 @@ def _shower(escape: Escape, witness: Any, before: Judged, after: Judged) -> Call
 def _is_about(finding: Finding, escape: Escape) -> bool:
     if escape.code in _UNKNOWN:
         return finding.code == "unknown" and (not escape.path or finding.path == escape.path)
-    steps = finding.path[: len(escape.path)]
-    return len(steps) == len(escape.path) and all(
-        wanted in ("*", step) for wanted, step in zip(escape.path, steps, strict=True)
+    return _starts_with(finding.path, escape.path)
+
+
+def _starts_with(path: tuple[str | int, ...], start: tuple[str | int, ...]) -> bool:
+    steps = path[: len(start)]
+    return len(steps) == len(start) and all(
+        wanted in ("*", step) for wanted, step in zip(start, steps, strict=True)
     )
 
 
@@ -165,75 +247,9 @@ def _without_one(value: Any) -> Iterator[Any]:
             yield from ([*value[:index], smaller, *value[index + 1 :]] for smaller in _without_one(inner))
 
 
-_NAMED_STEPS: Final = frozenset({"properties", "prefixItems"})
-_PLAIN_STEPS: Final = frozenset({"items", "additionalProperties"})
-_DEFINITIONS: Final = ("$defs", "definitions")
-
-
-def _value_path(place: str) -> tuple[str | int, ...] | None:
-    """Return where the values of a schema are; None unless each step leads to one place of a value."""
-    found: list[str | int] = []
-    steps = iter(place.split("/")[1:])
-    for step in steps:
-        if step in _PLAIN_STEPS:
-            found.append("*")
-        elif step in _NAMED_STEPS:
-            found.append(next(steps, "").replace("~1", "/").replace("~0", "~"))
-        else:
-            return None
-    return tuple(found)
-
-
-def _is_unchanged(left: Finding, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    """Return whether what no graph holds stands in both documents, at the same place of a value."""
-    place = str(left.where)
-    if _value_path(place) is None:
-        return False
-    before, after = (resolve_pointer(document, place) for document in (old, new))
-    if before is None or after is None or same_text(before[1]) != same_text(after[1]):
-        return False
-    return not _references(before[1]) or _have_same_definitions(old, new, before[1])
-
-
-def _have_same_definitions(old: Mapping[str, Any], new: Mapping[str, Any], schema: Any) -> bool:
-    """Return whether all that a schema refers to, at any depth, is the same in both documents."""
-    definitions = [{name: document.get(name) for name in _DEFINITIONS} for document in (old, new)]
-    if same_text(definitions[0]) != same_text(definitions[1]):
-        return False
-    references = [*_references(schema), *_references(definitions[0])]
-    return all(each.startswith(tuple(f"#/{name}/" for name in _DEFINITIONS)) for each in references)
-
-
-def _references(value: Any) -> list[str]:
-    """List the references in a schema."""
-    if is_array(value):
-        return [each for inner in value for each in _references(inner)]
-    if not is_object(value):
-        return []
-    own = [str(value[name]) for name in ("$ref", "$dynamicRef", "$recursiveRef") if name in value]
-    return [*own, *[each for inner in value.values() for each in _references(inner)]]
-
-
-def _formats_added(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Narrowing]:
-    """Yield the formats that a place hadn't before: who enforces them is a server's own matter."""
-    before = dict(_formats_in(old, "#"))
-    for place, said in _formats_in(new, "#"):
-        if before.get(place) != said:
-            path = _value_path(place) or ()
-            yield Narrowing(path, "format", before.get(place, "none"), said, "undecided", NO_VALUE)
-
-
-def _formats_in(schema: Any, place: str) -> Iterator[tuple[str, str]]:
-    if is_array(schema):
-        for index, inner in enumerate(schema):
-            yield from _formats_in(inner, f"{place}/{index}")
-    elif is_object(schema):
-        if isinstance(schema.get("format"), str):
-            yield place, schema["format"]
-        for key, inner in schema.items():
-            yield from _formats_in(inner, f"{place}/{key.replace('~', '~0').replace('/', '~1')}")
-
-
-def _unread(left: Finding) -> Narrowing:
-    path = _value_path(str(left.where)) or ()
-    return Narrowing(path, left.keyword or "schema", "?", left.message, "undecided", NO_VALUE)
+def _not_kept(each: Unkept) -> Narrowing:
+    if each.keyword == "format":
+        before = "none" if each.before is None else str(each.before)
+        return Narrowing(each.path, "format", before, str(each.after), "undecided", NO_VALUE)
+    code = each.keyword or "schema"
+    return Narrowing(each.path, code, "not the same", str(each.after), "undecided", NO_VALUE)

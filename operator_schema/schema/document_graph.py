@@ -353,12 +353,17 @@ class _Reader:
                 continue
             values = schema[keyword] if keyword == "enum" else [schema[keyword]]
             if not is_array(values) or len(values) > _MAX_CHOICES or not all(map(_is_choice, values)):
-                self.note(where, keyword, "it holds more than texts, numbers, true, false and null")
+                self._note_all(
+                    schema,
+                    ("const", "enum"),
+                    where,
+                    "it holds more than texts, numbers, true, false and null",
+                )
                 return None
             found = {choice_key(value): value for value in values if fits_types(value, types)}
             table = found if table is None else {key: table[key] for key in table if key in found}
         if not table:
-            self.note(where, "enum" if "enum" in schema else "const", "no value fits")
+            self._note_all(schema, ("const", "enum"), where, "no value fits")
             return None
         values = tuple(table.values())
         return LiteralNode(values, values, table, None)

@@ -21,8 +21,22 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from schema_edits import Documents, flips, search
 
 from operator_schema.compare.schemas import NO_VALUE, narrowings
+from operator_schema.errors import DecodeError
+from operator_schema.schema.document import SchemaDocument
+from operator_schema.schema.document_codec import DocumentCodec
 
 Wrong = tuple[str, dict[str, Any], dict[str, Any], Any]
+
+
+def decodes(schema: dict[str, Any], value: Any) -> bool:
+    """Return whether a value fits a document, of which our two decoders have to say the same."""
+    codec = DocumentCodec(SchemaDocument("document", schema))
+    try:
+        codec.decode(value)
+    except DecodeError:
+        assert codec.report(value)
+        return False
+    return True
 
 
 def judge(documents: Documents, values: int) -> tuple[str, list[Wrong], float]:
@@ -35,7 +49,10 @@ def judge(documents: Documents, values: int) -> tuple[str, list[Wrong], float]:
     wrong: list[Wrong] = [
         ("its witness doesn't show it", old, new, each.witness)
         for each in found
-        if each.witness is not NO_VALUE and not flips(old, new, each.witness)
+        if each.witness is not NO_VALUE
+        and not (
+            flips(old, new, each.witness) and decodes(old, each.witness) and not decodes(new, each.witness)
+        )
     ]
     verdicts = {each.verdict for each in found}
     if "breaking" in verdicts:

@@ -58,10 +58,10 @@ def test_a_snapshot_is_written_and_compared(desk, tmp_path):
     status, out, _ = desk("diff", "desk.json", "compare_desk")
     assert status == 1
     assert out.splitlines() == [
-        "breaking: a call that used to work is refused, or a result may come that wasn't allowed before",
+        "breaking: a call that used to work is refused now, or a result may come that wasn't allowed before",
         "  refund: reason: required: not there → required",
         '    call: {"order":0,"amount":0}',
-        "meaning: every call still works, and does something else",
+        "meaning: every call still works, but its effect, or what the tool says about it, may differ",
         "  refund: confirm: true → not stated",
         "1 breaking, 1 meaning",
     ]
@@ -169,7 +169,7 @@ def test_a_revision_has_its_sources_where_they_are_today(desk, tmp_path, monkeyp
     # A module that the revision doesn't have is new.
     assert desk("diff", "--git", "HEAD", "compare_new")[:2] == (
         0,
-        "wider: all that worked works, and more does\n  refund: added: not there → added\n1 wider\n",
+        "wider: everything that worked still works, and more does\n  refund: a new tool\n1 wider\n",
     )
     status, _, err = desk("diff", "--git", "HEAD", "cli_samples")
     assert status == 2
@@ -225,7 +225,7 @@ def test_a_server_is_asked(desk):
     # The protocol has no word for `confirm`, and describes no results that are texts.
     assert [line for line in done.stdout.splitlines() if line.startswith("  ")] == [
         "  refund: confirm: not stated → true",
-        "  refund in results: output: not described → described",
+        "  refund in results: form: not described → described",
     ]
     command = [*program, "snapshot", "mcp:no-such-program-here"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
