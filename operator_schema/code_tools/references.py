@@ -284,11 +284,11 @@ class _Seeker:
         return self._said(way)
 
     def _of_import(self, file: SourceFile, around: list[Declaration]) -> Certainty | None:
-        """Return how sure a name is that an import gives another name."""
+        """Return how sure a name is that stands in an import at the top of a file."""
         if around:
             return None
         for one in file.parsed.imports:
-            if re.split(r"[./:]", one.target)[-1] == self._name and one.name != self._name:
+            if re.split(r"[./:]", one.target)[-1] == self._name:
                 way = self._resolver.meant(file, one.name)
                 if way is not None and self._is_target(way.found):
                     return "certain" if way.is_certain else "likely"
@@ -328,6 +328,8 @@ class _Seeker:
         way = (
             self._resolver.meant(file, full) if found is None else self._resolver.called(found, full, imports)
         )
+        if way is None and found is None and _IMPORT.search(before, before.rfind(b"\n") + 1):
+            return self._of_import(file, []) or unsure
         return self._said(way) if way is not None else unsure
 
     def _said(self, way: Way) -> Certainty | None:

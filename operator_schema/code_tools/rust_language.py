@@ -129,9 +129,12 @@ class RustLanguage(Language):
         """Return the dotted name of the module in a file."""
         return re.sub(r"(^|/)(mod|lib|main)\.rs$", "", path).removesuffix(".rs").replace("/", ".")
 
-    def import_target(self, target: str, path: str) -> str:  # noqa: ARG002  # as it is called
+    def import_target(self, target: str, path: str) -> str:
         """Return the dotted name that an import means."""
-        return re.sub(r"^(crate|self|super)::", "", target).replace("::", ".")
+        folder = re.match(r"(?:.*/)?src(?=/)", path)
+        if folder is not None and target.startswith("crate::"):
+            target = f"{folder[0]}/{target.removeprefix('crate::')}"
+        return re.sub(r"^(crate|self|super)::", "", target).replace("::", ".").replace("/", ".")
 
     def problems(self, code: str, context: Context) -> list[SyntaxProblem]:
         """List what is wrong with a snippet; nothing of it is run."""
