@@ -39,6 +39,7 @@ __all__ = [
     "end_of_head",
     "language_named",
     "language_of",
+    "lines_with",
     "missing_package",
     "name_of",
     "nodes_in",
@@ -628,6 +629,18 @@ _WORDS = {")": "parenthesis", "]": "bracket", "}": "brace"}
 def position_in(code: str, offset: int) -> tuple[int, int]:
     """Return line and column of a character, both from 1."""
     return code.count("\n", 0, offset) + 1, offset - code.rfind("\n", 0, offset)
+
+
+def lines_with(text: bytes, word: bytes) -> bytes:
+    """Return the lines of a text that have a word, as a part of another one too."""
+    lines: list[bytes] = []
+    at = text.find(word)
+    while at >= 0:
+        end = text.find(b"\n", at)
+        end = len(text) if end < 0 else end
+        lines.append(text[text.rfind(b"\n", 0, at) + 1 : end])
+        at = text.find(word, end)
+    return b"\n".join(lines)
 
 
 def end_of_head(text: bytes) -> int:
