@@ -204,6 +204,7 @@ _SECONDS_A_BYTE = 5e-7
 """Time of a processor that parsing may take: at least five times what ordinary code takes."""
 
 _PART = 1 << 10
+_SMALL_PART = 64
 """Bytes that the parser gets at once."""
 
 _SMALL = 4 * _PART
@@ -391,6 +392,9 @@ def parse_tree(package: str, source: bytes) -> Node:
 class _Reader:
     """Gives the parser a text in parts, and then the nodes their texts.
 
+    tree_sitter 0.26 never frees the parts (a reference is left over for each), so no more is given than
+    is needed: the parser reads on behind a part only to end one token, and begins anew at that token.
+
     Args:
         source: the text.
         most: bytes that are given; None for any number.
@@ -399,13 +403,21 @@ class _Reader:
     def __init__(self, source: bytes, most: int | None) -> None:
         self._source = source
         self._given = 0
+        self._end = -1
+        self._size = _PART
         self.most = most
 
     def __call__(self, start: int, _: object) -> bytes:
         """Return what begins at a byte; nothing where too much was given."""
         if self.is_empty:
             return b""
-        part = self._source[start : start + _PART]
+        if self.most is None:
+            return self._source[start : start + _SMALL_PART]
+        self._size = min(2 * self._size, _PART) if start == self._end else _PART
+        part = self._source[start : start + self._size]
+        if self._size == _PART:
+            self._size = _SMALL_PART // 2
+        self._end = start + len(part)
         self._given += len(part)
         return part
 

@@ -38,6 +38,10 @@ _CHAIN_SIGNS = re.compile(rb"[\w\s.:>()-]*")
 _SUPER = re.compile(rb"\bsuper\(\)\s*\.[ \t]*\Z")
 _KEYWORD = re.compile(rb"\s*=(?![=>])")
 _BEFORE_KEYWORD = re.compile(rb"[(,]\s*\Z")
+_KEY = re.compile(rb"[ \t]*:(?![:=])")
+_BEFORE_KEY = re.compile(rb"[{,\n]\s*\Z")
+_FIELDS_BEFORE = re.compile(rb"[ \t]*(?:\w+[ \t]*,[ \t]*)*\Z")
+_FIELD_AFTER = re.compile(rb"(?:[ \t]*,[ \t]*\w+)*[ \t]+[\w*\[(<]")
 _TYPE_TEXT = re.compile(r"['\"][\w.\[\], |]+['\"]")
 _BEFORE_TYPE = re.compile(r"(?::|->|\w\[|\|)[ \t]*\Z")
 _IMPORT = re.compile(
@@ -251,6 +255,11 @@ class _Seeker:
             return self._of_import(file, around) if is_import else sure
         if _KEYWORD.match(source, end) and _BEFORE_KEYWORD.search(before):
             return "likely" if self._owner and self._target.declaration.kind == "var" else None
+        if not file.path.endswith((".py", ".pyi")):
+            if _KEY.match(source, end) and _BEFORE_KEY.search(before):
+                return "likely"  # of a map, or a field in a literal
+            if around and around[-1].kind == "struct" and _names_field(source, at, end):
+                return None
         return self._of_name(file, source, around, function)
 
     def _imports(self, file: SourceFile, source: bytes, function: Declaration) -> tuple[Import, ...]:
@@ -359,6 +368,12 @@ class _Seeker:
         return _has(self._resolver.mro(owner), self._owner) or _has(self._resolver.mro(self._owner), owner)
 
 
+def _names_field(source: bytes, at: int, end: int) -> bool:
+    """Return whether a name in the text of a struct of Go is one of a field, with its type behind it."""
+    start = source.rfind(b"\n", 0, at) + 1
+    return _FIELDS_BEFORE.match(source[start:at]) is not None and _FIELD_AFTER.match(source, end) is not None
+
+
 def _end_of_chain(before: bytes) -> bytes:
     """Return the end of a text that names with dots between them may take, and what stands before them."""
     backwards = _CHAIN_SIGNS.match(before[::-1])
@@ -392,6 +407,7 @@ _BINDING = re.compile(
     re.MULTILINE,
 )
 """Where a text binds names: in one of its groups."""
+_STRING = re.compile(rb'"(?:[^"\\\n]++|\\.)*+"')
 _PARAMETER = re.compile(rb"[(,|][ \t\n]*[*&]*(?:mut )?(\w+)(?=[ \t]*[:,)=| ])")
 _NAME = re.compile(rb"(?<![\w.])[A-Za-z_]\w*(?![\w.(])")
 
@@ -400,7 +416,7 @@ def _is_bound(text: bytes, name: bytes) -> bool:
     """Return whether the text of a function seems to bind a name, as a parameter or variable."""
     if name in _PARAMETER.findall(text[: end_of_head(text)]):
         return True
-    lines = lines_with(text, name)
+    lines = _STRING.sub(b'""', lines_with(text, name))
     if any(len(line) > _LONGEST_CODE for line in lines.split(b"\n")):
         return True  # nobody wrote this by hand
     return any(

@@ -63,6 +63,9 @@ _TOKENS = re.compile(
 )
 
 
+_DOC = re.compile(r"///(?!/)|/\*\*(?![*/])")
+"""Source: https://doc.rust-lang.org/reference/comments.html#doc-comments"""
+
 _INSIDE = Wrapper("fn f() {\n", "\n}\n", one_item("function_item"))
 _WRAPPERS: Mapping[Context, Wrapper] = {
     "file": Wrapper(),
@@ -148,8 +151,8 @@ def _with_docs(parent: Node) -> Iterator[tuple[Node, Span, int]]:
     """Yield what a node holds, each with its doc comment and the byte where its attributes begin."""
     doc, start = Span(), -1
     for child in parent.named_children:
-        if child.type == "line_comment":
-            is_doc = text_of(child).startswith("///")
+        if child.type in {"line_comment", "block_comment"}:
+            is_doc = _DOC.match(text_of(child)) is not None
             doc = Span(doc.start if doc.end else child.start_byte, child.end_byte) if is_doc else Span()
         elif child.type == "attribute_item":
             start = child.start_byte if start < 0 else start

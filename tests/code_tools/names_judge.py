@@ -85,6 +85,7 @@ def _place(
 def denied(folder: Path, names: Iterable[Name]) -> list[tuple[Name, str]]:
     """List the names that `inspect` doesn't find, or finds in another place, with what it says."""
     code = CodeBase(folder)
+    code.refresh()
     wrong: list[tuple[Name, str]] = []
     for name in names:
         found = code.inspect(name.name)
