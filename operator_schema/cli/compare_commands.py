@@ -13,7 +13,7 @@ import tempfile
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 import click
 
@@ -28,7 +28,7 @@ from .lookup import find_tools, why_no_tools
 from .modules import WrongUse, load_module
 from .output import Output, annotation, count
 
-__all__ = ["SOURCES", "diff", "snapshot", "tools_of"]
+__all__ = ["SOURCES", "ToolSource", "diff", "snapshot", "tool_source"]
 
 _MCP: Final = "mcp:"
 _PACKAGE: Final = __name__.partition(".")[0]
@@ -208,23 +208,45 @@ def _snapshot_of(target: str, *, show_traceback: bool) -> Snapshot:
     return snapshot_of(_defined(target, show_traceback=show_traceback)) if found is None else found
 
 
-def tools_of(target: str, *, show_traceback: bool) -> list[Tool[..., Any]]:
-    """Return the tools of a target; those that are only described decode their arguments, and can't be run.
+class ToolSource(NamedTuple):
+    """Where tools come from, in a form that another process can use.
+
+    Attributes:
+        target: as the commands take it.
+        described: a snapshot, as text, of tools that are only described; None if the target is a module.
+        show_traceback: as for `load_module`.
+    """
+
+    target: str
+    described: str | None
+    show_traceback: bool
+
+    def __call__(self) -> list[Tool[..., Any]]:
+        """Return the tools; those that are only described decode their arguments, and can't be run.
+
+        Raises:
+            WrongUse: there are none, or they can't be imported.
+        """
+        if self.described is None:
+            return _defined(self.target, show_traceback=self.show_traceback)
+        return [
+            document_tool(_not_run, each.input_schema, name=each.name, description=each.description)
+            for each in read_snapshot(json.loads(self.described)).tools
+        ]
+
+
+def tool_source(target: str, *, show_traceback: bool) -> ToolSource:
+    """Return where the tools of a target come from; a file or a server is asked now, and only once.
 
     Args:
         target: as the commands take it.
         show_traceback: as for `load_module`.
 
     Raises:
-        WrongUse: there are none, or they can't be read.
+        WrongUse: they can't be read.
     """
     found = _described(target)
-    if found is None:
-        return _defined(target, show_traceback=show_traceback)
-    return [
-        document_tool(_not_run, each.input_schema, name=each.name, description=each.description)
-        for each in found.tools
-    ]
+    return ToolSource(target, None if found is None else found.as_text(), show_traceback)
 
 
 def _not_run(**arguments: Any) -> None:

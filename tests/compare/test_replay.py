@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from provider_traffic import provider_of, unstreamed
 
 from operator_schema import Toolset, tool
-from operator_schema.compare.recorded_calls import MAX_LINE, RecordedCall, Unreadable, calls_in, records_in
+from operator_schema.compare.logs import MAX_LINE, Unreadable, records_in
+from operator_schema.compare.recorded_calls import RecordedCall, calls_in
 from operator_schema.compare.replay import Replay
 
 ARGUMENTS = {"order_id": 7}

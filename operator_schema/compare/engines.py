@@ -1,0 +1,329 @@
+"""Run work on the parts of a log: in this process, on all cores, or on machines that dask or ray knows.
+
+Every engine gives the results in the order of the parts, each of them once. The work is a function that can be
+pickled, and depends on its part alone, so a part whose process died is simply done again. If that happens again
+and again the part is lost, which the caller is told.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections import deque
+from contextlib import suppress
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
+
+from ..message_text import clip
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from concurrent.futures import Future, ProcessPoolExecutor
+
+    P = TypeVar("P")
+    R = TypeVar("R")
+
+__all__ = ["ENGINES", "Engine", "EngineError", "Lost", "cores", "make_engine"]
+
+_TRIES: Final = 3
+"""How often a part is done whose process dies."""
+
+_AHEAD: Final = 4
+"""Parts a worker that are handed out before the first of them is done."""
+
+_FEW: Final = 4
+"""Parts that are done sooner than processes start."""
+
+
+class EngineError(Exception):
+    """Says why an engine can't run, and what to do."""
+
+
+class Lost(NamedTuple):
+    """Stands for the result of a part whose process died each time.
+
+    Attributes:
+        reason: in words.
+    """
+
+    reason: str
+
+
+class Engine(Protocol):
+    """Runs work on parts."""
+
+    def map(self, work: Callable[[P], R], parts: Iterable[P], /) -> Iterator[tuple[P, R | Lost]]:
+        """Yield each part with what the work returns for it, in order.
+
+        Raises:
+            EngineError: the engine can't run.
+            Exception: what the work raises.
+        """
+        ...
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on macOS and Windows
+        return os.cpu_count() or 1
+
+
+def make_engine(name: str, workers: int | None = None, scheduler: str | None = None) -> Engine:
+    """Return an engine.
+
+    Args:
+        name: one of `ENGINES`.
+        workers: processes; by default one a core.
+        scheduler: the address of a running cluster; by default the engine starts one on this machine.
+
+    Raises:
+        EngineError: it isn't installed, or has no scheduler.
+    """
+    if scheduler is not None and name == "plain":
+        message = "a scheduler belongs to an engine: choose dask or ray"
+        raise EngineError(message)
+    if name == "plain":
+        return _Processes(workers or cores())
+    engine = _Dask(workers, scheduler) if name == "dask" else _Ray(workers, scheduler)
+    try:
+        engine.check()
+    except ImportError:
+        message = f"to use {name}, install the extra: pip install 'operator-schema[{name}]'"
+        raise EngineError(message) from None
+    return engine
+
+
+ENGINES: Final = ("plain", "dask", "ray")
+
+
+def _windowed(
+    parts: Iterable[P], ahead: int, submit: Callable[[P], Any], result: Callable[[Any], R | Lost]
+) -> Iterator[tuple[P, R | Lost]]:
+    """Yield results in order, with a limited number of parts under way."""
+    under_way: deque[tuple[P, Any]] = deque()
+    for part in parts:
+        under_way.append((part, submit(part)))
+        if len(under_way) >= ahead:
+            done, handle = under_way.popleft()
+            yield done, result(handle)
+    for done, handle in under_way:
+        yield done, result(handle)
+
+
+# --- processes -----------------------------------------------------------------------------------
+
+
+class _Processes:
+    """All cores of this machine.
+
+    Args:
+        workers: processes; with one, everything happens in this process.
+    """
+
+    def __init__(self, workers: int) -> None:
+        self._workers = workers
+
+    def map(self, work: Callable[[P], R], parts: Iterable[P], /) -> Iterator[tuple[P, R | Lost]]:
+        """Yield each part with its result."""
+        rest = iter(parts)
+        first = list(islice(rest, _FEW))
+        if self._workers == 1 or len(first) < _FEW:
+            for part in chain(first, rest):
+                yield part, work(part)
+            return
+        pool = _Pool(work, self._workers)
+        try:
+            yield from _windowed(chain(first, rest), _AHEAD * self._workers, pool.submit, pool.result)
+        finally:
+            pool.stop()
+
+
+class _Pool:
+    """Processes of which any may die.
+
+    Args:
+        work: what they do with a part.
+        workers: how many there are.
+    """
+
+    def __init__(self, work: Callable[[Any], Any], workers: int) -> None:
+        self._work = work
+        self._workers = workers
+        self._executor: ProcessPoolExecutor | None = None
+
+    def submit(self, part: Any) -> tuple[Any, ProcessPoolExecutor, Future[Any]]:
+        """Hand a part out; return its handle."""
+        from concurrent.futures import BrokenExecutor
+
+        executor = self._executor = self._executor or _executor(self._workers)
+        try:
+            return part, executor, executor.submit(self._work, part)
+        except BrokenExecutor:
+            self.stop()
+            return self.submit(part)
+
+    def result(self, handle: tuple[Any, ProcessPoolExecutor, Future[Any]]) -> Any:
+        """Return the result for a handle, after having done the part again if a process died."""
+        from concurrent.futures import BrokenExecutor, CancelledError
+
+        part, executor, future = handle
+        try:
+            return future.result()
+        except (BrokenExecutor, CancelledError):
+            if executor is self._executor:
+                self.stop()
+        # Any of the parts under way may have been the reason. Alone it can't harm the others.
+        return self._alone(part)
+
+    def _alone(self, part: Any) -> Any:
+        from concurrent.futures import BrokenExecutor
+
+        for _ in range(_TRIES - 1):
+            with _executor(1) as executor, suppress(BrokenExecutor):
+                return executor.submit(self._work, part).result()
+        return _lost()
+
+    def stop(self) -> None:
+        """End the processes."""
+        if self._executor is not None:
+            self._executor.shutdown(cancel_futures=True)
+            self._executor = None
+
+
+def _lost() -> Lost:
+    return Lost(f"the process that read it died {_TRIES} times: it may need more memory than there is")
+
+
+def _executor(workers: int) -> ProcessPoolExecutor:
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    # A fork of a process with threads may hang, so each of them begins anew.
+    return ProcessPoolExecutor(workers, get_context("spawn"), _begin)
+
+
+def _begin() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process ends the others
+
+
+# --- dask ----------------------------------------------------------------------------------------
+
+
+class _Dask:
+    """A cluster of dask.
+
+    Args:
+        workers: processes of a cluster on this machine.
+        scheduler: the address of a cluster that runs already.
+    """
+
+    def __init__(self, workers: int | None, scheduler: str | None) -> None:
+        self._workers = workers
+        self._scheduler = scheduler
+
+    def check(self) -> None:
+        """Raise ImportError if dask isn't there."""
+        import distributed  # noqa: F401  # only whether it is there
+
+    def map(self, work: Callable[[P], R], parts: Iterable[P], /) -> Iterator[tuple[P, R | Lost]]:
+        """Yield each part with its result."""
+        from distributed import Client, KilledWorker, LocalCluster
+
+        if self._scheduler is None:
+            workers = self._workers or cores()
+            given: Any = LocalCluster(
+                n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=50
+            )
+        else:
+            given = self._scheduler
+        try:
+            client = Client(given, set_as_default=False)
+        except (OSError, ValueError) as error:
+            message = f"no scheduler of dask answers at {self._scheduler}: {clip(str(error), 300)}"
+            raise EngineError(message) from None
+
+        def submit(part: P) -> Any:
+            # Not pure: two parts may have equal content, and each of them counts.
+            return client.submit(work, part, pure=False)
+
+        def result(future: Any) -> Any:
+            try:
+                return future.result()
+            except KilledWorker:
+                return _lost()
+            finally:
+                future.release()
+
+        try:
+            threads = max(1, sum(client.nthreads().values()))
+            yield from _windowed(parts, _AHEAD * threads, submit, result)
+        finally:
+            client.close()
+            if self._scheduler is None:
+                given.close()
+
+
+# --- ray -----------------------------------------------------------------------------------------
+
+
+class _Ray:
+    """A cluster of ray.
+
+    Args:
+        workers: cores that ray uses on this machine.
+        scheduler: the address of a cluster that runs already.
+    """
+
+    def __init__(self, workers: int | None, scheduler: str | None) -> None:
+        self._workers = workers
+        self._scheduler = scheduler
+
+    def check(self) -> None:
+        """Raise ImportError if ray isn't there."""
+        import ray  # noqa: F401  # only whether it is there
+
+    def map(self, work: Callable[[P], R], parts: Iterable[P], /) -> Iterator[tuple[P, R | Lost]]:
+        """Yield each part with its result."""
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        import ray
+        from ray.exceptions import OutOfMemoryError, RayTaskError, WorkerCrashedError
+
+        options: dict[str, Any] = (
+            {"num_cpus": self._workers or cores(), "include_dashboard": False}
+            if self._scheduler is None
+            else {"address": self._scheduler}
+        )
+        try:
+            # Its workers find modules where this process finds them.
+            paths = os.pathsep.join([os.path.abspath(path) for path in sys.path])  # noqa: PTH100  # "" is this folder
+            environment = {"env_vars": {"PYTHONPATH": paths}} if self._scheduler is None else None
+            ray.init(log_to_driver=False, logging_level="ERROR", runtime_env=environment, **options)
+        except (ConnectionError, OSError, RuntimeError, ValueError) as error:
+            message = f"ray can't be started or reached: {clip(str(error), 300)}"
+            raise EngineError(message) from None
+        remote = ray.remote(max_retries=_TRIES - 1)(_run)
+        shared = ray.put(work)
+
+        def result(handle: Any) -> Any:
+            try:
+                return ray.get(handle)
+            except RayTaskError as error:
+                raise (error.cause or error) from None
+            except (WorkerCrashedError, OutOfMemoryError):
+                return _lost()
+
+        try:
+            threads = int(ray.cluster_resources().get("CPU", 1))
+            yield from _windowed(
+                parts, _AHEAD * threads, lambda part: remote.remote(shared, part), result
+            )
+        finally:
+            ray.shutdown()
+
+
+def _run(work: Callable[[Any], Any], part: Any) -> Any:
+    """Do the work: what ray runs in another process."""
+    return work(part)
