@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from ..json_values import without_surrogates
 from .replay_parts import CallRow
 
 if TYPE_CHECKING:
@@ -109,9 +110,9 @@ def _batch(rows: Sequence[CallRow], schema: Any) -> Any:
 
 
 def _writable(value: Any) -> Any:
-    """Return a value with `?` for each lone surrogate, which UTF-8 can't write."""
+    """Return a value without lone surrogates, which UTF-8 can't write."""
     if isinstance(value, str):
-        return value.encode(errors="replace").decode()
+        return without_surrogates(value)
     if isinstance(value, tuple):
-        return [_writable(each) for each in value]
+        return [without_surrogates(each) for each in value]
     return value

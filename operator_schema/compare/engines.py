@@ -136,6 +136,7 @@ class _Processes:
             return
         pool = _Pool(work, self._workers)
         try:
+            pool.start()
             yield from _windowed(chain(first, rest), _AHEAD * self._workers, pool.submit, pool.result)
         finally:
             pool.stop()
@@ -153,6 +154,25 @@ class _Pool:
         self._work = work
         self._workers = workers
         self._executor: ProcessPoolExecutor | None = None
+
+    def start(self) -> None:
+        """Start the processes.
+
+        Raises:
+            EngineError: they end at once.
+        """
+        from concurrent.futures import BrokenExecutor
+
+        self._executor = _executor(self._workers)
+        try:
+            self._executor.submit(os.getpid).result()
+        except (BrokenExecutor, RuntimeError):
+            self.stop()
+            message = (
+                "the processes end as soon as they start: a script that asks for more than one worker has to do "
+                'it below `if __name__ == "__main__":`'
+            )
+            raise EngineError(message) from None
 
     def submit(self, part: Any) -> tuple[Any, ProcessPoolExecutor, Future[Any]]:
         """Hand a part out; return its handle."""
