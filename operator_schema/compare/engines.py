@@ -193,9 +193,10 @@ class _Pool:
         try:
             return future.result()
         except (BrokenExecutor, CancelledError):
-            if executor is self._executor:
-                self.stop()
+            if executor is not self._executor:  # it broke for an earlier part
+                return self.result(self.submit(part))
         # Any of the parts under way may have been the reason. Alone it can't harm the others.
+        self.stop()
         return self._alone(part)
 
     def _alone(self, part: Any) -> Any:

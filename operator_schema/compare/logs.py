@@ -50,7 +50,7 @@ _GZIP_STEP, _ZSTD_STEP = 1 << 14, 1 << 10
 _ROWS = 1_000
 
 
-class LogError(Exception):
+class LogError(ValueError):
     """Says why a log can't be read at all, and what to do."""
 
 
