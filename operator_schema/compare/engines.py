@@ -7,6 +7,7 @@ and again the part is lost, which the caller is told.
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
@@ -251,13 +252,15 @@ class _Dask:
 
     def map(self, work: Callable[[P], R], parts: Iterable[P], /) -> Iterator[tuple[P, R | Lost]]:
         """Yield each part with its result."""
+        import dask
         from distributed import Client, KilledWorker, LocalCluster
 
         if self._scheduler is None:
             workers = self._workers or cores()
-            given: Any = LocalCluster(
-                n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=50
-            )
+            with dask.config.set({"distributed.scheduler.allowed-failures": _TRIES - 1}):
+                given: Any = LocalCluster(
+                    n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+                )
         else:
             given = self._scheduler
         try:
