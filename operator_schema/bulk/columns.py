@@ -1,7 +1,8 @@
 """Which columns of Arrow hold the values of a type, and how they get there.
 
-The columns are made from the graph, as the schema and the decoder are. Values come as the encoder writes them,
-so defaults are filled in, and keys are those of JSON. Null stands for null and for a key that isn't there.
+The columns are made from the graph, as the schema and the decoder are. Values come as the encoder writes
+them, so defaults are filled in, and keys are those of JSON. Null stands for null and for a key that isn't
+there.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ def columns_of(subject: Any, *, json_text: bool, decimals: tuple[int, int] | Non
     if decimals is not None and not 0 < decimals[0] <= _MOST_DIGITS:
         message = f"decimals are of 1 to {_MOST_DIGITS} digits, not {decimals[0]}"
         raise ValueError(message)
-    walk = _Walk(pa, codec.graph, json_text, decimals)
+    walk = _Walk(pa, codec.graph, decimals, json_text=json_text)
     root = walk.column(codec.graph.root, ())
     if walk.findings:
         raise ColumnError(codec.name, walk.findings)
@@ -134,7 +135,7 @@ class _Column(NamedTuple):
 
     Attributes:
         type: of pyarrow.
-        convert: makes what pyarrow takes of a JSON value that isn't null; None where that is the value itself.
+        convert: makes what pyarrow takes of a JSON value that isn't null; None where that is the value.
         nullable: whether the value may be null.
         is_json: whether it is JSON text.
     """
@@ -164,7 +165,7 @@ class Columns:
         self._is_object = pa.types.is_struct(root.type) and not root.nullable
         self._root = root
         fields = list(root.type) if self._is_object else [pa.field(VALUE, root.type, root.nullable)]
-        self.schema: pa.Schema = pa.schema(fields)
+        self.schema: Any = pa.schema(fields)
         self._type = pa.struct(fields)
         self._stored = _storage_of(self._type, pa)
 
@@ -253,7 +254,10 @@ def _with_types(stored: Any, kind: Any, pa: Any) -> Any:
         inner = [_with_types(stored.field(number), field.type, pa) for number, field in enumerate(kind)]
         return pa.StructArray.from_arrays(inner, fields=list(kind), mask=stored.is_null())
     if pa.types.is_map(kind):
-        keys, items = _with_types(stored.keys, kind.key_type, pa), _with_types(stored.items, kind.item_type, pa)
+        keys, items = (
+            _with_types(stored.keys, kind.key_type, pa),
+            _with_types(stored.items, kind.item_type, pa),
+        )
         return pa.MapArray.from_arrays(stored.offsets, keys, items, type=kind, mask=stored.is_null())
     items = _with_types(stored.values, kind.value_type, pa)
     return pa.ListArray.from_arrays(stored.offsets, items, type=kind, mask=stored.is_null())
@@ -265,9 +269,7 @@ def _with_types(stored: Any, kind: Any, pa: Any) -> Any:
 class _Walk:
     """Goes through a graph and finds a column for each place, or a complaint."""
 
-    def __init__(
-        self, pa: Any, graph: Graph, json_text: bool, decimals: tuple[int, int] | None  # noqa: FBT001  # an inner value
-    ) -> None:
+    def __init__(self, pa: Any, graph: Graph, decimals: tuple[int, int] | None, *, json_text: bool) -> None:
         self._pa = pa
         self._definitions: Mapping[Target, Node] = graph.definitions
         self._json_text = json_text

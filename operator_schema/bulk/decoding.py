@@ -12,6 +12,7 @@ from ..compare.engines import Lost, make_engine
 from ..compare.logs import Unreadable, logs_in, parts_of, records_of
 from ..compare.recorded_calls import calls_in
 from ..errors import DecodeError, EncodeError
+from ..immutable import Value
 from ..json_values import without_surrogates
 from ..message_text import show_path
 from ..tools import Tool
@@ -34,8 +35,8 @@ class DecodedBatch(NamedTuple):
     """Values that were decoded, and problems of those that weren't.
 
     Attributes:
-        tool: whose arguments they are. None where no tools were given, and for lines that can't be read and
-            calls of unknown tools, which have no rows.
+        tool: whose arguments they are. None where no tools were given, and for lines that can't be read
+            and calls of unknown tools, which have no rows.
         rows: the values, in the columns of `arrow_schema`.
         places: `source` and `line` of each row.
         problems: `source`, `line`, `path`, `code` and `message` of what didn't fit; several for one line.
@@ -62,14 +63,14 @@ def decode_lines(
     """Decode files of any length, in memory that doesn't grow with them.
 
     No line is lost: it is a row, or has a problem. What can't be read has the code `unreadable`, a call of
-    another tool `unknown_tool`, and a value that is beyond its column, such as an integer of more than 64 bits,
-    `no_column`.
+    another tool `unknown_tool`, and a value that its column can't hold, such as an integer of more than 64
+    bits, `no_column`.
 
     Args:
-        subject: a type, each line being one value of it; or a tool or a list of tools, whose calls are found in
-            each line in whatever form they were recorded.
-        source: path or paths of files: JSON lines, compressed with gzip or zstd or not, one JSON value, Parquet,
-            or a store of rounds. `*` in a path stands for any text.
+        subject: a type, each line being one value of it; or a tool or a list of tools, whose calls are found
+            in each line in whatever form they were recorded.
+        source: path or paths of files: JSON lines, compressed with gzip or zstd or not, one JSON value,
+            Parquet, or a store of rounds. `*` in a path stands for any text.
         repair: whether what can be read in one way only is put right; a codec has its own option.
         json_text: as for `arrow_schema`.
         decimals: as for `arrow_schema`.
@@ -88,7 +89,9 @@ def decode_lines(
         SchemaError: with every complaint about the type.
     """
     tools = _tools_of(subject)
-    work = _Work(subject if tools is None else tools, tools is not None, repair, json_text, decimals, uuid4().hex)
+    work = _Work(
+        subject if tools is None else tools, tools is not None, repair, json_text, decimals, uuid4().hex
+    )
     work.decoders()  # complains before anything is read
     paths = [source] if isinstance(source, str) or hasattr(source, "__fspath__") else source
     files = logs_in([fspath(path) for path in paths])  # type: ignore[union-attr,arg-type]  # not a single path
@@ -137,7 +140,7 @@ class _Decoder(NamedTuple):
     columns: Columns
 
 
-class _Work(NamedTuple):
+class _Work(Value):
     """Decodes one part of a log; can be pickled if its subject can.
 
     Attributes:
@@ -279,7 +282,10 @@ class _Builder:
         columns = list(zip(*self._problems, strict=True)) or [()] * len(types)
         problems = pa.record_batch(
             [
-                pa.array([without_surrogates(each) if isinstance(each, str) else each for each in column], type=kind)
+                pa.array(
+                    [without_surrogates(each) if isinstance(each, str) else each for each in column],
+                    type=kind,
+                )
                 for column, kind in zip(columns, types, strict=True)
             ],
             names=_Problem._fields,

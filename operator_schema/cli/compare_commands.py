@@ -13,7 +13,7 @@ import tempfile
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, cast
 
 import click
 
@@ -21,6 +21,7 @@ from ..compare.accepted import Accepted, AcceptError, Sorted, read_accepted, sor
 from ..compare.changes import LEVELS, Change, compare
 from ..compare.reports import MEANINGS, as_html, lines_of, summary_of
 from ..compare.snapshot import Snapshot, SnapshotError, read_snapshot, snapshot_of
+from ..immutable import Value
 from ..message_text import clip, escape, nearest
 from ..tools import Tool, document_tool
 from .arguments import REGISTRY, NearChoice, traceback_option
@@ -208,7 +209,7 @@ def _snapshot_of(target: str, *, show_traceback: bool) -> Snapshot:
     return snapshot_of(_defined(target, show_traceback=show_traceback)) if found is None else found
 
 
-class ToolSource(NamedTuple):
+class ToolSource(Value):
     """Where tools come from, in a form that another process can use.
 
     Attributes:

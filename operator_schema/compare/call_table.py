@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -85,10 +85,8 @@ def _written(file: str, write: Callable[[], Any]) -> Any:
 
 def _abandon(writer: Any) -> None:
     """Close a file that is deleted next, whatever state it is in."""
-    try:
+    with suppress(OSError):  # the disk that was full still is
         writer.close()
-    except OSError:
-        pass  # the disk that was full still is
 
 
 def _schema() -> Any:

@@ -1,22 +1,18 @@
 """Run work on the parts of a log: in this process, on all cores, or on machines that dask or ray knows.
 
-Every engine gives the results in the order of the parts, each of them once. The work is a function that can be
-pickled, and depends on its part alone, so a part whose process died is simply done again. If that happens again
-and again the part is lost, which the caller is told.
+Every engine gives the results in the order of the parts, each of them once. The work can be pickled, and
+depends on its part alone, so a part whose process died is simply done again. If that happens again and again
+the part is lost, which the caller is told.
 """
 
 from __future__ import annotations
 
-import logging
 import os
 import signal
-import sys
 from collections import deque
 from contextlib import suppress
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
-
-from ..message_text import clip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -25,12 +21,23 @@ if TYPE_CHECKING:
     P = TypeVar("P")
     R = TypeVar("R")
 
-__all__ = ["ENGINES", "Engine", "EngineError", "Lost", "cores", "make_engine"]
+__all__ = [
+    "AHEAD",
+    "ENGINES",
+    "TRIES",
+    "Engine",
+    "EngineError",
+    "Lost",
+    "cores",
+    "in_order",
+    "lost",
+    "make_engine",
+]
 
-_TRIES: Final = 3
+TRIES: Final = 3
 """How often a part is done whose process dies."""
 
-_AHEAD: Final = 4
+AHEAD: Final = 4
 """Parts a worker that are handed out before the first of them is done."""
 
 _FEW: Final = 4
@@ -88,7 +95,9 @@ def make_engine(name: str, workers: int | None = None, scheduler: str | None = N
         raise EngineError(message)
     if name == "plain":
         return _Processes(workers or cores())
-    engine = _Dask(workers, scheduler) if name == "dask" else _Ray(workers, scheduler)
+    from .clusters import DaskCluster, RayCluster
+
+    engine = DaskCluster(workers, scheduler) if name == "dask" else RayCluster(workers, scheduler)
     try:
         engine.check()
     except ImportError:
@@ -100,7 +109,7 @@ def make_engine(name: str, workers: int | None = None, scheduler: str | None = N
 ENGINES: Final = ("plain", "dask", "ray")
 
 
-def _windowed(
+def in_order(
     parts: Iterable[P], ahead: int, submit: Callable[[P], Any], result: Callable[[Any], R | Lost]
 ) -> Iterator[tuple[P, R | Lost]]:
     """Yield results in order, with a limited number of parts under way."""
@@ -138,7 +147,7 @@ class _Processes:
         pool = _Pool(work, self._workers)
         try:
             pool.start()
-            yield from _windowed(chain(first, rest), _AHEAD * self._workers, pool.submit, pool.result)
+            yield from in_order(chain(first, rest), AHEAD * self._workers, pool.submit, pool.result)
         finally:
             pool.stop()
 
@@ -170,8 +179,8 @@ class _Pool:
         except (BrokenExecutor, RuntimeError):
             self.stop()
             message = (
-                "the processes end as soon as they start: a script that asks for more than one worker has to do "
-                'it below `if __name__ == "__main__":`'
+                "the processes end as soon as they start: a script that asks for more than one worker has to "
+                'do that below `if __name__ == "__main__":`'
             )
             raise EngineError(message) from None
 
@@ -203,10 +212,10 @@ class _Pool:
     def _alone(self, part: Any) -> Any:
         from concurrent.futures import BrokenExecutor
 
-        for _ in range(_TRIES - 1):
+        for _ in range(TRIES - 1):
             with _executor(1) as executor, suppress(BrokenExecutor):
                 return executor.submit(self._work, part).result()
-        return _lost()
+        return lost()
 
     def stop(self) -> None:
         """End the processes."""
@@ -215,8 +224,9 @@ class _Pool:
             self._executor = None
 
 
-def _lost() -> Lost:
-    return Lost(f"the process that read it died {_TRIES} times: it may need more memory than there is")
+def lost() -> Lost:
+    """Return what stands for a part that was tried often enough."""
+    return Lost(f"the process that read it died {TRIES} times: it may need more memory than there is")
 
 
 def _executor(workers: int) -> ProcessPoolExecutor:
@@ -229,125 +239,3 @@ def _executor(workers: int) -> ProcessPoolExecutor:
 
 def _begin() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process ends the others
-
-
-# --- dask ----------------------------------------------------------------------------------------
-
-
-class _Dask:
-    """A cluster of dask.
-
-    Args:
-        workers: processes of a cluster on this machine.
-        scheduler: the address of a cluster that runs already.
-    """
-
-    def __init__(self, workers: int | None, scheduler: str | None) -> None:
-        self._workers = workers
-        self._scheduler = scheduler
-
-    def check(self) -> None:
-        """Raise ImportError if dask isn't there."""
-        import distributed  # noqa: F401  # only whether it is there
-
-    def map(self, work: Callable[[P], R], parts: Iterable[P], /) -> Iterator[tuple[P, R | Lost]]:
-        """Yield each part with its result."""
-        import dask
-        from distributed import Client, KilledWorker, LocalCluster
-
-        if self._scheduler is None:
-            workers = self._workers or cores()
-            with dask.config.set({"distributed.scheduler.allowed-failures": _TRIES - 1}):
-                given: Any = LocalCluster(
-                    n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
-                )
-        else:
-            given = self._scheduler
-        try:
-            client = Client(given, set_as_default=False)
-        except (OSError, ValueError) as error:
-            message = f"no scheduler of dask answers at {self._scheduler}: {clip(str(error), 300)}"
-            raise EngineError(message) from None
-
-        def submit(part: P) -> Any:
-            # Not pure: two parts may have equal content, and each of them counts.
-            return client.submit(work, part, pure=False)
-
-        def result(future: Any) -> Any:
-            try:
-                return future.result()
-            except KilledWorker:
-                return _lost()
-            finally:
-                future.release()
-
-        try:
-            threads = max(1, sum(client.nthreads().values()))
-            yield from _windowed(parts, _AHEAD * threads, submit, result)
-        finally:
-            client.close()
-            if self._scheduler is None:
-                given.close()
-
-
-# --- ray -----------------------------------------------------------------------------------------
-
-
-class _Ray:
-    """A cluster of ray.
-
-    Args:
-        workers: cores that ray uses on this machine.
-        scheduler: the address of a cluster that runs already.
-    """
-
-    def __init__(self, workers: int | None, scheduler: str | None) -> None:
-        self._workers = workers
-        self._scheduler = scheduler
-
-    def check(self) -> None:
-        """Raise ImportError if ray isn't there."""
-        import ray  # noqa: F401  # only whether it is there
-
-    def map(self, work: Callable[[P], R], parts: Iterable[P], /) -> Iterator[tuple[P, R | Lost]]:
-        """Yield each part with its result."""
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        import ray
-        from ray.exceptions import OutOfMemoryError, RayTaskError, WorkerCrashedError
-
-        options: dict[str, Any] = (
-            {"num_cpus": self._workers or cores(), "include_dashboard": False}
-            if self._scheduler is None
-            else {"address": self._scheduler}
-        )
-        try:
-            # Its workers find modules where this process finds them.
-            paths = os.pathsep.join([os.path.abspath(path) for path in sys.path])  # noqa: PTH100  # "" is this folder
-            environment = {"env_vars": {"PYTHONPATH": paths}} if self._scheduler is None else None
-            ray.init(log_to_driver=False, logging_level="ERROR", runtime_env=environment, **options)
-        except (ConnectionError, OSError, RuntimeError, ValueError) as error:
-            message = f"ray can't be started or reached: {clip(str(error), 300)}"
-            raise EngineError(message) from None
-        remote = ray.remote(max_retries=_TRIES - 1)(_run)
-        shared = ray.put(work)
-
-        def result(handle: Any) -> Any:
-            try:
-                return ray.get(handle)
-            except RayTaskError as error:
-                raise (error.cause or error) from None
-            except (WorkerCrashedError, OutOfMemoryError):
-                return _lost()
-
-        try:
-            threads = int(ray.cluster_resources().get("CPU", 1))
-            yield from _windowed(
-                parts, _AHEAD * threads, lambda part: remote.remote(shared, part), result
-            )
-        finally:
-            ray.shutdown()
-
-
-def _run(work: Callable[[Any], Any], part: Any) -> Any:
-    """Do the work: what ray runs in another process."""
-    return work(part)

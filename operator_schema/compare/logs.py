@@ -1,8 +1,8 @@
 """Read logs in parts, so that any number of processes can share the work.
 
-A log is a file of lines (plain, or compressed with gzip or zstd), one JSON value, a Parquet file, or a store of
-rounds. `parts_of` cuts it, `records_of` reads one part. Whatever can't be read is a record too, so that nothing is
-lost.
+A log is a file of lines (plain, or compressed with gzip or zstd), one JSON value, a Parquet file, or a store
+of rounds. `parts_of` cuts it, `records_of` reads one part. Whatever can't be read is a record too, so that
+nothing is lost.
 """
 
 from __future__ import annotations
@@ -122,7 +122,8 @@ def logs_in(patterns: Iterable[str]) -> list[str]:
         if pattern == _STANDARD_INPUT or Path(pattern).exists() or not glob.has_magic(pattern):
             found.append(pattern)
             continue
-        files = sorted(each for each in glob.glob(pattern, recursive=True) if Path(each).is_file())
+        names = glob.iglob(pattern, recursive=True)  # noqa: PTH207  # `Path.glob` takes no absolute pattern
+        files = sorted(each for each in names if Path(each).is_file())
         if not files:
             message = f"no file is like {pattern}"
             raise LogError(message)
@@ -317,12 +318,12 @@ def _decompressed(stream: BinaryIO, new: Callable[[], Any], step: int) -> Iterat
     while data := stream.read(step):
         while data:
             if decoder is None:
-                data = data.lstrip(b"\0")  # noqa: PLW2901  # gzip allows padding
+                data = data.lstrip(b"\0")  # gzip allows padding
                 if not data:
                     break
                 decoder = new()
             yield _step(decoder, data)
-            data = decoder.unused_data if decoder.eof else b""  # noqa: PLW2901  # the next frame
+            data = decoder.unused_data if decoder.eof else b""  # the next frame
             decoder = None if decoder.eof else decoder
     if decoder is not None:
         message = "compressed data end too early"
@@ -501,7 +502,7 @@ def _stored(part: Part) -> Iterator[Record]:
 
     number = 0
     try:
-        for number, value in enumerate(stored_records(part.log), 1):  # noqa: B007  # the last one is told
+        for number, value in enumerate(stored_records(part.log), 1):  # the last one is told
             yield Record(number, 0, value)
     except StoreError as error:
         yield Record(number + 1, 0, Unreadable(number + 1, str(error)))

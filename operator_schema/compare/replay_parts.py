@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .engines import Lost
+from ..immutable import Value
 from .logs import Unreadable, records_of
 from .recorded_calls import calls_in
 from .replay import Replay
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from ..tools import Tool
+    from .engines import Lost
     from .logs import Part
 
 __all__ = ["CallRow", "PartReport", "ReplayWork"]
@@ -65,7 +66,7 @@ class PartReport(NamedTuple):
             self.before.merge(later.before)
 
 
-class ReplayWork(NamedTuple):
+class ReplayWork(Value):
     """Replays one part of a log; can be pickled if its attributes can.
 
     Attributes:

@@ -345,8 +345,8 @@ def stored_records(path: str | PathLike[str]) -> Iterator[Any]:
         path: of the file of a `SqliteStore`.
 
     Yields:
-        A list of calls, each an object with `name` and `arguments`, for each turn of a transcript and then for
-        each round that waits or runs; and each message of a transcript as it is.
+        A list of calls, each an object with `name` and `arguments`, for each turn of a transcript and then
+        for each round that waits or runs; and each message of a transcript as it is.
 
     Raises:
         StoreError: the file can't be read, or isn't one of a store.

@@ -128,14 +128,14 @@ def test_a_tool_has_the_columns_of_its_arguments():
 # --- there and back --------------------------------------------------------------------------------
 
 
-def back(value, node):
+def back(value):
     """Return a value of Python that pyarrow gave as the decoder takes it."""
     if isinstance(value, dict):
-        return {key: back(inner, None) for key, inner in value.items() if inner is not None}
+        return {key: back(inner) for key, inner in value.items() if inner is not None}
     if isinstance(value, list):
         if value and all(isinstance(each, tuple) for each in value):
-            return {str(key): back(inner, None) for key, inner in value}
-        return [back(each, None) for each in value]
+            return {str(key): back(inner) for key, inner in value}
+        return [back(each) for each in value]
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
     if isinstance(value, datetime) and value.tzinfo is None:
@@ -147,7 +147,7 @@ def back(value, node):
 
 def returned(row):
     """Return a row as JSON values; an empty map comes as an empty list, and a tuple as a struct."""
-    found = back(row, None)
+    found = back(row)
     for key in ("counts", "by_number", "by_id"):
         found[key] = found[key] or {}
     found["pair"] = [found["pair"]["0"], found["pair"]["1"]]
@@ -230,7 +230,7 @@ def test_duckdb_reads_the_same(tmp_path):
     with duckdb.connect() as db:
         db.execute("SET TimeZone = 'UTC'")
         found = db.execute(
-            f"SELECT * REPLACE (epoch_us(\"at\") AS \"at\") FROM '{tmp_path / 'all.parquet'}'"  # noqa: S608  # a path of ours
+            f'SELECT * REPLACE (epoch_us("at") AS "at") FROM \'{tmp_path / "all.parquet"}\''  # noqa: S608  # a path of ours
         )
         row = dict(zip([column[0] for column in found.description], found.fetchone(), strict=True))
     ours = batch.to_pylist()[0]
@@ -321,7 +321,7 @@ def test_what_arrow_has_no_type_for_is_json_text_if_asked_for():
 
 
 def test_an_init_var_has_no_column():
-    with pytest.raises(ColumnError, match="given .*an InitVar, which the instance doesn't keep"):
+    with pytest.raises(ColumnError, match=r"given.*an InitVar, which the instance doesn't keep"):
         arrow_schema(Passing)
 
 

@@ -182,4 +182,3 @@ def test_memory_doesnt_grow_with_the_file(tmp_path, ending):
         assert rows == number
         measured[number] = peak
     assert measured[150_000] < measured[30_000] * 1.25, measured
-

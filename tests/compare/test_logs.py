@@ -64,7 +64,12 @@ def expected(lines):
 def told(records):
     """Return records, unreadable ones as a few words."""
     return [
-        (line, ("longer" if "longer" in value.reason else "isn't JSON") if isinstance(value, Unreadable) else value)
+        (
+            line,
+            ("longer" if "longer" in value.reason else "isn't JSON")
+            if isinstance(value, Unreadable)
+            else value,
+        )
         for line, value in records
     ]
 
@@ -167,7 +172,9 @@ def test_a_file_that_isnt_there_or_is_a_folder_is_refused(tmp_path):
 
 
 def test_standard_input_is_read(monkeypatch):
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(gzip.compress(b"1\n2\n")))))
+    monkeypatch.setattr(
+        sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(gzip.compress(b"1\n2\n"))))
+    )
     assert all_records("-") == [(1, 1), (2, 2)]
 
 
@@ -189,7 +196,9 @@ def test_rows_of_parquet_are_calls(tmp_path):
     found = all_records(path)
     assert [line for line, _ in found] == [1, 2, 3]
     assert found[1][1] == {**rows[1], "given": {"order_id": 2}}
-    assert [call.arguments for _, row in found for call in calls_in(row)] == [row["arguments"] for row in rows]
+    assert [call.arguments for _, row in found for call in calls_in(row)] == [
+        row["arguments"] for row in rows
+    ]
     path.write_bytes(path.read_bytes()[:-20])
     ((_, broken),) = all_records(path)
     assert "it isn't a Parquet file that can be read" in broken.reason
@@ -199,7 +208,9 @@ def test_a_parquet_file_whose_middle_is_broken_is_told(tmp_path):
     pa = pytest.importorskip("pyarrow", reason="pyarrow has no wheel here")
     parquet = pytest.importorskip("pyarrow.parquet", reason="this pyarrow can't read Parquet")
     path = tmp_path / "calls.parquet"
-    table = pa.table({"name": ["refund"] * 4, "arguments": [f'{{"order_id": {number}}}' for number in range(4)]})
+    table = pa.table(
+        {"name": ["refund"] * 4, "arguments": [f'{{"order_id": {number}}}' for number in range(4)]}
+    )
     parquet.write_table(table, path, row_group_size=2, compression="gzip", use_dictionary=False)
     data = bytearray(path.read_bytes())
     data[60:90] = bytes(30)
@@ -261,5 +272,3 @@ def test_another_database_is_told(tmp_path):
     db.close()
     ((_, found),) = all_records(path)
     assert "can't be used" in found.reason
-
-
