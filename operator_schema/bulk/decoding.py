@@ -94,7 +94,7 @@ def decode_lines(
     )
     work.decoders()  # complains before anything is read
     paths = [source] if isinstance(source, str) or hasattr(source, "__fspath__") else source
-    files = logs_in([fspath(path) for path in paths])  # type: ignore[union-attr,arg-type]  # not a single path
+    files = logs_in([fspath(path) for path in paths])  # type: ignore[arg-type]  # not a single path
     runner = make_engine(engine, workers, scheduler)
     return _batches(work, files, runner)
 

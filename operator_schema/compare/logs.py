@@ -84,7 +84,7 @@ class Part(NamedTuple):
     """A piece of a log that is read by itself, on any machine that has the file.
 
     Attributes:
-        log: the path of the file, or `-`.
+        log: what the file is called: its path as it was given, or `-`.
         kind: how it is read.
         size: bytes of the file that it stands for, for a progress bar.
         first: the number of its first line, or of its row group.
@@ -92,6 +92,7 @@ class Part(NamedTuple):
         end: the byte behind the last one.
         data: the bytes themselves where the file can't be read from the middle.
         reason: why it can't be read.
+        path: of the file, from the root.
     """
 
     log: str
@@ -102,6 +103,7 @@ class Part(NamedTuple):
     end: int = 0
     data: bytes | None = None
     reason: str = ""
+    path: str = ""
 
     def place(self, line: int) -> str:
         """Return where a record is, such as `calls.jsonl:3`."""
@@ -151,18 +153,24 @@ def parts_of(log: str) -> Iterator[Part]:
     except OSError as error:
         message = f"{log} can't be read: {error.strerror}"
         raise LogError(message) from None
+    path = str(Path(log).absolute())  # other processes may be in another folder
     with stream:
-        try:
-            begin = stream.peek(_PEEKED)[:_PEEKED]
-        except OSError as error:
-            message = f"{log} can't be read: {error.strerror}"
-            raise LogError(message) from None
-        if begin.startswith(_PARQUET):
-            yield from _row_groups(log)
-        elif begin == _SQLITE:
-            yield Part(log, "store", Path(log).stat().st_size)
-        else:
-            yield from parts_of_stream(stream, log)
+        for part in _parts_of_file(stream, log):
+            yield part._replace(path=path)
+
+
+def _parts_of_file(stream: Any, log: str) -> Iterator[Part]:
+    try:
+        begin = stream.peek(_PEEKED)[:_PEEKED]
+    except OSError as error:
+        message = f"{log} can't be read: {error.strerror}"
+        raise LogError(message) from None
+    if begin.startswith(_PARQUET):
+        yield from _row_groups(log)
+    elif begin == _SQLITE:
+        yield Part(log, "store", Path(log).stat().st_size)
+    else:
+        yield from parts_of_stream(stream, log)
 
 
 def parts_of_stream(stream: Any, log: str) -> Iterator[Part]:
@@ -423,7 +431,7 @@ def records_in(stream: Any) -> Iterator[Any]:
 def _data_of(part: Part) -> bytes:
     if part.data is not None:
         return part.data
-    with Path(part.log).open("rb") as stream:
+    with Path(part.path).open("rb") as stream:
         stream.seek(part.start)
         return stream.read(part.end - part.start)
 
@@ -433,7 +441,7 @@ def _line_records(part: Part) -> Iterator[Record]:
         yield from _lines(io.BytesIO(part.data), part.first, len(part.data))
         return
     try:
-        with Path(part.log).open("rb") as stream:
+        with Path(part.path).open("rb") as stream:
             stream.seek(part.start)
             yield from _lines(stream, part.first, part.end - part.start)
     except OSError as error:
@@ -470,7 +478,7 @@ def _record(text: bytes, number: int) -> Any:
 def _rows(part: Part) -> Iterator[Record]:
     number = part.first
     try:
-        with _parquet_file(part.log) as file:
+        with _parquet_file(part.path) as file:
             for batch in file.iter_batches(_ROWS, row_groups=[part.start]):
                 for row in batch.to_pylist(maps_as_pydicts="lossy"):
                     yield Record(number, 0, json_of(row))
@@ -502,7 +510,7 @@ def _stored(part: Part) -> Iterator[Record]:
 
     number = 0
     try:
-        for number, value in enumerate(stored_records(part.log), 1):  # the last one is told
+        for number, value in enumerate(stored_records(part.path), 1):  # the last one is told
             yield Record(number, 0, value)
     except StoreError as error:
         yield Record(number + 1, 0, Unreadable(number + 1, str(error)))

@@ -7,33 +7,31 @@ import json
 import os
 import pickle
 import signal
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from operator_schema import tool
 from operator_schema.bulk import decode_lines
 from operator_schema.cli import main
-from operator_schema.compare import logs
+from operator_schema.compare import logs, snapshot_of
 from operator_schema.compare.engines import EngineError, Lost, make_engine
 
 # Starting may take long on a machine that is busy.
-os.environ["RAY_raylet_start_wait_time_s"] = "300"
-TOOLS = '''
-from operator_schema import tool
-
-@tool
-def refund(order: int, amount: float) -> str:
-    """Pay back."""
-    return "ok"
-'''
+os.environ["RAY_raylet_start_wait_time_s"] = "300"  # noqa: SIM112  # its name
 CALLS = [
     {"name": "refund", "arguments": {"order": 1, "amount": 2, "why": "x"}},
     {"name": "refund", "arguments": '{"order": "7", "amount": 2}'},
     {"name": "refund", "arguments": {"order": 1}},
     {"name": "gone", "arguments": {}},
 ]
+
+
+@tool
+def refund(order: int, amount: float) -> str:
+    """Pay back."""
+    return f"{order} {amount}"
 
 
 @dataclass
@@ -113,14 +111,22 @@ def desk(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(logs, "PART_SIZE", 3_000)
     monkeypatch.setattr(logs, "_CHUNK", 3_000)
-    (tmp_path / "engine_desk.py").write_text(TOOLS)
+    # A file is read here: the workers needn't be able to import a module.
+    (tmp_path / "engine_desk.json").write_text(snapshot_of([refund]).as_text())
     text = "".join(f"{json.dumps(call)}\n" for call in CALLS) * 50
     (tmp_path / "a.jsonl").write_text(f"{text}{{broken\n{text}")
     (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress(text.encode())[:-4])
 
     def replay(capsys, *words):
-        sys.modules.pop("engine_desk", None)
-        given = ["a.jsonl", "b.jsonl.gz", "--against", "engine_desk", "--json", "--output", "calls.parquet"]
+        given = [
+            "a.jsonl",
+            "b.jsonl.gz",
+            "--against",
+            "engine_desk.json",
+            "--json",
+            "--output",
+            "calls.parquet",
+        ]
         status = main(["replay", *given, *words])
         out, err = capsys.readouterr()
         return status, out, err, (tmp_path / "calls.parquet").read_bytes()
