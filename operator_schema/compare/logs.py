@@ -12,10 +12,11 @@ import io
 import json
 import sys
 import zlib
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from ..json_values import is_array
+from ..json_values import is_array, is_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -362,13 +363,13 @@ def _zstd_decoder() -> Callable[[], Any]:
 
 def _parquet_file(log: str) -> Any:
     try:
-        from pyarrow import ArrowInvalid, parquet
+        parquet: Any = import_module("pyarrow.parquet")
     except ImportError:
         message = "to read Parquet, install the extra: pip install 'operator-schema[arrow]'"
         raise LogError(message) from None
     try:
         return parquet.ParquetFile(log)
-    except (ArrowInvalid, OSError) as error:
+    except (OSError, ValueError) as error:
         raise _BrokenFileError(str(error)) from None
 
 
@@ -490,9 +491,9 @@ def _rows(part: Part) -> Iterator[Record]:
 
 def json_of(value: Any) -> Any:
     """Return a value of a column as JSON values; null in a struct means that a key isn't there."""
-    if isinstance(value, dict):
+    if is_object(value):
         return {str(key): json_of(inner) for key, inner in value.items() if inner is not None}
-    if isinstance(value, list):
+    if is_array(value):
         return [json_of(inner) for inner in value]
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
