@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["DaskCluster", "RayCluster"]
 
+_PATIENCE = 30.0
+"""Seconds after which is looked whether there are workers still; they may be starting again."""
+
 # --- dask ----------------------------------------------------------------------------------------
 
 
@@ -65,7 +68,7 @@ class DaskCluster:
 
         def result(future: Any) -> Any:
             try:
-                return future.result()
+                return _waited(future, client)
             except KilledWorker:
                 return lost()
             finally:
@@ -78,6 +81,25 @@ class DaskCluster:
             client.close()
             if self._scheduler is None:
                 given.close()
+
+
+def _waited(future: Any, client: Any) -> Any:
+    """Return the result of a future.
+
+    Raises:
+        EngineError: no worker is left, so that it would never come.
+    """
+    missing = 0
+    while True:
+        try:
+            return future.result(timeout=_PATIENCE)
+        except TimeoutError:
+            if future.done():
+                raise  # of the work itself
+            missing = 0 if client.nthreads() else missing + 1
+            if missing > 1:
+                message = "all workers of dask have ended: they may need more memory than there is"
+                raise EngineError(message) from None
 
 
 # --- ray -----------------------------------------------------------------------------------------
