@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections import deque
 from contextlib import suppress
 from itertools import chain, islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
 
 if TYPE_CHECKING:
@@ -234,8 +236,10 @@ def _executor(workers: int) -> ProcessPoolExecutor:
     from multiprocessing import get_context
 
     # A fork of a process with threads may hang, so each of them begins anew.
-    return ProcessPoolExecutor(workers, get_context("spawn"), _begin)
+    return ProcessPoolExecutor(workers, get_context("spawn"), _begin, (str(Path.cwd()), sys.path))
 
 
-def _begin() -> None:
+def _begin(folder: str, paths: list[str]) -> None:
+    os.chdir(folder)  # it would begin in the folder where the first process did
+    sys.path[:] = paths
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process ends the others
