@@ -94,8 +94,8 @@ def _waited(future: Any, client: Any) -> Any:
         try:
             return future.result(timeout=_PATIENCE)
         except TimeoutError:
-            if future.done():
-                raise  # of the work itself
+            if future.done():  # just now, or it is an error of the work itself
+                return future.result()
             missing = 0 if client.nthreads() else missing + 1
             if missing > 1:
                 message = "all workers of dask have ended: they may need more memory than there is"
