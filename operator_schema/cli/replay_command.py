@@ -9,7 +9,8 @@ from uuid import uuid4
 import click
 
 from ..compare.call_table import TableError, call_table
-from ..compare.engines import ENGINES, EngineError, Lost, make_engine
+from ..compare.clusters import ENGINES, make_engine
+from ..compare.engines import EngineError, Lost
 from ..compare.logs import LogError, logs_in, parts_of
 from ..compare.replay_parts import ReplayWork
 from ..message_text import clip, escape

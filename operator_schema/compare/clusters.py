@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ..message_text import clip
-from .engines import AHEAD, TRIES, EngineError, Lost, cores, in_order, lost
+from .engines import AHEAD, TRIES, Engine, EngineError, Lost, Processes, cores, in_order, lost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -16,10 +16,38 @@ if TYPE_CHECKING:
     P = TypeVar("P")
     R = TypeVar("R")
 
-__all__ = ["DaskCluster", "RayCluster"]
+__all__ = ["ENGINES", "DaskCluster", "RayCluster", "make_engine"]
+
+ENGINES: Final = ("plain", "dask", "ray")
 
 _PATIENCE = 30.0
 """Seconds after which is looked whether there are workers still; they may be starting again."""
+
+
+def make_engine(name: str, workers: int | None = None, scheduler: str | None = None) -> Engine:
+    """Return an engine.
+
+    Args:
+        name: one of `ENGINES`.
+        workers: processes; by default one a core.
+        scheduler: the address of a running cluster; by default the engine starts one on this machine.
+
+    Raises:
+        EngineError: it isn't installed, or has no scheduler.
+    """
+    if scheduler is not None and name == "plain":
+        message = "a scheduler belongs to an engine: choose dask or ray"
+        raise EngineError(message)
+    if name == "plain":
+        return Processes(workers or cores())
+    engine = DaskCluster(workers, scheduler) if name == "dask" else RayCluster(workers, scheduler)
+    try:
+        engine.check()
+    except ImportError:
+        message = f"to use {name}, install the extra: pip install 'operator-schema[{name}]'"
+        raise EngineError(message) from None
+    return engine
+
 
 # --- dask ----------------------------------------------------------------------------------------
 

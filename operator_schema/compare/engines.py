@@ -23,18 +23,7 @@ if TYPE_CHECKING:
     P = TypeVar("P")
     R = TypeVar("R")
 
-__all__ = [
-    "AHEAD",
-    "ENGINES",
-    "TRIES",
-    "Engine",
-    "EngineError",
-    "Lost",
-    "cores",
-    "in_order",
-    "lost",
-    "make_engine",
-]
+__all__ = ["AHEAD", "TRIES", "Engine", "EngineError", "Lost", "Processes", "cores", "in_order", "lost"]
 
 TRIES: Final = 3
 """How often a part is done whose process dies."""
@@ -81,36 +70,6 @@ def cores() -> int:
         return os.cpu_count() or 1
 
 
-def make_engine(name: str, workers: int | None = None, scheduler: str | None = None) -> Engine:
-    """Return an engine.
-
-    Args:
-        name: one of `ENGINES`.
-        workers: processes; by default one a core.
-        scheduler: the address of a running cluster; by default the engine starts one on this machine.
-
-    Raises:
-        EngineError: it isn't installed, or has no scheduler.
-    """
-    if scheduler is not None and name == "plain":
-        message = "a scheduler belongs to an engine: choose dask or ray"
-        raise EngineError(message)
-    if name == "plain":
-        return _Processes(workers or cores())
-    from .clusters import DaskCluster, RayCluster
-
-    engine = DaskCluster(workers, scheduler) if name == "dask" else RayCluster(workers, scheduler)
-    try:
-        engine.check()
-    except ImportError:
-        message = f"to use {name}, install the extra: pip install 'operator-schema[{name}]'"
-        raise EngineError(message) from None
-    return engine
-
-
-ENGINES: Final = ("plain", "dask", "ray")
-
-
 def in_order(
     parts: Iterable[P], ahead: int, submit: Callable[[P], Any], result: Callable[[Any], R | Lost]
 ) -> Iterator[tuple[P, R | Lost]]:
@@ -128,7 +87,7 @@ def in_order(
 # --- processes -----------------------------------------------------------------------------------
 
 
-class _Processes:
+class Processes:
     """All cores of this machine.
 
     Args:
