@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import warnings
 import zipfile
 from email import message_from_bytes
 from pathlib import Path
@@ -21,7 +22,10 @@ WHOLE = (".ci", ".github", "benchmarks", "docs", "operator_schema", "tests", "we
 
 @pytest.fixture(scope="module")
 def readme_for_index():
-    return runpy.run_path(str(ROOT / "setup.py"))["readme_for_index"]
+    with warnings.catch_warnings():
+        # distutils warns, whose place setuptools takes
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return runpy.run_path(str(ROOT / "setup.py"))["readme_for_index"]
 
 
 README = "[tools](docs/tools.md#methods), [spec](https://a.example), ![A plot](docs/a.svg), [here](#here)"

@@ -224,12 +224,15 @@ def _fault(value: Any, kind: Any, path: Path, pa: Any) -> tuple[Path, str] | Non
 
 # --- types that are stored as others ---------------------------------------------------------------
 # pyarrow makes no UUID inside a struct or a list of Python values, but of bytes that are there already.
+# In a struct that is null, it points to an entry of a dictionary that has none.
 
 
 def _storage_of(kind: Any, pa: Any) -> Any:
     """Return the type in which values are given; the same object where that is the type itself."""
     if isinstance(kind, pa.BaseExtensionType):
         return kind.storage_type
+    if pa.types.is_dictionary(kind):
+        return kind.value_type
     if pa.types.is_struct(kind):
         inner = [field.with_type(_storage_of(field.type, pa)) for field in kind]
         changed = any(one.type is not other.type for one, other in zip(inner, kind, strict=True))
@@ -250,6 +253,8 @@ def _with_types(stored: Any, kind: Any, pa: Any) -> Any:
         return stored
     if isinstance(kind, pa.BaseExtensionType):
         return pa.ExtensionArray.from_storage(kind, stored)
+    if pa.types.is_dictionary(kind):
+        return stored.dictionary_encode()
     if pa.types.is_struct(kind):
         inner = [_with_types(stored.field(number), field.type, pa) for number, field in enumerate(kind)]
         return pa.StructArray.from_arrays(inner, fields=list(kind), mask=stored.is_null())
