@@ -12,6 +12,8 @@ from ..lazy import lazy_names
 
 if TYPE_CHECKING:
     from ..codec.options import CodecOptions as CodecOptions
+    from .scripted_model import CutOff as CutOff
+    from .scripted_model import Refusal as Refusal
     from .scripted_model import ScriptedModel as ScriptedModel
     from .strategies import arguments as arguments
     from .strategies import instances as instances
@@ -21,7 +23,7 @@ else:
         __name__,
         {
             "..codec.options": "CodecOptions",
-            ".scripted_model": "ScriptedModel",
+            ".scripted_model": "CutOff Refusal ScriptedModel",
             ".strategies": "arguments instances near_misses",
         },
     )
