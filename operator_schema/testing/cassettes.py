@@ -14,7 +14,7 @@ from ..compare.recorded_calls import MAX_LINE, Unreadable, records_in
 from ..errors import DecodeError, EncodeError, ToolError, ToolNotFoundError
 from ..execution.executor import Executor
 from ..json_values import MAX_TEXT_DEPTH, copy_json, is_array, is_object, nests_deeper, to_json_text
-from ..message_text import count_of, excerpt, nearest_names, quote, received
+from ..message_text import excerpt, nearest_names, quote, received
 from ..tools.calls import RawCall, ToolResult, arguments_to_decode, checked_call, checked_calls
 from ..tools.failures import give_result
 from .call_checks import differences
@@ -304,14 +304,9 @@ def _without_secrets(line: dict[str, Any], hidden: frozenset[str]) -> dict[str, 
     if isinstance(arguments, str) or (result["is_error"] and secrets):
         # Broken text may hold a secret anywhere, and so may an error, which shows a part of what was sent.
         arguments, content = (REDACTED if isinstance(arguments, str) else arguments), REDACTED
-    if any(secret in content for secret in secrets if len(secret) < _LEAST_SECRET):
-        content = REDACTED
     kept = {**result, "content": content} | ({} if json is None else {"json": json})
-    for secret in sorted(
-        {secret for secret in secrets if len(secret) >= _LEAST_SECRET}, key=len, reverse=True
-    ):
-        kept = _without_text(kept, secret)
-    return {**line, "arguments": arguments, "result": kept}
+    found = frozenset(secrets)
+    return {**line, "arguments": _without(arguments, found), "result": _without(kept, found)}
 
 
 def _parsed(arguments: Any) -> Any:
@@ -349,12 +344,24 @@ def _collect(value: Any, secrets: list[str]) -> None:
         secrets += [str(value), to_json_text(value).strip('"')]
 
 
-def _without_text(value: Any, secret: str) -> Any:
-    if isinstance(value, str):
-        return value.replace(secret, REDACTED)
+def _without(value: Any, secrets: frozenset[str]) -> Any:
+    """Return a value in which no text has a secret, and no number is one."""
     if is_object(value):
-        return {key: _without_text(inner, secret) for key, inner in value.items()}
-    return [_without_text(item, secret) for item in value] if is_array(value) else value
+        return {key: _without(inner, secrets) for key, inner in value.items()}
+    if is_array(value):
+        return [_without(item, secrets) for item in value]
+    if isinstance(value, str):
+        return _text_without(value, secrets)
+    return REDACTED if type(value) in {int, float} and str(value) in secrets else value
+
+
+def _text_without(text: str, secrets: frozenset[str]) -> str:
+    found = sorted([secret for secret in secrets if secret in text], key=len, reverse=True)
+    if any(len(secret) < _LEAST_SECRET for secret in found):
+        return REDACTED
+    for secret in found:
+        text = text.replace(secret, REDACTED)
+    return text
 
 
 # --- playing back --------------------------------------------------------------------------------
@@ -557,8 +564,8 @@ class _Tape:
         same = [found for found, _ in recorded if not differences(_any_secret(found), arguments)]
         called = f"{name} {excerpt(arguments, 200)}"
         if same:
-            times = count_of(len(same), "time")
-            return f"{self._path} has this call {times}, and each was played back already: {called}"
+            times = "once" if len(same) == 1 else f"{len(same)} times"
+            return f"{self._path} has this call {times}, and that was played back already: {called}"
         text = f"{self._path} doesn't have the call {called}"
         if not recorded:
             near = nearest_names(name, self._recorded, 3)
