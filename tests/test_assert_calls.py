@@ -109,6 +109,15 @@ def test_a_long_difference_is_cut():
     assert text.endswith("… and 80 more")
 
 
+def test_an_ellipsis_is_shown_as_it_is_written():
+    (double, _), _ = made()
+    text = message(double, [{"order_id": ..., "tags": [..., "x"], ...: ...}, ...])
+    assert text.splitlines() == [
+        '  expected, but not made: any tool {"order_id": ..., "tags": [..., "x"], ...: ...}',
+        "  expected, but not made: any tool, any arguments",
+    ]
+
+
 def test_many_calls_are_compared_by_position():
     calls = [RawCall(None, "search", {"query": str(number)}) for number in range(500)]
     assert_calls(calls, calls)

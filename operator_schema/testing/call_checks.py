@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from ..errors import DecodeError, EncodeError, ToolError
 from ..execution.executor import Executor
 from ..json_values import is_array, is_object
-from ..message_text import excerpt, received, show_path
+from ..message_text import clip, excerpt, received, show_path
 from ..rounds.transcript import Turn
 from ..tools.calls import RawCall
 from .doubles import ToolDouble
@@ -283,7 +283,18 @@ def _shown(name: Any, arguments: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    return "..." if value is ... else excerpt(value, _SHOWN_LENGTH)
+    return clip(_written(value), _SHOWN_LENGTH)
+
+
+def _written(value: Any) -> str:
+    """Write a JSON value in which `...` may be."""
+    if value is ...:
+        return "..."
+    if is_object(value) and value:
+        return f"{{{', '.join([f'{_written(key)}: {_written(inner)}' for key, inner in value.items()])}}}"
+    if is_array(value) and value:
+        return f"[{', '.join(map(_written, value))}]"
+    return excerpt(value, _SHOWN_LENGTH)
 
 
 def _wrong(expected: _Expected, call: _Call) -> list[str]:
