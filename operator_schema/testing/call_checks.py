@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from json import loads
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
 
 from ..errors import DecodeError, EncodeError, ToolError
 from ..execution.executor import Executor
 from ..json_values import is_array, is_object
 from ..message_text import clip, excerpt, received, show_path
-from ..rounds.transcript import Turn
 from ..tools.calls import RawCall
 from .doubles import ToolDouble
 
@@ -84,22 +83,28 @@ def assert_calls(source: Any, expected: Iterable[ExpectedCall], /, *, in_order: 
 
 
 def _listed(expected: Any) -> list[Any]:
-    if isinstance(expected, (str, Mapping, RawCall)) or not isinstance(expected, Iterable):
+    if not _is_list(expected):
         message = f"expected calls are a list, not {received(expected)}: write [call] for a single one"
         raise TypeError(message)
     return list(expected)
 
 
+def _is_list(given: object) -> bool:
+    kind = type(given)
+    return issubclass(kind, Iterable) and not issubclass(kind, (str, bytes, Mapping, RawCall))
+
+
 def _expected(given: Any) -> _Expected:
+    kind = cast("Any", type(given))
     if given is ...:
         return _Expected(..., ...)
-    if isinstance(given, RawCall):
+    if issubclass(kind, RawCall):
         return _Expected(given.name, _parsed(given.arguments))
-    if isinstance(given, str):
+    if issubclass(kind, str):
         return _Expected(given, ...)
-    if isinstance(given, Mapping):
+    if issubclass(kind, Mapping):
         return _Expected(..., dict(given))
-    if isinstance(given, tuple) and len(given) == 2 and (isinstance(given[0], str) or given[0] is ...):  # noqa: PLR2004  # a pair
+    if issubclass(kind, tuple) and len(given) == 2 and (isinstance(given[0], str) or given[0] is ...):  # noqa: PLR2004  # a pair
         return _Expected(given[0], given[1])
     message = (
         f'an expected call is a RawCall, "name", ("name", arguments), arguments or ..., not {received(given)}'
@@ -125,19 +130,16 @@ def _calls_of(source: Any) -> list[_Call]:
     Raises:
         TypeError: it has none.
     """
-    if isinstance(source, ToolDouble):
-        return _of_doubles([source])
-    own: Any = getattr(source, "calls", None) if isinstance(source, (Executor, Turn)) else None
-    if own is not None:
-        return [_of_raw(call) for call in own]
-    if isinstance(source, Executor):
+    if isinstance(source, Executor) and not hasattr(source, "calls"):
         return _of_doubles([tool for tool in source.registry if isinstance(tool, ToolDouble)], source)
-    items = [source] if hasattr(source, "calls") else list(source) if isinstance(source, Iterable) else None
-    if items is None or isinstance(source, (str, Mapping)):
+    if not (hasattr(source, "calls") or _is_list(source)):
         message = f"assert_calls takes a double, an executor, a transcript or calls, not {received(source)}"
         raise TypeError(message)
-    if items and all(isinstance(item, ToolDouble) for item in items):
-        return _of_doubles(items)
+    several: Any = source
+    items: list[Any] = [source] if hasattr(source, "calls") else [*several]
+    doubles = [item for item in items if isinstance(item, ToolDouble)]
+    if doubles and len(doubles) == len(items):
+        return _of_doubles(doubles)
     return [_of_raw(call) for item in items for call in _raw_calls(item)]
 
 
@@ -312,7 +314,7 @@ def _with_defaults(expected: Any, call: _Call) -> Any:
     if normal is not None:
         return _merged(expected, normal)
     # They don't fit, but what is left out may still be known.
-    made = call.arguments or {}
+    made: Any = call.arguments or {}
     known = _normal(call.tool, {key: made[key] for key in expected if key in made}) or {}
     return {**{key: value for key, value in known.items() if key not in expected}, **expected}
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from ..compare.recorded_calls import MAX_LINE, Unreadable, records_in
 from ..errors import DecodeError, EncodeError, ToolError, ToolNotFoundError
@@ -20,7 +20,7 @@ from ..tools.failures import give_result
 from .call_checks import differences
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Generator, Iterable, Sequence
 
     from ..execution.backends import Start
     from ..rounds.named_tools import Member
@@ -247,7 +247,7 @@ def _ends_line(path: Path, end: int) -> bool:
 
 
 @contextmanager
-def _locked(number: int) -> Iterator[None]:
+def _locked(number: int) -> Generator[None]:
     """Hold the lock of a file that other processes ask for; without locks, a write is one call."""
     try:
         from fcntl import LOCK_EX, LOCK_UN, flock
@@ -276,12 +276,12 @@ def _redacting(redact: Any) -> Callable[[dict[str, Any]], dict[str, Any] | None]
         return lambda line: line
     if callable(redact):
         return lambda line: _checked_line(redact(line))
-    names: Any = redact
-    is_names = isinstance(names, Collection) and not isinstance(names, (str, bytes))
-    if not is_names or not all(isinstance(name, str) for name in names):
+    kind = cast("Any", type(redact))
+    is_names = issubclass(kind, Collection) and not issubclass(kind, (str, bytes))
+    if not is_names or not all(isinstance(name, str) for name in redact):
         message = f"redact is a function or a list of names of arguments, not {received(redact)}"
         raise TypeError(message)
-    hidden = frozenset(names)
+    hidden: frozenset[str] = frozenset(redact)
     return lambda line: _without_secrets(line, hidden)
 
 

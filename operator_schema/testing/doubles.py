@@ -84,7 +84,13 @@ class ToolDouble(Tool[..., Any]):
             message = f"ToolDouble takes a tool, not {received(tool)}"
             raise TypeError(message)
         script = _Script(tool, answer, answers, seed)
-        content = {**tool.__dict__, "_original": tool, "_script": script, "_function": script, "_forms": {}}
+        content: dict[str, Any] = {
+            **tool.__dict__,
+            "_original": tool,
+            "_script": script,
+            "_function": script,
+            "_forms": {},
+        }
         object.__setattr__(self, "__dict__", content)
 
     @property

@@ -68,6 +68,7 @@ def drawn(strategy: SearchStrategy[Any], seed: int, number: int) -> list[Any]:
     import hypothesis
 
     found: list[Any] = []
+    checks: Any = hypothesis.HealthCheck
 
     @hypothesis.seed(seed)
     @hypothesis.settings(
@@ -75,7 +76,7 @@ def drawn(strategy: SearchStrategy[Any], seed: int, number: int) -> list[Any]:
         database=None,
         deadline=None,
         phases=[hypothesis.Phase.generate],
-        suppress_health_check=list(hypothesis.HealthCheck),
+        suppress_health_check=list(checks),
     )
     @hypothesis.given(strategy)
     def collect(value: Any) -> None:

@@ -85,7 +85,7 @@ class _Chat(ResponseForm):
                 yield event(delta)
             for index, call in enumerate(message.get("tool_calls") or ()):
                 function = call["function"]
-                begun = {**call, "index": index, "function": {**function, "arguments": ""}}
+                begun: Json = {**call, "index": index, "function": {**function, "arguments": ""}}
                 if self._has_whole_calls:
                     yield event({"tool_calls": [{**begun, "function": function}]})
                     continue
@@ -143,8 +143,13 @@ class _Messages(ResponseForm):
 
     def events(self, response: Mapping[str, Any]) -> Iterator[Json]:
         ends = {key: response.get(key) for key in ("stop_reason", "stop_sequence", "stop_details")}
-        usage = response.get("usage") or {}
-        begun = {**response, "content": [], **dict.fromkeys(ends), "usage": {**usage, "output_tokens": 0}}
+        usage: Json = response.get("usage") or {}
+        begun: Json = {
+            **response,
+            "content": [],
+            **dict.fromkeys(ends),
+            "usage": {**usage, "output_tokens": 0},
+        }
         yield {"type": "message_start", "message": begun}
         for index, block in enumerate(response["content"]):
             first, deltas = _block_events(block)
@@ -253,7 +258,8 @@ def _response_events(response: Mapping[str, Any]) -> Iterator[Json]:
     yield {"type": "response.in_progress", "response": begun}
     for index, item in enumerate(response["output"]):
         empty: Json = {**item, "status": "in_progress"}
-        empty.update({key: value for key, value in (("arguments", ""), ("content", [])) if key in item})
+        beginnings: Json = {"arguments": "", "content": []}
+        empty.update({key: value for key, value in beginnings.items() if key in item})
         yield {"type": "response.output_item.added", "output_index": index, "item": empty}
         place = {"item_id": item.get("id"), "output_index": index}
         if item["type"] == "function_call":
@@ -306,12 +312,12 @@ class _GenerateContent(ResponseForm):
     def events(self, response: Mapping[str, Any]) -> Iterator[Json]:
         about = without(response, "candidates")
         for candidate in response["candidates"]:
-            content = candidate.get("content") or {}
+            content: Json = candidate.get("content") or {}
             pieces = [piece for part in content.get("parts") or () for piece in _part_pieces(part)]
             head = {"index": candidate.get("index", 0)}
             for piece in pieces[:-1]:
                 yield {**about, "candidates": [{**head, "content": {**content, "parts": [piece]}}]}
-            last = {"content": {**content, "parts": pieces[-1:]}} if pieces else {}
+            last: Json = {"content": {**content, "parts": pieces[-1:]}} if pieces else {}
             yield {**about, "candidates": [{**candidate, **last}]}
 
     def error(self, message: str) -> Json:

@@ -14,7 +14,7 @@ from ..message_text import clip, escape
 from .scripted_forms import FORMS, form_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
     from ..providers.provider import Provider
     from .response_form import ResponseForm
@@ -42,7 +42,7 @@ class _RequestError(Exception):
 
 
 @contextmanager
-def serving(answer: Callable[..., Any], provider: Provider | None) -> Iterator[str]:
+def serving(answer: Callable[..., Any], provider: Provider | None) -> Generator[str]:
     """Serve a script.
 
     Args:
@@ -108,7 +108,7 @@ class _Handler(BaseHTTPRequestHandler):
         except ConnectionError:
             pass  # the program has read enough of a stream
 
-    def log_message(self, *_: Any) -> None:
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # the name that http.server gives it
         """Write nothing: a test has its own output."""
 
 
