@@ -233,7 +233,7 @@ def test_where_redacting_fails_nothing_is_written(path, kept, caplog):
     result = record(Executor(TOOLS), path, redact=keep).run_sync(CALLS[0])
     assert not result.is_error
     assert path.read_bytes() == b""
-    assert "on_result failed" in caplog.text
+    assert "find: the call couldn't be recorded" in caplog.text
 
 
 @pytest.mark.parametrize("redact", ["password", 3, [3], b"x"])
@@ -260,6 +260,7 @@ for number in range(60):
 """
 
 
+@pytest.mark.slow("starts two processes")
 @pytest.mark.needs_process
 def test_two_processes_never_mix_their_lines(path):
     writers = [

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from json import loads
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
 
 from ..errors import DecodeError, EncodeError, ToolError
 from ..execution.executor import Executor
 from ..json_values import is_array, is_object
 from ..message_text import clip, excerpt, received, show_path
+from ..providers.answer import parsed_arguments
 from ..tools.calls import RawCall
 from .doubles import ToolDouble
 
@@ -99,7 +99,7 @@ def _expected(given: Any) -> _Expected:
     if given is ...:
         return _Expected(..., ...)
     if issubclass(kind, RawCall):
-        return _Expected(given.name, _parsed(given.arguments))
+        return _Expected(given.name, _parsed(given))
     if issubclass(kind, str):
         return _Expected(given, ...)
     if issubclass(kind, Mapping):
@@ -112,13 +112,8 @@ def _expected(given: Any) -> _Expected:
     raise TypeError(message)
 
 
-def _parsed(arguments: Any) -> Any:
-    if not isinstance(arguments, str):
-        return {} if arguments is None else arguments
-    try:
-        return loads(arguments) if arguments.strip() else {}
-    except (ValueError, RecursionError):
-        return arguments
+def _parsed(call: RawCall) -> Any:
+    return {} if call.arguments is None else parsed_arguments(call)
 
 
 # --- the calls that were made --------------------------------------------------------------------
@@ -163,7 +158,7 @@ def _raw_calls(item: Any) -> Sequence[RawCall]:
 
 
 def _of_raw(call: RawCall) -> _Call:
-    return _Call(call.name, _parsed(call.arguments), None)
+    return _Call(call.name, _parsed(call), None)
 
 
 # --- what belongs together -----------------------------------------------------------------------

@@ -15,8 +15,9 @@ from ..errors import DecodeError, EncodeError, ToolError, ToolNotFoundError
 from ..execution.executor import Executor
 from ..json_values import MAX_TEXT_DEPTH, copy_json, is_array, is_object, nests_deeper, to_json_text
 from ..message_text import excerpt, nearest_names, quote, received
+from ..providers.answer import parsed_arguments
 from ..tools.calls import RawCall, ToolResult, arguments_to_decode, checked_call, checked_calls
-from ..tools.failures import give_result
+from ..tools.failures import ERROR, give_result, write_log
 from .call_checks import differences
 
 if TYPE_CHECKING:
@@ -135,9 +136,16 @@ class RecordingExecutor(Executor):
     def _recorded(self, on_result: OnResult | None) -> OnResult:
         def write(call: RawCall, result: ToolResult) -> None:
             give_result(on_result, call, result)
-            self.cassette.add(call, result)
+            self._write(call, result)
 
         return write
+
+    def _write(self, call: RawCall, result: ToolResult) -> None:
+        """Record a call; the call has its result, whatever goes wrong here."""
+        try:
+            self.cassette.add(call, result)
+        except Exception as error:  # noqa: BLE001  # the file, or the function that keeps secrets out
+            write_log(ERROR, "%s: the call couldn't be recorded", call.name, error=error)
 
     async def _run_call(
         self, call: RawCall, hooks: Any, context: Any, confirm: Any, on_progress: Any, on_result: Any
@@ -163,7 +171,7 @@ class RecordingExecutor(Executor):
         if all(call.state in {"pending", "issue"} for call in work.calls):
             for call in done.calls:
                 if call.state == "issue":
-                    give_result(self.cassette.add, call.raw, call.result)
+                    self._write(call.raw, call.result)
         return done
 
     def _starts(
@@ -297,7 +305,8 @@ def _checked_line(kept: Any) -> dict[str, Any] | None:
 def _without_secrets(line: dict[str, Any], hidden: frozenset[str]) -> dict[str, Any]:
     """Return a line in which the values of some keys are replaced, in its arguments and in its result."""
     secrets: list[str] = []
-    arguments, result = _replaced(_parsed(line["arguments"]), hidden, secrets), line["result"]
+    sent = parsed_arguments(RawCall(None, line["name"], line["arguments"]))
+    arguments, result = _replaced(sent, hidden, secrets), line["result"]
     json = _replaced(result.get("json"), hidden, secrets)
     is_changed = json != result.get("json")
     content = to_json_text(json) if is_changed else result["content"]
@@ -307,17 +316,6 @@ def _without_secrets(line: dict[str, Any], hidden: frozenset[str]) -> dict[str, 
     kept = {**result, "content": content} | ({} if json is None else {"json": json})
     found = frozenset(secrets)
     return {**line, "arguments": _without(arguments, found), "result": _without(kept, found)}
-
-
-def _parsed(arguments: Any) -> Any:
-    from json import loads
-
-    if not isinstance(arguments, str):
-        return arguments
-    try:
-        return loads(arguments)
-    except (ValueError, RecursionError):
-        return arguments
 
 
 def _replaced(value: Any, hidden: frozenset[str], secrets: list[str]) -> Any:
