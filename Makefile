@@ -28,6 +28,7 @@ test-quick: $(VENV)/.test ## run all tests but the slow ones
 	$(PYTEST) $(PARALLEL) -m "not slow" $(ARGS)
 
 NEAR = $(wildcard tests/$(ROOM) tests/tools/$(ROOM) tests/test_$(ROOM).py tests/test_$(ROOM)_*.py $(NEAR_$(ROOM)))
+NEAR_testing := $(wildcard tests/test_scripted_*.py) tests/test_doubles.py tests/test_assert_calls.py tests/test_cassettes.py
 NEAR_schema := tests/documents tests/test_keywords.py tests/test_renderer.py
 test-near: $(VENV)/.test ## run the tests of one room of the package (ROOM=providers)
 	@test -n "$(ROOM)" || { echo 'which room? make test-near ROOM=providers'; exit 2; }

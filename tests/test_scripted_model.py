@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from provider_traffic import provider_of, unstreamed
 
-from operator_schema import Executor, RawCall, Toolset, tool
-from operator_schema.providers import NameRule, anthropic, groq, openai_chat, openai_compatible
-from operator_schema.testing import ScriptedModel
+from operator_schema import Executor, RawCall, Toolset, providers, tool
+from operator_schema.immutable import Value
+from operator_schema.providers import NameRule, groq, openai_chat, openai_compatible
+from operator_schema.testing import CutOff, Refusal, ScriptedModel
 
 
 @tool
@@ -113,9 +118,13 @@ def test_the_name_of_a_provider_is_not_a_provider(provider):
         ScriptedModel(provider, ["x"])
 
 
-def test_other_providers_are_refused():
-    with pytest.raises(TypeError, match="Anthropic doesn't read them"):
-        ScriptedModel(anthropic, ["x"])
+def test_a_wire_form_of_your_own_is_refused():
+    class OwnWire(Value):
+        pass
+
+    own = openai_chat.replace(name="Own", wire=OwnWire())
+    with pytest.raises(TypeError, match="doesn't know the wire form of Own: give whole responses"):
+        ScriptedModel(own, ["x"])
 
 
 @pytest.mark.needs_threads
@@ -140,3 +149,207 @@ def test_names_are_the_providers_on_the_wire():
     (sent,) = response["choices"][0]["message"]["tool_calls"]
     assert sent["function"]["name"] == offered["function"]["name"] != long.name
     assert provider.answer(response, [long]).calls[0].name == long.name
+
+
+# --- the law: each provider reads what the script says --------------------------------------------
+
+EACH = pytest.mark.parametrize("name", providers.provider_names())
+OBJECTS = {"anthropic", "bedrock", "gemini", "gemini_parameters", "ollama"}
+"""The providers whose arguments are an object in a whole response."""
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30)
+VALUES = st.dictionaries(
+    st.sampled_from(["a", "b", "größe", "x y"]),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | TEXTS
+    | st.lists(st.integers(0, 9), max_size=3),
+    max_size=3,
+)
+IDS = st.from_regex(r"call_[a-zA-Z0-9]{4,8}", fullmatch=True)
+NAMES = st.sampled_from(["add", "add_again", "nobody_knows_it"])
+CALLS = st.builds(RawCall, IDS, NAMES, VALUES | VALUES.map(json.dumps))
+
+
+@st.composite
+def broken_calls(draw):
+    """Draw a call whose arguments break off."""
+    text = json.dumps(draw(VALUES))
+    return RawCall(draw(IDS), draw(NAMES), text[: draw(st.integers(1, len(text) - 1))])
+
+
+PARTS = st.lists(TEXTS | CALLS, min_size=1, max_size=4)
+
+
+def read(name, line):
+    """Return how a provider reads a line of the script: whole, and streamed, with the text that was shown."""
+    provider = getattr(providers, name)
+    whole = provider.answer(ScriptedModel(provider, [line])(model="m"), TOOLS)
+    stream = provider.stream(TOOLS)
+    shown = "".join([stream.feed(event).text for event in ScriptedModel(provider, [line])(stream=True)])
+    streamed = stream.close()
+    assert shown == streamed.text
+    return whole, streamed
+
+
+def value(arguments):
+    return json.loads(arguments) if isinstance(arguments, str) else arguments
+
+
+def same(found, wanted):
+    assert [(call.id, call.name, value(call.arguments)) for call in found.calls] == [
+        (call.id, call.name, value(call.arguments)) for call in wanted
+    ]
+    assert not any(call.is_cut_off for call in found.calls)
+
+
+def unmarked(answer):
+    return answer.replace(calls=tuple([call.replace(is_cut_off=False) for call in answer.calls]))
+
+
+def text_of(parts):
+    return "".join([part for part in parts if isinstance(part, str)])
+
+
+def calls_of(parts):
+    return [part for part in parts if isinstance(part, RawCall)]
+
+
+@EACH
+@given(parts=PARTS)
+def test_each_provider_reads_what_the_script_says(name, parts):
+    for found in read(name, parts):
+        assert found.text == text_of(parts)
+        assert found.stop == ("calls" if calls_of(parts) else "end")
+        same(found, calls_of(parts))
+
+
+@EACH
+@given(parts=PARTS, call=broken_calls())
+def test_broken_arguments_come_in_the_providers_own_form(name, parts, call):
+    whole, streamed = read(name, [*parts, call])
+    before = calls_of(parts)
+    if name in {"gemini", "gemini_parameters"}:
+        for found in (whole, streamed):
+            same(unmarked(found), before)  # after another reason to stop, the last call may lack its end
+            assert (found.stop, found.raw_stop) == ("other", "MALFORMED_FUNCTION_CALL")
+            assert found.stop_message == f"Malformed function call: {call.name}({call.arguments})"
+    elif name == "ollama":
+        for found in (whole, streamed):
+            same(found, before)
+            assert found.text == f'{text_of(parts)}{{"name": "{call.name}", "arguments": {call.arguments}'
+    else:
+        for found in (whole, streamed):
+            *others, last = found.calls
+            same(found.replace(calls=tuple(others)), before)
+            assert (found.stop, last.id, last.name) == ("calls", call.id, call.name)
+            if found is streamed or name not in OBJECTS:
+                assert last.arguments == call.arguments
+            else:
+                check_members(last.arguments, call.arguments)
+
+
+def check_members(found, text):
+    """Check that an object has the members that are complete in a text that breaks off."""
+    keys = list(found)
+    for place, key in enumerate(keys):
+        written = json.dumps({one: found[one] for one in keys[: place + 1]})[:-1]
+        assert text.startswith(written), key
+
+
+@EACH
+@given(parts=PARTS, call=broken_calls())
+def test_an_answer_that_was_cut_off_is_read_as_one(name, parts, call):
+    for found in read(name, CutOff(*parts, call)):
+        assert found.stop == "length"
+        assert found.is_cut_off
+        if name == "ollama":
+            same(unmarked(found), calls_of(parts))
+            continue
+        *others, last = found.calls
+        same(found.replace(calls=tuple(others)), calls_of(parts))
+        assert (last.id, last.name, last.is_cut_off) == (call.id, call.name, True)
+        assert found.text == text_of(parts)
+        if isinstance(last.arguments, str):
+            assert last.arguments == call.arguments
+        else:
+            check_members(last.arguments, call.arguments)
+
+
+@EACH
+@given(text=TEXTS)
+def test_a_text_that_was_cut_off_keeps_what_came(name, text):
+    for found in read(name, CutOff(text)):
+        assert (found.text, found.stop) == (text, "length")
+
+
+@EACH
+@given(text=TEXTS)
+def test_a_refusal_has_the_providers_own_form(name, text):
+    for found in read(name, Refusal(text)):
+        if name in {"gemini", "gemini_parameters"}:
+            assert (found.stop, found.raw_stop, found.stop_message) == ("filtered", "SAFETY", text)
+        elif name == "bedrock":
+            assert (found.stop, found.text) == ("filtered", text)
+        elif name in {"cohere", "ollama"}:
+            assert (found.stop, found.text) == ("end", text)
+        else:
+            assert (found.stop, found.refusal, found.text) == ("refused", text, "")
+
+
+@EACH
+def test_a_recorded_answer_as_a_dict_is_streamed_too(name):
+    provider = getattr(providers, name)
+    response = ScriptedModel(provider, [["I add.", RawCall("c1", "add", {"a": 1, "b": 2})]])(model="m")
+    whole, streamed = read(name, response)
+    assert whole.text == streamed.text == "I add."
+    assert [whole.calls, whole.stop] == [streamed.calls, streamed.stop]
+
+
+@EACH
+def test_an_error_of_the_provider_goes_through(name):
+    provider = getattr(providers, name)
+    error = {"error": {"message": "too many requests"}}
+    with pytest.raises(providers.ResponseError, match="too many requests"):
+        provider.answer(ScriptedModel(provider, [error])(), TOOLS)
+    (event,) = ScriptedModel(provider, [error])(stream=True)
+    with pytest.raises(providers.ResponseError, match="too many requests"):
+        provider.stream(TOOLS).feed(event)
+
+
+def test_recorded_answers_are_streamed_as_they_would_be_read_whole():
+    for exchange in unstreamed():
+        provider, body = provider_of(exchange), json.loads(exchange["response"])
+        model = ScriptedModel(provider, [body, body])
+        whole = provider.answer(model(), [])
+        stream = provider.stream([])
+        for event in model(stream=True):
+            stream.feed(event)
+        streamed = stream.close()
+        for key in ("text", "refusal", "stop", "raw_stop", "reasoning", "id", "stop_message"):
+            assert getattr(streamed, key) == getattr(whole, key), (exchange["cassette"], key)
+        for call, wanted in zip(streamed.calls, whole.calls, strict=True):
+            assert call.name == wanted.name
+            assert call.arguments == wanted.arguments or value(call.arguments) == value(wanted.arguments)
+
+
+def test_a_dict_of_another_form_cannot_be_streamed():
+    with pytest.raises(TypeError, match="can't be streamed: it has another form"):
+        ScriptedModel(openai_chat, [{"choices": [{"text": "x"}]}])(stream=True)
+
+
+def test_a_script_alone_says_no_form():
+    with pytest.raises(TypeError, match=r"has no provider: write ScriptedModel\(anthropic, script\)"):
+        ScriptedModel(["x"])()
+
+
+@pytest.mark.parametrize("parts", [(), (3,), (["x"],)])
+def test_cut_off_takes_texts_and_calls(parts):
+    with pytest.raises(TypeError, match="CutOff takes texts and calls"):
+        CutOff(*parts)
+
+
+def test_a_refusal_has_a_text():
+    with pytest.raises(TypeError, match="the text of a Refusal"):
+        Refusal(3)

@@ -22,3 +22,18 @@ def test_the_extra_that_is_missing_is_named():
 def test_a_script_needs_no_extra():
     code = "import sys; sys.modules['hypothesis'] = None; from operator_schema.testing import ScriptedModel"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.needs_process
+def test_doubles_with_given_answers_cassettes_and_checks_need_no_extra():
+    code = (
+        "import sys; sys.modules['hypothesis'] = None\n"
+        "from operator_schema import tool\n"
+        "from operator_schema.testing import ToolDouble, assert_calls, playback, record\n"
+        "def say(text: str) -> str:\n"
+        "    'Say it.'\n"
+        "double = ToolDouble(tool(say), 'done')\n"
+        "assert double('x') == 'done'\n"
+        "assert_calls(double, [{'text': 'x'}])\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,7 +1,8 @@
-"""What the tests of your tools and loops need: generated arguments, and a model that follows a script.
+"""What the tests of your tools and loops need: generated values, doubles, cassettes and scripted models.
 
-`arguments`, `instances` and `near_misses` need the extra `testing`, which brings Hypothesis; `ScriptedModel`
-needs nothing. Nothing else in this package imports this one.
+`arguments`, `instances`, `near_misses` and `results` need the extra `testing`, which brings Hypothesis, and
+so do the generated results of a `ToolDouble`; the rest needs nothing. Nothing else in this package imports
+this one.
 """
 
 from __future__ import annotations
@@ -12,6 +13,15 @@ from ..lazy import lazy_names
 
 if TYPE_CHECKING:
     from ..codec.options import CodecOptions as CodecOptions
+    from .call_checks import assert_calls as assert_calls
+    from .cassettes import PlaybackError as PlaybackError
+    from .cassettes import playback as playback
+    from .cassettes import record as record
+    from .doubles import DoubledCall as DoubledCall
+    from .doubles import ToolDouble as ToolDouble
+    from .result_values import results as results
+    from .scripted_model import CutOff as CutOff
+    from .scripted_model import Refusal as Refusal
     from .scripted_model import ScriptedModel as ScriptedModel
     from .strategies import arguments as arguments
     from .strategies import instances as instances
@@ -21,7 +31,11 @@ else:
         __name__,
         {
             "..codec.options": "CodecOptions",
-            ".scripted_model": "ScriptedModel",
+            ".call_checks": "assert_calls",
+            ".cassettes": "PlaybackError playback record",
+            ".doubles": "DoubledCall ToolDouble",
+            ".result_values": "results",
+            ".scripted_model": "CutOff Refusal ScriptedModel",
             ".strategies": "arguments instances near_misses",
         },
     )

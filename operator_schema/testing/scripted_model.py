@@ -3,60 +3,114 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from threading import Lock
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
-from ..json_values import copy_json, to_json_text
-from ..message_text import received
-from ..providers.answer import ResponseError
+from ..immutable import Value
+from ..json_values import copy_json
+from ..message_text import checked_text, received
 from ..providers.provider import Provider
 from ..tools.calls import RawCall
+from .response_form import ResponseForm, Said
+from .scripted_forms import form_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from contextlib import AbstractContextManager
 
-__all__ = ["Line", "ScriptedModel"]
+__all__ = ["CutOff", "Line", "Refusal", "ScriptedModel"]
 
-Answer: TypeAlias = "str | RawCall | list[str | RawCall] | Mapping[str, Any] | Exception"
+
+class CutOff(Value):
+    """An answer that reached the limit on tokens.
+
+    Args:
+        parts: texts and calls, in order. The arguments of the last call may be text that lacks its end.
+
+    Raises:
+        TypeError: a part is something else, or there is none.
+    """
+
+    parts: tuple[str | RawCall, ...]
+
+    def __init__(self, *parts: str | RawCall) -> None:
+        if not parts or not all(isinstance(part, (str, RawCall)) for part in parts):
+            message = 'CutOff takes texts and calls: CutOff("I add", RawCall("c1", "add", \'{"a": 1, "b\'))'
+            raise TypeError(message)
+        super().__init__(parts)
+
+
+class Refusal(Value):
+    """An answer in which the model refuses, as its provider says it.
+
+    Where a provider has no form for it, the model says the text: Bedrock with the reason
+    `content_filtered`, Gemini as `finishMessage` with `SAFETY`, Ollama and Cohere as any text.
+
+    Attributes:
+        text: why.
+
+    Raises:
+        TypeError: it isn't a string.
+    """
+
+    text: str
+
+    def __init__(self, text: str) -> None:
+        super().__init__(checked_text("the text of a Refusal", text))
+
+
+Answer: TypeAlias = "str | RawCall | CutOff | Refusal | list[str | RawCall] | Mapping[str, Any] | Exception"
 
 Line: TypeAlias = "Answer | Callable[[dict[str, Any]], Answer]"
-"""One answer of the script: a text, a call, a list of texts and calls, a whole response as a dict, an
-exception that is raised instead, or a function that gets the request and returns one of these."""
-
-_PIECE = 8
-"""Characters of a text, or of the JSON of arguments, that one event of a stream brings."""
+"""One answer of the script: a text, a call, a list of texts and calls, one that was cut off, a refusal, a
+whole response as a dict, an exception that is raised instead, or a function that gets the request and returns
+one of these."""
 
 
 class ScriptedModel:
     """A model that gives the answers of a script, in order; called like the `create` of the provider's SDK.
 
     It writes what the provider would send, so the test covers the whole way: your tools go into a request,
-    the response is read, and the next request has the results. Nothing is sent anywhere.
+    the response is read, and the next request has the results. Nothing is sent anywhere. The script names
+    no provider: the same one does for all.
 
-    So far it writes OpenAI's Chat Completions, for `openai_chat` and every provider that reads them.
+    A call may be wrong: its tool unknown, its arguments of other types, or text that isn't JSON. Where a
+    whole response has an object for the arguments (Anthropic, Bedrock), it has the members that were
+    complete; the stream has the text as it is. Gemini says `MALFORMED_FUNCTION_CALL` instead, and Ollama
+    gives the call as text, as the servers do.
 
     Args:
-        provider: reads the responses, such as `operator_schema.providers.openai_chat`.
+        provider: reads the responses, such as `operator_schema.providers.openai_chat`. Without one, the model
+            can only `serve`: the address of a request says its form.
         script: the answers. Calls have your own names of tools; on the wire they have the provider's.
 
     Attributes:
         requests: the body of each request so far, as a copy.
 
     Raises:
-        TypeError: the provider isn't one, or doesn't read Chat Completions; the script isn't a list, or a
+        TypeError: the provider isn't one, or its wire form isn't known; the script isn't a list, or a
             line of it is something else.
     """
 
-    def __init__(self, provider: Provider, script: Iterable[Line]) -> None:
-        _check_provider(provider)
-        self._provider = provider
+    @overload
+    def __init__(self, script: Iterable[Line], /) -> None: ...
+    @overload
+    def __init__(self, provider: Provider, script: Iterable[Line]) -> None: ...
+    def __init__(self, provider: Any, script: Any = None) -> None:
+        if script is None and not isinstance(provider, Provider):
+            provider, script = None, provider
+        elif not isinstance(provider, Provider):
+            remedy = "from operator_schema.providers import openai_chat"
+            message = f"ScriptedModel takes a provider, not {received(provider)}: {remedy}"
+            raise TypeError(message)
+        self._provider: Provider | None = provider
+        self._form = None if provider is None else form_of(provider)
         self._lines = _lines(script)
+        self._lock = Lock()
         self.requests: list[dict[str, Any]] = []
         for line in self._lines:
             if not callable(line):
                 _check(line)
-        if not _reads_chat(provider):
-            message = f"ScriptedModel writes Chat Completions so far, and {provider.name} doesn't read them"
-            raise TypeError(message)
 
     @property
     def left(self) -> int:
@@ -68,75 +122,110 @@ class ScriptedModel:
 
         Args:
             stream: whether to give the events of a stream.
-            body: what `client.chat.completions.create` gets.
+            body: what the SDK's `create` gets.
 
         Returns:
             The response as a dict, or with `stream` an iterator of events, each a dict.
 
         Raises:
             AssertionError: the script has no more answers.
+            TypeError: the model has no provider, or a dict of the script can't be streamed.
             Exception: the script says so.
         """
-        response = self._next(body)
-        return _events(response) if stream else response
+        if self._provider is None or self._form is None:
+            message = "this script has no provider: write ScriptedModel(anthropic, script), or serve() it"
+            raise TypeError(message)
+        return self.answer(self._form, self._provider, body, is_stream=stream)
 
     async def acall(self, *, stream: bool = False, **body: Any) -> Any:
         """Answer one request as an async SDK does; with `stream`, the events come from an async iterator."""
-        response = self._next(body)
-        return _async_events(response) if stream else response
+        found = self(stream=stream, **body)
+        return _async_events(found) if stream else found
 
-    def _next(self, body: dict[str, Any]) -> dict[str, Any]:
-        number = len(self.requests)
-        self.requests.append(copy_json(body))
-        if number >= len(self._lines):
+    def serve(self) -> AbstractContextManager[str]:
+        """Serve the script on this machine, for the provider's real SDK: `with model.serve() as address`.
+
+        The SDK gets the address as its `base_url`; for OpenAI's, `/v1` may follow. The path of a request
+        says its form: `/chat/completions`, `/messages`, `/responses`, `:generateContent`, `/converse`,
+        `/api/chat` or `/v2/chat`, all plain and streamed. An exception of the script is an
+        error of status 400, which SDKs don't repeat.
+
+        Yields:
+            The address, such as `http://127.0.0.1:40001`.
+
+        Raises:
+            AssertionError: at the end: a request came that the script had no answer for.
+        """
+        from .scripted_server import serving
+
+        return serving(self.answer, self._provider)
+
+    def answer(
+        self, form: ResponseForm, provider: Provider, body: dict[str, Any], *, is_stream: bool
+    ) -> dict[str, Any] | Iterator[dict[str, Any]]:
+        """Answer one request in a form, as `__call__` does.
+
+        Args:
+            form: of the response.
+            provider: gives the names on the wire.
+            body: of the request.
+            is_stream: whether to give events.
+        """
+        line, number = self._next(body)
+        if isinstance(line, dict):
+            response: dict[str, Any] = copy_json(line)
+        else:
+            name = body.get("model")
+            model = name if isinstance(name, str) else "scripted"
+            response = form.response(_said(line, provider, number, model))
+        if not form.is_answer(response):
+            return iter([response]) if is_stream else response
+        return _streamed(form, response) if is_stream else form.whole(response)
+
+    def _next(self, body: dict[str, Any]) -> tuple[Any, int]:
+        """Return the next line of the script, and its number from 1."""
+        with self._lock:
+            self.requests.append(copy_json(body))
+            number = len(self.requests)
+        if number > len(self._lines):
             message = (
-                f"the script has {len(self._lines)} answers, and this is request {number + 1}: "
+                f"the script has {len(self._lines)} answers, and this is request {number}: "
                 "add an answer, or end the loop when the model makes no more calls"
             )
             raise AssertionError(message)
-        line: Any = self._lines[number]
+        line: Any = self._lines[number - 1]
         if callable(line) and not isinstance(line, Exception):
-            line = line(self.requests[-1])
+            line = line(self.requests[number - 1])
             _check(line)
         if isinstance(line, Exception):
             raise line
-        if isinstance(line, dict):
-            whole: dict[str, Any] = copy_json(line)
-            return whole
-        return self._response(_parts(line), number, body.get("model"))
-
-    def _response(self, said: list[str | RawCall], number: int, model: object) -> dict[str, Any]:
-        text = "".join([part for part in said if isinstance(part, str)])
-        calls = [part for part in said if isinstance(part, RawCall)]
-        wire = self._provider.names.wire_names(
-            dict.fromkeys([call.name for call in calls]), self._provider.name
-        )
-        message: dict[str, Any] = {"role": "assistant", "content": text or None}
-        if calls:
-            message["tool_calls"] = [
-                {
-                    "id": call.id,
-                    "type": "function",
-                    "function": {"name": wire[call.name], "arguments": _text(call.arguments)},
-                }
-                for call in calls
-            ]
-        reason = "tool_calls" if calls else "stop"
-        return {
-            "id": f"scripted-{number + 1}",
-            "object": "chat.completion",
-            "created": 0,
-            "model": model if isinstance(model, str) else "scripted",
-            "choices": [{"index": 0, "message": message, "finish_reason": reason, "logprobs": None}],
-            "usage": {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0},
-        }
+        return line, number
 
 
-def _check_provider(provider: object) -> None:
-    if not isinstance(provider, Provider):
-        remedy = "from operator_schema.providers import openai_chat"
-        message = f"ScriptedModel takes a provider, not {received(provider)}: {remedy}"
-        raise TypeError(message)
+def _said(line: Any, provider: Provider, number: int, model: str) -> Said:
+    if isinstance(line, Refusal):
+        return Said((), "refused", line.text, number, model)
+    parts = _parts(line)
+    calls = [part for part in parts if isinstance(part, RawCall)]
+    names = provider.names.wire_names(dict.fromkeys([call.name for call in calls]), provider.name)
+    named = tuple(
+        [part.replace(name=names[part.name]) if isinstance(part, RawCall) else part for part in parts]
+    )
+    is_cut = isinstance(line, CutOff) or any(call.is_cut_off for call in calls)
+    return Said(named, "length" if is_cut else "calls" if calls else "end", None, number, model)
+
+
+def _streamed(form: ResponseForm, response: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    try:
+        return iter(list(form.events(response)))
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        message = f"a response of the script can't be streamed: it has another form ({error!r})"
+        raise TypeError(message) from None
+
+
+async def _async_events(events: Iterator[dict[str, Any]]) -> Any:
+    for event in events:
+        yield event
 
 
 def _lines(script: Any) -> list[Any]:
@@ -152,64 +241,19 @@ def _lines(script: Any) -> list[Any]:
 
 
 def _check(line: object) -> None:
-    if isinstance(line, (dict, Exception)):
+    if isinstance(line, (dict, Exception, CutOff, Refusal)):
         return
     parts = _parts(line)
     if parts and all(isinstance(part, (str, RawCall)) for part in parts):
         return
     message = (
-        "an answer of a script is a text, a RawCall, a list of these, a response as a dict, an exception, "
-        f"or a function that returns one of them, not {received(line)}"
+        "an answer of a script is a text, a RawCall, a list of these, CutOff(…), Refusal(…), a response as a "
+        f"dict, an exception, or a function that returns one of them, not {received(line)}"
     )
     raise TypeError(message)
 
 
-def _parts(line: object) -> list[Any]:
-    if not isinstance(line, list):
-        return [line]
-    parts: list[Any] = line  # pyright: ignore[reportUnknownVariableType]  # of anything, until it is checked
-    return parts
-
-
-def _reads_chat(provider: Provider) -> bool:
-    message = {"role": "assistant", "content": "yes"}
-    try:
-        return provider.answer({"choices": [{"message": message, "finish_reason": "stop"}]}, []).text == "yes"
-    except ResponseError:
-        return False
-
-
-def _text(arguments: Any) -> str:
-    return arguments if isinstance(arguments, str) else to_json_text(arguments)
-
-
-def _events(response: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield a response as the events of a stream."""
-    about = {key: value for key, value in response.items() if key not in {"choices", "usage"}}
-    about["object"] = "chat.completion.chunk"
-
-    def event(delta: dict[str, Any], reason: str | None = None) -> dict[str, Any]:
-        return {**about, "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
-
-    for choice in response["choices"]:
-        message = choice["message"]
-        yield event({"role": "assistant", "content": ""})
-        for piece in _pieces(message.get("content") or ""):
-            yield event({"content": piece})
-        for index, call in enumerate(message.get("tool_calls") or ()):
-            function = call["function"]
-            begun: dict[str, Any] = {**call, "index": index, "function": {**function, "arguments": ""}}
-            yield event({"tool_calls": [begun]})
-            for piece in _pieces(function["arguments"]):
-                yield event({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
-        yield event({}, choice["finish_reason"])
-    yield {**about, "choices": [], "usage": response.get("usage")}
-
-
-async def _async_events(response: Mapping[str, Any]) -> Any:
-    for event in _events(response):
-        yield event
-
-
-def _pieces(text: str) -> list[str]:
-    return [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
+def _parts(line: Any) -> list[Any]:
+    if isinstance(line, CutOff):
+        return list(line.parts)
+    return list(line) if isinstance(line, list) else [line]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  # of anything, until it is checked

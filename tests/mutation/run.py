@@ -119,7 +119,18 @@ ROOMS = {
     "code_tools": Room(("code_tools",), ("code_tools",)),
     "lint": Room(("lint",), ("test_lint_meanings.py", "test_lint.py", "cli/test_cli_check.py")),
     "cli": Room(("cli/[!s]*.py", "cli/sources.py"), ("cli",)),
-    "testing": Room(("testing",), ("test_testing.py", "test_testing_extra.py", "test_scripted_model.py")),
+    "testing": Room(
+        ("testing",),
+        (
+            *(
+                "test_testing.py",
+                "test_testing_extra.py",
+                "test_scripted_model.py",
+                "test_scripted_server.py",
+            ),
+            *("test_doubles.py", "test_assert_calls.py", "test_cassettes.py"),
+        ),
+    ),
 }
 """Every room that is mutated. Some files are in two of them; `cli/serve.py` belongs to `mcp` alone."""
 

@@ -1,0 +1,384 @@
+"""Which calls were made: checked against what a test expects, with a difference that can be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
+
+from ..errors import DecodeError, EncodeError, ToolError
+from ..execution.executor import Executor
+from ..json_values import is_array, is_object
+from ..message_text import clip, excerpt, received, show_path
+from ..providers.answer import parsed_arguments
+from ..tools.calls import RawCall
+from .doubles import ToolDouble
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import EllipsisType
+
+    from ..tools.tool import Tool
+
+__all__ = ["ExpectedCall", "assert_calls", "differences"]
+
+ExpectedCall: TypeAlias = "RawCall | str | tuple[Any, Any] | Mapping[Any, Any] | EllipsisType"
+"""A call; the name of a tool, with any arguments; a pair of name and arguments; arguments, of any tool; or
+`...` for any call. In arguments, `...` stands for any value, and the entry `...: ...` for any other keys."""
+
+_MOST_PAIRS: Final = 40_000
+"""Pairs of calls that are compared to find which belong together; beyond, they are compared by position."""
+_MOST_SHOWN: Final = 20
+_SHOWN_LENGTH: Final = 200
+
+
+class _Call(NamedTuple):
+    """A call that was made.
+
+    Attributes:
+        name: of the tool.
+        arguments: JSON values; text that isn't JSON.
+        tool: that has decoded it, so that defaults are there; None if nothing is known.
+    """
+
+    name: str
+    arguments: Any
+    tool: Tool[..., Any] | None
+
+
+class _Expected(NamedTuple):
+    name: Any
+    arguments: Any
+
+
+def assert_calls(source: Any, expected: Iterable[ExpectedCall], /, *, in_order: bool = True) -> None:
+    """Check that exactly these calls were made.
+
+    Args:
+        source: a `ToolDouble`, or several in a list; an `Executor` that records (`record`) or whose tools are
+            doubles; a `Transcript`, a `Turn` or an `Answer`; or a list of `RawCall`. Calls of a double have
+            the defaults of what was left out, and so do the expected ones; all other calls are compared as
+            they were sent.
+        expected: the calls: each a `RawCall`, whose id doesn't matter; `"refund"` for any call of that tool;
+            `("refund", {"order_id": "A7", "amount": ...})`; `{"order_id": "A7", ...: ...}` for arguments
+            alone; or `...` for any call.
+        in_order: whether the order matters.
+
+    Raises:
+        AssertionError: other calls were made. It says for each what differs, by the path of the argument.
+        TypeError: the source has no calls to look at, or an expected call is something else.
+    """
+    calls, wanted = _calls_of(source), [_expected(one) for one in _listed(expected)]
+    pairs = _in_order(wanted, calls) if in_order else _in_any_order(wanted, calls)
+    found = [line for pair in pairs for line in _told(*pair, wanted, calls)]
+    if not found:
+        return
+    if in_order and len(wanted) * len(calls) <= _MOST_PAIRS and not _in_any_order(wanted, calls):
+        shown = ", ".join([_shown(call.name, call.arguments) for call in calls[:_MOST_SHOWN]])
+        found = [
+            f"  the same calls were made in another order: {shown}",
+            "  if the order doesn't matter: in_order=False",
+        ]
+    more = [f"  … and {len(found) - _MOST_SHOWN} more"] if len(found) > _MOST_SHOWN else []
+    raise AssertionError("\n".join(["the calls differ from what was expected:", *found[:_MOST_SHOWN], *more]))
+
+
+def _listed(expected: Any) -> list[Any]:
+    if not _is_list(expected):
+        message = f"expected calls are a list, not {received(expected)}: write [call] for a single one"
+        raise TypeError(message)
+    return list(expected)
+
+
+def _is_list(given: object) -> bool:
+    kind = type(given)
+    return issubclass(kind, Iterable) and not issubclass(kind, (str, bytes, Mapping, RawCall))
+
+
+def _expected(given: Any) -> _Expected:
+    kind = cast("Any", type(given))
+    if given is ...:
+        return _Expected(..., ...)
+    if issubclass(kind, RawCall):
+        return _Expected(given.name, _parsed(given))
+    if issubclass(kind, str):
+        return _Expected(given, ...)
+    if issubclass(kind, Mapping):
+        return _Expected(..., dict(given))
+    if issubclass(kind, tuple) and len(given) == 2 and (isinstance(given[0], str) or given[0] is ...):  # noqa: PLR2004  # a pair
+        return _Expected(given[0], given[1])
+    message = (
+        f'an expected call is a RawCall, "name", ("name", arguments), arguments or ..., not {received(given)}'
+    )
+    raise TypeError(message)
+
+
+def _parsed(call: RawCall) -> Any:
+    return {} if call.arguments is None else parsed_arguments(call)
+
+
+# --- the calls that were made --------------------------------------------------------------------
+
+
+def _calls_of(source: Any) -> list[_Call]:
+    """Return the calls of whatever has some.
+
+    Raises:
+        TypeError: it has none.
+    """
+    if isinstance(source, Executor) and not hasattr(source, "calls"):
+        return _of_doubles([tool for tool in source.registry if isinstance(tool, ToolDouble)], source)
+    if not (hasattr(source, "calls") or _is_list(source)):
+        message = f"assert_calls takes a double, an executor, a transcript or calls, not {received(source)}"
+        raise TypeError(message)
+    several: Any = source
+    items: list[Any] = [source] if hasattr(source, "calls") else [*several]
+    doubles = [item for item in items if isinstance(item, ToolDouble)]
+    if doubles and len(doubles) == len(items):
+        return _of_doubles(doubles)
+    return [_of_raw(call) for item in items for call in _raw_calls(item)]
+
+
+def _of_doubles(doubles: Sequence[ToolDouble], owner: object = None) -> list[_Call]:
+    if not doubles:
+        message = (
+            f"{received(owner)} doesn't remember its calls: give record(executor, path), or doubles as tools"
+        )
+        raise TypeError(message)
+    # Copies of a double remember the same calls.
+    made = {call.number: (call, double) for double in doubles for call in double.calls}
+    return [_Call(call.name, call.arguments, double) for _, (call, double) in sorted(made.items())]
+
+
+def _raw_calls(item: Any) -> Sequence[RawCall]:
+    if isinstance(item, RawCall):
+        return [item]
+    # Turns and answers have calls; strings and messages of a transcript don't.
+    calls = getattr(item, "calls", ())
+    return [call for call in calls if isinstance(call, RawCall)]
+
+
+def _of_raw(call: RawCall) -> _Call:
+    return _Call(call.name, _parsed(call), None)
+
+
+# --- what belongs together -----------------------------------------------------------------------
+
+_Pair: TypeAlias = tuple[int | None, int | None]
+
+_ALONE: Final = 1.0
+"""The cost of a call that belongs to no other; two of different tools cost more than two that are alone."""
+
+
+def _in_order(wanted: Sequence[_Expected], calls: Sequence[_Call]) -> list[_Pair]:
+    """Return which expected call belongs to which real one, so that as little as possible differs."""
+    rows, columns = len(wanted), len(calls)
+    if rows * columns > _MOST_PAIRS:
+        return _by_position(rows, columns)
+    costs = [[_cost(one, call) for call in calls] for one in wanted]
+    rest = [
+        [_ALONE * (rows - row + columns - column) for column in range(columns + 1)] for row in range(rows + 1)
+    ]
+    for row in reversed(range(rows)):
+        for column in reversed(range(columns)):
+            alone = _ALONE + min(rest[row + 1][column], rest[row][column + 1])
+            rest[row][column] = min(alone, costs[row][column] + rest[row + 1][column + 1])
+    pairs: list[_Pair] = []
+    row = column = 0
+    while row < rows and column < columns:
+        if rest[row][column] == costs[row][column] + rest[row + 1][column + 1]:
+            pairs.append((row, column))
+            row, column = row + 1, column + 1
+        elif rest[row + 1][column] <= rest[row][column + 1]:
+            pairs.append((row, None))
+            row += 1
+        else:
+            pairs.append((None, column))
+            column += 1
+    return [
+        *pairs,
+        *[(one, None) for one in range(row, rows)],
+        *[(None, one) for one in range(column, columns)],
+    ]
+
+
+def _by_position(rows: int, columns: int) -> list[_Pair]:
+    both = min(rows, columns)
+    pairs: list[_Pair] = [(place, place) for place in range(both)]
+    return [
+        *pairs,
+        *[(row, None) for row in range(both, rows)],
+        *[(None, one) for one in range(both, columns)],
+    ]
+
+
+def _cost(expected: _Expected, call: _Call) -> float:
+    """Return how much two calls differ: 0 if they fit, and more than two calls alone for different tools."""
+    if expected.name not in {..., call.name}:
+        return 3 * _ALONE
+    return min(0.9, len(_wrong(expected, call)) / 5)
+
+
+def _in_any_order(wanted: Sequence[_Expected], calls: Sequence[_Call]) -> list[_Pair]:
+    """Return which expected call belongs to which real one, whatever their order.
+
+    Source: the largest matching by augmenting paths, https://doi.org/10.1002/nav.3800020109
+    """
+    if len(wanted) * len(calls) > _MOST_PAIRS:
+        message = f"too many calls for in_order=False: {len(wanted)} expected, {len(calls)} made"
+        raise ValueError(message)
+    costs = [[_cost(one, call) for call in calls] for one in wanted]
+    owner: dict[int, int] = {}
+
+    def place(row: int, seen: set[int]) -> bool:
+        for column in range(len(calls)):
+            if column in seen or costs[row][column] > 0:
+                continue
+            seen.add(column)
+            if column not in owner or place(owner[column], seen):
+                owner[column] = row
+                return True
+        return False
+
+    for row in range(len(wanted)):
+        place(row, set())
+    return _nearest_rest(
+        costs, set(range(len(wanted))) - set(owner.values()), set(range(len(calls))) - set(owner)
+    )
+
+
+def _nearest_rest(costs: Sequence[Sequence[float]], rows: set[int], columns: set[int]) -> list[_Pair]:
+    """Pair what fits nothing with what it differs from the least; different tools stay alone."""
+    pairs: list[_Pair] = []
+    for cost, row, column in sorted((costs[row][column], row, column) for row in rows for column in columns):
+        if cost < _ALONE and row in rows and column in columns:
+            rows, columns = rows - {row}, columns - {column}
+            pairs.append((row, column))
+    return [*pairs, *[(row, None) for row in sorted(rows)], *[(None, column) for column in sorted(columns)]]
+
+
+# --- what differs --------------------------------------------------------------------------------
+
+
+def _told(
+    row: int | None, column: int | None, wanted: Sequence[_Expected], calls: Sequence[_Call]
+) -> list[str]:
+    """Return the text about two calls that belong together, or one that is alone; empty if they fit."""
+    if column is None:
+        return [f"  expected, but not made: {_shown(*wanted[row or 0])}"]
+    call = calls[column]
+    if row is None:
+        return [f"  call {column + 1}, not expected: {_shown(call.name, call.arguments)}"]
+    wrong = _wrong(wanted[row], call)
+    if not wrong:
+        return []
+    return ["\n".join([f"  call {column + 1}, {call.name}:", *[f"    {line}" for line in wrong]])]
+
+
+def _shown(name: Any, arguments: Any) -> str:
+    who = "any tool" if name is ... else name
+    return f"{who}, any arguments" if arguments is ... else f"{who} {_text(arguments)}"
+
+
+def _text(value: Any) -> str:
+    return clip(_written(value), _SHOWN_LENGTH)
+
+
+def _written(value: Any) -> str:
+    """Write a JSON value in which `...` may be."""
+    if value is ...:
+        return "..."
+    if is_object(value) and value:
+        return f"{{{', '.join([f'{_written(key)}: {_written(inner)}' for key, inner in value.items()])}}}"
+    if is_array(value) and value:
+        return f"[{', '.join(map(_written, value))}]"
+    return excerpt(value, _SHOWN_LENGTH)
+
+
+def _wrong(expected: _Expected, call: _Call) -> list[str]:
+    if expected.name is not ... and expected.name != call.name:
+        return [f"expected a call of {expected.name}: {_shown(*expected)}"]
+    wanted = _with_defaults(expected.arguments, call)
+    return differences(wanted, call.arguments)
+
+
+def _with_defaults(expected: Any, call: _Call) -> Any:
+    """Return expected arguments as the tool of a call has them: with the defaults, in its own spelling."""
+    if call.tool is None or not is_object(expected) or ... in expected:
+        return expected
+    normal = _normal(call.tool, _filled(expected, call.arguments))
+    if normal is not None:
+        return _merged(expected, normal)
+    # They don't fit, but what is left out may still be known.
+    made: Any = call.arguments or {}
+    known = _normal(call.tool, {key: made[key] for key in expected if key in made}) or {}
+    return {**{key: value for key, value in known.items() if key not in expected}, **expected}
+
+
+def _normal(tool: Tool[..., Any], arguments: Any) -> dict[str, Any] | None:
+    try:
+        return tool.encode_input(tool.decode(arguments))
+    except (DecodeError, EncodeError, ToolError):
+        return None
+
+
+def _merged(expected: Any, normal: Any) -> Any:
+    """Return decoded arguments in which `...` is where it is expected."""
+    if expected is ...:
+        return ...
+    if is_object(expected) and is_object(normal):
+        merged: dict[Any, Any] = {key: _merged(expected.get(key, normal[key]), normal[key]) for key in normal}
+        return {**merged, **({...: ...} if ... in expected else {})}
+    if is_array(expected) and is_array(normal) and len(expected) == len(normal):
+        return [_merged(*both) for both in zip(expected, normal, strict=True)]
+    return normal
+
+
+def _filled(expected: Any, found: Any) -> Any:
+    """Return expected arguments in which `...` is what the call has there."""
+    if expected is ...:
+        return found
+    if is_object(expected) and is_object(found):
+        return {key: _filled(value, found.get(key)) for key, value in expected.items() if key is not ...}
+    if is_array(expected) and is_array(found) and len(expected) == len(found):
+        return [_filled(*both) for both in zip(expected, found, strict=True)]
+    return expected
+
+
+def differences(expected: Any, found: Any, path: tuple[str | int, ...] = ()) -> list[str]:
+    """Return what differs between two JSON values, a line for each path.
+
+    Args:
+        expected: in which `...` stands for any value, and the entry `...: ...` for any other keys.
+        found: the value that is there.
+        path: that leads to them.
+    """
+    if expected is ...:
+        return []
+    if is_object(expected) and is_object(found):
+        lines = [
+            line
+            for key, value in expected.items()
+            if key is not ...
+            for line in (
+                differences(value, found[key], (*path, key))
+                if key in found
+                else [f"{_place((*path, key))}: expected {_text(value)}, but it is missing"]
+            )
+        ]
+        others = [] if ... in expected else [key for key in found if key not in expected]
+        return lines + [f"{_place((*path, key))}: not expected, got {_text(found[key])}" for key in others]
+    if is_array(expected) and is_array(found) and len(expected) == len(found):
+        pairs = enumerate(zip(expected, found, strict=True))
+        return [line for index, both in pairs for line in differences(*both, (*path, index))]
+    if _is_same(expected, found):
+        return []
+    return [f"{_place(path)}: expected {_text(expected)}, got {_text(found)}"]
+
+
+def _is_same(expected: Any, found: Any) -> bool:
+    # True is equal to 1 in Python, and not in JSON.
+    return isinstance(expected, bool) == isinstance(found, bool) and bool(expected == found)
+
+
+def _place(path: tuple[str | int, ...]) -> str:
+    return show_path(path) if path else "arguments"

@@ -1,0 +1,600 @@
+"""Cassettes: the calls of an executor and their results in a file, recorded once and played back in tests."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Collection
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+
+from ..compare.recorded_calls import MAX_LINE, Unreadable, records_in
+from ..errors import DecodeError, EncodeError, ToolError, ToolNotFoundError
+from ..execution.executor import Executor
+from ..json_values import MAX_TEXT_DEPTH, copy_json, is_array, is_object, nests_deeper, to_json_text
+from ..message_text import excerpt, nearest_names, quote, received
+from ..providers.answer import parsed_arguments
+from ..tools.calls import RawCall, ToolResult, arguments_to_decode, checked_call, checked_calls
+from ..tools.failures import ERROR, give_result, write_log
+from .call_checks import differences
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Sequence
+
+    from ..execution.backends import Start
+    from ..rounds.named_tools import Member
+    from ..tools.calls import DecodedCall, OnResult, Settle
+
+__all__ = ["PlaybackError", "PlaybackExecutor", "RecordingExecutor", "playback", "record"]
+
+Redact: TypeAlias = Callable[[dict[str, Any]], dict[str, Any] | None] | Collection[str]
+
+REDACTED: Final = "[redacted]"
+"""What is in a cassette in place of a secret; as an argument it stands for any value."""
+
+_MOST_CALLS: Final = 100_000
+_MOST_BYTES: Final = 200_000_000
+"""Of one cassette."""
+
+
+class PlaybackError(AssertionError):
+    """A call isn't in the cassette, or was played back already as often as it was recorded.
+
+    Attributes:
+        call: as the model sent it.
+    """
+
+    def __init__(self, call: RawCall, message: str) -> None:
+        super().__init__(message)
+        self.call = call
+
+
+def record(executor: Executor, path: str | os.PathLike[str], /, *, redact: Redact | None = None) -> Executor:
+    """Return the same executor, which also writes each call and its result to a cassette.
+
+    The cassette is a file of JSON lines, to which calls are added: `operator-schema replay` reads it, and
+    `playback` gives the results again. Several threads and processes may write to one. Text is kept of
+    results; images and files are described, without their data.
+
+    Args:
+        executor: whose calls are recorded. Its limits are its own; the copy has its own too.
+        path: of the file, which is made if it isn't there.
+        redact: what keeps secrets out: names of keys, whose values are replaced at any depth, in arguments
+            and results, and so is the whole text of an error of such a call; or a function that gets each
+            line as a dict and returns what is written instead, None for nothing. If it fails, the failure is
+            logged and nothing is written.
+
+    Returns:
+        A copy of the executor; its `calls` has the calls so far.
+
+    Raises:
+        TypeError: it isn't an executor, or `redact` is something else.
+        OSError: the file can't be written.
+    """
+    kept = _redacting(redact)
+    cassette = _Cassette(Path(path), kept)
+    cassette.check()
+    made: Executor = _as_kind(RecordingExecutor, executor, "record", cassette=cassette)
+    return made
+
+
+def playback(
+    path: str | os.PathLike[str], tools: Executor | Member, /, *, ignore: Collection[str] = ()
+) -> PlaybackExecutor:
+    """Return an executor that gives the results of a cassette, and runs nothing.
+
+    A call gets the result of the recorded call of the same tool with the same decoded arguments; equal calls
+    get their results in the order in which they were recorded. Hooks and people are only asked in rounds.
+
+    Args:
+        path: of the file that `record` wrote.
+        tools: the executor that was recorded, or the tools: they decode the arguments.
+        ignore: names of arguments that don't matter, such as a time.
+
+    Returns:
+        An executor. A call that isn't recorded raises `PlaybackError`, which shows the nearest one that is.
+
+    Raises:
+        OSError: the file can't be read.
+        ValueError: it isn't a cassette, or is too large.
+    """
+    executor = tools if isinstance(tools, Executor) else Executor(tools)
+    lines = _lines_of(Path(path))
+    tape = _Tape(executor, str(path), lines, frozenset(ignore))
+    made: PlaybackExecutor = _as_kind(PlaybackExecutor, executor, "playback", tape=tape)
+    return made
+
+
+def _as_kind(kind: type[Executor], executor: Any, caller: str, **attributes: Any) -> Any:
+    """Return a copy of an executor that is of another kind, too."""
+    if not isinstance(executor, Executor):
+        message = f"{caller} takes an Executor, not {received(executor)}"
+        raise TypeError(message)
+    registry, options, own = executor.__getstate__()
+    own_kind = type(executor)
+    mixed = kind if own_kind is Executor else type(kind.__name__, (kind, own_kind), {})
+    made: Any = object.__new__(mixed)
+    made.__setstate__((registry, options, {**own, **attributes}))
+    return made
+
+
+# --- recording -----------------------------------------------------------------------------------
+
+
+class RecordingExecutor(Executor):
+    """An executor that records its calls; `record` makes it."""
+
+    cassette: _Cassette
+
+    @property
+    def calls(self) -> list[RawCall]:
+        """The calls so far, in the order of their results."""
+        return list(self.cassette.calls)
+
+    def _recorded(self, on_result: OnResult | None) -> OnResult:
+        def write(call: RawCall, result: ToolResult) -> None:
+            give_result(on_result, call, result)
+            self._write(call, result)
+
+        return write
+
+    def _write(self, call: RawCall, result: ToolResult) -> None:
+        """Record a call; the call has its result, whatever goes wrong here."""
+        try:
+            self.cassette.add(call, result)
+        except Exception as error:  # noqa: BLE001  # the file, or the function that keeps secrets out
+            write_log(ERROR, "%s: the call couldn't be recorded", call.name, error=error)
+
+    async def _run_call(
+        self, call: RawCall, hooks: Any, context: Any, confirm: Any, on_progress: Any, on_result: Any
+    ) -> ToolResult:
+        recorded = self._recorded(on_result)
+        return await super()._run_call(call, hooks, context, confirm, on_progress, recorded)
+
+    async def _run_decoded(
+        self,
+        context: Any,
+        on_progress: Any,
+        on_result: OnResult | None,
+        calls: Sequence[DecodedCall],
+        settle: Settle,
+    ) -> list[ToolResult | BaseException]:
+        return await super()._run_decoded(context, on_progress, self._recorded(on_result), calls, settle)
+
+    async def _run_round(
+        self, work: Any, hooks: Any, context: Any, confirm: Any, on_progress: Any, on_result: Any
+    ) -> Any:
+        done = await super()._run_round(work, hooks, context, confirm, on_progress, on_result)
+        # Calls that can't run have their results before the round runs for the first time.
+        if all(call.state in {"pending", "issue"} for call in work.calls):
+            for call in done.calls:
+                if call.state == "issue":
+                    self._write(call.raw, call.result)
+        return done
+
+    def _starts(
+        self,
+        calls: Iterable[RawCall],
+        context: Any,
+        on_progress: Any,
+        confirm: Any,
+        hooks: Any,
+        on_result: OnResult | None = None,
+    ) -> list[tuple[Start, str]]:
+        return super()._starts(calls, context, on_progress, confirm, hooks, self._recorded(on_result))
+
+
+class _Cassette:
+    """A file to which calls are added.
+
+    Attributes:
+        calls: that were recorded, in this process.
+    """
+
+    def __init__(self, path: Path, keep: Callable[[dict[str, Any]], dict[str, Any] | None]) -> None:
+        self.calls: list[RawCall] = []
+        self._path = path
+        self._keep = keep
+        self._lock = Lock()
+
+    def __deepcopy__(self, memo: object) -> _Cassette:
+        return self
+
+    def check(self) -> None:
+        """Check that the file can be written, before the first call runs."""
+        with self._path.open("ab"):
+            pass
+
+    def add(self, call: RawCall, result: ToolResult) -> None:
+        """Write a call and its result.
+
+        Raises:
+            OSError: the file can't be written.
+            ValueError: the line is too long, or isn't JSON.
+        """
+        kept = self._keep(_line_of(call, result))
+        self.calls.append(call)
+        if kept is None:
+            return
+        line = to_json_text(kept).encode("utf-8", "surrogatepass") + b"\n"
+        if len(line) > MAX_LINE:
+            message = f"a call of {call.name} isn't recorded: its line has more than {MAX_LINE:,} bytes"
+            raise ValueError(message)
+        with self._lock:
+            _append(self._path, line)
+
+
+def _line_of(call: RawCall, result: ToolResult) -> dict[str, Any]:
+    told = result.as_dict()
+    parts = told.get("parts")
+    said: dict[str, Any] = {"content": result.content, "is_error": result.is_error, "code": result.code}
+    said |= {"json": copy_json(result.json)} if result.json is not None else {}
+    said |= {"parts": parts} if parts else {}
+    line = {"id": call.id, "name": call.name, "arguments": copy_json(call.arguments), "result": said}
+    return {**line, "is_cut_off": True} if call.is_cut_off else line
+
+
+def _append(path: Path, line: bytes) -> None:
+    """Add a line to a file that others write too: all of it or nothing, and never inside of another line."""
+    with path.open("ab", buffering=0) as file, _locked(file.fileno()):
+        end = file.seek(0, os.SEEK_END)
+        if end and not _ends_line(path, end):
+            line = b"\n" + line  # a process was killed in the middle of a line
+        if file.write(line) != len(line):
+            file.truncate(end)
+            message = f"the cassette {path} is full: no more can be written"
+            raise OSError(message)
+
+
+def _ends_line(path: Path, end: int) -> bool:
+    with path.open("rb") as file:
+        file.seek(end - 1)
+        return file.read(1) == b"\n"
+
+
+@contextmanager
+def _locked(number: int) -> Generator[None]:
+    """Hold the lock of a file that other processes ask for; without locks, a write is one call."""
+    try:
+        from fcntl import LOCK_EX, LOCK_UN, flock
+    except ModuleNotFoundError:  # Windows
+        yield
+        return
+    with suppress(OSError):  # some network file systems have no locks
+        flock(number, LOCK_EX)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            flock(number, LOCK_UN)
+
+
+# --- secrets -------------------------------------------------------------------------------------
+
+
+def _redacting(redact: Any) -> Callable[[dict[str, Any]], dict[str, Any] | None]:
+    """Return what makes a line without secrets.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    if redact is None:
+        return lambda line: line
+    if callable(redact):
+        return lambda line: _checked_line(redact(line))
+    kind = cast("Any", type(redact))
+    is_names = issubclass(kind, Collection) and not issubclass(kind, (str, bytes))
+    if not is_names or not all(isinstance(name, str) for name in redact):
+        message = f"redact is a function or a list of names of arguments, not {received(redact)}"
+        raise TypeError(message)
+    hidden: frozenset[str] = frozenset(redact)
+    return lambda line: _without_secrets(line, hidden)
+
+
+def _checked_line(kept: Any) -> dict[str, Any] | None:
+    if kept is None:
+        return None
+    if is_object(kept) and isinstance(kept.get("name"), str) and "arguments" in kept:
+        return {**kept}
+    message = f"redact returns the line with its name and arguments, or None, not {received(kept)}"
+    raise TypeError(message)
+
+
+def _without_secrets(line: dict[str, Any], hidden: frozenset[str]) -> dict[str, Any]:
+    """Return a line in which the values of some keys are replaced, in its arguments and in its result."""
+    secrets: list[str] = []
+    sent = parsed_arguments(RawCall(None, line["name"], line["arguments"]))
+    arguments, result = _replaced(sent, hidden, secrets), line["result"]
+    json = _replaced(result.get("json"), hidden, secrets)
+    is_changed = json != result.get("json")
+    content = to_json_text(json) if is_changed else result["content"]
+    if isinstance(arguments, str) or (result["is_error"] and secrets):
+        # Broken text may hold a secret anywhere, and so may an error, which shows a part of what was sent.
+        arguments, content = (REDACTED if isinstance(arguments, str) else arguments), REDACTED
+    kept = {**result, "content": content} | ({} if json is None else {"json": json})
+    found = frozenset(secrets)
+    return {**line, "arguments": _without(arguments, found), "result": _without(kept, found)}
+
+
+def _replaced(value: Any, hidden: frozenset[str], secrets: list[str]) -> Any:
+    """Return a value without secrets, which are added to a list as texts."""
+    if is_object(value):
+        found: dict[str, Any] = {}
+        for key, inner in value.items():
+            if key in hidden:
+                _collect(inner, secrets)
+            found[key] = REDACTED if key in hidden else _replaced(inner, hidden, secrets)
+        return found
+    return [_replaced(item, hidden, secrets) for item in value] if is_array(value) else value
+
+
+_LEAST_SECRET: Final = 4
+"""Characters of a secret that is replaced alone; around a shorter one, the whole text is."""
+
+
+def _collect(value: Any, secrets: list[str]) -> None:
+    if is_object(value) or is_array(value):
+        for inner in value.values() if is_object(value) else value:
+            _collect(inner, secrets)
+    elif isinstance(value, (str, int, float)) and not isinstance(value, bool) and value != "":
+        secrets += [str(value), to_json_text(value).strip('"')]
+
+
+def _without(value: Any, secrets: frozenset[str]) -> Any:
+    """Return a value in which no text has a secret, and no number is one."""
+    if is_object(value):
+        return {key: _without(inner, secrets) for key, inner in value.items()}
+    if is_array(value):
+        return [_without(item, secrets) for item in value]
+    if isinstance(value, str):
+        return _text_without(value, secrets)
+    return REDACTED if type(value) in {int, float} and str(value) in secrets else value
+
+
+def _text_without(text: str, secrets: frozenset[str]) -> str:
+    found = sorted([secret for secret in secrets if secret in text], key=len, reverse=True)
+    if any(len(secret) < _LEAST_SECRET for secret in found):
+        return REDACTED
+    for secret in found:
+        text = text.replace(secret, REDACTED)
+    return text
+
+
+# --- playing back --------------------------------------------------------------------------------
+
+
+class PlaybackExecutor(Executor):
+    """An executor that plays a cassette back; `playback` makes it."""
+
+    tape: _Tape
+
+    @property
+    def calls(self) -> list[RawCall]:
+        """The calls so far, in order."""
+        return list(self.tape.calls)
+
+    @property
+    def left(self) -> int:
+        """Number of recorded calls that weren't asked for yet."""
+        return self.tape.left
+
+    async def _run_call(
+        self,
+        call: RawCall,
+        hooks: Any,  # noqa: ARG002  # nothing runs
+        context: Any,  # noqa: ARG002  # nothing runs
+        confirm: Any,  # noqa: ARG002  # nothing runs
+        on_progress: Any,  # noqa: ARG002  # nothing runs
+        on_result: OnResult | None,
+    ) -> ToolResult:
+        result = self.tape.result_of(call)
+        give_result(on_result, call, result)
+        return result
+
+    async def _run_decoded(
+        self,
+        context: Any,  # noqa: ARG002  # nothing runs
+        on_progress: Any,  # noqa: ARG002  # nothing runs
+        on_result: OnResult | None,
+        calls: Sequence[DecodedCall],
+        settle: Settle,
+    ) -> list[ToolResult | BaseException]:
+        found: list[ToolResult | BaseException] = []
+        for place, one in enumerate(calls):
+            settled = None
+            while settled is None:
+                settled = await settle(place, self.tape.result_of(one.call))
+            give_result(on_result, one.call, settled)
+            found.append(settled)
+        return found
+
+    def _starts(
+        self,
+        calls: Iterable[RawCall],
+        context: Any,  # noqa: ARG002  # nothing runs
+        on_progress: Any,  # noqa: ARG002  # nothing runs
+        confirm: Any,  # noqa: ARG002  # nothing runs
+        hooks: Any,  # noqa: ARG002  # nothing runs
+        on_result: OnResult | None = None,
+    ) -> list[tuple[Start, str]]:
+        found = [(call, self.tape.result_of(call)) for call in checked_calls(calls)]
+        return [(_given(on_result, call, result), call.name) for call, result in found]
+
+
+def _given(on_result: OnResult | None, call: RawCall, result: ToolResult) -> Start:
+    async def start() -> ToolResult:
+        give_result(on_result, call, result)
+        return result
+
+    return start
+
+
+def _lines_of(path: Path) -> list[dict[str, Any]]:
+    """Return the lines of a cassette.
+
+    Raises:
+        OSError: the file can't be read.
+        ValueError: it isn't a cassette, or is too large.
+    """
+    if path.stat().st_size > _MOST_BYTES:
+        message = f"the cassette {path} is larger than {_MOST_BYTES:,} bytes"
+        raise ValueError(message)
+    lines: list[dict[str, Any]] = []
+    with path.open("rb") as file:
+        for number, line in enumerate(records_in(file), start=1):
+            if isinstance(line, Unreadable):
+                message = f"{path}, line {line.line}: {line.reason}"
+                raise ValueError(message)  # noqa: TRY004  # what is wrong is the file
+            if not _is_line(line):
+                message = f"{path}, line {number}: this isn't a line of a cassette: {excerpt(line, 200)}"
+                raise ValueError(message)  # what is wrong is the file
+            lines.append(line)
+            if len(lines) > _MOST_CALLS:
+                message = f"the cassette {path} has more than {_MOST_CALLS:,} calls"
+                raise ValueError(message)
+    return lines
+
+
+def _is_line(line: Any) -> bool:
+    result = line.get("result") if is_object(line) else None
+    return (
+        is_object(result)
+        and isinstance(line.get("name"), str)
+        and "arguments" in line
+        and isinstance(result.get("content"), str)
+        and isinstance(result.get("is_error", False), bool)
+        and isinstance(result.get("code"), (str, type(None)))
+    )
+
+
+class _Tape:
+    """The recorded calls, in their order, and which were played back.
+
+    Args:
+        executor: whose tools decode arguments.
+        path: of the cassette, for messages.
+        lines: of the cassette.
+        ignore: names of arguments that don't matter.
+    """
+
+    def __init__(
+        self, executor: Executor, path: str, lines: Iterable[dict[str, Any]], ignore: frozenset[str]
+    ) -> None:
+        self.calls: list[RawCall] = []
+        self._tools = executor.registry
+        self._path = path
+        self._ignore = ignore
+        self._lock = Lock()
+        # By tool: the decoded arguments of each recorded call, and its line; None once it was played back.
+        self._recorded: dict[str, list[tuple[Any, dict[str, Any]]]] = {}
+        self._waiting: dict[tuple[str, str], deque[dict[str, Any]]] = {}
+        self._with_secrets: dict[str, list[list[Any]]] = {}
+        for line in lines:
+            self._add(line)
+
+    def __deepcopy__(self, memo: object) -> _Tape:
+        return self
+
+    def _add(self, line: dict[str, Any]) -> None:
+        name = line["name"]
+        is_cut_off = line.get("is_cut_off") is True
+        arguments = self._normal(RawCall(None, name, line["arguments"], is_cut_off))
+        self._recorded.setdefault(name, []).append((arguments, line))
+        if REDACTED in to_json_text(arguments):
+            self._with_secrets.setdefault(name, []).append([_any_secret(arguments), line])
+        else:
+            self._waiting.setdefault((name, _key(arguments)), deque()).append(line)
+
+    @property
+    def left(self) -> int:
+        """Number of lines that weren't played back."""
+        secrets = [line for lines in self._with_secrets.values() for line in lines]
+        return sum(map(len, self._waiting.values())) + len(secrets)
+
+    def result_of(self, call: RawCall) -> ToolResult:
+        """Return the recorded result of a call.
+
+        Raises:
+            PlaybackError: there is none.
+        """
+        arguments = self._normal(checked_call(call))
+        with self._lock:
+            self.calls.append(call)
+            line = self._taken(call.name, arguments)
+        if line is None:
+            raise PlaybackError(call, self._unknown(call.name, arguments))
+        said = line["result"]
+        found = {key: said[key] for key in ("content", "is_error", "code", "json") if key in said}
+        return ToolResult(call.id, call.name, **found)
+
+    def _taken(self, name: str, arguments: Any) -> dict[str, Any] | None:
+        waiting = self._waiting.get((name, _key(arguments)))
+        if waiting:
+            return waiting.popleft()
+        lines = self._with_secrets.get(name, [])
+        for place, (expected, line) in enumerate(lines):
+            if not differences(expected, arguments):
+                del lines[place]
+                found: dict[str, Any] = line
+                return found
+        return None
+
+    def _normal(self, call: RawCall) -> Any:
+        """Return the decoded arguments of a call as JSON; as they are if they don't fit."""
+        arguments = arguments_to_decode(call)
+        if nests_deeper(arguments, MAX_TEXT_DEPTH):
+            return "nested too deep"
+        if call.is_cut_off:
+            return {"cut off": arguments}
+        try:
+            tool = self._tools[call.name]
+            normal = tool.encode_input(tool.decode(arguments))
+        except (DecodeError, EncodeError, ToolError, ToolNotFoundError, KeyError):
+            normal = arguments
+        if self._ignore and is_object(normal):
+            return {key: value for key, value in normal.items() if key not in self._ignore}
+        return normal
+
+    def _unknown(self, name: str, arguments: Any) -> str:
+        recorded = self._recorded.get(name, [])
+        same = [found for found, _ in recorded if not differences(_any_secret(found), arguments)]
+        called = f"{name} {excerpt(arguments, 200)}"
+        if same:
+            times = "once" if len(same) == 1 else f"{len(same)} times"
+            return f"{self._path} has this call {times}, and that was played back already: {called}"
+        text = f"{self._path} doesn't have the call {called}"
+        if not recorded:
+            near = nearest_names(name, self._recorded, 3)
+            known = [quote(one) for one in near or list(self._recorded)[:10]]
+            others = ", ".join(known) or "nothing"
+            return f"{text}: no call of {quote(name)} is recorded; there are calls of {others}"
+        wrong = [(differences(_any_secret(found), arguments), found) for found, _ in recorded[:1000]]
+        lines, nearest = min(wrong, key=lambda one: len(one[0]))
+        shown = "".join([f"\n  {line}" for line in lines[:20]])
+        return f"{text}. The nearest one is {name} {excerpt(nearest, 200)}; of that, differs:{shown}"
+
+
+def _key(arguments: Any) -> str:
+    from json import dumps
+
+    return dumps(_as_json(arguments), sort_keys=True)
+
+
+def _as_json(value: Any) -> Any:
+    """Return a value in which numbers that are one JSON value are equal."""
+    if is_object(value):
+        return {key: _as_json(inner) for key, inner in value.items()}
+    if is_array(value):
+        return [_as_json(item) for item in value]
+    return int(value) if type(value) is float and value.is_integer() else value
+
+
+def _any_secret(value: Any) -> Any:
+    """Return recorded arguments in which `...` stands for each secret."""
+    if value == REDACTED:
+        return ...
+    if is_object(value):
+        return {key: _any_secret(inner) for key, inner in value.items()}
+    return [_any_secret(item) for item in value] if is_array(value) else value

@@ -1,0 +1,175 @@
+"""What the forms of all providers share in which a script is answered, and how they write arguments."""
+
+from __future__ import annotations
+
+from json import loads
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+from ..codec.partial import GrowingText
+from ..immutable import Value
+from ..json_values import copy_json, is_array, is_object, to_json_text
+from ..tools.calls import RawCall
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterator, Mapping
+
+    from ..providers.provider import Provider
+
+__all__ = [
+    "BROKEN",
+    "Json",
+    "ResponseForm",
+    "Said",
+    "as_text",
+    "as_value",
+    "deltas_of",
+    "members",
+    "pieces_of",
+    "value_or_text",
+    "with_object",
+    "without",
+]
+
+Stop: TypeAlias = Literal["end", "calls", "length", "refused"]
+Json: TypeAlias = dict[str, Any]
+
+_PIECE: Final = 8
+"""Characters of a text, or of the JSON of arguments, that one event of a stream has."""
+
+
+class Said(Value):
+    """One answer of a script, in no provider's form.
+
+    Attributes:
+        parts: texts and calls, in order; the calls have the names on the wire.
+        stop: why the model stopped.
+        refusal: the text of a refusal, or None.
+        number: of the answer, from 1.
+        model: its name.
+    """
+
+    parts: tuple[str | RawCall, ...]
+    stop: Stop
+    refusal: str | None
+    number: int
+    model: str
+
+    @property
+    def text(self) -> str:
+        """All texts."""
+        return "".join([part for part in self.parts if isinstance(part, str)])
+
+    @property
+    def calls(self) -> list[RawCall]:
+        """All calls."""
+        return [part for part in self.parts if isinstance(part, RawCall)]
+
+
+class ResponseForm:
+    """How a family of providers writes a response and its stream.
+
+    Attributes:
+        default: a provider of this form, for a script that names none.
+        paths: what the path of a request ends with; the group `stream` is there if it asks for a stream.
+        content_type: of a stream.
+        key: what each answer has at its top, and no error has.
+        streams: whether a request that says nothing of it asks for a stream.
+    """
+
+    default: Provider
+    paths: re.Pattern[str]
+    content_type = "text/event-stream"
+    key: str
+    streams = False
+
+    def response(self, said: Said) -> Json:
+        """Return the response; arguments may still be text where the provider has an object."""
+        raise NotImplementedError
+
+    def whole(self, response: Json) -> Json:
+        """Return a response as it comes without a stream."""
+        return response
+
+    def events(self, response: Mapping[str, Any]) -> Iterator[Json]:
+        """Yield the events that a response comes in.
+
+        Raises:
+            KeyError, TypeError, AttributeError: it has another form.
+        """
+        raise NotImplementedError
+
+    def error(self, message: str) -> Json:
+        """Return the body of an error."""
+        raise NotImplementedError
+
+    def is_answer(self, response: Mapping[str, Any]) -> bool:
+        """Return whether a response is an answer, and no error."""
+        return is_object(response.get(self.key)) or is_array(response.get(self.key))
+
+    def written(self, event: Json) -> bytes:
+        """Return an event as the bytes of a stream."""
+        named = f"event: {event['type']}\n" if isinstance(event.get("type"), str) else ""
+        return f"{named}data: {to_json_text(event)}\n\n".encode()
+
+    def end(self) -> bytes:
+        """Return what ends a stream."""
+        return b""
+
+
+# --- arguments -----------------------------------------------------------------------------------
+
+BROKEN: Final = object()
+
+
+def as_text(arguments: Any) -> str:
+    """Return arguments as JSON text; text stays as it is."""
+    return arguments if isinstance(arguments, str) else to_json_text(arguments)
+
+
+def as_value(arguments: Any) -> Any:
+    """Return arguments as a JSON value; `BROKEN` for text that isn't JSON."""
+    if arguments is None or (isinstance(arguments, str) and not arguments.strip()):
+        return {}
+    if not isinstance(arguments, str):
+        return copy_json(arguments)
+    try:
+        return loads(arguments)
+    except (ValueError, RecursionError):
+        return BROKEN
+
+
+def value_or_text(arguments: Any) -> Any:
+    """Return arguments as a JSON value, or as they are if they are text that isn't JSON."""
+    value = as_value(arguments)
+    return arguments if value is BROKEN else value
+
+
+def members(text: str) -> Json:
+    """Return the members of a JSON object that are complete in a text that breaks off."""
+    parts = [loads(found) for _, found in GrowingText().read(text)]
+    return dict(zip(parts[::2], parts[1::2], strict=False))
+
+
+def with_object(call: Json, key: str) -> Json:
+    """Return a call whose arguments are an object: of broken text, what had come of it."""
+    return {**call, key: members(call[key])} if isinstance(call.get(key), str) else call
+
+
+def pieces_of(text: str) -> list[str]:
+    """Return the pieces of a text that come one event after the other."""
+    return [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
+
+
+def deltas_of(content: Mapping[str, Any]) -> Iterator[Json]:
+    """Yield an object as parts of it: of each text a piece at a time."""
+    for key, value in content.items():
+        if isinstance(value, str):
+            yield from ({key: piece} for piece in pieces_of(value))
+        elif value is not None:
+            yield {key: value}
+
+
+def without(content: Mapping[str, Any], *keys: str) -> Json:
+    """Return an object without some keys."""
+    return {key: value for key, value in content.items() if key not in keys}

@@ -1,0 +1,86 @@
+"""Hypothesis strategies for what tools return."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..message_text import quote, received
+from ..schema.document import SchemaDocument
+from ..schema.document_codec import DocumentCodec
+from ..tools.tool import Tool
+from .strategies import ValidValues, instances
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+    from ..codec.codec import Codec
+
+__all__ = ["drawn", "results"]
+
+
+def results(tool: Tool[..., Any], /) -> SearchStrategy[Any]:
+    """Generate results of a tool, as its function would return them.
+
+    Args:
+        tool: that declares the type of its result, or has an output schema.
+
+    Returns:
+        A strategy of instances of the type; of JSON values where a JSON Schema document describes the result.
+
+    Raises:
+        TypeError: it isn't a tool.
+        ValueError: it doesn't say what it returns, or nothing fits what it says.
+    """
+    if not isinstance(tool, Tool):  # callers may give a type
+        message = f"results takes a tool, not {received(tool)}"
+        raise TypeError(message)
+    output: Any = tool.output_type
+    if output is None or tool.output_schema() is None:
+        message = (
+            f"the tool {quote(tool.name)} doesn't say what it returns: annotate its result, "
+            "or give its results yourself"
+        )
+        raise ValueError(message)
+    structured = tool.structured_output()
+    if isinstance(output, SchemaDocument):
+        return _json_values(DocumentCodec(output))
+    if structured is None:
+        return instances(output)
+    return _json_values(structured.codec).map(structured.codec.decode)
+
+
+def _json_values(codec: Codec[Any]) -> SearchStrategy[Any]:
+    values = ValidValues(codec.graph, {}).root()
+    if values.is_empty:
+        message = f"no value fits {codec.name}: its constraints leave none, or it never ends"
+        raise ValueError(message)
+    return values.filter(lambda value: not codec.report(value))
+
+
+def drawn(strategy: SearchStrategy[Any], seed: int, number: int) -> list[Any]:
+    """Draw values outside of a property test, the same for the same seed.
+
+    Args:
+        strategy: what to draw from.
+        seed: any integer.
+        number: how many values at most.
+    """
+    import hypothesis
+
+    found: list[Any] = []
+    checks: Any = hypothesis.HealthCheck
+
+    @hypothesis.seed(seed)
+    @hypothesis.settings(
+        max_examples=number,
+        database=None,
+        deadline=None,
+        phases=[hypothesis.Phase.generate],
+        suppress_health_check=list(checks),
+    )
+    @hypothesis.given(strategy)
+    def collect(value: Any) -> None:
+        found.append(value)
+
+    collect()
+    return found

@@ -1,0 +1,351 @@
+"""Cassettes: what is recorded of an executor, and what is played back; with secrets and several processes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from operator_schema import Executor, RawCall, Toolset, Transcript, tool
+from operator_schema.compare.recorded_calls import calls_in, records_in
+from operator_schema.testing import PlaybackError, arguments, assert_calls, near_misses, playback, record
+
+
+@dataclass
+class Order:
+    """An order."""
+
+    id: str
+    total: float
+
+
+ran = []
+
+
+@tool
+def find(order_id: str, limit: int = 3) -> list[Order]:
+    """Find orders."""
+    ran.append(order_id)
+    if order_id == "A0":
+        raise ValueError(order_id)
+    return [Order(order_id, float(limit))]
+
+
+@tool
+def log_in(name: str, password: str) -> dict[str, str]:
+    """Log in."""
+    if name == "nobody":
+        message = f"no user {name} with {password}"
+        raise LookupError(message)
+    return {"token": f"t-{password}", "name": name}
+
+
+@tool(confirm=True)
+def wipe(path: str) -> str:
+    """Wipe a folder."""
+    return f"wiped {path}"
+
+
+TOOLS = Toolset(find, log_in, wipe)
+CALLS = [
+    RawCall("c1", "find", {"order_id": "A7"}),
+    RawCall("c2", "find", '{"order_id": "A7", "limit": 3.0}'),
+    RawCall("c3", "find", {"order_id": "A0"}),
+    RawCall("c4", "find", {"order_id": 7}),
+    RawCall("c5", "find", '{"order_id": '),
+    RawCall("c6", "nobody", {}),
+    RawCall("c7", "wipe", {"path": "x"}),
+    RawCall("c8", "find", '{"order_id": "A7", "lim', is_cut_off=True),
+]
+
+
+def told(result):
+    return result.call_id, result.name, result.content, result.is_error, result.code, result.json
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "calls.jsonl"
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_bytes().splitlines()]
+
+
+@pytest.mark.needs_threads
+def test_what_was_recorded_is_played_back(path):
+    recording = record(Executor(TOOLS), path)
+    results = [recording.run_sync(call) for call in CALLS]
+    assert_calls(recording, CALLS)
+    before = list(ran)
+    playing = playback(path, TOOLS)
+    assert playing.left == len(CALLS)
+    assert [told(playing.run_sync(call)) for call in CALLS] == [told(result) for result in results]
+    assert playing.left == 0
+    assert ran == before
+    assert_calls(playing, CALLS)
+
+
+@pytest.mark.needs_threads
+def test_every_way_to_run_calls_is_recorded_and_played_back(path):
+    async def run(executor):
+        alone = await executor.run(CALLS[0])
+        several = await executor.run(CALLS[1:4])
+        async with executor.stream(CALLS[4:6]) as results:
+            streamed = [result async for result in results]
+        toolset = executor.registry.toolset
+        done = await executor.run(toolset.offer().round([CALLS[0], CALLS[3]]))
+        turn = done.commit(Transcript())
+        return [told(one) for one in (alone, *several, *sorted(streamed, key=str), *turn.results)]
+
+    recorded = asyncio.run(run(record(Executor(TOOLS), path)))
+    before = list(ran)
+    playing = playback(path, Executor(TOOLS))
+    assert asyncio.run(run(playing)) == recorded
+    assert ran == before
+    assert playing.left == 1  # the round knows by itself which of its calls doesn't fit
+    assert len(lines(path)) == 8
+
+
+@pytest.mark.needs_threads
+def test_on_result_of_the_program_is_still_called(path):
+    seen = []
+
+    def see(call, result):
+        seen.append((call.id, result.content))
+
+    record(Executor(TOOLS), path).run_sync(CALLS[0], on_result=see)
+    playback(path, TOOLS).run_sync(CALLS[0], on_result=see)
+    playback(path, TOOLS).run_sync(CALLS[:1], on_result=see)
+    playback(path, TOOLS).run_sync(TOOLS.offer().round(CALLS[:1]), on_result=see)
+    assert seen == [("c1", '[{"id":"A7","total":3.0}]')] * 4
+
+
+def test_equal_calls_get_their_results_in_order(path):
+    with path.open("w") as file:
+        for number in range(3):
+            result = {"content": str(number), "is_error": False}
+            file.write(json.dumps({"name": "find", "arguments": {"order_id": "A7"}, "result": result}) + "\n")
+    playing = playback(path, TOOLS)
+    found = [
+        playing.run_sync(RawCall(None, "find", {"order_id": "A7", "limit": 3})).content for _ in range(3)
+    ]
+    assert found == ["0", "1", "2"]
+    with pytest.raises(PlaybackError, match="has this call 3 times, and that was played back already"):
+        playing.run_sync(CALLS[0])
+
+
+@pytest.mark.needs_threads
+def test_an_unknown_call_shows_the_nearest_recorded_one(path):
+    recording = record(Executor(TOOLS), path)
+    recording.run_sync(CALLS[0])
+    recording.run_sync(RawCall(None, "find", {"order_id": "B1", "limit": 9}))
+    playing = playback(path, TOOLS)
+    call = RawCall(None, "find", {"order_id": "B2", "limit": 9})
+    with pytest.raises(PlaybackError) as raised:
+        playing.run_sync(call)
+    assert str(raised.value) == (
+        f'{path} doesn\'t have the call find {{"order_id": "B2", "limit": 9}}. The nearest one is '
+        'find {"order_id": "B1", "limit": 9}; of that, differs:\n  order_id: expected "B1", got "B2"'
+    )
+    assert raised.value.call == call
+    with pytest.raises(PlaybackError, match='no call of "fnd" is recorded; there are calls of "find"'):
+        playing.run_sync(RawCall(None, "fnd", {}))
+    with pytest.raises(PlaybackError):
+        playing.run_sync([call])
+    with pytest.raises(PlaybackError):
+        playing.run_sync(TOOLS.offer().round([call]))
+
+
+@pytest.mark.needs_threads
+def test_arguments_that_do_not_matter_are_ignored(path):
+    record(Executor(TOOLS), path).run_sync(CALLS[0])
+    call = RawCall(None, "find", {"order_id": "A7", "limit": 99})
+    assert playback(path, TOOLS, ignore=["limit"]).run_sync(call).json == [{"id": "A7", "total": 3.0}]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.needs_threads
+@given(sent=arguments(find) | near_misses(find))
+def test_any_call_is_played_back(path, sent):
+    path.unlink(missing_ok=True)
+    call = RawCall("c1", "find", sent)
+    result = record(Executor(TOOLS), path).run_sync(call)
+    assert told(playback(path, TOOLS).run_sync(call)) == told(result)
+    with path.open("rb") as file:
+        (line,) = records_in(file)
+    assert [found.name for found in calls_in(line)] == ["find"]
+
+
+# --- secrets -------------------------------------------------------------------------------------
+
+
+@pytest.mark.needs_threads
+@pytest.mark.parametrize("password", ["hunter2-and-more", 'a"b\\c\n', "x" * 5000, "123"])
+@pytest.mark.parametrize("form", [dict, json.dumps])
+@pytest.mark.parametrize("user", ["ann", "nobody"])
+def test_secrets_stay_out_of_the_cassette(path, password, form, user):
+    executor = record(Executor(TOOLS, show_errors="message"), path, redact=["password", "token"])
+    call = RawCall("c1", "log_in", form({"name": user, "password": password}))
+    executor.run_sync(call)
+    executor.run_sync(
+        RawCall("c2", "log_in", form({"name": user, "password": password, "extra": [password]}))
+    )
+    executor.run_sync(RawCall("c3", "log_in", json.dumps({"name": user, "password": password})[:-1]))
+    text = path.read_text()
+    assert password[:8] not in text
+    assert json.dumps(password)[1:9] not in text
+    assert len(lines(path)) == 3
+    played = playback(path, TOOLS).run_sync(RawCall("c9", "log_in", {"name": user, "password": "other"}))
+    assert played.is_error == (user == "nobody")
+    if user == "ann":
+        assert played.json == {"token": "[redacted]", "name": "ann"}
+
+
+@pytest.mark.needs_threads
+def test_a_function_decides_what_is_kept(path):
+    def keep(line):
+        return (
+            None if line["name"] == "log_in" else {**line, "result": {"content": "kept", "is_error": False}}
+        )
+
+    executor = record(Executor(TOOLS), path, redact=keep)
+    executor.run_sync(RawCall("c1", "log_in", {"name": "ann", "password": "hunter2"}))
+    executor.run_sync(CALLS[0])
+    assert [line["name"] for line in lines(path)] == ["find"]
+    assert playback(path, TOOLS).run_sync(CALLS[0]).content == "kept"
+
+
+@pytest.mark.needs_threads
+@pytest.mark.parametrize("kept", ["text", {}, {"name": 3}, ZeroDivisionError])
+def test_where_redacting_fails_nothing_is_written(path, kept, caplog):
+    def keep(line):
+        if isinstance(kept, type):
+            raise kept(line["name"])
+        return kept
+
+    result = record(Executor(TOOLS), path, redact=keep).run_sync(CALLS[0])
+    assert not result.is_error
+    assert path.read_bytes() == b""
+    assert "find: the call couldn't be recorded" in caplog.text
+
+
+@pytest.mark.parametrize("redact", ["password", 3, [3], b"x"])
+def test_redact_is_a_function_or_names(path, redact):
+    with pytest.raises(TypeError, match="redact is a function or a list of names"):
+        record(Executor(TOOLS), path, redact=redact)
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+WRITER = """
+import sys
+from operator_schema import Executor, RawCall, tool
+from operator_schema.testing import record
+
+@tool
+def say(text: str) -> str:
+    "Say it."
+    return text
+
+executor = record(Executor(say, threads=False), sys.argv[1])
+for number in range(60):
+    executor.run_sync(RawCall(None, "say", {"text": sys.argv[2] * 20_000}))
+"""
+
+
+@pytest.mark.slow("starts two processes")
+@pytest.mark.needs_process
+def test_two_processes_never_mix_their_lines(path):
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, str(path), letter], stderr=subprocess.PIPE)
+        for letter in "ab"
+    ]
+    for writer in writers:
+        _, errors = writer.communicate(timeout=120)
+        assert (writer.returncode, errors) == (0, b"")
+    found = lines(path)
+    assert len(found) == 120
+    assert {line["result"]["content"] for line in found} == {"a" * 20_000, "b" * 20_000}
+
+
+@pytest.mark.needs_threads
+def test_threads_never_mix_their_lines(path):
+    executor = record(Executor(TOOLS), path)
+    threads = [
+        threading.Thread(target=lambda: [executor.run_sync(CALLS[0]) for _ in range(20)]) for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(lines(path)) == 80
+
+
+@pytest.mark.needs_threads
+def test_a_line_that_was_cut_does_not_swallow_the_next_one(path):
+    path.write_bytes(b'{"name": "find", "arg')
+    record(Executor(TOOLS), path).run_sync(CALLS[0])
+    second = path.read_bytes().splitlines()[1]
+    assert json.loads(second)["name"] == "find"
+    with pytest.raises(ValueError, match="line 1: it isn't JSON"):
+        playback(path, TOOLS)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("3", "line 1: this isn't a line of a cassette: 3"),
+        ('{"name": "find", "arguments": {}}', "this isn't a line of a cassette"),
+        ('{"name": 3, "arguments": {}, "result": {"content": ""}}', "this isn't a line of a cassette"),
+        ('{"name": "find", "arguments": {}, "result": {"content": 3}}', "this isn't a line of a cassette"),
+        (
+            '{"name": "find", "arguments": {}, "result": {"content": "", "code": 3}}',
+            "isn't a line of a cassette",
+        ),
+        ("[" * 100_000, "isn't JSON"),
+    ],
+)
+def test_a_file_of_something_else_is_refused(path, text, why):
+    path.write_text(text)
+    with pytest.raises(ValueError, match=why):
+        playback(path, TOOLS)
+
+
+def test_a_file_that_cannot_be_read_or_written_is_told_before_a_call_runs(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        playback(tmp_path / "none.jsonl", TOOLS)
+    with pytest.raises(FileNotFoundError):
+        record(Executor(TOOLS), tmp_path / "none" / "calls.jsonl")
+
+
+def test_only_an_executor_is_recorded(path):
+    with pytest.raises(TypeError, match="record takes an Executor, not"):
+        record(TOOLS, path)
+
+
+def test_a_subclass_stays_one(path):
+    class Own(Executor):
+        pass
+
+    executor = record(Own(TOOLS), path)
+    assert isinstance(executor, Own)
+    assert isinstance(executor.with_(timeout=3), Own)
+    executor.with_(timeout=3).run_sync(RawCall("c1", "nobody", {}))
+    assert len(lines(path)) == 1
+
+
+@pytest.mark.needs_threads
+def test_arguments_that_nest_too_deep_are_refused_without_a_crash(path):
+    deep: object = "x"
+    for _ in range(5000):
+        deep = [deep]
+    path.write_text("")
+    with pytest.raises(PlaybackError):
+        playback(path, TOOLS).run_sync(RawCall("c1", "find", {"order_id": deep}))
