@@ -11,7 +11,7 @@ from ..message_text import clip
 from ..rounds import RoundError, call_text
 from .forms import form_of
 from .readings import finding_as_dict
-from .running import result_as_dict, undecided
+from .run_call import result_as_dict, undecided
 
 if TYPE_CHECKING:
     from ..rounds import Round, SqliteStore, ToolCall

@@ -120,7 +120,7 @@ def test_a_decision_of_somebody_else_comes_first(subject, store):
     round_id = wait(store, REFUND)
     work = store.load(round_id, help_desk.toolset)
     decide(subject, store, Decision(round_id, 0, "reject", "no"))
-    with pytest.raises(Exception, match="meanwhile"):
+    with pytest.raises(Exception, match="in the meantime"):
         store.claim(work.approve(0))
 
 
