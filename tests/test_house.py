@@ -93,3 +93,11 @@ def test_the_counter_finds_what_it_is_for():
     assert "codec/example.py" not in found  # loaded when it is needed
     assert "codec/shortcuts.py" not in found  # public names of the package
     assert "introspect/walk.py" not in found  # the entrance of its room, which the codec uses
+
+
+def test_no_two_files_of_tests_share_their_name():
+    """Folders of tests aren't packages: pytest would refuse the second file."""
+    apart = {"frameworks", "extras", "matrix"}  # these run in environments of their own
+    files = [path for path in (ROOT / "tests").rglob("test_*.py") if not apart.intersection(path.parts)]
+    names = sorted(path.name for path in files)
+    assert [name for name in set(names) if names.count(name) > 1] == []

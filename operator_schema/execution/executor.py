@@ -437,7 +437,7 @@ class Executor:
             options: as for `run`.
 
         Raises:
-            RuntimeError: it would wait for ever, because calls that wait for it, or for the event loop of
+            RuntimeError: it would wait forever, because calls that wait for it, or for the event loop of
                 this thread, hold all places under `max_concurrency`.
         """
         run: Any = self.run  # its overloads know the kind of work

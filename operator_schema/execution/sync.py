@@ -44,7 +44,7 @@ def wait_for(start: Callable[[], Coroutine[Any, Any, T]], slots: Slots, *, needs
         What it returns.
 
     Raises:
-        RuntimeError: it would wait for ever.
+        RuntimeError: it would wait forever.
     """
     backends, waiting = running_backends(), waiting_backends()
     place = slots.place_of_thread()

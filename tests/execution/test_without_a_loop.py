@@ -123,7 +123,7 @@ def test_it_is_refused_where_the_caller_holds_the_only_place():
         return executor.run_sync(CALL).content
 
     result = executor.run_sync(RawCall("0", "inline"))
-    assert "would wait for ever" in str(result.details["exception"])
+    assert "would wait forever" in str(result.details["exception"])
     assert executor.run_sync(CALL).content == "pong"
 
 
