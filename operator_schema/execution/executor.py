@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..rounds.named_tools import Member
     from ..tools.calls import DecodedCall, Executable, OnResult, Settle
     from ..tools.failures import ClassSet
-    from .backends import Start
+    from .async_libraries import Start
     from .confirmation import Confirm
     from .stream import OnProgress, ResultStream
 

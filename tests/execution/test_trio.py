@@ -14,7 +14,7 @@ import pytest
 from executor_samples import SOON, gone
 
 from operator_schema import CallError, Executor, RawCall, skip, tool
-from operator_schema.execution.backends import current_backend, is_cancellation
+from operator_schema.execution.async_libraries import current_backend, is_cancellation
 from operator_schema.types import Progress
 
 trio = pytest.importorskip("trio", reason="WebAssembly has no event loop for trio")
