@@ -172,7 +172,7 @@ def _store(options: Mapping[str, Any]) -> SqliteStore | None:
     if variable is not None:
         secret = os.environ.pop(variable, None)  # what tools start needn't know it
         if secret is None:
-            message = f"the variable {escape(variable)} with the secret isn't set"
+            message = f"the variable {escape(variable)}, which should hold the secret, isn't set"
             raise WrongUse(message)
     return SqliteStore(path, secret=None if secret is None else secret.encode())
 

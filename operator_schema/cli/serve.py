@@ -212,7 +212,10 @@ def _tell_lacking(own: Handlers, context: Mapping[Any, Any] | None, err: Output)
     of_all = f"of {count(len(registry), 'tool')}"
     empty = [tool.name for tool in registry if not tool.has_function]
     if empty:
-        err.report("", f"{len(empty)} {of_all} will fail, without a function to run: {listed(empty, _SHOWN)}")
+        err.report(
+            "",
+            f"{len(empty)} {of_all} will fail, because they have no function to run: {listed(empty, _SHOWN)}",
+        )
     found = own.missing_context()
     if not found:
         return

@@ -218,7 +218,7 @@ def call(
                 answers = person.answers(tool, result, answers)
     except SystemExit as stop:  # of the tool, whose status would be taken for ours
         ended = f"SystemExit: {stop.code}" if stop.code is not None else "SystemExit"
-        err.report("", f"{tool.name} failed: it asked for the end of the process ({ended})")
+        err.report("", f"{tool.name} failed: it tried to end the process ({ended})")
         return 1
     status = _tell(result, tool, out, err)
     if status and person is None and missing_of(tool, raw):

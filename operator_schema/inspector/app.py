@@ -89,7 +89,7 @@ _REASONS = {
     403: "this page may not ask the inspector",
     408: "the request took too long to arrive",
     413: "the request is too large",
-    415: "a request that changes something is JSON",
+    415: "a request that changes something has to be JSON",
     421: "this Host isn't served here",
 }
 
@@ -360,7 +360,7 @@ class _Answers:
         if asked.agreement is not None and self._agreements.take(asked.agreement, version, round_id, texts):
             return _json(await run_round(subject, store, round_id))
         if not texts:
-            message = "no call of this round is to be run"
+            message = "this round has no approved call to run"
             raise DecisionError(message)
         agreement = self._agreements.offer(version, round_id, texts)
         return _json({"question": "\n\n".join(texts), "agreement": agreement})

@@ -157,7 +157,7 @@ async def run_round(subject: Subject, store: SqliteStore, round_id: str) -> dict
     executor = subject.executor.with_(store=store)
     work = await asyncio.to_thread(load_round, subject, store, round_id)
     if not work.pending:
-        message = "no call of this round is to be run"
+        message = "this round has no approved call to run"
         raise DecisionError(message)
     try:
         return round_as_dict(await executor.run(work, context=subject.context, confirm=undecided))

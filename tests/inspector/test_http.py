@@ -360,7 +360,7 @@ def test_a_waiting_call_is_approved_and_runs_at_the_second_click(serve, subject,
     assert served.get("state")["waiting"] == 1
     (shown,) = served.get("waiting")["rounds"]
     assert shown["calls"][0]["state"] == "deferred"
-    assert "no call" in served.post("waiting/run", {"round_id": work.id}, 409)["problem"]
+    assert "no approved call" in served.post("waiting/run", {"round_id": work.id}, 409)["problem"]
     decision = {"round_id": work.id, "call": 0, "action": "approve"}
     assert served.post("waiting/decide", decision)["pending"] == 1
     asked = served.post("waiting/run", {"round_id": work.id})
