@@ -45,7 +45,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 ENGINE = (
     *("introspect", "codec", "schema", "tools", "rounds", "execution", "foreign", "pitfalls"),
-    *("test_limits", "test_lint", "test_lint_meanings", "test_docs", "test_first_examples"),
+    *("test_limits", "test_lint", "test_lint_meanings", "test_docs", "test_first_examples", "test_arms"),
     *("test_schema", "test_schema_styles", "test_errors", "test_value"),
     *("documents", "test_keywords", "test_renderer", "adapters/test_framework_changes"),
     *("providers/test_dialects", "providers/test_families", "providers/test_leaf_schemas"),

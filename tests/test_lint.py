@@ -251,7 +251,7 @@ def test_where_strictness_is_left_to_the_provider_notes_say_what_isnt_strict():
         "without strict for OpenAI Chat Completions: it is an object with free keys, which "
     )
     assert second == "without strict for Mistral: no strict mode of Mistral is known"
-    with pytest.raises(TypeError, match='strict is True, False or "auto", not string "yes"'):
+    with pytest.raises(TypeError, match='strict must be True, False or "auto", not string "yes"'):
         lint([good], [openai_chat], strict="yes")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import uuid
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -180,6 +181,15 @@ def test_what_would_grow_without_end_is_refused():
     with pytest.raises(SchemaError, match="more than 10,000 schemas") as caught:
         json_schema(wide, inline=True)
     assert "Leave inline out" in caught.value.findings[0].remedy
+
+
+def test_leaves_count_among_the_schemas_that_are_written_out():
+    made: Any = uuid.UUID
+    for level in range(7):
+        fields = {f"field_{number}": made for number in range(4)}
+        made = dataclass(type(f"Level{level}", (), {"__annotations__": fields}))
+    with pytest.raises(SchemaError, match="more than 10,000 schemas"):
+        json_schema(made, inline=True)
 
 
 # --- leaves, whose schemas anybody may have written ---------------------------------------------

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from ..rounds import Registry
     from ..tools import Part, Tool, ToolOptions
 
-__all__ = ["ServerTools", "described_tools", "part_of", "tools_from"]
+__all__ = ["ServerTools", "client_of", "described_tools", "part_of", "tools_from"]
 
 
 _SHOWN = 200
@@ -305,6 +305,19 @@ async def _listed(session: ClientSession | Client) -> list[types.Tool]:
     return list(found.values())[:_MAX_TOOLS]
 
 
+def client_of(source: str | Sequence[str]) -> Client:
+    """Return a client of a server, which connects when it is entered.
+
+    Args:
+        source: the URL of a server, or the words of a command that starts one.
+    """
+    from mcp import Client, StdioServerParameters
+
+    if isinstance(source, str):
+        return Client(source)
+    return Client(StdioServerParameters(command=source[0], args=[*source[1:]]))
+
+
 async def described_tools(source: str | Sequence[str]) -> list[dict[str, Any]]:
     """Ask a server which tools it has, and end the connection.
 
@@ -314,12 +327,7 @@ async def described_tools(source: str | Sequence[str]) -> list[dict[str, Any]]:
     Returns:
         The tools as the server describes them: the items of the result of `tools/list`, of all pages.
     """
-    from mcp import Client, StdioServerParameters
-
-    command = (
-        None if isinstance(source, str) else StdioServerParameters(command=source[0], args=[*source[1:]])
-    )
-    async with Client(str(source) if command is None else command) as client:
+    async with client_of(source) as client:
         listed = await _listed(client)
     return [each.model_dump(mode="json", by_alias=True, exclude_none=True) for each in listed]
 

@@ -72,7 +72,7 @@ def decode_lines(
             in each line in whatever form they were recorded.
         source: path or paths of files: JSON lines, compressed with gzip or zstd or not, one JSON value,
             Parquet, or a store of rounds. `*` in a path stands for any text.
-        repair: whether what can be read in one way only is put right; a codec has its own option.
+        repair: whether what can be read in one way only is corrected; a codec has its own option.
         json_text: as for `arrow_schema`.
         decimals: as for `arrow_schema`.
         engine: `plain`, `dask` or `ray`. But for one process, type and tools have to be importable.

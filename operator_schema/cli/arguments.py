@@ -39,6 +39,7 @@ __all__ = [
     "TargetCommand",
     "complete_files",
     "complete_target",
+    "context_option",
     "factory_of",
     "given_to_factory",
     "json_option",
@@ -159,6 +160,12 @@ class NearChoice(_TextChoice):
         if meant:
             self.fail(f"there is no {escape(value)}; did you mean {' or '.join(meant)}?", param, ctx)
         return super().convert(value, param, ctx)
+
+
+def context_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--context`, which says what is injected into tools."""
+    about = "A mapping to inject, or what makes or opens one."
+    return click.option("--context", type=NAME, metavar="MODULE:NAME", help=about)(command)
 
 
 def traceback_option(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -200,7 +200,7 @@ def read_file(file: str) -> str:
         message = f"can't read {escape(file)}: {error.strerror}"
         raise WrongUse(message) from None
     except UnicodeDecodeError:
-        message = f"{escape(file)} isn't UTF-8, so it stays as it is"
+        message = f"{escape(file)} isn't UTF-8, so it wasn't changed"
         raise WrongUse(message) from None
 
 
@@ -264,12 +264,12 @@ def _checked(file: str, text: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         reason = escape(clip(str(error), _MESSAGE))
         message = (
-            f"{escape(file)} isn't JSON, so it stays as it is: {reason}. "
+            f"{escape(file)} isn't JSON, so it wasn't changed: {reason}. "
             "Correct it (comments aren't JSON), or paste what --print-config prints without --write"
         )
         raise WrongUse(message) from None
     if not is_object(document):
-        message = f"{escape(file)} isn't a JSON object, so it stays as it is"
+        message = f"{escape(file)} isn't a JSON object, so it wasn't changed"
         raise WrongUse(message)
     return document
 
@@ -383,7 +383,7 @@ def _with_table(file: str, text: str, config: Mapping[str, Any]) -> str:
     except ValueError:
         is_added = False
     if not is_added:
-        message = f"{escape(file)} has its servers in one line, so it stays as it is: paste what is printed"
+        message = f"{escape(file)} has its servers in one line, so it wasn't changed: paste what is printed"
         raise WrongUse(message)
     return after
 
@@ -393,5 +393,5 @@ def _read_toml(file: str, text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         reason = escape(clip(str(error), _MESSAGE))
-        message = f"{escape(file)} isn't TOML, so it stays as it is: {reason}"
+        message = f"{escape(file)} isn't TOML, so it wasn't changed: {reason}"
         raise WrongUse(message) from None

@@ -14,11 +14,12 @@ from ..errors import DuplicateToolError, StoreError
 from ..inspector import is_url
 from ..json_values import is_array
 from ..message_text import clip, escape
-from .arguments import NAME, REGISTRY, TargetCommand, given_to_factory, traceback_option
+from .arguments import REGISTRY, TargetCommand, context_option, given_to_factory, traceback_option
 from .contexts import OpenContexts
 from .lookup import ObjectName, find_context, find_offered, why_no_tools
 from .modules import SourceFiles, WrongUse
 from .output import count
+from .sources import first_error
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
@@ -60,9 +61,7 @@ examples:
 )
 @click.argument("target", type=REGISTRY, required=False, metavar="MODULE[:REGISTRY]|URL")
 @click.option("--mcp", "server", metavar="COMMAND", help="The command, or URL, of an MCP server to inspect.")
-@click.option(
-    "--context", type=NAME, metavar="MODULE:NAME", help="A mapping to inject, or what makes or opens one."
-)
+@context_option
 @click.option(
     "--calls",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -125,13 +124,13 @@ def inspect_tools(outputs: tuple[Output, Output], /, target: ObjectName | None, 
 
 def _check_installed() -> None:
     try:
-        from ..inspector import serving
+        from ..inspector import app
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in _NEEDED:
             raise
         message = "inspect needs starlette and uvicorn: pip install 'operator-schema[inspector]'"
         raise WrongUse(message) from None
-    del serving
+    del app
 
 
 def _kept(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -173,7 +172,7 @@ def _store(options: Mapping[str, Any]) -> SqliteStore | None:
     if variable is not None:
         secret = os.environ.pop(variable, None)  # what tools start needn't know it
         if secret is None:
-            message = f"the variable {escape(variable)} with the secret isn't set"
+            message = f"the variable {escape(variable)}, which should hold the secret, isn't set"
             raise WrongUse(message)
     return SqliteStore(path, secret=None if secret is None else secret.encode())
 
@@ -232,10 +231,8 @@ async def _server_inspected(place: Any, options: Mapping[str, Any]) -> AsyncGene
 
 
 def _reason(error: BaseException) -> str:
-    """Return why a server can't be used, from within the groups that task groups make."""
-    found: Any = error
-    while issubclass(type(found), BaseExceptionGroup):
-        found = found.exceptions[0]
+    """Return why a server can't be used."""
+    found = first_error(error)
     text = clip(escape(str(found)), _MESSAGE_LENGTH)
     return text or ("it doesn't answer" if isinstance(found, TimeoutError) else type(found).__name__)
 

@@ -15,11 +15,11 @@ from ..errors import DuplicateToolError, MissingContextError
 from ..immutable import Value
 from ..message_text import escape, listed
 from .arguments import (
-    NAME,
     REGISTRY,
     SECONDS,
     NearChoice,
     TargetCommand,
+    context_option,
     factory_of,
     given_to_factory,
     traceback_option,
@@ -83,9 +83,7 @@ examples:
 @click.option("--allow-origin", metavar="URL", multiple=True, help="Web page that may send requests.")
 @click.option("--name", help="Name of the server (default: that of the module).")
 @click.option("--server-version", metavar="TEXT", help="Its version (default: __version__ of the module).")
-@click.option(
-    "--context", type=NAME, metavar="MODULE:NAME", help="A mapping to inject, or what makes or opens one."
-)
+@context_option
 @click.option(
     "--timeout",
     metavar="SECONDS",
@@ -214,7 +212,10 @@ def _tell_lacking(own: Handlers, context: Mapping[Any, Any] | None, err: Output)
     of_all = f"of {count(len(registry), 'tool')}"
     empty = [tool.name for tool in registry if not tool.has_function]
     if empty:
-        err.report("", f"{len(empty)} {of_all} will fail, without a function to run: {listed(empty, _SHOWN)}")
+        err.report(
+            "",
+            f"{len(empty)} {of_all} will fail, because they have no function to run: {listed(empty, _SHOWN)}",
+        )
     found = own.missing_context()
     if not found:
         return

@@ -12,6 +12,7 @@ from ..compare.snapshot import SnapshotError, read_snapshot, read_tools, snapsho
 from ..errors import SchemaError
 from ..findings import Finding
 from ..immutable import Value
+from ..inspector import is_url
 from ..message_text import clip, escape
 from ..schema.document_codec import DocumentCodec
 from ..tools import Tool, document_tool
@@ -31,6 +32,7 @@ __all__ = [
     "ToolSource",
     "described_tools_of",
     "empty_list",
+    "first_error",
     "is_server",
     "snapshot_at",
     "snapshot_in",
@@ -202,7 +204,7 @@ def _not_run(**arguments: Any) -> None:
 
 def is_server(target: str) -> bool:
     """Return whether a target is an MCP server."""
-    return target.startswith((MCP, "http://", "https://"))
+    return target.startswith(MCP) or is_url(target)
 
 
 def _definitions_of(target: str) -> Any:
@@ -273,11 +275,11 @@ def _read(data: Any, name: str) -> Snapshot:
 def _listed_by(target: str) -> list[dict[str, Any]]:
     """Return the tools that an MCP server lists."""
     try:
-        source = target if target.startswith("http") else shlex.split(target.removeprefix(MCP))
+        source = target if is_url(target) else shlex.split(target.removeprefix(MCP))
     except ValueError as error:
         message = f"{escape(target)} isn't a command: {error}"
         raise WrongUse(message) from None
-    if source and source[0].startswith(("http://", "https://")):
+    if source and is_url(source[0]):
         message = f"write the URL without mcp: {escape(source[0])}"
         raise WrongUse(message)
     if not source:
@@ -306,8 +308,13 @@ def _listed_by(target: str) -> list[dict[str, Any]]:
 
 
 def _reason(error: BaseException) -> str:
-    """Return the first fault that isn't a group of others."""
+    error = first_error(error)
+    return f"{type(error).__name__}: {error}".rstrip(": ")
+
+
+def first_error(error: BaseException) -> BaseException:
+    """Return the first error that isn't a group of others, such as task groups make."""
     while isinstance(error, BaseExceptionGroup):
         group = cast("BaseExceptionGroup[BaseException]", error)
         error = group.exceptions[0]
-    return f"{type(error).__name__}: {error}".rstrip(": ")
+    return error

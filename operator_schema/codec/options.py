@@ -54,7 +54,7 @@ def checked_options(given: Mapping[str, Any]) -> dict[str, Any]:
 def _name(value: Any) -> Any:
     if value is None or isinstance(value, str):
         return value
-    message = f"name is a string, not {received(value)}"
+    message = f"name must be a string, not {received(value)}"
     raise ValueError(message)
 
 
@@ -72,7 +72,7 @@ def _unknown_fields(value: Any) -> Any:
         return value
     near = nearest(value, choices) if isinstance(value, str) else None
     hint = f"; did you mean {near!r}?" if near else ""
-    message = f"unknown_fields is 'ignore' or 'reject', not {received(value)}{hint}"
+    message = f"unknown_fields must be 'ignore' or 'reject', not {received(value)}{hint}"
     raise ValueError(message)
 
 
@@ -81,7 +81,7 @@ def _leaves(value: Any) -> Any:
     for leaf in leaves:
         if not isinstance(leaf, SchemaLeaf):
             came = f"the class {name_of(leaf)}" if isinstance(leaf, type) else received(leaf)
-            message = f"leaves are SchemaLeaf values, not {came}"
+            message = f"leaves must be SchemaLeaf values, not {came}"
             raise ValueError(message)  # noqa: TRY004  # one exception for every option
     return leaves
 
@@ -96,14 +96,14 @@ def _namespace(value: Any) -> Any:
 def _depth(value: Any) -> Any:
     if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
         return int.__pos__(value)  # of a subclass, the plain number
-    message = f"max_depth is an integer of at least 1, not {received(value)}"
+    message = f"max_depth must be an integer of at least 1, not {received(value)}"
     raise ValueError(message)
 
 
 def _parser(value: Any) -> Any:
     if value is None or callable(value):
         return value
-    message = f"json_loads is a function such as orjson.loads, not {received(value)}"
+    message = f"json_loads must be a function such as orjson.loads, not {received(value)}"
     raise ValueError(message)
 
 
@@ -111,7 +111,7 @@ def _flag(name: str) -> Callable[[Any], Any]:
     def check(value: Any) -> Any:
         if isinstance(value, bool):
             return value
-        message = f"{name} is True or False, not {received(value)}"
+        message = f"{name} must be True or False, not {received(value)}"
         raise ValueError(message)  # one exception for every option
 
     return check

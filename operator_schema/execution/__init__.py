@@ -11,8 +11,8 @@ from ..lazy import lazy_names
 
 if TYPE_CHECKING:
     from .around import Execution as Execution
-    from .backends import current_backend as current_backend
-    from .backends import person_answers as person_answers
+    from .async_libraries import current_backend as current_backend
+    from .async_libraries import person_answers as person_answers
     from .confirmation import Confirm as Confirm
     from .executor import Executor as Executor
     from .options import check_confirm as check_confirm
@@ -22,7 +22,7 @@ else:
         __name__,
         {
             ".around": "Execution",
-            ".backends": "current_backend person_answers",
+            ".async_libraries": "current_backend person_answers",
             ".options": "check_confirm",
             ".executor": "Executor",
         },

@@ -10,12 +10,12 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
-from .backends import current_backend
+from .async_libraries import current_backend
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Hashable, Iterable
 
-    from .backends import Signal
+    from .async_libraries import Signal
 
 __all__ = ["PLACE", "BlockedLoops", "Place", "Slots", "blocked"]
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..rounds.named_tools import Member
     from ..tools.calls import DecodedCall, Executable, OnResult, Settle
     from ..tools.failures import ClassSet
-    from .backends import Start
+    from .async_libraries import Start
     from .confirmation import Confirm
     from .stream import OnProgress, ResultStream
 
@@ -437,7 +437,7 @@ class Executor:
             options: as for `run`.
 
         Raises:
-            RuntimeError: it would wait for ever, because calls that wait for it, or for the event loop of
+            RuntimeError: it would wait forever, because calls that wait for it, or for the event loop of
                 this thread, hold all places under `max_concurrency`.
         """
         run: Any = self.run  # its overloads know the kind of work

@@ -19,7 +19,7 @@ from ..tools.injection import RawArguments
 from ..tools.metadata import LEAST_CONTENT
 from ..tools.output import items_of
 from ..tools.signature import close_awaitable, is_awaitable
-from .backends import Tasks, current_backend, is_cancellation
+from .async_libraries import Tasks, current_backend, is_cancellation
 from .concurrency import PLACE, Place
 from .threads import Threads, lent_thread
 

@@ -12,7 +12,7 @@ from ..tools.calls import ToolResult
 from ..tools.failures import ERROR, results_of, write_log
 from ..tools.injection import Progress, ProgressUpdate, connect
 from ..tools.signature import close_awaitable, is_awaitable
-from .backends import current_backend
+from .async_libraries import current_backend
 
 if TYPE_CHECKING:
     from collections.abc import Callable, MutableMapping, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from ..tools.calls import RawCall
-    from .backends import Job, Signal, Start
+    from .async_libraries import Job, Signal, Start
 
     Context = Mapping[Any, Any]
     OnProgress = Callable[[RawCall, ProgressUpdate], object]

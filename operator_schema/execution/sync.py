@@ -8,7 +8,7 @@ from contextvars import copy_context
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .backends import asyncio_backend, running_backends, waiting_backends
+from .async_libraries import asyncio_backend, running_backends, waiting_backends
 from .concurrency import blocked
 from .threads import LENT, LentThread, loops_waiting_here
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from contextvars import Context
     from queue import SimpleQueue
 
-    from .backends import Backend, Ready, Start
+    from .async_libraries import Backend, Ready, Start
     from .concurrency import Slots
 
 __all__ = ["wait_for"]
@@ -44,7 +44,7 @@ def wait_for(start: Callable[[], Coroutine[Any, Any, T]], slots: Slots, *, needs
         What it returns.
 
     Raises:
-        RuntimeError: it would wait for ever.
+        RuntimeError: it would wait forever.
     """
     backends, waiting = running_backends(), waiting_backends()
     place = slots.place_of_thread()

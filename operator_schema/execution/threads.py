@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from ..tools.failures import WARNING, write_log
 from ..tools.signature import close_awaitable
-from .backends import current_backend
+from .async_libraries import current_backend
 from .concurrency import PLACE, Slots
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextvars import Context
 
-    from .backends import Signal
+    from .async_libraries import Signal
 
 __all__ = [
     "LENT",

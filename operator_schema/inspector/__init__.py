@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from ..lazy import lazy_names
 
 if TYPE_CHECKING:
+    from .app import serve_inspector as serve_inspector
     from .servers import is_url as is_url
     from .servers import server_tools as server_tools
-    from .serving import serve_inspector as serve_inspector
     from .subject import Inspector as Inspector
     from .subject import Subject as Subject
     from .subject import subject_of as subject_of
@@ -21,7 +21,7 @@ else:
         __name__,
         {
             ".servers": "is_url server_tools",
-            ".serving": "serve_inspector",
+            ".app": "serve_inspector",
             ".subject": "Inspector Subject subject_of",
         },
     )

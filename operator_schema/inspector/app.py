@@ -1,18 +1,25 @@
-"""Which questions can the page ask, and how are they answered?"""
+"""Which questions can the page ask, which requests reach it, and how is it served on this machine alone?"""
 
 from __future__ import annotations
 
 import asyncio
+import hmac
 import json
+import secrets
 from dataclasses import dataclass, field
+from hashlib import sha256
+from http.cookies import CookieError, SimpleCookie
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from urllib.parse import parse_qs
 
+import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from ..adapters.http_requests import body_of, headers_of, listen, refuse, replayed, status_of_sender
 from ..codec.shortcuts import decode_json
 from ..errors import DecodeError, StoreError
 from ..json_values import without_surrogates
@@ -21,7 +28,7 @@ from .catalogue import overview, page_of_tool, provider_named
 from .pasted import UnreadableAnswerError, take_apart
 from .readings import LONGEST_TEXT, read_call, read_in_steps
 from .recordings import read_log, replayed_log
-from .running import Agreements, run_call
+from .run_call import Agreements, run_call
 from .waiting import Decision, DecisionError, decide, load_round, round_as_dict, run_round, waiting_rounds
 
 if TYPE_CHECKING:
@@ -29,13 +36,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from starlette.requests import Request
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from ..rounds import SqliteStore
     from .subject import Inspector
 
     Answer = Callable[[Request], Awaitable[Response]]
 
-__all__ = ["FILES", "app_of"]
+__all__ = ["FILES", "HEADERS", "LARGEST_BODY", "Guard", "app_of", "serve_inspector"]
 
 T = TypeVar("T")
 
@@ -52,6 +60,42 @@ FILES = {
     "try.js": "text/javascript",
 }
 """The files of the page beside `index.html`; no others are served."""
+
+LARGEST_BODY = 4 * 2**20
+"""Bytes of a request."""
+
+_SECONDS_FOR_BODY = 10.0
+_LONGEST_QUERY = 8_192
+
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
+)
+
+HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+"""What every answer says: nothing but the page's own files is run or loaded, and nothing frames it."""
+
+_REASONS = {
+    401: "open the address that the inspector printed: it has a token",
+    403: "this page may not ask the inspector",
+    408: "the request took too long to arrive",
+    413: "the request is too large",
+    415: "a request that changes something has to be JSON",
+    421: "this Host isn't served here",
+}
+
+_HOST = "127.0.0.1"
+_MOST_CONNECTIONS = 100
+_GRACE = 2
 
 
 @dataclass
@@ -316,7 +360,7 @@ class _Answers:
         if asked.agreement is not None and self._agreements.take(asked.agreement, version, round_id, texts):
             return _json(await run_round(subject, store, round_id))
         if not texts:
-            message = "no call of this round is to be run"
+            message = "this round has no approved call to run"
             raise DecisionError(message)
         agreement = self._agreements.offer(version, round_id, texts)
         return _json({"question": "\n\n".join(texts), "agreement": agreement})
@@ -356,3 +400,132 @@ def _failure_of(done: asyncio.Future[None]) -> dict[str, Any] | None:
         return {"problem": "the call was cancelled"}
     error = done.exception()
     return None if error is None else {"problem": f"{type(error).__name__}: {error}"}
+
+
+class Guard:
+    """An ASGI application that hands on only what the page itself asks.
+
+    Another page in the same browser can send requests here: its address shows in `Origin`, and a name of its
+    own that leads to this machine in `Host`. Who opens the address with the token gets a cookie, which the
+    browser sends with requests of the page alone. What is refused is logged without what was sent.
+
+    Args:
+        app: what is behind it.
+        port: that is listened on.
+        token: that the address has.
+    """
+
+    def __init__(self, app: ASGIApp, port: int, token: str) -> None:
+        self._app = app
+        self._hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
+        self._origins = {f"http://{host}" for host in self._hosts}
+        self._digest = _digest(token)
+        # A cookie is sent to all ports of a machine, so it doesn't have the token itself.
+        self._session = _digest(f"session of {token}").hex()
+        self._cookie = f"inspector_{port}"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, or hand it on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = headers_of(scope["headers"], _LOOKED_AT)
+        is_new = self._has_token(scope)
+        status = self._status_of(scope["method"], headers, is_new=is_new)
+        body = b""
+        if status is None:
+            status, body = await body_of(receive, LARGEST_BODY, _SECONDS_FOR_BODY)
+        answer = self._with_headers(send, is_new=is_new and status is None)
+        if status is not None:
+            await refuse(scope, answer, status, _REASONS[status])
+            return
+        await self._app(scope, replayed(receive, body), answer)
+
+    def _status_of(self, method: str, headers: dict[bytes, list[str]], *, is_new: bool) -> int | None:
+        """Return the status with which a request is refused; None if it isn't."""
+        origins = {f"http://{host.lower()}" for host in headers[b"host"]} & self._origins
+        status = status_of_sender(headers, self._hosts, origins)
+        if status is not None:
+            return status
+        if any(site not in {"same-origin", "none"} for site in headers[b"sec-fetch-site"]) and not is_new:
+            return 403
+        if not is_new and not self._has_cookie(headers[b"cookie"]):
+            return 401
+        if method in {"GET", "HEAD"}:
+            return None
+        kinds = [kind.partition(";")[0].strip().lower() for kind in headers[b"content-type"]]
+        return None if kinds == ["application/json"] and not is_new else 415
+
+    def _has_token(self, scope: Scope) -> bool:
+        query = scope["query_string"]
+        if scope["method"] != "GET" or scope["path"] != "/" or not 0 < len(query) <= _LONGEST_QUERY:
+            return False
+        given = parse_qs(query.decode("latin-1"), max_num_fields=10).get("token", [])
+        return len(given) == 1 and hmac.compare_digest(_digest(given[0]), self._digest)
+
+    def _has_cookie(self, cookies: list[str]) -> bool:
+        for text in cookies:
+            try:
+                found = SimpleCookie(text).get(self._cookie)
+            except CookieError:
+                continue
+            if found is not None and hmac.compare_digest(_digest(found.value), _digest(self._session)):
+                return True
+        return False
+
+    def _with_headers(self, send: Send, *, is_new: bool) -> Send:
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                own = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+                if is_new:
+                    cookie = f"{self._cookie}={self._session}; Path=/; HttpOnly; SameSite=Strict"
+                    own.append((b"set-cookie", cookie.encode()))
+                names = {name for name, _ in own}
+                kept = [(name, value) for name, value in message.get("headers", ()) if name not in names]
+                message = {**message, "headers": [*kept, *own]}
+            await send(message)
+
+        return answer
+
+
+_LOOKED_AT = (b"host", b"origin", b"cookie", b"content-type", b"sec-fetch-site")
+
+
+def _digest(text: str) -> bytes:
+    # Digests are of one length, so that the time of a comparison doesn't show that of the text.
+    return sha256(text.encode(errors="replace")).digest()
+
+
+async def serve_inspector(inspector: Inspector, port: int, announce: Callable[[str], object]) -> None:
+    """Serve the page on this machine alone, until the caller is cancelled or a signal asks for the end.
+
+    Args:
+        inspector: what the page works on.
+        port: to listen on; 0 for any that is free.
+        announce: gets the address, with its token, when the page can be opened.
+
+    Raises:
+        OSError: it can't listen there.
+    """
+    with listen(_HOST, port, _MOST_CONNECTIONS) as listening:
+        own: int = listening.getsockname()[1]
+        token = secrets.token_urlsafe(24)
+        config = uvicorn.Config(
+            Guard(app_of(inspector), own, token),
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            limit_concurrency=_MOST_CONNECTIONS,
+            timeout_graceful_shutdown=_GRACE,
+        )
+        server = uvicorn.Server(config)
+        serving = asyncio.ensure_future(server.serve(sockets=[listening]))
+        announce(f"http://{_HOST}:{own}/?token={token}")
+        try:
+            await asyncio.shield(serving)
+        finally:
+            server.should_exit = True  # where the caller is cancelled, connections are closed first
+            await serving

@@ -1,4 +1,4 @@
-"""How is a call read: what the function gets, what was put right, and what the model reads?"""
+"""How is a call read: what the function gets, what was corrected, and what the model reads?"""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Reading(Value):
         shown: the input as Python shows it; None if it doesn't fit.
         text: what the model reads if it doesn't fit; empty if it does.
         code: why it doesn't fit, or None.
-        findings: what is wrong, or was put right or ignored.
+        findings: what is wrong, or was corrected or ignored.
     """
 
     tool: str
@@ -106,7 +106,7 @@ def _arguments_of(call: Any) -> Any:
 
 
 def _notes(tool: Tool[..., Any], arguments: Any) -> tuple[Finding, ...]:
-    """Return what was put right and ignored in arguments that fit."""
+    """Return what was corrected and ignored in arguments that fit."""
     if arguments is None or (isinstance(arguments, str) and not arguments.strip()):
         return ()
     try:

@@ -31,17 +31,9 @@ async def server_tools(server: str) -> AsyncGenerator[Any]:
     import asyncio
     import shlex
 
-    from mcp import StdioServerParameters
-    from mcp.client import Client
+    from ..adapters.mcp_client import client_of, tools_from
 
-    from ..adapters.mcp_client import tools_from
-
-    if is_url(server):
-        place: Any = server
-    else:
-        command, *arguments = shlex.split(server)
-        place = StdioServerParameters(command=command, args=arguments)
-    client = Client(place)
+    client = client_of(server if is_url(server) else shlex.split(server))
     async with asyncio.timeout(_SECONDS_TO_CONNECT) as limit:
         async with client:
             tools = await tools_from(client)

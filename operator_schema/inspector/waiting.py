@@ -11,7 +11,7 @@ from ..message_text import clip
 from ..rounds import RoundError, call_text
 from .forms import form_of
 from .readings import finding_as_dict
-from .running import result_as_dict, undecided
+from .run_call import result_as_dict, undecided
 
 if TYPE_CHECKING:
     from ..rounds import Round, SqliteStore, ToolCall
@@ -157,7 +157,7 @@ async def run_round(subject: Subject, store: SqliteStore, round_id: str) -> dict
     executor = subject.executor.with_(store=store)
     work = await asyncio.to_thread(load_round, subject, store, round_id)
     if not work.pending:
-        message = "no call of this round is to be run"
+        message = "this round has no approved call to run"
         raise DecisionError(message)
     try:
         return round_as_dict(await executor.run(work, context=subject.context, confirm=undecided))

@@ -380,7 +380,7 @@ def _prose_of(cls: type[Enum], reader: Reader, place: Place) -> str | None:
 
 def _flag(reader: Reader, cls: type[Flag], _args: tuple[Any, ...], place: Place) -> Node:
     """Refuse a Flag."""
-    message = f"{name_of(cls)} is a Flag, whose values are sums of members"
+    message = f"{name_of(cls)} is a Flag, whose values are combinations of members"
     return reader.complain(place, "bad_enum", message, "Use list[…] of an Enum, or a SchemaLeaf")
 
 

@@ -265,16 +265,14 @@ def constrained(node: Node, constraints: Constraints) -> Node:
             if not _has_exact_step(constraints):
                 message = (
                     f"multiple_of {excerpt(constraints.multiple_of)} has no exact binary form,"
-                    " so that validators disagree about it"
+                    " so validators disagree about it"
                 )
                 raise UnfitError(message, "Count in the smaller unit as int, or use Decimal")
             together = _together(node.constraints, constraints)
             _refuse_contradiction(node, together)
             return node.replace(constraints=together)
         case RefNode():
-            message = (
-                f"{node.target.name} is recursive, and its one definition can't be constrained here alone"
-            )
+            message = f"{node.target.name} is recursive, so constraints here would hold for it everywhere"
             raise UnfitError(message, "Put them where it is defined, or into a dataclass of their own")
         case LeafNode(leaf=leaf) if is_decimal(leaf):
             return node.replace(leaf=_limited(leaf, constraints))
@@ -298,7 +296,7 @@ def _unfit_limit(slot: str, node: ScalarNode | ArrayNode | MapNode) -> UnfitErro
 def _limited(leaf: SchemaLeaf[Any], constraints: Constraints) -> SchemaLeaf[Any]:
     for slot in Constraints.__slots__:
         if getattr(constraints, slot) is not None and slot not in _ON_NUMBERS:
-            message = f"the constraint {slot} says nothing about a Decimal"
+            message = f"the constraint {slot} has no meaning for a Decimal"
             raise UnfitError(message, "Leave it out, or change the type")
     together = _together(limits_of(leaf), constraints)
     _refuse_contradiction(ScalarNode("number"), together)
@@ -392,7 +390,7 @@ def _translated(metadata: list[Any], place: Place) -> list[Any]:
     if translation.default is not None:
         raise translation.default
     for name, value in translation.of_field.items():
-        message = f"{name}={excerpt(value)} is for a field, but this annotation isn't the annotation of one"
+        message = f"{name}={excerpt(value)} works only in the annotation of a field, and this is another one"
         raise UnfitError(message, f"Give the {name} in the annotation of the field itself, or leave it out")
     return translation.metadata
 

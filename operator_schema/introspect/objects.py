@@ -272,10 +272,10 @@ def report_class(cls: Any, form: ObjectForm, names: Mapping[str, object], report
         for name in names:
             _report_normalized(name, report)
     elif form == "typed_dict" and extra_items(cls) is not None:
-        message = "its extra_items (PEP 728) have no place in the schema"
+        message = "its extra_items (PEP 728) can't be described in the schema"
         report("__extra_items__", "unsupported", message, "Leave them out, or use a dict")
     elif form == "struct" and cls.__struct_config__.array_like:
-        message = "it is array_like, so that its JSON has no keys"
+        message = "it is array_like, so its JSON has no keys"
         report("__struct_config__", "unsupported", message, "Take array_like=True out")
 
 

@@ -426,7 +426,7 @@ def _code(kind: str) -> ValueCode:
 def _sample_of(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> Any:
     """Return a small value that probably fits a schema; the model itself says whether it does."""
     if depth > _FOLLOWED:
-        message = "there is no small value"
+        message = "no small value is known"
         raise ValueError(message)
     if "$ref" in schema:
         return _sample_of(resolve(root, schema["$ref"]), root, depth + 1)

@@ -95,7 +95,7 @@ def _check_absolute(parts: Any) -> None:
     if host and ":" not in host and "@" not in host and "[" not in host:
         return  # the host alone: no need to look for its parts, which takes most of the time
     if parts.scheme in _NEEDS_HOST and not parts.hostname:
-        message = f"a URL of scheme {parts.scheme} names a host, as in {parts.scheme}://example.com"
+        message = f"a URL with the scheme {parts.scheme} needs a host, as in {parts.scheme}://example.com"
         raise ValueError(message)
     if not (parts.netloc or parts.path):
         message = "nothing follows the scheme"
@@ -111,7 +111,7 @@ def _path_leaf(cls: Any) -> SchemaLeaf[Any]:
 
     def decode(text: str) -> Any:
         if not text or not_in_path.search(text):
-            message = "a path isn't empty and has neither NUL nor lone surrogates, as in docs/report.txt"
+            message = "a path can't be empty or contain NUL or lone surrogates, as in docs/report.txt"
             raise ValueError(message)
         path = cls(text)
         if cls(str(path)) != path:  # "./c:d" on Windows, where "c:d" is on drive C
@@ -509,7 +509,7 @@ def _timedelta_leaf(cls: Any) -> SchemaLeaf[Any]:
 
     def encode(span: Any) -> str:
         if cls(span.days, span.seconds, span.microseconds) != span:
-            message = "it is finer than microseconds"
+            message = "it is more precise than microseconds"
             raise ValueError(message)
         return _write_duration(span)
 

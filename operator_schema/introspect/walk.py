@@ -466,7 +466,7 @@ def leaf_node(reader: Reader, cls: type, place: Place) -> Node | None:
     leaf = as_leaf(own)
     if leaf is not None and leaf.type is cls:
         return new_leaf(LeafNode, leaf)
-    message = f"__schema_leaf__ gives {_describe_leaf(own)}, not a SchemaLeaf for {name_of(cls)}"
+    message = f"__schema_leaf__ returned {_describe_leaf(own)}, not a SchemaLeaf for {name_of(cls)}"
     return reader.complain(place, "bad_leaf", message, _LEAF_METHOD)
 
 

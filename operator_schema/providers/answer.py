@@ -205,7 +205,7 @@ class AnswerError(ValueError):
 
 
 class ResponseError(ValueError):
-    """A response can't be read: it is an error of the provider, or has another form.
+    """A response can't be read: it is an error of the provider, or isn't in the expected form.
 
     Attributes:
         provider: its name.
@@ -356,11 +356,11 @@ def what_is_wrong(body: Mapping[str, Any], error: Exception) -> str:
     if isinstance(error, ValueError):
         return f"the response can't be used: {error}: {shown}"
     if not isinstance(error, KeyError):
-        return f"the response has another form: {shown}"
+        return f"the response isn't in the expected form: {shown}"
     missing = str(error.args[0])
     other = next((name for key, name in _FORMS.items() if key in body and key != missing), None)
     hint = "" if other is None else f" (it looks like an answer of {other})"
-    return f"the response has another form: there is no {quote(missing)} in it{hint}: {shown}"
+    return f"the response isn't in the expected form: there is no {quote(missing)} in it{hint}: {shown}"
 
 
 def parsed_arguments(call: RawCall) -> Any:

@@ -403,7 +403,7 @@ class PartialArguments:
             others, as text can only grow at its end.
 
         Raises:
-            ValueError, TypeError: it has another form, or its place can't be there.
+            ValueError, TypeError: it isn't in the expected form, or its place can't be there.
         """
         path = _path_of(part["jsonPath"])
         value = _value_of(part)
@@ -525,7 +525,7 @@ def _is_new(container: Any, step: str | int) -> bool:
         return step not in container
     if is_array(container) and isinstance(step, int) and step <= len(container):
         return step == len(container)
-    message = "the parts of an argument don't belong together"
+    message = "the pieces of an argument don't fit together"
     raise ValueError(message)
 
 

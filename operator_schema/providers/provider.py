@@ -171,7 +171,7 @@ class Provider(Value):
                 these, and lose the nulls that a strict mode asks for in place of what is left out.
 
         Raises:
-            ResponseError: it is an error of the provider, or has another form.
+            ResponseError: it is an error of the provider, or isn't in the expected form.
             TypeError: something in the offer isn't a tool.
         """
         return self._answers(response, offered_now(offer))

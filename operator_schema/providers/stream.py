@@ -225,8 +225,8 @@ class _ObjectsText:
         elif mark == "{" and not self._has_ended:
             self._depth = 1
         else:
-            kind = "a JSON list of" if self._is_list else "JSON objects as"
-            message = f"between {kind} events stands {excerpt(rest, 100)}"
+            place = "in a JSON list of events" if self._is_list else "between events, which are JSON objects"
+            message = f"there is {excerpt(rest, 100)} {place}"
             raise ValueError(message)
 
     def _add(self, text: str) -> None:
@@ -397,7 +397,7 @@ class Stream:
             The text that is new, and the calls that grew.
 
         Raises:
-            ResponseError: an event is an error of the provider, or has another form.
+            ResponseError: an event is an error of the provider, or isn't in the expected form.
             ImportError: these are the bytes of Bedrock's stream, and botocore isn't installed.
         """
         self._check()
@@ -486,7 +486,9 @@ class Stream:
         except ValueError as problem:
             raise ResponseError(self._provider, str(problem)) from None
         except Exception:  # noqa: BLE001  # an event may be anything, also a dict with code of its own
-            message = _WHOLE if self._is_whole(event) else f"an event has another form: {_shown(event)}"
+            message = (
+                _WHOLE if self._is_whole(event) else f"an event isn't in the expected form: {_shown(event)}"
+            )
             raise ResponseError(self._provider, message) from None
         if error is not None:
             raise self._told(error)

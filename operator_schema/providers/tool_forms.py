@@ -354,7 +354,7 @@ def checked_strict(strict: Any, provider: TakesTools | None = None) -> Strict:
     if isinstance(strict, str) and strict == "auto":
         return "auto"
     if type(strict) is not bool:
-        message = f'strict is True, False or "auto", not {received(strict)}'
+        message = f'strict must be True, False or "auto", not {received(strict)}'
         raise TypeError(message)
     if strict and provider is not None and provider.dialect is None:
         message = f"no strict mode of {provider.name} is known: leave strict out"
@@ -413,9 +413,8 @@ def _all_or_none(found: list[Fit], provider: TakesTools, tools: Tools) -> list[F
     first = next((tool.name for tool, fit in zip(tools, found, strict=True) if not fit.strict), None)
     if first is None:
         return found
-    message = (
-        f"the strict mode of {provider.name} is for all tools of a request, and {quote(first)} doesn't fit"
-    )
+    unfit = f"{quote(first)} doesn't fit"
+    message = f"the strict mode of {provider.name} applies to all tools of a request, and {unfit}"
     return [
         fit.replace(strict=False, reasons=fit.reasons or (_reason(tool.name, message),))
         for tool, fit in zip(tools, found, strict=True)

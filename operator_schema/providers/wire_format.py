@@ -120,7 +120,7 @@ class Wire(Value):
         """Return the answers in a response, with the names that are on the wire.
 
         Raises:
-            KeyError, TypeError, ValueError, AttributeError: the response has another form.
+            KeyError, TypeError, ValueError, AttributeError: the response isn't in the expected form.
         """
         raise NotImplementedError
 
@@ -229,7 +229,7 @@ class Merger:
         """Take the next event; kinds that aren't known are left out.
 
         Raises:
-            Exception: of any kind: the event has another form.
+            Exception: of any kind: the event isn't in the expected form.
         """
         raise NotImplementedError
 

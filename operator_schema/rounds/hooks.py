@@ -393,9 +393,6 @@ class CallHooks(Value):
     after: ForTools = ()
     around: ForTools = ()
 
-    def __bool__(self) -> bool:
-        return bool(self.before or self.after or self.around)
-
     def joined(self, other: CallHooks) -> CallHooks:
         """Return both, these first; those of the other that are here already aren't asked twice."""
         known = {(hook.kind, hook.function) for hook, _ in (*self.before, *self.after, *self.around)}

@@ -147,10 +147,9 @@ class NamedTools:
         @property
         def _entries(self) -> Snapshot: ...
 
-    @property
-    def toolset(self) -> NamedTools:
-        """The tools that are there now, as one immutable value."""
-        raise NotImplementedError
+        @property
+        def toolset(self) -> NamedTools:
+            """The tools that are there now, as one immutable value."""
 
     @property
     def hooks(self) -> Any:

@@ -245,7 +245,7 @@ def make_offer(
     names = tuple([name for name in candidates if snapshot.is_offered(name, context, asked_for=True)])
     choice = _choice(toolset, names, required, wanted)
     if type(strict) is not bool and strict != "auto":
-        message = f'strict is True, False or "auto", not {as_written(strict)}'
+        message = f'strict must be True, False or "auto", not {as_written(strict)}'
         raise TypeError(message)
     return Offer(toolset, names, choice, strict, _checked(toolset, descriptions or {}))
 

@@ -131,7 +131,7 @@ def dialect_schema(codec: Codec[Any], dialect: Dialect, name: str, provider: str
     make = partial(DialectRenderer, dialect, found)
     document = codec.json_schema_by(make, inline=not dialect.takes_references)
     if found.renderer is not None and found.renderer.left < 0:
-        message = f"written without references, which {provider} doesn't take, its schema is too large"
+        message = f"its schema is too large without references, which {provider} doesn't take"
         found.complain((), message, "Use fewer types inside each other")
     if found.complaints:
         return DialectSchema({}, tuple(found.losses), tuple(found.complaints))
@@ -260,7 +260,7 @@ class DialectRenderer(Renderer):
         if self._dialect.lenient:
             self._found.lose(self._path, "weakened", "type")
             return with_words(self._any_type(), "any JSON value")
-        remedy = "Name the type; for JSON of any form take a string, and parse it"
+        remedy = "Name the type; for any JSON, use a string and parse it"
         return self._unsaid("it takes a value of any type", remedy, {"type": "string"}, "any JSON value")
 
     def leaf(self, node: LeafNode) -> dict[str, Any]:

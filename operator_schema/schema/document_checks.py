@@ -372,7 +372,7 @@ def _check_one(run: Run, schemas: Any, value: Any, path: Path, seen: Seen | None
     verdicts = [run.fits(schema, value, seen) for schema in schemas]
     number = verdicts.count(True)
     if number > 1:
-        message = "it fits more than one of the alternatives, and exactly one is asked for"
+        message = "it fits more than one of the alternatives, but has to fit exactly one"
         return not run.is_quiet and run.refuse(path, "no_match", message, value)
     if None in verdicts:
         return None
@@ -383,7 +383,7 @@ def _check_not(run: Run, argument: Any, value: Any, path: Path, _seen: object) -
     verdict = run.fits(argument[0], value)
     if verdict is not True:
         return None if verdict is None else True
-    message = f"it fits {excerpt(argument[0])}, which is excluded"
+    message = f"it fits {excerpt(argument[0])}, which isn't allowed"
     return not run.is_quiet and run.refuse(path, "rejected", message, value)
 
 

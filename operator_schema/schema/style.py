@@ -165,7 +165,7 @@ def render_in_style(
         from ..errors import SchemaError
         from ..findings import about_type
 
-        message = f"written without references, its schema holds more than {MAX_WITHOUT_REFERENCES:,} schemas"
+        message = f"without references, its schema has more than {MAX_WITHOUT_REFERENCES:,} schemas"
         remedy = "Leave inline out, or use fewer types inside each other"
         raise SchemaError(name, [about_type((), "unsupported", name, message, remedy)])
     return document

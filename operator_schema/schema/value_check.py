@@ -106,7 +106,7 @@ def same_text(value: Any, count: Callable[[int], None] = count_nothing) -> str:
     return repr(value)
 
 
-_TOO_LARGE = Finding((), "too_large", "there is too much in it to be checked; send less", None, None, None)
+_TOO_LARGE = Finding((), "too_large", "it is too large to be checked; send less", None, None, None)
 TOO_DEEP = Finding((), "too_deep", "nested deeper than can be checked", None, None, None)
 
 
@@ -202,7 +202,7 @@ class Run:
             return (
                 False
                 if self.is_quiet
-                else self.refuse(path, "rejected", "nothing fits here; leave it out", value)
+                else self.refuse(path, "rejected", "no value is allowed here; leave it out", value)
             )
         rules = self._rules.get(id(schema))
         if rules is None:

@@ -125,8 +125,8 @@ def test_another_server_of_the_same_name_is_replaced_only_by_force(project):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('{\n  // mine\n  "servers": {}\n}', "isn't JSON, so it stays as it is"),
-        ("[" * 200_000, "isn't JSON, so it stays as it is"),
+        ('{\n  // mine\n  "servers": {}\n}', "isn't JSON, so it wasn't changed"),
+        ("[" * 200_000, "isn't JSON, so it wasn't changed"),
         ('{"servers": {}, "servers": {"a": 1}}', "twice in one object"),
         ("[]", "isn't a JSON object"),
         ('{"servers": []}', "its 'servers' isn't an object"),
@@ -146,7 +146,7 @@ def test_a_file_of_another_form_is_refused(project, text, said):
 def test_bytes_that_are_no_text_are_refused(project):
     Path(".mcp.json").write_bytes(b'{"\xff": 1}')
     status, _, err = project("claude-code")
-    assert (status, err) == (2, "operator-schema: error: .mcp.json isn't UTF-8, so it stays as it is\n")
+    assert (status, err) == (2, "operator-schema: error: .mcp.json isn't UTF-8, so it wasn't changed\n")
 
 
 def test_the_inputs_of_vscode_are_kept_beside_the_new_one(project):

@@ -80,8 +80,8 @@ def test_call_prints_the_result_alone(run, stdin):
         (["callable:sleep"], "sleep-well: no result within 0.05 s"),
         (["callable:sleep-well"], "sleep-well: no result within 0.05 s"),
         (["callable:rows"], "rows needs db from your program: give it with --context MODULE:NAME\n"),
-        (["ending:die"], "die failed: it asked for the end of the process (SystemExit: 3)\n"),
-        (["ending:leave"], "leave failed: it asked for the end of the process (SystemExit: 3)\n"),
+        (["ending:die"], "die failed: it tried to end the process (SystemExit: 3)\n"),
+        (["ending:leave"], "leave failed: it tried to end the process (SystemExit: 3)\n"),
         (
             ["ending:unsure"],
             "unsure needs an answer first: Really?\nnobody has answered it: call it from a terminal",

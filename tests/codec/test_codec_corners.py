@@ -30,9 +30,9 @@ class Point:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"name": 5}, "name is a string"),
-        ({"leaves": [5]}, "leaves are SchemaLeaf"),
-        ({"leaves": [Point]}, "leaves are SchemaLeaf values, not the class Point"),
+        ({"name": 5}, "name must be a string"),
+        ({"leaves": [5]}, "leaves must be SchemaLeaf"),
+        ({"leaves": [Point]}, "leaves must be SchemaLeaf values, not the class Point"),
         ({"namespace": [1]}, "namespace maps"),
         ({"max_depth": True}, "max_depth"),
     ],

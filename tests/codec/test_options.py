@@ -57,18 +57,18 @@ def test_an_option_that_doesnt_exist_is_a_type_error_with_the_nearest_name(optio
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"name": 5}, "name is a string, not integer 5"),
+        ({"name": 5}, "name must be a string, not integer 5"),
         (
             {"unknown_fields": "rejct"},
-            "unknown_fields is 'ignore' or 'reject', not string \"rejct\"; did you mean 'reject'?",
+            "unknown_fields must be 'ignore' or 'reject', not string \"rejct\"; did you mean 'reject'?",
         ),
-        ({"unknown_fields": []}, "unknown_fields is 'ignore' or 'reject', not array []"),
-        ({"repair": 1}, "repair is True or False, not integer 1"),
-        ({"leaves": 5}, "leaves are SchemaLeaf values, not integer 5"),
+        ({"unknown_fields": []}, "unknown_fields must be 'ignore' or 'reject', not array []"),
+        ({"repair": 1}, "repair must be True or False, not integer 1"),
+        ({"leaves": 5}, "leaves must be SchemaLeaf values, not integer 5"),
         ({"namespace": 5}, "namespace maps names to types, it isn't integer 5"),
-        ({"max_depth": 0}, "max_depth is an integer of at least 1, not integer 0"),
-        ({"attribute_docs": None}, "attribute_docs is True or False, not null"),
-        ({"json_loads": "orjson"}, 'json_loads is a function such as orjson.loads, not string "orjson"'),
+        ({"max_depth": 0}, "max_depth must be an integer of at least 1, not integer 0"),
+        ({"attribute_docs": None}, "attribute_docs must be True or False, not null"),
+        ({"json_loads": "orjson"}, 'json_loads must be a function such as orjson.loads, not string "orjson"'),
     ],
 )
 def test_a_value_of_the_wrong_kind_is_a_value_error(options, message):

@@ -369,7 +369,7 @@ def test_what_no_graph_holds_is_checked_too() -> None:
         (
             {"items": [{"type": "string"}], "additionalItems": False},
             ["a", 1],
-            ["[1]: nothing fits here; leave it out"],
+            ["[1]: no value is allowed here; leave it out"],
             [],
         ),
         (
@@ -407,7 +407,7 @@ def test_what_no_graph_holds_is_checked_too() -> None:
         (
             {"unevaluatedItems": False, "prefixItems": [{}]},
             [1, 2],
-            ["[1]: nothing fits here; leave it out"],
+            ["[1]: no value is allowed here; leave it out"],
             [],
         ),
         ({"dependentSchemas": {"a": {"required": ["b"]}}}, {"a": 1}, ["b: missing (required)"], []),
@@ -423,10 +423,10 @@ def test_what_no_graph_holds_is_checked_too() -> None:
         (
             {"oneOf": [{"type": "integer"}, {"type": "number"}]},
             1,
-            ["it fits more than one of the alternatives, and exactly one is asked for"],
+            ["it fits more than one of the alternatives, but has to fit exactly one"],
             [],
         ),
-        ({"not": {"type": "integer"}}, 1, ['it fits {"type": "integer"}, which is excluded'], []),
+        ({"not": {"type": "integer"}}, 1, ['it fits {"type": "integer"}, which isn\'t allowed'], []),
         ({"if": {"type": "integer"}, "then": {"minimum": 5}}, 1, ["1 is below the minimum 5"], []),
         (
             {"$ref": "#/$defs/a", "$defs": {"a": {"type": "string"}}},
@@ -484,7 +484,7 @@ def test_what_no_graph_holds_is_checked_too() -> None:
                 "#/not pattern: it is too large, refers to groups, looks ahead or behind, or isn't an expression of ECMA 262"  # noqa: E501  # one case a line
             ],
         ),
-        ({"properties": {"a": False}}, {"a": 1}, ["a: nothing fits here; leave it out"], []),
+        ({"properties": {"a": False}}, {"a": 1}, ["a: no value is allowed here; leave it out"], []),
         (
             {"additionalProperties": {"type": "string"}, "properties": {"b": {}}},
             {"a": 1, "b": 2},
@@ -554,7 +554,7 @@ def test_references_that_go_round_and_round_end() -> None:
 def test_what_is_too_much_to_check_is_refused() -> None:
     many = of({"items": {"not": {"const": 1}}})
     assert codec(many).decode({"a": [2] * 10_000}) == {"a": [2] * 10_000}
-    assert messages(many, {"a": [2] * MAX_STEPS}) == ["there is too much in it to be checked; send less"]
+    assert messages(many, {"a": [2] * MAX_STEPS}) == ["it is too large to be checked; send less"]
     deeper: list[object] = []
     for _ in range(90):
         deeper = [deeper]
@@ -684,7 +684,8 @@ def test_recorded_tools_are_read_as_a_whole() -> None:
 def test_a_reference_to_a_schema_that_is_true_or_false_counts() -> None:
     document = {**of({"$ref": "#/$defs/no"}), "$defs": {"no": False, "yes": True}}
     judge = Judge(document, Patterns())
-    assert [problem.message for problem in judge.problems({"a": 1})] == ["nothing fits here; leave it out"]
+    said = [problem.message for problem in judge.problems({"a": 1})]
+    assert said == ["no value is allowed here; leave it out"]
     assert judge.problems({}) == []
     open_ = Judge({**of({"$ref": "#/$defs/yes"}), "$defs": {"yes": True}}, Patterns())
     assert open_.problems({"a": 1}) == []

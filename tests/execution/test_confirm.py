@@ -8,6 +8,7 @@ import threading
 import time
 
 import pytest
+from doors import ALONE
 
 from operator_schema import Complete, Defer, Executor, RawCall, Registry, Reject, RunNormally, Toolset, tool
 from operator_schema.errors import HookError
@@ -42,47 +43,7 @@ def nothing_ran():
     ran.clear()
 
 
-def by_execute(executor, call, **options):
-    return asyncio.run(executor.run(call, **options))
-
-
-def by_execute_sync(executor, call, **options):
-    return executor.run_sync(call, **options)
-
-
-def by_execute_all(executor, call, **options):
-    return asyncio.run(executor.run([call], **options))[0]
-
-
-def by_execute_all_sync(executor, call, **options):
-    return executor.run_sync([call], **options)[0]
-
-
-def by_stream(executor, call, **options):
-    async def first():
-        async with executor.stream([call], **options) as results:
-            return await anext(results)
-
-    return asyncio.run(first())
-
-
-def by_execute_sync_in_a_loop(executor, call, **options):
-    async def inside():
-        return executor.run_sync(call, **options)
-
-    return asyncio.run(inside())
-
-
-DOORS = [
-    by_execute,
-    by_execute_sync,
-    by_execute_all,
-    by_execute_all_sync,
-    by_stream,
-    by_execute_sync_in_a_loop,
-]
-
-every_door = pytest.mark.parametrize("door", DOORS)
+every_door = pytest.mark.parametrize("door", ALONE)
 both_kinds = pytest.mark.parametrize("tested", [wipe, wipe_slowly], ids=["sync", "async"])
 
 

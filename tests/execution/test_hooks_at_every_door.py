@@ -8,6 +8,7 @@ import logging
 import pickle
 
 import pytest
+from doors import ALONE, by_list, by_run, by_run_sync
 
 from operator_schema import (
     CallError,
@@ -61,37 +62,6 @@ def nothing_ran():
 # --- the doors -----------------------------------------------------------------------------------
 
 
-def by_run(executor, call, **options):
-    return asyncio.run(executor.run(call, **options))
-
-
-def by_run_sync(executor, call, **options):
-    return executor.run_sync(call, **options)
-
-
-def by_run_sync_in_a_loop(executor, call, **options):
-    async def inside():
-        return executor.run_sync(call, **options)
-
-    return asyncio.run(inside())
-
-
-def by_list(executor, call, **options):
-    return asyncio.run(executor.run([call], **options))[0]
-
-
-def by_list_sync(executor, call, **options):
-    return executor.run_sync([call], **options)[0]
-
-
-def by_stream(executor, call, **options):
-    async def first():
-        async with executor.stream([call], **options) as results:
-            return await anext(results)
-
-    return asyncio.run(first())
-
-
 def by_round(executor, call, **options):
     """Return the result in a round; a call that waits has none, and a hook that failed is raised."""
     tools = Toolset(executor.registry)
@@ -130,7 +100,6 @@ def by_mcp(executor, call, **options):
     return Result()
 
 
-ALONE = [by_run, by_run_sync, by_run_sync_in_a_loop, by_list, by_list_sync, by_stream]
 FRAMEWORKS = [by_framework, by_async_framework, by_mcp]
 
 every_door = pytest.mark.parametrize("door", [*ALONE, *FRAMEWORKS, by_round])

@@ -19,7 +19,7 @@ import pytest
 from executor_samples import SOON, add, gone, ping
 
 from operator_schema import Executor, RawCall, tool
-from operator_schema.execution.backends import current_backend
+from operator_schema.execution.async_libraries import current_backend
 from operator_schema.execution.sync import _Beside
 
 pytestmark = pytest.mark.needs_threads

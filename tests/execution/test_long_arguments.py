@@ -99,6 +99,12 @@ def test_threads_that_decode_are_apart_from_those_of_hanging_tools():
     assert (result.content, hung.content) == ("5000", "null")
 
 
+class Text(str):
+    """A string of a class of its own, as parsers of other libraries make them."""
+
+    __slots__ = ()
+
+
 @pytest.mark.parametrize(
     ("arguments", "is_long"),
     [
@@ -111,6 +117,8 @@ def test_threads_that_decode_are_apart_from_those_of_hanging_tools():
         ({"a": [1, 2, {"b": "c"}]}, False),
         ({"a": "x" * (LONG + 1)}, True),
         ({"a": {"b": ["x" * (LONG + 1)]}}, True),
+        ([Text("x" * (LONG + 1))], True),
+        ([Text("x")], False),
         ([0] * (LONG // 8 - 1), False),
         ([0] * (LONG // 8 + 1), True),
         ({str(number): None for number in range(LONG // 8 + 1)}, True),

@@ -17,7 +17,7 @@ from operator_schema import (
     RawCall,
     tool,
 )
-from operator_schema.execution.backends import person_answers
+from operator_schema.execution.async_libraries import person_answers
 
 pytestmark = pytest.mark.needs_threads
 

@@ -14,7 +14,7 @@ import pytest
 from executor_samples import SOON, gone
 
 from operator_schema import CallError, Executor, RawCall, skip, tool
-from operator_schema.execution.backends import current_backend, is_cancellation
+from operator_schema.execution.async_libraries import current_backend, is_cancellation
 from operator_schema.types import Progress
 
 trio = pytest.importorskip("trio", reason="WebAssembly has no event loop for trio")
@@ -110,13 +110,22 @@ def test_time_limits(run):
                 await trio.sleep(0.02)
             ended.append("tidied up")
 
-    executor = Executor([work, snooze], timeout=SOON)
+    go_on = threading.Event()
+
+    @tool
+    def held() -> None:
+        go_on.wait()
+
+    executor = Executor([work, held], timeout=SOON)
 
     async def main():
-        results = await executor.run([RawCall("1", "work"), RawCall("2", "snooze", {"seconds": 0.5})])
+        results = await executor.run([RawCall("1", "work"), RawCall("2", "held")])
         return [result.code for result in results], list(ended), executor.abandoned, system_tasks()
 
-    assert run(main) == (["timeout", "timeout"], ["tidied up"], 1, [])
+    try:
+        assert run(main) == (["timeout", "timeout"], ["tidied up"], 1, [])
+    finally:
+        go_on.set()
     assert gone(lambda: executor.abandoned == 0)
 
 

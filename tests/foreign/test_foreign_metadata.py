@@ -153,7 +153,7 @@ def test_metadata_of_the_field_itself_wins_over_its_annotation() -> None:
             Annotated[list[int], Field(default_factory=list)],
             "default_factory=<class 'list'> of pydantic.Field",
         ),
-        (Annotated[int, Field(alias="a")], 'alias="a" is for a field, but this annotation isn\'t'),
+        (Annotated[int, Field(alias="a")], 'alias="a" works only in the annotation of a field'),
         (Annotated[str, Field(max_digits=3)], "max_digits=3 of pydantic.Field"),
         (Annotated[str, Field(pattern="(")], 'the pattern "(" of pydantic.Field can\'t be compiled'),
         (

@@ -138,7 +138,7 @@ class Partial(msgspec.Struct):
 
 
 def test_what_has_no_json_keys_is_refused() -> None:
-    with pytest.raises(SchemaError, match="it is array_like, so that its JSON has no keys"):
+    with pytest.raises(SchemaError, match="it is array_like, so its JSON has no keys"):
         json_schema(Rows)
     with pytest.raises(SchemaError, match=r"UnsetType.*See .*docs/other-libraries\.md"):
         json_schema(Partial)

@@ -12,7 +12,7 @@ import help_desk
 import pytest
 
 from operator_schema import Executor, RawCall, tool
-from operator_schema.inspector import Inspector, app, guard, subject_of
+from operator_schema.inspector import Inspector, app, subject_of
 from operator_schema.rounds import SqliteStore
 
 pytestmark = pytest.mark.needs_threads
@@ -165,13 +165,13 @@ def test_other_methods_do_nothing(page, method):
 
 
 def test_a_huge_body_is_refused(page):
-    assert status(page, "POST", "/api/read", "x" * (guard.LARGEST_BODY + 1)) == 413
+    assert status(page, "POST", "/api/read", "x" * (app.LARGEST_BODY + 1)) == 413
     long = json.dumps({"tool": "find_articles", "arguments": "x" * 1_000_001})
     assert status(page, "POST", "/api/read", long) == 400
 
 
 def test_a_body_that_never_comes_is_not_waited_for(page, monkeypatch):
-    monkeypatch.setattr(guard, "_SECONDS_FOR_BODY", 0.2)
+    monkeypatch.setattr(app, "_SECONDS_FOR_BODY", 0.2)
     head = f"POST /api/read HTTP/1.1\r\nHost: 127.0.0.1:{page.port}\r\nCookie: {page.cookie}\r\n"
     with socket.create_connection(("127.0.0.1", page.port), timeout=10) as connection:
         connection.sendall(f"{head}Content-Type: application/json\r\nContent-Length: 9\r\n\r\nx".encode())
@@ -360,7 +360,7 @@ def test_a_waiting_call_is_approved_and_runs_at_the_second_click(serve, subject,
     assert served.get("state")["waiting"] == 1
     (shown,) = served.get("waiting")["rounds"]
     assert shown["calls"][0]["state"] == "deferred"
-    assert "no call" in served.post("waiting/run", {"round_id": work.id}, 409)["problem"]
+    assert "no approved call" in served.post("waiting/run", {"round_id": work.id}, 409)["problem"]
     decision = {"round_id": work.id, "call": 0, "action": "approve"}
     assert served.post("waiting/decide", decision)["pending"] == 1
     asked = served.post("waiting/run", {"round_id": work.id})

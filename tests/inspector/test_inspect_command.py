@@ -199,7 +199,7 @@ def test_wrong_use_says_what_is_right(refused, folder, monkeypatch):
     assert "--store not.db can't be used" in refused("--store", "not.db", "help_desk")
     assert "--secret-env is for --store" in refused("--secret-env", "X", "help_desk")
     (folder / "own.db").touch()
-    assert "the variable NO with the secret isn't set" in refused(
+    assert "the variable NO, which should hold the secret, isn't set" in refused(
         "--store", "own.db", "--secret-env", "NO", "help_desk"
     )
     monkeypatch.setenv("SHORT", "x")

@@ -12,8 +12,9 @@ import pytest
 
 from operator_schema import Defer, Executor, Reject, skip, tool
 from operator_schema.content import File, Image, Resource
-from operator_schema.inspector import running, subject_of
-from operator_schema.inspector.running import Agreements, run_call
+from operator_schema.inspector import run_call as running
+from operator_schema.inspector import subject_of
+from operator_schema.inspector.run_call import Agreements, run_call
 
 pytestmark = pytest.mark.needs_threads
 

@@ -67,7 +67,7 @@ def test_what_is_approved_runs_once_and_the_program_commits_it(subject, store):
     done = asyncio.run(run_round(subject, store, round_id))
     assert done["is_complete"]
     assert [(1, Decimal("1.50"))] == help_desk.PAID
-    with pytest.raises(DecisionError, match="no call of this round is to be run"):
+    with pytest.raises(DecisionError, match="this round has no approved call to run"):
         asyncio.run(run_round(subject, store, round_id))
     turn = store.load(round_id, help_desk.toolset).commit(store.transcript("order 1"))
     assert turn.results[0].content == "paid 1.50 for order 1: goodwill"

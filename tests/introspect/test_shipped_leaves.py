@@ -558,7 +558,7 @@ class Finer(timedelta):
         (time, time(9, 30), "give it a tzinfo"),
         (time, time(9, 30, tzinfo=ZoneInfo("Europe/Paris")), "give it a tzinfo that has one"),
         (time, time(9, 30, tzinfo=timezone(timedelta(microseconds=1))), "offset has seconds"),
-        (timedelta, Finer(1), "finer than microseconds"),
+        (timedelta, Finer(1), "more precise than microseconds"),
         (SplitResult, urlsplit("/relative"), "starts with its scheme"),
         (SplitResult, SplitResult("https", "h", "a", "", ""), "another value"),
         (SplitResult, SplitResult("https", "h", 5, None, None), "another value"),

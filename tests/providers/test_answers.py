@@ -228,9 +228,9 @@ def test_a_response_may_be_a_dict_text_or_an_object_of_an_sdk(kind):
     [
         ({"error": {"message": "Invalid key"}}, 'the response is an error: "Invalid key"'),
         ({"error": "Overloaded"}, 'the response is an error: "Overloaded"'),
-        ({"choices": 5}, 'the response has another form: {"choices": 5}'),
-        ({"choices": [None]}, "the response has another form"),
-        ({"id": "1"}, 'the response has another form: there is no "choices" in it: {"id": "1"}'),
+        ({"choices": 5}, 'the response isn\'t in the expected form: {"choices": 5}'),
+        ({"choices": [None]}, "the response isn't in the expected form"),
+        ({"id": "1"}, 'the response isn\'t in the expected form: there is no "choices" in it: {"id": "1"}'),
         ({"candidates": []}, 'there is no "choices" in it (it looks like an answer of Gemini)'),
         ({"choices": []}, "there is no answer in the response"),
         ("[" * 100_000, "a response is a JSON object, not"),

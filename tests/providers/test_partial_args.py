@@ -183,7 +183,7 @@ def test_a_path_that_cant_be_read_is_an_error(path):
 def test_a_text_goes_on_as_text():
     stream = gemini.stream([])
     stream.feed(event({"name": "f", "willContinue": True, "partialArgs": [part("$.a", "x")]}))
-    with pytest.raises(ResponseError, match="an event has another form"):
+    with pytest.raises(ResponseError, match="an event isn't in the expected form"):
         stream.feed(event({"partialArgs": [{"jsonPath": "$.a", "boolValue": True}], "willContinue": True}))
 
 

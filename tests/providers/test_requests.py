@@ -229,7 +229,7 @@ def test_what_isnt_a_tool_is_refused(provider):
 def test_arguments_of_another_kind_are_refused():
     result = Executor(TOOLS).run_sync(RawCall("1", "now", {}))
     turn_round = TOOLS.offer().round([RawCall("1", "now", {})])
-    with pytest.raises(TypeError, match='strict is True, False or "auto", not string "yes"'):
+    with pytest.raises(TypeError, match='strict must be True, False or "auto", not string "yes"'):
         openai_chat.request(offer_of(TOOLS, strict="yes"))
     with pytest.raises(TypeError, match=r"results takes a list: write \[result\]"):
         openai_chat.results(result)

@@ -167,7 +167,7 @@ def test_why_a_tool_isnt_strict():
     whole = providers.cohere.report([book, label], strict="auto")
     first, second = [str(one.not_strict[0]) for one in whole.tools]
     assert first.startswith(
-        'book: the strict mode of Cohere is for all tools of a request, and "label" doesn\'t fit. '
+        'book: the strict mode of Cohere applies to all tools of a request, and "label" doesn\'t fit. '
     )
     assert second == str(providers.cohere.report([label], strict=True).tools[0].refused[0])
     (none,) = providers.mistral.report([book], strict="auto").tools
@@ -245,7 +245,7 @@ def test_only_auto_is_another_word(wrong):
         lambda: providers.openai_chat.answers({"choices": []}, offer_of([], strict=wrong)),
         lambda: providers.openai_chat.answers({"choices": []}, offer_of([book], strict=wrong)),
     ):
-        with pytest.raises(TypeError, match='strict is True, False or "auto", not '):
+        with pytest.raises(TypeError, match='strict must be True, False or "auto", not '):
             call()
 
 

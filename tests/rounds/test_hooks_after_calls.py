@@ -8,7 +8,17 @@ import logging
 import pytest
 from round_samples import fetch, raw, search, toolset
 
-from operator_schema import Complete, Executor, RoundError, RunAgain, ToolResult, Toolset, hook, tool
+from operator_schema import (
+    Complete,
+    Executor,
+    Registry,
+    RoundError,
+    RunAgain,
+    ToolResult,
+    Toolset,
+    hook,
+    tool,
+)
 from operator_schema.rounds import Hooks
 
 pytestmark = pytest.mark.needs_threads
@@ -183,6 +193,13 @@ def test_hooks_of_a_nested_toolset_look_at_its_tools_alone():
     executor = Executor(outer, hooks=Hooks(note, toolset=inner), threads=False)
     executor.run_sync(outer.offer().round([raw("web_fetch", "1", url="u"), raw("fetch", "2", url="u")]))
     assert seen == ["web_fetch"]
+
+
+def test_a_registry_has_the_hooks_of_its_toolset():
+    note = hook.after("fetch")(lambda call: None)
+    inner = Toolset(search, fetch, hooks=note)
+    assert Registry(inner).hooks == inner.hooks == Toolset(inner).hooks
+    assert Registry(search).hooks is None
 
 
 # --- revising results ----------------------------------------------------------------------------

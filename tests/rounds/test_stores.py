@@ -20,7 +20,7 @@ from operator_schema import Executor, RawCall, RoundError, Toolset, Turn, tool
 from operator_schema.errors import HookError, InterruptedRoundError, RestoreError
 from operator_schema.rounds import stores
 from operator_schema.rounds.errors import StoreError
-from operator_schema.rounds.stores import SqliteStore
+from operator_schema.rounds.stores import SqliteStore, stored_records
 
 pytestmark = pytest.mark.needs_threads
 
@@ -418,3 +418,32 @@ def test_an_error_of_sqlite_without_a_remedy_keeps_its_words(store):
 
     with pytest.raises(StoreError, match=r"can't be used: NOT NULL constraint failed: items\.transcript$"):
         use()
+
+
+# --- what a store holds --------------------------------------------------------------------------
+
+
+def test_a_store_is_read_turn_by_turn_then_round_by_round(store, tmp_path):
+    store.transcript("a").append({"role": "user", "content": "hello"})
+    done = executor(store).run_sync(sent(raw("fetch", "f", url="u")))
+    done.commit(store.transcript("a"))
+    executor(store).run_sync(sent(raw("work", "w", task="a")))
+    records = list(stored_records(tmp_path / "desk.db"))
+    assert {"role": "user", "content": "hello"} in records
+    calls = [{"name": "fetch", "arguments": {"url": "u"}}], [{"name": "work", "arguments": {"task": "a"}}]
+    assert [record for record in records if record in calls] == list(calls)
+
+
+def test_a_file_that_is_no_store_is_refused_where_it_is_read(tmp_path):
+    path = tmp_path / "other.db"
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE items (position INTEGER, turn TEXT, item TEXT)")
+        db.execute("INSERT INTO items VALUES (1, 'a', '{}')")
+        db.commit()
+    with pytest.raises(StoreError, match="holds something else than turns and rounds"):
+        list(stored_records(path))
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("DROP TABLE items")
+        db.commit()
+    with pytest.raises(StoreError, match="can't be used"):
+        list(stored_records(path))

@@ -80,10 +80,10 @@ def _outcome(codec, arguments):
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
-        ("leaves", [1], "leaves are SchemaLeaf values, not integer 1"),
-        ("max_depth", 0, "max_depth is an integer of at least 1"),
-        ("attribute_docs", 1, "attribute_docs is True or False"),
-        ("json_loads", "orjson", "json_loads is a function"),
+        ("leaves", [1], "leaves must be SchemaLeaf values, not integer 1"),
+        ("max_depth", 0, "max_depth must be an integer of at least 1"),
+        ("attribute_docs", 1, "attribute_docs must be True or False"),
+        ("json_loads", "orjson", "json_loads must be a function"),
         ("flatten", "no", 'flatten is "no", not True or False'),
         ("param_descriptions", {"z": "No field."}, 'describes "z"'),
     ],

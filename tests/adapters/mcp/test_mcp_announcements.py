@@ -131,7 +131,7 @@ class order:  # noqa: N801  # the tool
     [
         ([add], None, ""),
         ([look], {Db: Db()}, ""),
-        ([add, order], None, "1 of 2 tools will fail, without a function to run: order\n"),
+        ([add, order], None, "1 of 2 tools will fail, because they have no function to run: order\n"),
         (
             [add, look],
             None,

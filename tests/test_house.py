@@ -1,0 +1,103 @@
+"""The house: how large modules are, and which of them stand alone though only one other module uses them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "operator_schema"
+MOST_LINES = 650
+TOO_LARGE = {"code_tools/language.py"}  # declares every type that languages share
+
+MODULES = {path.relative_to(PACKAGE).as_posix(): path for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def lines_of(module: str) -> int:
+    return len(MODULES[module].read_text(encoding="utf-8").splitlines())
+
+
+def imports_in(body, *, at_top=True, is_typing=False):
+    """Yield each import with whether it runs when the module is loaded, and whether it is for types alone."""
+    for node in body:
+        if isinstance(node, ast.ImportFrom):
+            yield node, at_top, is_typing
+        elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            yield from imports_in(node.body, at_top=at_top, is_typing=True)
+            yield from imports_in(node.orelse, at_top=at_top, is_typing=is_typing)
+        else:
+            is_function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+            inner = ast.iter_child_nodes(node)
+            yield from imports_in(inner, at_top=at_top and not is_function, is_typing=is_typing)
+
+
+def modules_meant(importer: str, node: ast.ImportFrom) -> set[str]:
+    folder = [*MODULES[importer].relative_to(PACKAGE).parts[:-1]]
+    if not node.level:
+        return set()
+    base = "/".join([*folder[: len(folder) - node.level + 1], *(node.module or "").split(".")]).strip("/")
+    inside = {f"{base}/{alias.name}.py".lstrip("/") for alias in node.names}
+    return (inside | {f"{base}.py"}) & set(MODULES)
+
+
+def importers() -> dict[str, dict[str, set[str]]]:
+    """Return who imports each module: when they are loaded, later, and for the public names of a package."""
+    found: dict[str, dict[str, set[str]]] = {name: defaultdict(set) for name in MODULES}
+    for importer, path in MODULES.items():
+        for node, at_top, is_typing in imports_in(ast.parse(path.read_text(encoding="utf-8")).body):
+            for module in modules_meant(importer, node) - {importer}:
+                is_entrance = importer.rpartition("/")[2] == "__init__.py"
+                when = ("public" if is_entrance else "types") if is_typing else "first" if at_top else "later"
+                found[module][when].add(importer)
+    return found
+
+
+def loaded_with_their_only_importer() -> dict[str, str]:
+    """Return the modules that one other module of their room uses, and that always load with it."""
+    found: dict[str, str] = {}
+    for module, by in importers().items():
+        users = by["first"] | by["later"] | by["public"]
+        if len(users) == 1 and by["first"]:
+            (importer,) = users
+            same_room = importer.rpartition("/")[0] == module.rpartition("/")[0]
+            if same_room and not importer.endswith("__init__.py"):
+                found[module] = importer
+    return found
+
+
+def modules_that_the_page_lists() -> list[str]:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    table = page.split("## Why a module stands alone")[1].split("\n## ")[0]
+    listed: list[str] = []
+    for cell in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE):
+        folder, _, names = cell.rpartition(": ")
+        listed += [folder.strip("`") + name for name in re.findall(r"`([\w/]+\.py)`", names)]
+    return listed
+
+
+def test_no_module_has_more_lines_than_one_can_read():
+    assert {module for module in MODULES if lines_of(module) > MOST_LINES} <= TOO_LARGE
+
+
+def test_modules_with_one_importer_that_always_load_with_it_are_listed_with_their_reason():
+    assert sorted(modules_that_the_page_lists()) == sorted(loaded_with_their_only_importer())
+
+
+def test_the_counter_finds_what_it_is_for():
+    """Without these, an empty list on both sides would pass."""
+    found = loaded_with_their_only_importer()
+    assert found["schema/pattern_syntax.py"] == "schema/patterns.py"
+    assert found["execution/run.py"] == "execution/executor.py"
+    assert "codec/example.py" not in found  # loaded when it is needed
+    assert "codec/shortcuts.py" not in found  # public names of the package
+    assert "introspect/walk.py" not in found  # the entrance of its room, which the codec uses
+
+
+def test_no_two_files_of_tests_share_their_name():
+    """Folders of tests aren't packages: pytest would refuse the second file."""
+    apart = {"frameworks", "extras", "matrix"}  # these run in environments of their own
+    files = [path for path in (ROOT / "tests").rglob("test_*.py") if not apart.intersection(path.parts)]
+    names = sorted(path.name for path in files)
+    assert [name for name in set(names) if names.count(name) > 1] == []
