@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 LINTERS := ruff ruff-format mypy pyright imports
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-quick test-near test-browser test-frameworks lock-frameworks grammars docs docs-serve coverage laws matrix campaign campaign-compare campaign-expressions campaign-ignore campaign-parsers code-judges damage mutation bench bench-code bench-quick lint $(LINTERS) format clean
+.PHONY: help demo test test-quick test-near test-browser test-frameworks lock-frameworks conformance grammars docs docs-serve coverage laws matrix campaign campaign-compare campaign-expressions campaign-ignore campaign-parsers code-judges damage mutation bench bench-code bench-quick lint $(LINTERS) format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' $(MAKEFILE_LIST) | column -t -s: 2>/dev/null || true
@@ -54,6 +54,9 @@ lock-frameworks: $(FRAMEWORKS_VENV)/.uv ## pin all that the frameworks of tests/
 			--override tests/frameworks/overrides.txt --custom-compile-command "make lock-frameworks" \
 			tests/frameworks/$$name/requirements.in --output-file tests/frameworks/$$name/requirements.txt || exit 1; \
 	done
+
+conformance: $(FRAMEWORKS_VENV)/together/.built ## run the protocol's own tests on our server, gateway and client (needs npm; ARGS=--own, ARGS=--write for docs/)
+	@PYTHONPATH=tests/frameworks:. $(FRAMEWORKS_VENV)/together/bin/python -m conformance.measure $(ARGS)
 
 grammars: $(FRAMEWORKS_VENV)/grammars/.built ## compare constrained decoding with decoding (EXAMPLES=1000 SEED=0, ARGS=--write for docs/)
 	@PYTHONPATH=tests/frameworks:. $(FRAMEWORKS_VENV)/grammars/bin/python -m grammars.measure --examples $(EXAMPLES) --seed $(SEED) $(ARGS)
