@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import json
 import shlex
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from ..compare.snapshot import SnapshotError, read_snapshot, read_tools, snapshot_of
-from ..errors import SchemaError
-from ..findings import Finding
+from ..compare.snapshot import SnapshotError, read_snapshot, snapshot_of
 from ..message_text import clip, escape
-from ..schema.document_codec import DocumentCodec
 from ..tools import Tool, document_tool
 from .arguments import REGISTRY
+from .files import text_of
 from .lookup import find_tools
 from .modules import WrongUse
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ..compare.snapshot import Snapshot, ToolSnapshot
+    from ..adapters.described import Described
+    from ..compare.snapshot import Snapshot
 
 __all__ = [
     "MCP",
@@ -31,7 +27,6 @@ __all__ = [
     "is_server",
     "snapshot_at",
     "snapshot_in",
-    "text_of",
     "tools_of",
 ]
 
@@ -48,7 +43,6 @@ A target is one of these:
   mcp:"COMMAND …"         a command that starts an MCP server
 """
 
-_MAX_FILE: Final = 50_000_000
 _SECONDS: Final = 60
 
 
@@ -138,27 +132,6 @@ def _definitions_of(target: str) -> Any:
 
 def _defined(target: str, *, show_traceback: bool) -> list[Tool[..., Any]]:
     return find_tools(REGISTRY.convert(target, None, None), show_traceback=show_traceback)[0]
-
-
-def text_of(file: str) -> str:
-    """Return the text of a file, or of standard input if its name is `-`.
-
-    Raises:
-        WrongUse: it can't be read, or is too large.
-    """
-    if file == "-":
-        return sys.stdin.read(_MAX_FILE)
-    try:
-        with Path(file).open(encoding="utf-8") as stream:
-            text = stream.read(_MAX_FILE + 1)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it isn't UTF-8"
-        message = f"{escape(file)} can't be read: {reason}"
-        raise WrongUse(message) from None
-    if len(text) > _MAX_FILE:
-        message = f"{escape(file)} is too large: more than {_MAX_FILE:,} characters"
-        raise WrongUse(message)
-    return text
 
 
 def snapshot_in(text: str, name: str) -> Snapshot:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Call", "CallKind", "ProbedTool", "drawn"]
 
 CallKind: TypeAlias = Literal["valid", "invalid", "hostile"]
-"""`valid`: the schema allows it · `invalid`: it doesn't · `hostile`: it is allowed, and no answer is promised."""
+"""`valid`: the schema allows it · `invalid`: it doesn't · `hostile`: it allows it, and promises no answer."""
 
 _LARGEST: Final = 2**53 - 1
 """Integers beyond aren't the same in all programs: RFC 8259, section 6."""
@@ -61,7 +61,7 @@ _HOSTILE: Final = (
     "\u202e\u0000\r\n",
     "x" * _LONG,
 )
-_SAMPLES: Final = ("x", "5", 5, 1.5, True, None, [], {})
+_SAMPLES: Final[tuple[Any, ...]] = ("x", "5", 5, 1.5, True, None, [], {})
 _QUOTED: Final = re.compile(r"['\"`]([^'\"`\n]{1,60})['\"`]")
 _PATH_NAME: Final = re.compile(r"path|file|dir|folder|repo|source|destination", re.IGNORECASE)
 
@@ -186,7 +186,9 @@ class ProbedTool:
     def _valid(self, number: int, random: Random) -> list[Any]:
         """Return what the schema allows, the smallest first; often with values that mean something."""
         assert self.codec is not None  # noqa: S101  # checked by the caller
-        codec = _codec_of(self.name, _with_samples(self.schema), is_arguments=True, is_closed=True) or self.codec
+        codec = (
+            _codec_of(self.name, _with_samples(self.schema), is_arguments=True, is_closed=True) or self.codec
+        )
         try:
             strategy = arguments(codec)
         except (ValueError, SchemaError):
@@ -246,9 +248,7 @@ def _once(calls: Iterable[Call]) -> list[Call]:
     return list({call.key(): call for call in reversed(list(calls))}.values())[::-1]
 
 
-def _codec_of(
-    name: str, schema: Any, *, is_arguments: bool, is_closed: bool = False
-) -> DocumentCodec | None:
+def _codec_of(name: str, schema: Any, *, is_arguments: bool, is_closed: bool = False) -> DocumentCodec | None:
     """Return a codec for a document; None if it can't be read, or leaves a keyword unchecked."""
     try:
         options: dict[str, Any] = {"unknown_fields": "reject"} if is_closed else {}
@@ -309,7 +309,9 @@ def _with_samples(schema: Any) -> Any:
 def _is_plain(value: Any) -> bool:
     """Return whether every program can read a value: no control characters, no huge numbers or texts."""
     if isinstance(value, str):
-        return len(value) < _MOST_TEXT and not any(unicodedata.category(each) in ("Cc", "Cs", "Cn", "Co") for each in value)
+        return len(value) < _MOST_TEXT and not any(
+            unicodedata.category(each) in ("Cc", "Cs", "Cn", "Co") for each in value
+        )
     if isinstance(value, (int, float)):
         return abs(value) <= _LARGEST
     if is_object(value):

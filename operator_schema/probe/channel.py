@@ -33,8 +33,8 @@ class Reply(NamedTuple):
     """What came back for a request.
 
     Attributes:
-        kind: `result` or `error` as JSON-RPC has them; `silent`: nothing came in time; `closed`: the connection
-            or the process ended.
+        kind: `result` or `error` as JSON-RPC has them; `silent`: nothing came in time; `closed`: the
+            connection or the process ended.
         value: the result, the error object, or a text about the end.
         size: bytes of the message.
     """
@@ -154,7 +154,8 @@ class PipeChannel:
         self._inbox = _Inbox()
         self._outgoing: SimpleQueue[bytes | None] = SimpleQueue()
         self._threads = [
-            Thread(target=work, daemon=True, name="probe channel") for work in (self._read_all, self._write_all)
+            Thread(target=work, daemon=True, name="probe channel")
+            for work in (self._read_all, self._write_all)
         ]
         for thread in self._threads:
             thread.start()
@@ -337,7 +338,9 @@ class HttpChannel:
             if message is not None and "error" in message:
                 self._inbox.put(request, _reply_of(message, len(text)))
             else:
-                self._inbox.put(request, Reply("closed", f"HTTP {error.code}: {text[:200].decode(errors='replace')}"))
+                self._inbox.put(
+                    request, Reply("closed", f"HTTP {error.code}: {text[:200].decode(errors='replace')}")
+                )
         except TimeoutError:
             return
         except (OSError, ValueError) as error:

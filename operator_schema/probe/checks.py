@@ -73,7 +73,7 @@ _ROWS: Final = (
           "Check everything before the first change, or undo it", _TOOLS),
     Check("read_only_changed", "error", "readOnlyHint is true, and a call changed something",
           "Set readOnlyHint to false", _SCHEMA),
-    Check("not_idempotent", "error", "idempotentHint is true, and a second equal call changed something again",
+    Check("not_idempotent", "error", "idempotentHint is true, and a second equal call changed something",
           "Set idempotentHint to false", _SCHEMA),
     Check("mixed_answers", "error", "calls that run at once are answered otherwise than one after the other",
           "Keep the state of each call apart from that of others", _TOOLS),
@@ -167,7 +167,9 @@ def _wrong_result(tool: ProbedTool, _: Call, outcome: Outcome) -> Iterator[Fault
         yield Fault("no_structured_result", (), "a result without isError has no structuredContent")
     elif tool.output is not None:
         for problem in tool.output.report(structured)[:1]:
-            yield Fault("wrong_result", problem.path, f"{show_path(problem.path)}: {problem.message}".strip(": "))
+            yield Fault(
+                "wrong_result", problem.path, f"{show_path(problem.path)}: {problem.message}".strip(": ")
+            )
 
 
 # --- refusals ------------------------------------------------------------------------------------
@@ -183,8 +185,10 @@ _VALIDATOR: Final = re.compile(
 _FORM: Final = re.compile(
     r"\binvalid (?:\w+ )?(?:arguments?|params?|parameters?|input|type|value)\b|\b(?:is|are|be) required\b|"
     r"\brequired (?:property|parameter|argument|field|key)\b|\bmissing\b|"
-    r"\b(?:unexpected|unknown|unrecognized|unsupported) (?:keyword )?(?:arguments?|parameters?|property|field|key)\b|"
-    r"\b(?:must|should|can't|cannot|may not) (?:not )?(?:be|have|contain)\b|\bexpected\b|\btoo (?:long|short|small|big|large)\b|"
+    r"\b(?:unexpected|unknown|unrecognized|unsupported) (?:keyword )?"
+    r"(?:arguments?|parameters?|property|field|key)\b|"
+    r"\b(?:must|should|can't|cannot|may not) (?:not )?(?:be|have|contain)\b|\bexpected\b|"
+    r"\btoo (?:long|short|small|big|large)\b|"
     r"\bat (?:most|least)\b|\bout of range\b|\b(?:greater|less|more|fewer) than\b|\bnot (?:a|an) "
     r"(?:valid )?(?:string|text|number|integer|int|boolean|bool|array|list|object|dict)\b|\bnot allowed\b",
     re.IGNORECASE,
@@ -203,10 +207,15 @@ _DOMAIN: Final = re.compile(
 )
 _OWN_TEST: Final = re.compile(r"value error|assertion failed|value_error", re.IGNORECASE)
 _ERROR_TEXT: Final = re.compile(
-    r"^\W{0,4}(?:(?:[A-Za-z]+ ){0,2}errors?\b\s*(?::|while|when|in|executing|calling|-)|\w+(?:Error|Exception)\b|"
+    r"^[\s*#>\u274c\u26a0\ufe0f]*(?:(?:[A-Za-z]+ ){0,2}errors?\b\s*(?::|while|when|in|executing|calling)|"
+    r"\w+(?:Error|Exception)\b|"
     r"traceback \(|failed to |failure:|exception:|invalid \w+)",
     re.IGNORECASE,
 )
+
+
+_MOST_KEYS: Final = 3
+"""Of an object that is only an error."""
 
 
 def _named(text: str, names: list[str]) -> list[str]:
@@ -222,7 +231,9 @@ def is_about_form(tool: ProbedTool, outcome: Outcome) -> bool:
     if _DOMAIN.search(text):
         return False
     is_form = bool(_FORM.search(text))
-    return (outcome.code == _INVALID_PARAMS and is_form) or (is_form and bool(_named(text, list(tool.properties))))
+    return (outcome.code == _INVALID_PARAMS and is_form) or (
+        is_form and bool(_named(text, list(tool.properties)))
+    )
 
 
 def _valid_refused(tool: ProbedTool, call: Call, outcome: Outcome) -> Iterator[Fault]:
@@ -257,7 +268,7 @@ def looks_like_error(call: Call, outcome: Outcome) -> bool:
     if result is None or outcome.is_flagged:
         return False
     text = outcome.text.strip()
-    if not text or any(text in value for value in call.arguments.values() if isinstance(value, str)):
+    if not text or _is_asked_for(text, call.arguments):
         return False
     content = result.get("content")
     if is_array(content) and len(content) > 1:
@@ -267,12 +278,22 @@ def looks_like_error(call: Call, outcome: Outcome) -> bool:
     return _is_error_object(text)
 
 
+def _is_asked_for(text: str, value: Any) -> bool:
+    """Return whether arguments and text have one another in them: an echo, or a sample of an error."""
+    if isinstance(value, str):
+        one, other = text.casefold(), value.casefold()
+        return one in other or (len(other) > 2 and other in one)  # noqa: PLR2004  # fewer are there by chance
+    inner = value.values() if is_object(value) else value if is_array(value) else ()
+    return any(_is_asked_for(text, each) for each in inner)
+
+
 def _is_error_object(text: str) -> bool:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return False
-    return is_object(value) and len(value) < 4 and isinstance(value.get("error"), str) and bool(value["error"])  # noqa: PLR2004  # little else is in it
+    error = value.get("error") if is_object(value) and len(value) <= _MOST_KEYS else None
+    return isinstance(error, str) and bool(error)
 
 
 def _unflagged_error(_: ProbedTool, call: Call, outcome: Outcome) -> Iterator[Fault]:
@@ -281,9 +302,9 @@ def _unflagged_error(_: ProbedTool, call: Call, outcome: Outcome) -> Iterator[Fa
 
 
 def _internal_error(_: ProbedTool, __: Call, outcome: Outcome) -> Iterator[Fault]:
-    if outcome.code is not None and outcome.code != _INVALID_PARAMS and outcome.code >= _INTERNAL_ERROR - 1 or (
-        outcome.reply.kind == "error" and outcome.code == 0
-    ):
+    if (
+        outcome.code is not None and outcome.code != _INVALID_PARAMS and outcome.code >= _INTERNAL_ERROR - 1
+    ) or (outcome.reply.kind == "error" and outcome.code == 0):
         yield Fault("internal_error", (), f"the error {outcome.code} says: {outcome.said}")
 
 
@@ -295,7 +316,13 @@ def _invalid_accepted(tool: ProbedTool, call: Call, outcome: Outcome) -> Iterato
     problem = tool.problems(call.arguments)[0]
     severity: Severity | None = "note" if problem.code == "unknown" else None
     said = f"{show_path(problem.path)}: {problem.message}".strip(": ")
-    yield Fault("invalid_accepted", _place(problem), clip(escape(f"by its schema, {said}"), 400), severity, problem.code)
+    yield Fault(
+        "invalid_accepted",
+        _place(problem),
+        clip(escape(f"by its schema, {said}"), 400),
+        severity,
+        problem.code,
+    )
 
 
 def _place(problem: Finding) -> tuple[str | int, ...]:
@@ -313,7 +340,9 @@ def _unnamed_parameter(tool: ProbedTool, call: Call, outcome: Outcome) -> Iterat
     if len(problems) != 1 or not keys:
         return
     if not _named(outcome.text, [*keys, *tool.properties]):
-        yield Fault("unnamed_parameter", (), f"{show_path(problems[0].path)} is wrong, and it says: {outcome.said}")
+        yield Fault(
+            "unnamed_parameter", (), f"{show_path(problems[0].path)} is wrong, and it says: {outcome.said}"
+        )
 
 
 ANSWER_CHECKS: Final[tuple[Callable[[ProbedTool, Call, Outcome], Iterator[Fault]], ...]] = (
@@ -326,5 +355,3 @@ ANSWER_CHECKS: Final[tuple[Callable[[ProbedTool, Call, Outcome], Iterator[Fault]
     _unnamed_parameter,
 )
 """Those that need one answer only."""
-
-

@@ -245,10 +245,13 @@ class _Run:
         from ..lint import lint
 
         described = read_described({"tools": self.server.tools})
-        findings = [*described.findings, *(lint(described.tools) if described.tools else [])]
+        judged = lint(described.tools) if described.tools else []
+        # What a parameter leaves to guess is the business of `check`.
+        rules = [finding for finding in judged if finding.severity == "error" or not finding.path]
+        findings = [*described.findings, *rules]
         for finding in findings:
             name = described.originals.get(finding.tool or "", finding.tool)
-            self.found.append(Found(finding.replace(tool=name, where=None), (), True, ""))
+            self.found.append(Found(finding.replace(tool=name, where=None), (), is_smallest=True, repeat=""))
 
     def _call_unknown(self) -> None:
         call = Call("probe_no_such_tool", {}, "invalid", "a tool that doesn't exist")
@@ -284,9 +287,9 @@ class _Run:
         if call.kind == "valid" and not outcome.is_flagged:
             self.good.setdefault(call.tool, []).append(call)
         if before is not None:
-            fault = change_of(tool, outcome, before, self.watcher.state())
-            if fault is not None:
-                self._note(fault, [Step(call)], call.tool)
+            changed = change_of(tool, outcome, before, self.watcher.state())
+            if changed is not None:
+                self._note(changed, [Step(call)], call.tool)
 
     def _note(self, fault: Fault, steps: list[Step], tool: str | None) -> None:
         self.candidates.setdefault((tool, *fault.key), Candidate(fault, steps, tool))
@@ -317,7 +320,11 @@ class _Run:
                 if not self.limits.left(0.55, self.start):
                     return
                 if self.watcher.changes_again(call):
-                    self._note(Fault("not_idempotent", (), "the state differs after the second call"), [Step(call)], name)
+                    self._note(
+                        Fault("not_idempotent", (), "the state differs after the second call"),
+                        [Step(call)],
+                        name,
+                    )
                     break
 
     def _call_at_once(self) -> None:

@@ -7,6 +7,7 @@ import shlex
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from xml.etree import ElementTree as ET
 
+from ..compare.reports import html_page, html_section
 from ..message_text import clip, escape, show_path
 from .checks import CHECKS
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from ..findings import Finding, Severity
     from .calls import Call
 
-__all__ = ["LEVELS", "Found", "Plan", "ProbeReport", "Step", "as_junit", "repeat_lines"]
+__all__ = ["LEVELS", "Found", "Plan", "ProbeReport", "Step", "as_html", "as_junit", "repeat_lines"]
 
 LEVELS: Final[tuple[Severity, ...]] = ("error", "warning", "note")
 """From the one that matters most."""
@@ -209,7 +210,9 @@ def repeat_lines(target: str, steps: Sequence[Step]) -> str:
     if target.startswith(("http://", "https://")):
         return _as_curl(target, calls)
     if not target.startswith("mcp:") and " " not in target:
-        words = [(f"{target}.{call['name']}" if ":" in target else f"{target}:{call['name']}") for call in calls]
+        words = [
+            (f"{target}.{call['name']}" if ":" in target else f"{target}:{call['name']}") for call in calls
+        ]
         return "\n".join(
             shlex.join(["operator-schema", "call", word, _json(call["arguments"])])
             for word, call in zip(words, calls, strict=True)
@@ -223,14 +226,18 @@ def repeat_lines(target: str, steps: Sequence[Step]) -> str:
 def _as_curl(url: str, calls: Sequence[dict[str, Any]]) -> str:
     head = ["curl", "-s", "-H", "Content-Type: application/json",
             "-H", "Accept: application/json, text/event-stream"]  # fmt: skip
-    first = shlex.join([*head, "-D", "-", "-o", "/dev/null", "-d", _request(0, "initialize", _INITIALIZE), url])
+    first = shlex.join(
+        [*head, "-D", "-", "-o", "/dev/null", "-d", _request(0, "initialize", _INITIALIZE), url]
+    )
     session = f"session=$({first} | tr -d '\\r' | sed -n 's/^mcp-session-id: //Ip')"
     own = '-H "Mcp-Session-Id: $session"'
     bodies = [_INITIALIZED, *[_request(number, "tools/call", call) for number, call in enumerate(calls, 1)]]
-    return "\n".join([session, *[f"{shlex.join(head)} {own} {shlex.join(['-d', body, url])}" for body in bodies]])
+    return "\n".join(
+        [session, *[f"{shlex.join(head)} {own} {shlex.join(['-d', body, url])}" for body in bodies]]
+    )
 
 
-def as_junit(report: ProbeReport, found: Iterable[Found], failing: Sequence[Severity]) -> str:
+def as_junit(report: ProbeReport, found: Iterable[Found], failing: Sequence[str]) -> str:
     """Return a report as JUnit XML: a test case for each tool and check.
 
     Args:
@@ -259,6 +266,43 @@ def as_junit(report: ProbeReport, found: Iterable[Found], failing: Sequence[Seve
             ET.SubElement(case, "system-out").text = text
     suite.set("failures", str(failures))
     return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def as_html(report: ProbeReport, found: Iterable[Found]) -> str:
+    """Return a report as a page that needs nothing from elsewhere.
+
+    Args:
+        report: of a probe.
+        found: the findings that nobody accepts.
+    """
+    listed = list(found)
+    sections = [
+        html_section(
+            level,
+            _LEVEL_MEANINGS[level],
+            ("tool", "place", "what", "what to do", "smallest calls, and how to repeat them"),
+            [_cells(each) for each in listed if each.finding.severity == level],
+        )
+        for level in LEVELS
+        if any(each.finding.severity == level for each in listed)
+    ]
+    return html_page(report.target, report.summary(), sections)
+
+
+def _cells(found: Found) -> list[str]:
+    finding = found.finding
+    calls = "\n".join(
+        [*[clip(step.shown(), _MOST_SHOWN) for step in found.steps], clip(found.repeat, _MOST_SHOWN)]
+    )
+    what = found.lines()[0].partition(": ")[2]
+    return [finding.tool or "", show_path(finding.path), what, finding.remedy or "", calls.strip()]
+
+
+_LEVEL_MEANINGS: Final[dict[Severity, str]] = {
+    "error": "programs and models that keep to the protocol and the schemas are misled",
+    "warning": "a model has to guess, or gets away with a mistake",
+    "note": "it is harmless by itself",
+}
 
 
 def _xml(text: str) -> str:

@@ -66,9 +66,7 @@ def settle(watcher: Watcher, candidate: Candidate, until: float) -> Found | None
         steps = shrunk_sequence(steps, tries.shows, without_step)
     if candidate.fault.code not in _WHOLE:
         steps = tries.with_small_arguments(steps)
-    return _found(
-        watcher.server.target, candidate.tool, tries.fault, steps, is_smallest=not tries.is_over
-    )
+    return _found(watcher.server.target, candidate.tool, tries.fault, steps, is_smallest=not tries.is_over)
 
 
 def _found(target: str, tool: str | None, fault: Fault, steps: list[Step], *, is_smallest: bool) -> Found:

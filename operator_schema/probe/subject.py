@@ -142,7 +142,9 @@ class Place:
         (self.work / "folder").mkdir()
         if setup is None:
             return
-        done = subprocess.run(setup, shell=True, cwd=self.work, env=dict(env), capture_output=True, check=False)  # noqa: S602  # the user's own command line
+        done = subprocess.run(  # noqa: S602  # the user's own command line
+            setup, shell=True, cwd=self.work, env=dict(env), capture_output=True, check=False
+        )
         if done.returncode:
             reason = clip(escape(done.stderr.decode(errors="replace").strip()), 300)
             message = f"the command of --setup ended with status {done.returncode}: {reason}"
@@ -153,7 +155,8 @@ class Place:
         kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
         home, tmp = str(self.root / "home"), str(self.root / "tmp")
         own = {"HOME": home, "USERPROFILE": home, "TMPDIR": tmp, "TEMP": tmp, "TMP": tmp}
-        return {**_caches(), **kept, **own, **more}
+        given = {name: value.replace("{folder}", str(self.work)) for name, value in more.items()}
+        return {**_caches(), **kept, **own, **given}
 
     def files(self) -> dict[str, str]:
         """Return what is in the working directory: path to a digest of the content."""
@@ -351,7 +354,7 @@ def of_command(words: Sequence[str], target: str, **options: Any) -> Server:
         target: as it was named.
         options: of `Server`.
     """
-    whole = [str(Path(word).resolve()) if Path(word).is_file() else word for word in words]
+    whole = _whole(words)
 
     def connect(place: Place | None, env: Mapping[str, str]) -> Channel:
         assert place is not None  # noqa: S101  # made below
@@ -359,6 +362,11 @@ def of_command(words: Sequence[str], target: str, **options: Any) -> Server:
         return ProcessChannel([word.replace("{folder}", work) for word in whole], work, env)
 
     return Server(target, connect, Place.new(), **options)
+
+
+def _whole(words: Sequence[str]) -> list[str]:
+    """Complete the names of files, since the server works in another folder; a link stays one."""
+    return [os.path.abspath(word) if Path(word).is_file() else word for word in words]  # noqa: PTH100  # it keeps links
 
 
 def of_url(url: str, headers: Mapping[str, str], **options: Any) -> Server:
@@ -429,7 +437,16 @@ def server_of(target: Any, **options: Any) -> Server:
     if kind in ("mcp", "process"):
         words = _words(command)
         return of_command(words, target, **options) if kind == "mcp" else _of_program(words, target, options)
-    return of_command(_words(target), target, **options) if " " in target.strip() else of_registry(target, **options)
+    return (
+        of_command(_words(target), target, **options)
+        if _is_command(target)
+        else of_registry(target, **options)
+    )
+
+
+def _is_command(target: str) -> bool:
+    """Return whether a target is a command, rather than the name of a module."""
+    return " " in target.strip() or (not target.endswith(".py") and shutil.which(target) is not None)
 
 
 def _of_objects(target: Any, options: dict[str, Any]) -> Server:
@@ -444,8 +461,7 @@ def _of_program(words: list[str], target: str, options: dict[str, Any]) -> Serve
 
     place = Place.new()
     env = place.environment(options.get("env", {}))
-    whole = [str(Path(word).resolve()) if Path(word).is_file() else word for word in words]
-    tools = tools_of(whole, cwd=place.work, env=env, timeout=options.get("timeout", 10.0))
+    tools = tools_of(_whole(words), cwd=place.work, env=env, timeout=options.get("timeout", 10.0))
     found = in_process(tools, target, **options)
     found.place = place
     return found

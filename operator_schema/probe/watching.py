@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from ..message_text import clip, escape, listed
 from .calls import Call, ProbedTool
 from .checks import Fault
-from .subject import Server
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from .subject import Outcome
+    from .subject import Outcome, Server
 
 __all__ = ["Limits", "State", "Watcher", "change_of"]
 
@@ -70,11 +69,13 @@ def change_of(tool: ProbedTool, outcome: Outcome, before: State, after: State) -
 
 def _differences(before: State, after: State) -> str:
     files = sorted(
-        path
-        for path in {*before.files, *after.files}
-        if before.files.get(path) != after.files.get(path)
+        path for path in {*before.files, *after.files} if before.files.get(path) != after.files.get(path)
     )
-    tools = [name for name in before.answers if before.answers[name] != after.answers.get(name, before.answers[name])]
+    tools = [
+        name
+        for name in before.answers
+        if before.answers[name] != after.answers.get(name, before.answers[name])
+    ]
     parts = [f"the files {listed([escape(path) for path in files])} differ afterwards"] if files else []
     parts += [f"{escape(name)} answers otherwise afterwards" for name in tools]
     return "; ".join(parts)
@@ -119,7 +120,9 @@ class Watcher:
         first = self.observed()
         sleep(_SECONDS_BETWEEN)
         second = self.observed()
-        self.observers = [name for name in self.observers if name in first and first[name] == second.get(name)]
+        self.observers = [
+            name for name in self.observers if name in first and first[name] == second.get(name)
+        ]
 
     def observed(self) -> dict[str, str]:
         """Return the answers of the observers, as far as they come."""
