@@ -95,6 +95,7 @@ class ProbedTool:
         name: of it.
         described: as the server describes it.
         codec: checks arguments by its schema; None if that can't be read.
+        strict: takes what every server takes by this schema: no unknown keys, a few samples of each format.
         output: checks structured results; None if no schema promises anything.
         values: parameter to values that may mean something to the server.
     """
@@ -102,6 +103,7 @@ class ProbedTool:
     name: str
     described: Mapping[str, Any]
     codec: DocumentCodec | None = None
+    strict: DocumentCodec | None = None
     output: DocumentCodec | None = None
     values: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
 
@@ -117,6 +119,8 @@ class ProbedTool:
         made = cls(name, described)
         schema, output = described.get("inputSchema"), described.get("outputSchema")
         made.codec = _codec_of(name, schema, is_arguments=True) if is_object(schema) else None
+        closed = _codec_of(name, _with_samples(schema), is_arguments=True, is_closed=True)
+        made.strict = made.codec if closed is None else closed
         made.output = _codec_of(name, output, is_arguments=False) if is_object(output) else None
         for parameter, inner in made.properties.items():
             made.values[parameter] = list(_meaningful(parameter, inner, work))
@@ -160,6 +164,10 @@ class ProbedTool:
         """Return what the schema has against arguments."""
         return () if self.codec is None else self.codec.report(arguments)
 
+    def allows(self, arguments: Any) -> bool:
+        """Return whether every server with this schema has to take arguments."""
+        return self.strict is not None and not self.strict.report(arguments)
+
     # --- calls ---------------------------------------------------------------------------------------
 
     def calls(self, number: int, chance: int) -> list[Call]:
@@ -169,7 +177,7 @@ class ProbedTool:
             number: of generated ones of each kind.
             chance: equal numbers give equal calls.
         """
-        if self.codec is None:
+        if self.codec is None or self.strict is None:
             return []
         random = Random(f"{chance} {self.name}")  # noqa: S311  # repeatable, not secret
         valid = self._valid(number, random)
@@ -185,12 +193,8 @@ class ProbedTool:
 
     def _valid(self, number: int, random: Random) -> list[Any]:
         """Return what the schema allows, the smallest first; often with values that mean something."""
-        assert self.codec is not None  # noqa: S101  # checked by the caller
-        codec = (
-            _codec_of(self.name, _with_samples(self.schema), is_arguments=True, is_closed=True) or self.codec
-        )
         try:
-            strategy = arguments(codec)
+            strategy = arguments(self.strict)
         except (ValueError, SchemaError):
             return []
         plain = [each for each in drawn(strategy, number * 2, random.randrange(2**32)) if _is_plain(each)]
@@ -203,7 +207,7 @@ class ProbedTool:
         for name, values in self.values.items():
             if values and (name in found or name in self.required):
                 changed = {**found, name: copy_json(random.choice(values))}
-                if not self.problems(changed):
+                if self.allows(changed):
                     found = changed
         return found
 
@@ -212,10 +216,10 @@ class ProbedTool:
         for name, inner in self.properties.items():
             for value in _edge_values(inner):
                 changed = {**base, name: value}
-                if not self.problems(changed):
+                if self.allows(changed):
                     yield changed, f"{name} at a limit"
         required = {name: base[name] for name in self.required if name in base}
-        if not self.problems(required):
+        if self.allows(required):
             yield required, "optional parameters left out"
 
     def _mistakes(self, base: Any) -> Iterator[tuple[Any, str]]:
@@ -240,7 +244,7 @@ class ProbedTool:
                 continue
             for value in _HOSTILE:
                 changed = {**base, name: value}
-                if not self.problems(changed):
+                if self.allows(changed):
                     yield changed, f"hostile text for {name}"
 
 

@@ -236,6 +236,13 @@ def is_about_form(tool: ProbedTool, outcome: Outcome) -> bool:
     )
 
 
+def _speaks_of_form(text: str) -> bool:
+    """Return whether a text that may name no parameter is about the form of arguments."""
+    if _VALIDATOR.search(text):
+        return True
+    return not _DOMAIN.search(text) and bool(_FORM.search(text)) and bool(_OF_TYPE.search(text))
+
+
 def _valid_refused(tool: ProbedTool, call: Call, outcome: Outcome) -> Iterator[Fault]:
     """Find refusals of a valid call that speak of its form.
 
@@ -244,7 +251,8 @@ def _valid_refused(tool: ProbedTool, call: Call, outcome: Outcome) -> Iterator[F
     if call.kind != "valid" or not outcome.is_flagged or not is_about_form(tool, outcome):
         return
     named = _named(outcome.text, list(tool.properties))
-    blamed = [name for name in named if name in call.arguments] or named
+    given = [name for name in named if name in call.arguments] or named
+    blamed = sorted(given, key=outcome.text.rfind)[-1:]  # what is before may be the name of the server
     value = call.arguments.get(blamed[0]) if blamed else None
     is_text = bool(blamed) and isinstance(value, str)
     if is_text and "enum" not in tool.properties.get(blamed[0], {}):
@@ -333,7 +341,7 @@ def _place(problem: Finding) -> tuple[str | int, ...]:
 
 
 def _unnamed_parameter(tool: ProbedTool, call: Call, outcome: Outcome) -> Iterator[Fault]:
-    if call.kind != "invalid" or not outcome.is_flagged or not is_about_form(tool, outcome):
+    if call.kind != "invalid" or not outcome.is_flagged or not _speaks_of_form(outcome.text):
         return
     problems = tool.problems(call.arguments)
     keys = [step for problem in problems for step in problem.path if isinstance(step, str)]

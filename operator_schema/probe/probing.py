@@ -33,8 +33,14 @@ _STEPS: Final = 12
 _LEAST_SECONDS: Final = 2.0
 """For one fault, to show it again."""
 
-_OVERTIME: Final = 0.1
-"""How much longer than the given time faults are shown again."""
+_OVERTIME: Final = 0.05
+"""How much longer than planned faults are shown again."""
+
+_PLANNED: Final = 0.9
+"""The part of the given time that is planned; the rest is for calls that aren't answered."""
+
+_ONE_CAUSE: Final = frozenset({"unnamed_parameter"})
+"""Codes of faults that have one cause in all tools: they are reported once."""
 
 
 def probe(
@@ -84,7 +90,7 @@ def probe(
     """
     server = _opened(target, seconds, calls, timeout, setup, env, headers)
     try:
-        limits = Limits(monotonic() + seconds, calls, seed)
+        limits = Limits(monotonic() + seconds * _PLANNED, calls, seed)
         run = _Run(Watcher(server, {}, most_bytes), limits, on_progress or _silent)
         run.begin(allow, allow_all=allow_all)
         return run.finish()
@@ -346,6 +352,7 @@ class _Run:
                 fault = Fault("stuck_after_cancel", (), "neither a ping nor an equal call is answered")
                 self._note(fault, [Step(calls[0])], name)
                 self.server.start()
+                return
 
     def _walk(self) -> None:
         """Make sequences of calls in which results are used again, as long as there is time."""
@@ -379,17 +386,33 @@ class _Run:
 
     def _settle_all(self) -> list[Found]:
         found = list(self.found)
+        alike: dict[str, list[str]] = {}
         for number, candidate in enumerate(self.candidates.values()):
             self.progress("making calls small", number, len(self.candidates))
+            code, tool = candidate.fault.code, candidate.tool or ""
+            if code in alike:
+                alike[code].append(tool)
+                continue
             share = max(_LEAST_SECONDS, (self.limits.until - monotonic()) / (len(self.candidates) - number))
             settled = settle(self.watcher, candidate, min(monotonic() + 2 * share, self._end))
             if settled is None:
                 self.unrepeated += 1
             else:
                 found.append(settled)
+                if code in _ONE_CAUSE:
+                    alike[code] = []
+        found = [_with_others(each, alike.get(each.finding.code, ())) for each in found]
         return [each for level in LEVELS for each in found if each.finding.severity == level]
 
     @property
     def _end(self) -> float:
         """When faults aren't shown again any more: a little after the end."""
         return self.limits.until + (self.limits.until - self.start) * _OVERTIME
+
+
+def _with_others(found: Found, tools: Collection[str]) -> Found:
+    """Add to a finding which other tools have it, too."""
+    if not tools:
+        return found
+    message = f"{found.finding.message} (so does the server for {listed(sorted(tools))})"
+    return found._replace(finding=found.finding.replace(message=message))

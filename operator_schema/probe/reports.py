@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from ..findings import Finding, Severity
     from .calls import Call
+    from .subject import Server
 
 __all__ = ["LEVELS", "Found", "Plan", "ProbeReport", "Step", "as_html", "as_junit", "repeat_lines"]
 
@@ -199,28 +200,28 @@ _INITIALIZE: Final = {
 _INITIALIZED: Final = '{"jsonrpc":"2.0","method":"notifications/initialized"}'
 
 
-def repeat_lines(target: str, steps: Sequence[Step]) -> str:
-    """Return lines for a shell that make some calls again.
+def repeat_lines(server: Server, steps: Sequence[Step]) -> str:
+    """Return lines for a shell that make some calls again; empty for tools in this process.
 
     Args:
-        target: the server, as `probe` takes it.
+        server: that is called.
         steps: the calls. Values that come from an earlier answer stand there as they were.
     """
     calls = [{"name": step.call.tool, "arguments": step.call.arguments} for step in steps]
-    if target.startswith(("http://", "https://")):
-        return _as_curl(target, calls)
-    if not target.startswith("mcp:") and " " not in target:
-        words = [
-            (f"{target}.{call['name']}" if ":" in target else f"{target}:{call['name']}") for call in calls
-        ]
-        return "\n".join(
-            shlex.join(["operator-schema", "call", word, _json(call["arguments"])])
-            for word, call in zip(words, calls, strict=True)
-        )
+    if server.kind == "url":
+        return _as_curl(server.target, calls)
+    if server.kind == "module":
+        mark = "." if ":" in server.target else ":"
+        words = [[f"{server.target}{mark}{call['name']}", _json(call["arguments"])] for call in calls]
+        return "\n".join(shlex.join(["operator-schema", "call", *each]) for each in words)
+    if server.kind == "objects":
+        return ""
     messages = [_request(0, "initialize", _INITIALIZE), _INITIALIZED]
     messages += [_request(number, "tools/call", call) for number, call in enumerate(calls, 1)]
-    command = target.removeprefix("mcp:")
-    return f"(printf '%s\\n' {' '.join(map(shlex.quote, messages))}; sleep 3) | {command}"
+    command = " ".join(shlex.quote(word).replace("{folder}", "'\"$PWD\"'") for word in server.words)
+    folder = ['cd "$(mktemp -d)"', *([server.setup] if server.setup else [])]
+    sent = f"(printf '%s\\n' {' '.join(map(shlex.quote, messages))}; sleep 3) | {command}"
+    return " && ".join([*folder, sent])
 
 
 def _as_curl(url: str, calls: Sequence[dict[str, Any]]) -> str:

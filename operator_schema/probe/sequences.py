@@ -83,7 +83,7 @@ def _next(
             continue
         _, number, path, value = random.choice(fitting)
         changed = {**arguments, parameter: value}
-        if not tools[name].problems(changed):
+        if tools[name].allows(changed):
             arguments = changed
             links.append((parameter, number, path))
     return Step(Call(name, arguments, "valid", "uses results"), tuple(links))

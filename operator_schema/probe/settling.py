@@ -57,7 +57,7 @@ def settle(watcher: Watcher, candidate: Candidate, until: float) -> Found | None
         What is reported; None if the fault doesn't show again.
     """
     if not candidate.steps:
-        return _found(watcher.server.target, candidate.tool, candidate.fault, [], is_smallest=True)
+        return _found(watcher.server, candidate.tool, candidate.fault, [], is_smallest=True)
     tries = _Tries(watcher, candidate, until)
     if not tries.shows(candidate.steps):
         return None
@@ -66,16 +66,16 @@ def settle(watcher: Watcher, candidate: Candidate, until: float) -> Found | None
         steps = shrunk_sequence(steps, tries.shows, without_step)
     if candidate.fault.code not in _WHOLE:
         steps = tries.with_small_arguments(steps)
-    return _found(watcher.server.target, candidate.tool, tries.fault, steps, is_smallest=not tries.is_over)
+    return _found(watcher.server, candidate.tool, tries.fault, steps, is_smallest=not tries.is_over)
 
 
-def _found(target: str, tool: str | None, fault: Fault, steps: list[Step], *, is_smallest: bool) -> Found:
+def _found(server: Server, tool: str | None, fault: Fault, steps: list[Step], *, is_smallest: bool) -> Found:
     check = CHECKS[fault.code]
     severity = fault.severity or check.severity
     finding = Finding(
         fault.path, fault.code, fault.message, remedy=check.remedy, severity=severity, tool=tool
     )
-    repeat = repeat_lines(target, steps) if steps else ""
+    repeat = repeat_lines(server, steps) if steps else ""
     return Found(finding, tuple(steps), is_smallest, repeat)
 
 
@@ -154,8 +154,8 @@ class _Tries:
 
     def _keeps_kind(self, call: Call) -> bool:
         """Return whether the schema says of a call what it said of the first one."""
-        problems = self._watcher.tools[call.tool].problems(call.arguments)
-        return bool(problems) == (call.kind == "invalid")
+        tool = self._watcher.tools[call.tool]
+        return bool(tool.problems(call.arguments)) if call.kind == "invalid" else tool.allows(call.arguments)
 
     def _renew(self) -> None:
         """Start the server, unless it was started and hasn't been called since."""

@@ -14,7 +14,7 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from ..json_values import is_array, is_object
 from ..message_text import clip, escape
@@ -201,10 +201,12 @@ class Server:
 
     Attributes:
         target: as it was named.
+        kind: how it is reached.
         open: connects to it, with the folder for it.
         place: its folders; None if it isn't started here.
         setup: a command line that prepares the working directory.
         timeout: seconds that one call may take.
+        words: of the command that starts it, if it is one.
         env: environment variables of the server, beside those that it needs.
         tools: as it describes them.
         restarts: how often it was started again.
@@ -213,10 +215,12 @@ class Server:
     """
 
     target: str
+    kind: Literal["command", "url", "module", "objects"]
     open: Callable[[Place | None, Mapping[str, str]], Channel]
     place: Place | None
     setup: str | None = None
     timeout: float = 10.0
+    words: Sequence[str] = ()
     env: Mapping[str, str] = field(default_factory=dict[str, str])
     tools: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     restarts: int = -1
@@ -345,13 +349,16 @@ class Server:
 # --- targets -------------------------------------------------------------------------------------
 
 
-def of_command(words: Sequence[str], target: str, **options: Any) -> Server:
+def of_command(
+    words: Sequence[str], target: str, kind: Literal["command", "module"] = "command", **options: Any
+) -> Server:
     """Return a server that a command starts.
 
     Args:
         words: the command. Names of files that exist here are completed, since the server works in another
             folder; `{folder}` stands for that folder.
         target: as it was named.
+        kind: of the server.
         options: of `Server`.
     """
     whole = _whole(words)
@@ -361,7 +368,7 @@ def of_command(words: Sequence[str], target: str, **options: Any) -> Server:
         work = str(place.work)
         return ProcessChannel([word.replace("{folder}", work) for word in whole], work, env)
 
-    return Server(target, connect, Place.new(), **options)
+    return Server(target, kind, connect, Place.new(), words=whole, **options)
 
 
 def _whole(words: Sequence[str]) -> list[str]:
@@ -375,7 +382,7 @@ def of_url(url: str, headers: Mapping[str, str], **options: Any) -> Server:
     def connect(_: Place | None, __: Mapping[str, str]) -> Channel:
         return HttpChannel(url, headers, options.get("timeout", 10.0))
 
-    return Server(url, connect, None, **options)
+    return Server(url, "url", connect, None, **options)
 
 
 def of_registry(target: str, **options: Any) -> Server:
@@ -388,7 +395,7 @@ def of_registry(target: str, **options: Any) -> Server:
     here = os.pathsep.join(filter(None, [str(Path.cwd()), os.environ.get("PYTHONPATH")]))
     env = {**options.pop("env", {}), "PYTHONPATH": here}
     package = __name__.partition(".")[0]
-    return of_command([sys.executable, "-m", package, "serve", target], target, env=env, **options)
+    return of_command([sys.executable, "-m", package, "serve", target], target, "module", env=env, **options)
 
 
 def in_process(tools: Any, target: str, **options: Any) -> Server:
@@ -414,7 +421,7 @@ def in_process(tools: Any, target: str, **options: Any) -> Server:
         Thread(target=serve, daemon=True, name="probed server").start()
         return PipeChannel(os.fdopen(ours[0], "rb"), os.fdopen(theirs[1], "wb", 0))
 
-    return Server(target, connect, None, **options)
+    return Server(target, "objects", connect, None, **options)
 
 
 def server_of(target: Any, **options: Any) -> Server:
