@@ -261,7 +261,8 @@ def _valid_refused(tool: ProbedTool, call: Call, outcome: Outcome) -> Iterator[F
             return
     path = (blamed[0],) if blamed else ()
     severity: Severity | None = "warning" if value == "" else None
-    yield Fault("valid_refused", path, f"it answers: {outcome.said}", severity)
+    several = " ".join(sorted(given)) if len(given) > 1 else ""
+    yield Fault("valid_refused", path, f"it answers: {outcome.said}", severity, several)
 
 
 def _without(text: str, parts: list[str]) -> str:

@@ -387,11 +387,19 @@ class _Run:
     def _settle_all(self) -> list[Found]:
         found = list(self.found)
         alike: dict[str, list[str]] = {}
-        for number, candidate in enumerate(self.candidates.values()):
+        known: set[tuple[Any, ...]] = set()
+        # A refusal that blames one parameter says more than one that blames several.
+        order = sorted(
+            self.candidates.values(),
+            key=lambda each: (each.fault.detail.count(" "), each.fault.severity or ""),
+        )
+        for number, candidate in enumerate(order):
             self.progress("making calls small", number, len(self.candidates))
             code, tool = candidate.fault.code, candidate.tool or ""
+            place = (tool, code, candidate.fault.path)
             if code in alike:
                 alike[code].append(tool)
+            if code in alike or (code == "valid_refused" and place in known):
                 continue
             share = max(_LEAST_SECONDS, (self.limits.until - monotonic()) / (len(self.candidates) - number))
             settled = settle(self.watcher, candidate, min(monotonic() + 2 * share, self._end))
@@ -399,6 +407,7 @@ class _Run:
                 self.unrepeated += 1
             else:
                 found.append(settled)
+                known.add(place)
                 if code in _ONE_CAUSE:
                     alike[code] = []
         found = [_with_others(each, alike.get(each.finding.code, ())) for each in found]
