@@ -15,6 +15,7 @@ from . import (
     check_command,
     compare_commands,
     inspect_command,
+    probe_command,
     replay_command,
     serve,
     tool_commands,
@@ -47,6 +48,7 @@ examples:
   operator-schema call tools:web_search query=rye
   operator-schema serve tools
   operator-schema diff tools.json tools
+  operator-schema probe "python server.py"
 
 \b
 exit status:
@@ -117,6 +119,7 @@ for _module in (
     inspect_command,
     compare_commands,
     replay_command,
+    probe_command,
 ):
     for _command in vars(_module).values():
         if isinstance(_command, click.Command):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -15,15 +14,16 @@ from typing import Final
 
 import click
 
-from ..compare.accepted import Accepted, AcceptError, Sorted, read_accepted, sort_changes
+from ..compare.accepted import Accepted, Sorted, sort_changes
 from ..compare.changes import LEVELS, Change, compare
 from ..compare.reports import MEANINGS, as_html, lines_of, summary_of
 from ..compare.snapshot import Snapshot
 from ..message_text import clip, escape, nearest
 from .arguments import REGISTRY, NearChoice, traceback_option
+from .files import accepted_in, write_file
 from .modules import WrongUse, load_module
 from .output import Output, annotation, count
-from .sources import SOURCES, empty_list, is_server, snapshot_at, snapshot_in, text_of
+from .sources import SOURCES, empty_list, is_server, snapshot_at, snapshot_in
 
 __all__ = ["diff", "snapshot"]
 
@@ -62,7 +62,7 @@ def snapshot(outputs: tuple[Output, Output], target: str, output: str | None, *,
     if output is None:
         outputs[0].text(found.as_text())
     else:
-        _write(output, found.as_text())
+        write_file(output, found.as_text())
         outputs[1].line(f"{output}: {count(len(found.tools), 'tool')}")
     return 0
 
@@ -132,7 +132,7 @@ def diff(
             else "give two targets, OLD and NEW, or one with --git REVISION"
         )
         raise WrongUse(message)
-    entries = [] if allow is None else _accepted(allow)
+    entries = [] if allow is None else accepted_in(allow)
     old = (
         snapshot_at(targets[0], show_traceback=show_traceback)
         if revision is None
@@ -149,7 +149,7 @@ def diff(
     return 1 if any(change.level in counted for change in found.left) else 0
 
 
-def _report(outputs: tuple[Output, Output], shape: str, found: Sorted, title: str) -> None:
+def _report(outputs: tuple[Output, Output], shape: str, found: Sorted[Change], title: str) -> None:
     out, err = outputs
     if shape == "json":
         out.json([change.as_dict() for change in found.left], 2)
@@ -182,38 +182,6 @@ def _annotation(change: Change) -> str:
     witness = f" · {change.shown_witness()}" if change.has_witness else ""
     about = {"title": f"{change.tool}: {change.level}"}
     return annotation(_GITHUB[change.level], about, f"{change}{witness}")
-
-
-def _write(file: str, text: str) -> None:
-    """Replace a file as a whole: a reader sees the old one or the new one.
-
-    A link stays one, and what isn't a file, such as a pipe, is written to as it is.
-    """
-    path = Path(file).resolve()
-    if path.is_dir():
-        message = f"{escape(file) or 'the empty name'} is a folder: give a file, such as tools.json"
-        raise WrongUse(message)
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        if path.exists() and not path.is_file():
-            path.write_text(text, encoding="utf-8")
-            return
-        beside.write_text(text, encoding="utf-8")
-        if path.exists():
-            shutil.copymode(path, beside)
-        beside.replace(path)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        message = f"{escape(file)} can't be written: {error.strerror}"
-        raise WrongUse(message) from None
-
-
-def _accepted(file: str) -> list[Accepted]:
-    try:
-        return read_accepted(text_of(file))
-    except AcceptError as error:
-        lines = [escape(line) for line in str(error).split("\n")]
-        raise WrongUse("\n".join([f"{escape(file)}: {lines[0]}", *lines[1:]])) from None
 
 
 # --- git -----------------------------------------------------------------------------------------

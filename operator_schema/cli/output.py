@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 
     from rich.console import Console
+    from rich.progress import Progress
 
     from ..tools.tool import Tool
 
@@ -166,15 +167,47 @@ class Output:
             progress.DownloadColumn(),
             progress.TimeRemainingColumn(),
         )
-        # Standard output is data: the bar must not redirect it to its own stream.
-        bar = progress.Progress(*columns, console=self._console, transient=True, redirect_stdout=False)
-        task = bar.add_task("", total=size)
-        bar.start()
-        try:
+        with _bar(self._console, columns) as bar:
+            task = bar.add_task("", total=size)
             yield lambda done: bar.advance(task, done)
-        finally:
-            with suppress(OSError):  # the terminal may be gone
-                bar.stop()
+
+    @contextmanager
+    def steps(self) -> Generator[Callable[[str, int, int], None]]:
+        """Draw what is done while the context lasts, if this is a terminal; it is gone afterwards.
+
+        Yields:
+            A function to call with what is done now, how many of its steps are done, and of how many.
+        """
+        if self._console is None:
+            yield lambda *_: None
+            return
+        from rich import progress
+
+        columns = (
+            progress.TextColumn("{task.description}"),
+            progress.BarColumn(),
+            progress.MofNCompleteColumn(),
+            progress.TimeElapsedColumn(),
+        )
+        with _bar(self._console, columns) as bar:
+            task = bar.add_task("", total=None)
+            yield lambda doing, done, total: bar.update(
+                task, description=escape(doing), completed=done, total=total
+            )
+
+
+@contextmanager
+def _bar(console: Console, columns: Sequence[Any]) -> Generator[Progress]:
+    from rich.progress import Progress
+
+    # Standard output is data: the bar must not redirect it to its own stream.
+    bar = Progress(*columns, console=console, transient=True, redirect_stdout=False)
+    bar.start()
+    try:
+        yield bar
+    finally:
+        with suppress(OSError):  # the terminal may be gone
+            bar.stop()
 
 
 def annotation(kind: str, about: Mapping[str, str], message: str) -> str:

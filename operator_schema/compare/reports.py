@@ -10,11 +10,11 @@ from .changes import LEVELS
 from .containment import show_place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from .changes import Change, Level
 
-__all__ = ["MEANINGS", "as_html", "lines_of", "summary_of"]
+__all__ = ["MEANINGS", "as_html", "html_page", "html_section", "lines_of", "summary_of"]
 
 MEANINGS: Final[Mapping[Level, str]] = {
     "breaking": "a call that used to work is refused, or a result may come that wasn't allowed before",
@@ -55,7 +55,7 @@ body { font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var
 table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: .4rem .6rem; border-bottom: 1px solid var(--edge); }
 code { font: 13px/1.5 ui-monospace, monospace; background: var(--code); padding: .1rem .3rem;
-  overflow-wrap: anywhere; }
+  overflow-wrap: anywhere; white-space: pre-wrap; }
 """
 _TITLES = ("tool", "place", "what", "before", "now", "smallest value that shows it")
 
@@ -69,36 +69,52 @@ def as_html(changes: Iterable[Change], title: str) -> str:
     """
     listed = list(changes)
     sections = [
-        _section(level, [change for change in listed if change.level == level])
+        html_section(level, MEANINGS[level], _TITLES, [_cells(one) for one in listed if one.level == level])
         for level in LEVELS
         if any(change.level == level for change in listed)
     ]
+    return html_page(title, summary_of(listed), sections)
+
+
+def html_page(title: str, summary: str, sections: Iterable[str]) -> str:
+    """Return a page that needs nothing from elsewhere.
+
+    Args:
+        title: of the page, as text.
+        summary: a line below it, as text.
+        sections: HTML, such as `html_section` makes it.
+    """
     head = escape_html(title)
     return "\n".join(
         [
             '<!doctype html><html lang="en"><head><meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width">',
             f"<title>{head}</title><style>{_STYLE}</style></head><body>",
-            f"<h1>{head}</h1><p>{escape_html(summary_of(listed))}</p>",
+            f"<h1>{head}</h1><p>{escape_html(summary)}</p>",
             *sections,
             "</body></html>\n",
         ]
     )
 
 
-def _section(level: Level, changes: list[Change]) -> str:
-    head = "".join(f"<th scope=col>{title}</th>" for title in _TITLES)
-    rows = "".join(_row(change) for change in changes)
-    meaning = escape_html(MEANINGS[level])
+def html_section(name: str, meaning: str, titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a heading, a line below it, and a table, all from text; the last cell of a row is code."""
+    head = "".join(f"<th scope=col>{escape_html(title)}</th>" for title in titles)
+    body = "".join(_row(cells) for cells in rows)
     return (
-        f"<h2>{level}</h2><p>{meaning}</p><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        f"<h2>{escape_html(name)}</h2><p>{escape_html(meaning)}</p>"
+        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     )
 
 
-def _row(change: Change) -> str:
+def _cells(change: Change) -> list[str]:
     place = show_place(change.path)
     where = f"result {place}".strip() if change.side == "read" else place
-    witness = f"<code>{escape_html(change.shown_witness())}</code>" if change.has_witness else ""
-    texts = (change.tool, where, change.code.replace("_", " "), change.before, change.after)
-    cells = [escape_html(escape(text)) for text in texts]
-    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in (*cells, witness)) + "</tr>"
+    witness = change.shown_witness() if change.has_witness else ""
+    return [change.tool, where, change.code.replace("_", " "), change.before, change.after, witness]
+
+
+def _row(cells: Sequence[str]) -> str:
+    *texts, code = [escape_html("\n".join(map(escape, cell.split("\n")))) for cell in cells]
+    shown = f"<code>{code}</code>" if code else ""
+    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in (*texts, shown)) + "</tr>"

@@ -1,7 +1,7 @@
 """What the tests of your tools and loops need: generated arguments, and a model that follows a script.
 
 `arguments`, `instances` and `near_misses` need the extra `testing`, which brings Hypothesis; `ScriptedModel`
-needs nothing. Nothing else in this package imports this one.
+needs nothing. `pytest_probe` tests tool servers. Only the room `probe` imports this one.
 """
 
 from __future__ import annotations
