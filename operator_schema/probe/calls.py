@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from dataclasses import dataclass, field
@@ -168,6 +169,12 @@ class ProbedTool:
         """Return whether every server with this schema has to take arguments."""
         return self.strict is not None and not self.strict.report(arguments)
 
+    def fits(self, call: Call) -> bool:
+        """Return whether the schema says of a call what its kind says."""
+        if call.kind == "invalid":
+            return bool(self.problems(call.arguments))
+        return self.allows(_readable(call.arguments) if call.kind == "hostile" else call.arguments)
+
     # --- calls ---------------------------------------------------------------------------------------
 
     def calls(self, number: int, chance: int) -> list[Call]:
@@ -244,8 +251,13 @@ class ProbedTool:
                 continue
             for value in _HOSTILE:
                 changed = {**base, name: value}
-                if self.allows(changed):
+                if self.allows(_readable(changed)):
                     yield changed, f"hostile text for {name}"
+
+
+def _readable(value: Any) -> Any:
+    """Return JSON values without lone surrogates, which no schema speaks of."""
+    return json.loads(re.sub(r"\\ud[89a-f][0-9a-f]{2}", "?", json.dumps(value)))
 
 
 def _once(calls: Iterable[Call]) -> list[Call]:

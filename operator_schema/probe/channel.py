@@ -73,6 +73,7 @@ class _Inbox:
     def __init__(self) -> None:
         self._condition = Condition()
         self._replies: dict[int, Reply] = {}
+        self._answered: set[int] = set()
         self._end: str | None = None
         self._last = 0
 
@@ -82,9 +83,12 @@ class _Inbox:
             return self._last
 
     def put(self, request: int, reply: Reply) -> None:
+        """Take the first reply to a request; what comes later is about its connection."""
         with self._condition:
-            self._replies[request] = reply
-            self._condition.notify_all()
+            if request not in self._answered:
+                self._answered.add(request)
+                self._replies[request] = reply
+                self._condition.notify_all()
 
     def end(self, reason: str) -> None:
         with self._condition:

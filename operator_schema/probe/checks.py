@@ -219,8 +219,12 @@ _MOST_KEYS: Final = 3
 
 
 def _named(text: str, names: list[str]) -> list[str]:
-    """Return the names that a text has as words."""
-    return [name for name in names if re.search(rf"(?<![\w]){re.escape(name)}(?![\w])", text, re.IGNORECASE)]
+    """Return the names that a text has as words, the one that comes last at the end."""
+    places: dict[str, int] = {}
+    for name in names:
+        for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE):
+            places[name] = match.start()
+    return sorted(places, key=lambda name: places[name])
 
 
 def is_about_form(tool: ProbedTool, outcome: Outcome) -> bool:
@@ -252,7 +256,7 @@ def _valid_refused(tool: ProbedTool, call: Call, outcome: Outcome) -> Iterator[F
         return
     named = _named(outcome.text, list(tool.properties))
     given = [name for name in named if name in call.arguments] or named
-    blamed = sorted(given, key=outcome.text.rfind)[-1:]  # what is before may be the name of the server
+    blamed = given[-1:]  # what is before may be the name of the server
     value = call.arguments.get(blamed[0]) if blamed else None
     is_text = bool(blamed) and isinstance(value, str)
     if is_text and "enum" not in tool.properties.get(blamed[0], {}):

@@ -1,4 +1,4 @@
-"""How is a server probed: what is called when, what is watched, and how is each fault made small?"""
+"""How is a server probed: what is called when, and what is reported?"""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from random import Random
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
+from ..json_values import to_json_text
 from ..message_text import clip, escape, listed, nearest, quote
 from .calls import Call, ProbedTool
 from .checks import Fault, faults_of
@@ -38,6 +39,9 @@ _OVERTIME: Final = 0.05
 
 _PLANNED: Final = 0.9
 """The part of the given time that is planned; the rest is for calls that aren't answered."""
+
+_OTHER_DEFAULT: Final = frozenset({"unmarked_deletion"})
+"""Codes of `lint` about hints that have another meaning in the protocol if they aren't stated."""
 
 _ONE_CAUSE: Final = frozenset({"unnamed_parameter"})
 """Codes of faults that have one cause in all tools: they are reported once."""
@@ -219,7 +223,8 @@ class _Run:
         if is_called:
             self.calls[tool.name] = calls
         numbers = {kind: sum(call.kind == kind for call in calls) for kind in ("valid", "invalid", "hostile")}
-        example = next((call.arguments for call in calls if call.kind == "valid"), None)
+        valid = [call.arguments for call in calls if call.kind == "valid"]
+        example = min(valid, key=lambda each: len(to_json_text(each)), default=None)
         self.plan.append(Plan(tool.name, is_called, reason, numbers, example))
 
     # --- the probe -------------------------------------------------------------------------------
@@ -253,7 +258,11 @@ class _Run:
         described = read_described({"tools": self.server.tools})
         judged = lint(described.tools) if described.tools else []
         # What a parameter leaves to guess is the business of `check`.
-        rules = [finding for finding in judged if finding.severity == "error" or not finding.path]
+        rules = [
+            finding
+            for finding in judged
+            if finding.code not in _OTHER_DEFAULT and (finding.severity == "error" or not finding.path)
+        ]
         findings = [*described.findings, *rules]
         for finding in findings:
             name = described.originals.get(finding.tool or "", finding.tool)
@@ -389,10 +398,7 @@ class _Run:
         alike: dict[str, list[str]] = {}
         known: set[tuple[Any, ...]] = set()
         # A refusal that blames one parameter says more than one that blames several.
-        order = sorted(
-            self.candidates.values(),
-            key=lambda each: (each.fault.detail.count(" "), each.fault.severity or ""),
-        )
+        order = sorted(self.candidates.values(), key=_by_blame)
         for number, candidate in enumerate(order):
             self.progress("making calls small", number, len(self.candidates))
             code, tool = candidate.fault.code, candidate.tool or ""
@@ -425,3 +431,7 @@ def _with_others(found: Found, tools: Collection[str]) -> Found:
         return found
     message = f"{found.finding.message} (so does the server for {listed(sorted(tools))})"
     return found._replace(finding=found.finding.replace(message=message))
+
+
+def _by_blame(candidate: Candidate) -> tuple[int, str]:
+    return candidate.fault.detail.count(" "), candidate.fault.severity or ""

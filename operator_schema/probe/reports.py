@@ -1,4 +1,4 @@
-"""What was found, and how is it shown: as lines, JSON, JUnit, a page, or notes of a CI?"""
+"""What was found, and how is it shown: as lines, JSON, JUnit, a page?"""
 
 from __future__ import annotations
 

@@ -154,8 +154,7 @@ class _Tries:
 
     def _keeps_kind(self, call: Call) -> bool:
         """Return whether the schema says of a call what it said of the first one."""
-        tool = self._watcher.tools[call.tool]
-        return bool(tool.problems(call.arguments)) if call.kind == "invalid" else tool.allows(call.arguments)
+        return self._watcher.tools[call.tool].fits(call)
 
     def _renew(self) -> None:
         """Start the server, unless it was started and hasn't been called since."""
@@ -203,7 +202,10 @@ class _Tries:
         if self.fault.code == "not_idempotent":
             return self.fault if self._watcher.changes_again(call) else None
         if self.fault.code == "stuck_after_cancel":
-            return self.fault if self._watcher.sticks(call) else None
+            is_stuck = self._watcher.sticks(call)
+            if is_stuck:
+                self._server.start()
+            return self.fault if is_stuck else None
         before = self._watcher.state()
         if before != self._watcher.state():
             return None

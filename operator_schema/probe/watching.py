@@ -114,8 +114,7 @@ class Watcher:
             is_usable = name in called and tool.is_read_only and not tool.problems({})
             if is_usable and len(self.observers) < _MOST_OBSERVERS:
                 self.observers.append(name)
-        if not self.observers or all(self.tools[name].is_read_only for name in called):
-            self.observers = []
+        if not self.observers:
             return
         first = self.observed()
         sleep(_SECONDS_BETWEEN)
