@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 LINTERS := ruff ruff-format mypy pyright imports
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-quick test-near test-browser test-frameworks lock-frameworks conformance grammars docs docs-serve coverage laws matrix campaign campaign-compare campaign-expressions campaign-ignore campaign-parsers code-judges damage mutation bench bench-code bench-quick lint $(LINTERS) format clean
+.PHONY: help demo test test-quick test-near test-browser test-frameworks lock-frameworks conformance grammars docs docs-serve coverage laws matrix campaign campaign-compare campaign-expressions campaign-ignore campaign-parsers code-judges probe-judge damage mutation bench bench-code bench-quick lint $(LINTERS) format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' $(MAKEFILE_LIST) | column -t -s: 2>/dev/null || true
@@ -115,6 +115,9 @@ bench-code: $(VENV)/.test ## measure the code tools on the standard library, wri
 code-judges: $(VENV)/.test ## compare the code tools with griffe, Go, gofmt and pyright, write docs/code-tools.md (ARGS=--print)
 	@$(BIN)/python tests/code_tools/judges.py $(ARGS)
 	@$(BIN)/python tests/code_tools/finding_judges.py $(ARGS)
+
+probe-judge: $(VENV)/.test ## probe a server with planted faults, all at once and each alone, and the clean one with ten seeds
+	@PYTHONPATH=tests/probe $(BIN)/python tests/probe/planted_faults.py
 
 damage: $(VENV)/.test ## damage real calls, and count those that repair restores (SEED=0)
 	$(BIN)/python tests/damage/run.py --seed $(SEED)

@@ -301,6 +301,12 @@ class _Run:
         self._hear_noise(call.tool, [Step(call)])
         if call.kind == "valid" and not outcome.is_flagged:
             self.good.setdefault(call.tool, []).append(call)
+        ended = self.watcher.loss_after(outcome)
+        if ended is not None:
+            self.lost[call.tool] = self.lost.get(call.tool, 0) + 1
+            self._note(ended, [Step(call)], call.tool)
+            self.server.start()
+            return
         if before is not None:
             changed = change_of(tool, outcome, before, self.watcher.state())
             if changed is not None:
@@ -408,6 +414,8 @@ class _Run:
             if code in alike or (code == "valid_refused" and place in known):
                 continue
             share = max(_LEAST_SECONDS, (self.limits.until - monotonic()) / (len(self.candidates) - number))
+            if not self.server.answers():  # an earlier call has ended it
+                self.server.start()
             settled = settle(self.watcher, candidate, min(monotonic() + 2 * share, self._end))
             if settled is None:
                 self.unrepeated += 1

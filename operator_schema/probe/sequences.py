@@ -23,6 +23,9 @@ __all__ = ["replayed", "walk"]
 _Path = tuple[str | int, ...]
 _MOST_VALUES = 200
 _OFTEN = 0.8
+_CHANGES = 0.6
+"""How often a step is one of a tool that may change something: the others follow from what these did."""
+
 _AGAIN = 0.25
 
 
@@ -74,7 +77,8 @@ def _next(
 ) -> Step:
     if steps and random.random() < _AGAIN:
         return steps[-1]
-    name = random.choice(list(names))
+    changing = [name for name in names if not tools[name].is_read_only]
+    name = random.choice(changing if changing and random.random() < _CHANGES else list(names))
     call = random.choice(list(choices[name]))
     arguments, links = dict(call.arguments), list[tuple[str, int, _Path]]()
     for parameter in tools[name].properties:

@@ -184,6 +184,11 @@ class _Tries:
 
     def _lost(self, steps: list[Step]) -> Fault | None:
         outcomes = self._replayed(steps)
+        ended = self._watcher.loss_after(outcomes[-1]) if len(outcomes) == len(steps) else None
+        if ended is not None:
+            self._server.start()
+            self._is_fresh = True
+            return self._same([ended])
         if not outcomes or not outcomes[-1].is_lost:
             self._is_fresh = len(steps) == 1  # it lives, and the next call may as well be its first one
             return None

@@ -148,6 +148,12 @@ class Watcher:
             return None
         return Fault("hang", (), f"{outcome.reply.value}, while a ping is answered", "warning")
 
+    def loss_after(self, outcome: Outcome) -> Fault | None:
+        """Return what is wrong if the server doesn't go on after an error; None if it does."""
+        if not outcome.is_flagged or self.server.answers():
+            return None
+        return Fault("crash", (), "it answers with an error, and no ping after that")
+
     def changes_again(self, call: Call) -> bool:
         """Return whether a second equal call changes something again."""
         first = self.made(call)
