@@ -92,14 +92,14 @@ def main() -> int:
     together = found_in(probed("--all"), names)
     alone, more = set(), {}
     for name in names:
-        report = probed("--fault", name, calls=20)
+        report = probed("--fault", name)
         alone |= found_in(report, [name])
         more[name] = unexplained(report, [name])
         print(
             f"{name:22} alone {name in alone!s:5} with all {name in together!s:5} {more[name] or ''}",
             flush=True,
         )
-    clean = [unexplained(probed(seed=seed, calls=20), []) for seed in range(10)]
+    clean = [unexplained(probed(seed=seed), []) for seed in range(10)]
     wrong = [line for lines in [*more.values(), *clean] for line in lines]
     counts = f"with all {len(together)} of {len(names)}, alone {len(alone)} of {len(names)}"
     print(f"{counts}, findings that are wrong: {len(wrong)}")
