@@ -176,6 +176,7 @@ class _Run:
     calls: dict[str, list[Call]] = field(default_factory=dict[str, "list[Call]"])
     candidates: dict[tuple[Any, ...], Candidate] = field(default_factory=dict[tuple[Any, ...], Candidate])
     found: list[Found] = field(default_factory=list[Found])
+    previous: Call | None = None
     lost: dict[str, int] = field(default_factory=dict[str, int])
     good: dict[str, list[Call]] = field(default_factory=dict[str, "list[Call]"])
     unrepeated: int = 0
@@ -293,8 +294,13 @@ class _Run:
         )
         before = self.watcher.state() if watches else None
         outcome = self.watcher.made(call)
+        previous, self.previous = self.previous, call
         if outcome.is_lost:
             self._note_lost(call, outcome, [Step(call)])
+            if previous is not None and outcome.reply.kind == "closed":  # it may have ended after its answer
+                fault = Fault("crash", (), f"{outcome.reply.value}, after an answer")
+                self._note(fault, [Step(previous), Step(call)], previous.tool)
+            self.previous = None
             return
         for fault in faults_of(tool, call, outcome, self.watcher.most_bytes):
             self._note(fault, [Step(call)], call.tool)

@@ -23,11 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Candidate", "settle"]
 
-_MOST_TRIES: Final = 1000
+_MOST_TRIES: Final = 3000
 _SECONDS_FOR_NOISE: Final = 0.05
 _CHANGES: Final = frozenset({"changed_by_refused", "read_only_changed"})
-_WHOLE: Final = frozenset({"mixed_answers", "unknown_tool_accepted"})
-"""Codes of faults that don't depend on single arguments."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,9 @@ def settle(watcher: Watcher, candidate: Candidate, until: float) -> Found | None
     steps = candidate.steps
     if len(steps) > 1:
         steps = shrunk_sequence(steps, tries.shows, without_step)
-    if candidate.fault.code not in _WHOLE:
+    if len(steps) == 1 and candidate.tool not in (None, steps[0].call.tool):
+        return None  # another call shows it alone, and has a candidate of its own
+    if candidate.fault.code != "unknown_tool_accepted":
         steps = tries.with_small_arguments(steps)
     return _found(watcher.server, candidate.tool, tries.fault, steps, is_smallest=not tries.is_over)
 

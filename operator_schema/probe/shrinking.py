@@ -91,6 +91,8 @@ def _smaller_list(value: list[Any]) -> Iterator[list[Any]]:
 def _smaller_text(value: str) -> Iterator[str]:
     for part in _parts(len(value)):
         yield value[: part.start] + value[part.stop :]
+    if value.strip("0"):
+        yield "0" * len(value)
     for index, character in enumerate(value[:50]):
         for plain in "0a":
             if character not in "0a" or (character == "a" and plain == "0"):
