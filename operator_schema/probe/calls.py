@@ -290,7 +290,7 @@ def drawn(strategy: SearchStrategy[Any], number: int, chance: int) -> list[Any]:
         database=None,
         deadline=None,
         phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
+        suppress_health_check=tuple(HealthCheck.__members__.values()),
     )
     @given(strategy)
     def collect(value: Any) -> None:
