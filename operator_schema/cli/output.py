@@ -179,7 +179,7 @@ class Output:
             A function to call with what is done now, how many of its steps are done, and of how many.
         """
         if self._console is None:
-            yield lambda *_: None
+            yield lambda _doing, _done, _total: None
             return
         from rich import progress
 

@@ -283,6 +283,7 @@ def drawn(strategy: SearchStrategy[Any], number: int, chance: int) -> list[Any]:
         chance: equal numbers give equal examples.
     """
     found: dict[str, Any] = {}
+    every_check: Any = list(HealthCheck)
 
     @seed(chance)
     @settings(
@@ -290,7 +291,7 @@ def drawn(strategy: SearchStrategy[Any], number: int, chance: int) -> list[Any]:
         database=None,
         deadline=None,
         phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
+        suppress_health_check=every_check,
     )
     @given(strategy)
     def collect(value: Any) -> None:

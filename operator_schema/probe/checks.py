@@ -305,8 +305,11 @@ def _is_error_object(text: str) -> bool:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return False
-    error = value.get("error") if is_object(value) and len(value) <= _MOST_KEYS else None
-    return isinstance(error, str) and bool(error)
+    if not is_object(value):
+        return False
+    error = value.get("error") if len(value) <= _MOST_KEYS else None
+    failed = value.get("success") is False or value.get("ok") is False
+    return failed or (isinstance(error, str) and bool(error))
 
 
 def _unflagged_error(_: ProbedTool, call: Call, outcome: Outcome) -> Iterator[Fault]:

@@ -74,6 +74,7 @@ def test_what_a_server_may_answer(arguments, reply):
         (VALID, result("Error: no such file"), "unflagged_error"),
         (VALID, result("Database error: near a: syntax error"), "unflagged_error"),
         (VALID, result('{"error": "Invalid time zone"}'), "unflagged_error"),
+        (INVALID, result('{"success": false, "error_code": "no_board"}'), "unflagged_error"),
         (VALID, error(-32603, "list index out of range"), "internal_error"),
         (INVALID, result("done"), "invalid_accepted"),
         ({"path": "a", "mode": "FAST"}, result("done"), "invalid_accepted"),

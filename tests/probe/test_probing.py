@@ -37,7 +37,7 @@ def test_a_server_without_faults_has_no_findings(seed):
         ("edge", "valid_refused", "repeat", {"text": "", "times": 9}),
         ("coerces", "invalid_accepted", "repeat", {"text": "", "times": "0"}),
         ("unflagged", "unknown_tool_accepted", None, {}),
-        ("unnamed", "unnamed_parameter", "repeat", {"text": 0}),
+        ("unnamed", "unnamed_parameter", "create_note", {"title": 0}),
         ("wrong_result", "wrong_result", "repeat", {"text": ""}),
         ("no_result", "no_structured_result", "repeat", {"text": ""}),
         ("prints", "channel_noise", "repeat", {"text": ""}),
