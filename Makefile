@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 LINTERS := ruff ruff-format mypy pyright imports
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-quick test-near test-browser test-frameworks test-site test-extras lock-frameworks grammars docs docs-serve coverage laws matrix campaign campaign-compare compare-peers campaign-expressions campaign-ignore campaign-parsers code-judges damage mutation bench bench-code bench-quick bench-replay lint $(LINTERS) format clean
+.PHONY: help demo test test-quick test-near test-browser test-frameworks test-site test-extras lock-frameworks conformance grammars docs docs-serve coverage laws matrix campaign campaign-compare compare-peers campaign-expressions campaign-ignore campaign-parsers code-judges probe-judge damage mutation bench bench-code bench-quick bench-replay lint $(LINTERS) format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' $(MAKEFILE_LIST) | column -t -s: 2>/dev/null || true
@@ -62,6 +62,9 @@ lock-frameworks: $(FRAMEWORKS_VENV)/.uv ## pin all that the frameworks of tests/
 			--override tests/frameworks/overrides.txt --custom-compile-command "make lock-frameworks" \
 			tests/frameworks/$$name/requirements.in --output-file tests/frameworks/$$name/requirements.txt || exit 1; \
 	done
+
+conformance: $(FRAMEWORKS_VENV)/together/.built ## run the protocol's own tests on our server, gateway and client (needs npm; ARGS=--own, ARGS=--write for docs/)
+	@PYTHONPATH=tests/frameworks:. $(FRAMEWORKS_VENV)/together/bin/python -m conformance.measure $(ARGS)
 
 grammars: $(FRAMEWORKS_VENV)/grammars/.built ## compare constrained decoding with decoding (EXAMPLES=1000 SEED=0, ARGS=--write for docs/)
 	@PYTHONPATH=tests/frameworks:. $(FRAMEWORKS_VENV)/grammars/bin/python -m grammars.measure --examples $(EXAMPLES) --seed $(SEED) $(ARGS)
@@ -135,6 +138,9 @@ bench-replay: $(VENV)/.test ## measure replay and decode_lines beside other read
 code-judges: $(VENV)/.test ## compare the code tools with griffe, Go, gofmt and pyright, write docs/code-tools.md (ARGS=--print)
 	@$(BIN)/python tests/code_tools/judges.py $(ARGS)
 	@$(BIN)/python tests/code_tools/finding_judges.py $(ARGS)
+
+probe-judge: $(VENV)/.test ## probe a server with planted faults, all at once and each alone, and the clean one with ten seeds
+	@PYTHONPATH=tests/probe $(BIN)/python tests/probe/planted_faults.py
 
 damage: $(VENV)/.test ## damage real calls, and count those that repair restores (SEED=0)
 	$(BIN)/python tests/damage/run.py --seed $(SEED)

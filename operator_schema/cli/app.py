@@ -15,6 +15,7 @@ from . import (
     check_command,
     compare_commands,
     inspect_command,
+    probe_command,
     replay_command,
     schema_command,
     serve,
@@ -48,6 +49,7 @@ examples:
   operator-schema call tools:web_search query=rye
   operator-schema serve tools
   operator-schema diff tools.json tools
+  operator-schema probe "python server.py"
 
 \b
 exit status:
@@ -123,6 +125,7 @@ _MODULES = (
     inspect_command,
     compare_commands,
     replay_command,
+    probe_command,
 )
 for _module in _MODULES:
     for _command in vars(_module).values():

@@ -14,15 +14,16 @@ from typing import Final
 
 import click
 
-from ..compare.accepted import Accepted, AcceptError, Sorted, read_accepted, sort_changes
+from ..compare.accepted import Accepted, Sorted, sort_changes
 from ..compare.changes import LEVELS, Change, compare
 from ..compare.reports import MEANINGS, as_html, lines_of, summary_of
 from ..compare.snapshot import Snapshot
 from ..message_text import clip, escape, nearest
 from .arguments import REGISTRY, NearChoice, complete_target, json_option, traceback_option
+from .files import accepted_in, replace_file
 from .modules import WrongUse, load_module
-from .output import Output, annotation, count, replace_file
-from .sources import SOURCES, empty_list, is_server, snapshot_at, snapshot_in, text_of
+from .output import Output, annotation, count
+from .sources import SOURCES, empty_list, is_server, snapshot_at, snapshot_in
 
 __all__ = ["diff", "snapshot"]
 
@@ -133,7 +134,7 @@ def diff(
             else "give two targets, OLD and NEW, or one with --git REVISION"
         )
         raise WrongUse(message)
-    entries = [] if allow is None else _accepted(allow)
+    entries = [] if allow is None else accepted_in(allow)
     old = (
         snapshot_at(targets[0], show_traceback=show_traceback)
         if revision is None
@@ -157,7 +158,7 @@ def _compared(old: Snapshot, new: Snapshot, err: Output) -> tuple[Change, ...]:
         return compare(old, new, on_compared=lambda: advance(1)).changes
 
 
-def _report(outputs: tuple[Output, Output], shape: str, found: Sorted, title: str) -> None:
+def _report(outputs: tuple[Output, Output], shape: str, found: Sorted[Change], title: str) -> None:
     out, err = outputs
     if shape == "json":
         out.json([change.as_dict() for change in found.left], 2)
@@ -190,14 +191,6 @@ def _annotation(change: Change) -> str:
     witness = f" · {change.shown_witness()}" if change.has_witness else ""
     about = {"title": f"{change.tool}: {change.level}"}
     return annotation(_GITHUB[change.level], about, f"{change}{witness}")
-
-
-def _accepted(file: str) -> list[Accepted]:
-    try:
-        return read_accepted(text_of(file))
-    except AcceptError as error:
-        lines = [escape(line) for line in str(error).split("\n")]
-        raise WrongUse("\n".join([f"{escape(file)}: {lines[0]}", *lines[1:]])) from None
 
 
 # --- git -----------------------------------------------------------------------------------------

@@ -6,28 +6,26 @@ import codecs
 import json
 import os
 import re
-import shutil
 import stat
 from contextlib import contextmanager, suppress
 from difflib import unified_diff
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import ObjectNode
 from ..json_values import type_of
 from ..message_text import escape
-from .modules import WrongUse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 
     from rich.console import Console
+    from rich.progress import Progress
 
     from ..tools.tool import Tool
 
-__all__ = ["Output", "annotation", "count", "json_types", "replace_file", "to_json", "value_of"]
+__all__ = ["Output", "annotation", "count", "json_types", "to_json", "value_of"]
 
 
 _DIM = "dim"
@@ -185,15 +183,47 @@ class Output:
             progress.DownloadColumn() if counts_bytes else progress.MofNCompleteColumn(),
             progress.TimeRemainingColumn(),
         )
-        # Standard output is data: the bar must not redirect it to its own stream.
-        bar = progress.Progress(*columns, console=self._console, transient=True, redirect_stdout=False)
-        task = bar.add_task("", total=size)
-        bar.start()
-        try:
+        with _bar(self._console, columns) as bar:
+            task = bar.add_task("", total=size)
             yield lambda done: bar.advance(task, done)
-        finally:
-            with suppress(OSError):  # the terminal may be gone
-                bar.stop()
+
+    @contextmanager
+    def steps(self) -> Generator[Callable[[str, int, int], None]]:
+        """Draw what is done while the context lasts, if this is a terminal; it is gone afterwards.
+
+        Yields:
+            A function to call with what is done now, how many of its steps are done, and of how many.
+        """
+        if self._console is None:
+            yield lambda _doing, _done, _total: None
+            return
+        from rich import progress
+
+        columns = (
+            progress.TextColumn("{task.description}"),
+            progress.BarColumn(),
+            progress.MofNCompleteColumn(),
+            progress.TimeElapsedColumn(),
+        )
+        with _bar(self._console, columns) as bar:
+            task = bar.add_task("", total=None)
+            yield lambda doing, done, total: bar.update(
+                task, description=escape(doing), completed=done, total=total
+            )
+
+
+@contextmanager
+def _bar(console: Console, columns: Sequence[Any]) -> Generator[Progress]:
+    from rich.progress import Progress
+
+    # Standard output is data: the bar must not redirect it to its own stream.
+    bar = Progress(*columns, console=console, transient=True, redirect_stdout=False)
+    bar.start()
+    try:
+        yield bar
+    finally:
+        with suppress(OSError):  # the terminal may be gone
+            bar.stop()
 
 
 def annotation(kind: str, about: Mapping[str, str], message: str) -> str:
@@ -245,38 +275,6 @@ def to_json(value: Any, indent: int | None = None, *, ascii_only: bool = False) 
     separators = (",", ":") if indent is None else (",", ": ")
     text = json.dumps(value, ensure_ascii=ascii_only, indent=indent, separators=separators)
     return "\n".join([escape(line) for line in text.split("\n")])
-
-
-def replace_file(file: str, text: str) -> None:
-    """Replace a file as a whole: a reader sees the old one or the new one.
-
-    A link stays one, and what isn't a file, such as a pipe, is written to as it is.
-
-    Args:
-        file: its name.
-        text: what it holds afterwards, in UTF-8, with the ends of lines as they are.
-
-    Raises:
-        WrongUse: it is a folder, or can't be written.
-    """
-    path = Path(file).resolve()
-    if path.is_dir():
-        message = f"{escape(file) or 'the empty name'} is a folder: give a file, such as tools.json"
-        raise WrongUse(message)
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        if path.exists() and not path.is_file():
-            path.write_text(text, encoding="utf-8", newline="")
-            return
-        beside.write_text(text, encoding="utf-8", newline="")
-        if path.exists():
-            shutil.copymode(path, beside)
-        beside.replace(path)
-    except OSError as error:
-        with suppress(OSError):
-            beside.unlink(missing_ok=True)
-        message = f"{escape(file)} can't be written: {error.strerror}"
-        raise WrongUse(message) from None
 
 
 def count(number: int, noun: str) -> str:

@@ -15,8 +15,9 @@ from ..compare.logs import LogError, logs_in, parts_of
 from ..compare.replay_parts import ReplayWork
 from ..message_text import clip, escape
 from .arguments import NearChoice, complete_files, complete_target, json_option, traceback_option
+from .files import replace_file
 from .modules import WrongUse
-from .output import Output, count, replace_file
+from .output import Output, count
 from .sources import SOURCES, tool_source
 
 if TYPE_CHECKING:

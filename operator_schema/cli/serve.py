@@ -25,9 +25,10 @@ from .arguments import (
     traceback_option,
 )
 from .client_config import CLIENTS, config_of, file_of, merged, place_of, read_file, text_of
+from .files import replace_file
 from .lookup import ObjectName, find_context, find_offered, in_full, why_no_tools
 from .modules import WrongUse
-from .output import count, replace_file
+from .output import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

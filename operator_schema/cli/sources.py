@@ -4,31 +4,26 @@ from __future__ import annotations
 
 import json
 import shlex
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from ..compare.snapshot import SnapshotError, read_snapshot, read_tools, snapshot_of
-from ..errors import SchemaError
-from ..findings import Finding
+from ..compare.snapshot import SnapshotError, read_snapshot, snapshot_of
 from ..immutable import Value
 from ..inspector import is_url
 from ..message_text import clip, escape
-from ..schema.document_codec import DocumentCodec
 from ..tools import Tool, document_tool
 from .arguments import REGISTRY
+from .files import text_of
 from .lookup import find_tools
 from .modules import WrongUse
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ..compare.snapshot import Snapshot, ToolSnapshot
+    from ..adapters.described import Described
+    from ..compare.snapshot import Snapshot
 
 __all__ = [
     "MCP",
     "SOURCES",
-    "Described",
     "ToolSource",
     "described_tools_of",
     "empty_list",
@@ -36,7 +31,6 @@ __all__ = [
     "is_server",
     "snapshot_at",
     "snapshot_in",
-    "text_of",
     "tool_source",
 ]
 
@@ -53,9 +47,7 @@ A target is one of these:
   mcp:"COMMAND …"         a command that starts an MCP server
 """
 
-_MAX_FILE: Final = 50_000_000
 _SECONDS: Final = 60
-_NAME_RULE: Final = "1 to 64 characters: A to Z, a to z, 0 to 9, _ and -"
 
 
 def snapshot_at(target: str, *, show_traceback: bool) -> Snapshot:
@@ -95,8 +87,10 @@ class ToolSource(Value):
         """
         if self.described is None:
             return _defined(self.target, show_traceback=self.show_traceback)
+        from ..adapters.described import not_run
+
         return [
-            document_tool(_not_run, each.input_schema, name=each.name, description=each.description)
+            document_tool(not_run, each.input_schema, name=each.name, description=each.description)
             for each in snapshot_in(self.described, self.target).tools
         ]
 
@@ -125,20 +119,6 @@ def empty_list(target: str) -> WrongUse:
     return WrongUse(f"there are no tools in {escape(target)}: its list is empty")
 
 
-class Described(NamedTuple):
-    """Tools of others, as far as their definitions can be read.
-
-    Attributes:
-        tools: that decode their arguments, and can't be run.
-        originals: name of each of these tools to its own name, which providers may refuse.
-        findings: what is wrong with definitions and names.
-    """
-
-    tools: list[Tool[..., Any]]
-    originals: dict[str, str]
-    findings: list[Finding]
-
-
 def described_tools_of(target: str) -> Described | None:
     """Return the tools that a file or a server describes, each judged on its own; None for a module.
 
@@ -151,55 +131,16 @@ def described_tools_of(target: str) -> Described | None:
     data = _definitions_of(target)
     if data is None:
         return None
+    from ..adapters.described import read_described
+
     try:
-        read, findings = read_tools(data)
+        found = read_described(data)
     except SnapshotError as error:
         message = f"{escape(target)}: {error.reason}"
         raise WrongUse(message) from None
-    if not read and not findings:
+    if not found.tools and not found.findings:
         raise empty_list(target)
-    from ..adapters.foreign_names import NameGiver
-
-    names = NameGiver("")
-    tools: list[Tool[..., Any]] = []
-    originals: dict[str, str] = {}
-    for each in read:
-        name = names.give(each.name)
-        if name != each.name:
-            findings.append(_renamed(each.name))
-        try:
-            tools.append(_tool(each, name))
-            originals[name] = each.name
-            findings += _unchecked(tools[-1], each.name)
-        except SchemaError as error:
-            findings += [finding.replace(tool=each.name, where=None) for finding in error.findings]
-    return Described(tools, originals, findings)
-
-
-def _unchecked(tool: Tool[..., Any], name: str) -> list[Finding]:
-    """Return what the schema of a tool says and nobody can read, a note for each keyword."""
-    left = tool.codec.left if isinstance(tool.codec, DocumentCodec) else ()
-    return [
-        one.replace(tool=name, where=None, message=f"its {one.keyword} isn't checked: {one.message}")
-        for one in left
-    ]
-
-
-def _renamed(name: str) -> Finding:
-    message = "providers refuse its name, so each program has to give it another one"
-    return Finding((), "bad_name", message, remedy=f"Rename it: {_NAME_RULE}", severity="warning", tool=name)
-
-
-def _tool(described: ToolSnapshot, name: str) -> Tool[..., Any]:
-    hints: Mapping[str, Any] = described.hints
-    if hints.get("read_only"):  # where it means nothing of a tool whether it is destructive
-        hints = {hint: value for hint, value in hints.items() if hint != "destructive"}
-    options: dict[str, Any] = {"name": name, "description": described.description, **hints}
-    return document_tool(_not_run, described.input_schema, output_schema=described.output_schema, **options)
-
-
-def _not_run(**arguments: Any) -> None:
-    """Stand for the function of a tool that is only described."""
+    return found
 
 
 def is_server(target: str) -> bool:
@@ -219,27 +160,6 @@ def _definitions_of(target: str) -> Any:
 
 def _defined(target: str, *, show_traceback: bool) -> list[Tool[..., Any]]:
     return find_tools(REGISTRY.convert(target, None, None), show_traceback=show_traceback)[0]
-
-
-def text_of(file: str) -> str:
-    """Return the text of a file, or of standard input if its name is `-`.
-
-    Raises:
-        WrongUse: it can't be read, or is too large.
-    """
-    if file == "-":
-        return sys.stdin.read(_MAX_FILE)
-    try:
-        with Path(file).open(encoding="utf-8") as stream:
-            text = stream.read(_MAX_FILE + 1)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it isn't UTF-8"
-        message = f"{escape(file)} can't be read: {reason}"
-        raise WrongUse(message) from None
-    if len(text) > _MAX_FILE:
-        message = f"{escape(file)} is too large: more than {_MAX_FILE:,} characters"
-        raise WrongUse(message)
-    return text
 
 
 def snapshot_in(text: str, name: str) -> Snapshot:

@@ -1,4 +1,4 @@
-"""Changes that somebody accepts, each with a reason and until a day: an allow file.
+"""Changes and findings that somebody accepts, each with a reason and until a day: an allow file.
 
 ```toml
 [[accept]]
@@ -15,7 +15,7 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from ..codec.codec import Codec
 from ..errors import DecodeError
@@ -24,8 +24,28 @@ from .containment import show_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Protocol
 
-    from .changes import Change
+    class Acceptable(Protocol):
+        """A change of a tool, or a finding about one."""
+
+        @property
+        def tool(self) -> str | None:
+            """The name of the tool; None for all of them."""
+            ...
+
+        @property
+        def code(self) -> str:
+            """What kind of change or finding it is."""
+            ...
+
+        @property
+        def path(self) -> tuple[str | int, ...]:
+            """Where it is."""
+            ...
+
+
+T = TypeVar("T", bound="Acceptable")
 
 __all__ = ["Accepted", "AcceptError", "Sorted", "read_accepted", "sort_changes"]
 
@@ -52,11 +72,11 @@ class Accepted:
     code: str = ""
     path: str = ""
 
-    def covers(self, change: Change) -> bool:
+    def covers(self, change: Acceptable) -> bool:
         """Return whether a change is one of them."""
         is_code = not self.code or self.code == change.code
         is_place = not self.path or self.path == show_place(change.path)
-        return self.tool == change.tool and is_code and is_place
+        return self.tool == (change.tool or "") and is_code and is_place
 
 
 @dataclass(frozen=True)
@@ -66,7 +86,7 @@ class AllowFile:
     accept: list[Accepted]
 
 
-class Sorted(NamedTuple):
+class Sorted(NamedTuple, Generic[T]):
     """Changes, by whether they are accepted.
 
     Attributes:
@@ -76,8 +96,8 @@ class Sorted(NamedTuple):
         unused: entries that cover no change.
     """
 
-    left: list[Change]
-    accepted: list[tuple[Change, Accepted]]
+    left: list[T]
+    accepted: list[tuple[T, Accepted]]
     expired: list[Accepted]
     unused: list[Accepted]
 
@@ -112,18 +132,18 @@ def _as_json(value: object) -> Any:
     return value.isoformat() if isinstance(value, date) else value
 
 
-def sort_changes(changes: Iterable[Change], entries: Iterable[Accepted], today: date) -> Sorted:
+def sort_changes(changes: Iterable[T], entries: Iterable[Accepted], today: date) -> Sorted[T]:
     """Tell accepted changes from others.
 
     Args:
-        changes: of a comparison.
+        changes: of a comparison, or findings of a probe.
         entries: of an allow file.
         today: entries whose last day is before count for nothing.
     """
     listed = list(entries)
     valid = [entry for entry in listed if entry.until >= today]
     expired = [entry for entry in listed if entry.until < today]
-    found = Sorted([], [], expired, [])
+    found: Sorted[T] = Sorted([], [], expired, [])
     used: set[int] = set()
     for change in changes:
         covering = [entry for entry in valid if entry.covers(change)]

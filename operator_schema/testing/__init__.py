@@ -1,8 +1,8 @@
 """What the tests of your tools and loops need: generated values, doubles, cassettes and scripted models.
 
 `arguments`, `instances`, `near_misses` and `results` need the extra `testing`, which brings Hypothesis, and
-so do the generated results of a `ToolDouble`; the rest needs nothing. Nothing else in this package imports
-this one.
+so do the generated results of a `ToolDouble`; the rest needs nothing. `pytest_probe` tests tool servers.
+Only the room `probe` imports this one.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
-from ..compare.recorded_calls import MAX_LINE, Unreadable, records_in
+from ..compare.logs import MAX_LINE, Unreadable, records_in
 from ..errors import DecodeError, EncodeError, ToolError, ToolNotFoundError
 from ..execution.executor import Executor
 from ..json_values import MAX_TEXT_DEPTH, copy_json, is_array, is_object, nests_deeper, to_json_text
@@ -23,7 +23,7 @@ from .call_checks import differences
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Sequence
 
-    from ..execution.backends import Start
+    from ..execution.async_libraries import Start
     from ..rounds.named_tools import Member
     from ..tools.calls import DecodedCall, OnResult, Settle
 
@@ -158,10 +158,12 @@ class RecordingExecutor(Executor):
         context: Any,
         on_progress: Any,
         on_result: OnResult | None,
+        watching: Any,
         calls: Sequence[DecodedCall],
         settle: Settle,
     ) -> list[ToolResult | BaseException]:
-        return await super()._run_decoded(context, on_progress, self._recorded(on_result), calls, settle)
+        recorded = self._recorded(on_result)
+        return await super()._run_decoded(context, on_progress, recorded, watching, calls, settle)
 
     async def _run_round(
         self, work: Any, hooks: Any, context: Any, confirm: Any, on_progress: Any, on_result: Any
@@ -398,6 +400,7 @@ class PlaybackExecutor(Executor):
         context: Any,  # noqa: ARG002  # nothing runs
         on_progress: Any,  # noqa: ARG002  # nothing runs
         on_result: OnResult | None,
+        watching: Any,  # noqa: ARG002  # nothing runs
         calls: Sequence[DecodedCall],
         settle: Settle,
     ) -> list[ToolResult | BaseException]:

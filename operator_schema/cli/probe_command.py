@@ -1,0 +1,278 @@
+"""The command `probe`: which server is called how, and how is it shown what was found?"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from ..compare.accepted import sort_changes
+from ..message_text import clip, escape
+from .arguments import SECONDS, NearChoice
+from .files import accepted_in, replace_file
+from .modules import WrongUse, is_path
+from .output import annotation, count
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..compare.accepted import Sorted
+    from ..probe.reports import Found, Plan, ProbeReport
+    from .output import Output
+
+__all__ = ["probe"]
+
+_LEVELS: Final = ("error", "warning", "note")
+_STYLES: Final = {"error": "bold red", "warning": "yellow", "note": "dim"}
+_GITHUB: Final = {"error": "error", "warning": "warning", "note": "notice"}
+_INSTALL: Final = "to probe a server, install the extra: pip install 'operator-schema[probe]'"
+_LONGEST: Final = 1000
+
+
+@click.command(
+    epilog="""\b
+examples:
+  operator-schema probe "python server.py"
+  operator-schema probe --allow create_note --allow delete_note "python server.py"
+  operator-schema probe --allow-all --setup "git init" "uvx mcp-server-git"
+  operator-schema probe --dry-run https://example.com/mcp
+  operator-schema probe --junit probe.xml app:registry
+
+\b
+A target is one of these:
+  "python server.py"      a command that starts an MCP server, also as mcp:"…"
+  https://example.com/mcp an MCP server that runs already
+  app:registry            a registry, a toolset or an executor in a module
+  process:"./program"     a program that answers one request, as for tools_of
+
+\b
+exit status:
+  0  nothing was found that --fail-on counts
+  1  something was
+  2  wrong use, or the server can't be reached
+"""
+)
+@click.argument("target", metavar="TARGET")
+@click.option(
+    "--allow", multiple=True, metavar="NAME", help="Call this tool, although it may change something."
+)
+@click.option("--allow-all", is_flag=True, help="Call all tools; only for servers that are started here.")
+@click.option("--dry-run", is_flag=True, help="Show what would be called, and call nothing.")
+@click.option("--seconds", type=SECONDS, default=60.0, help="When to end (default: 60).")
+@click.option(
+    "--calls",
+    type=click.IntRange(1, 10_000),
+    default=20,
+    help="Generated calls of each kind a tool (default: 20).",
+)
+@click.option("--timeout", type=SECONDS, default=10.0, help="Seconds for each call (default: 10).")
+@click.option(
+    "--most-bytes", type=click.IntRange(1), default=1_000_000, help="Bytes of an answer (default: 1,000,000)."
+)
+@click.option("--seed", type=int, default=0, help="Equal numbers make equal calls (default: 0).")
+@click.option("--setup", metavar="COMMAND", help="Prepares the folder in which the server works.")
+@click.option("--env", multiple=True, metavar="NAME=VALUE", help="A variable of the server's environment.")
+@click.option("--header", multiple=True, metavar="NAME:VALUE", help="A header of HTTP requests, for a URL.")
+@click.option(
+    "--accepted", metavar="FILE", help="Accept the findings that a TOML file lists, with reason and day."
+)
+@click.option("--level", type=NearChoice(_LEVELS), default="note", help="The least level that is shown.")
+@click.option(
+    "--fail-on",
+    type=NearChoice([*_LEVELS, "never"]),
+    default="error",
+    help="The least level that makes the exit status 1 (default: error).",
+)
+@click.option(
+    "--format",
+    "shape",
+    type=NearChoice(["text", "json", "github"]),
+    default="text",
+    help="What is printed (default: text).",
+)
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.option("--junit", metavar="FILE", help="Also write JUnit XML.")
+@click.option("--html", metavar="FILE", help="Also write a page.")
+@click.pass_obj
+def probe(
+    outputs: tuple[Output, Output],
+    target: str,
+    allow: tuple[str, ...],
+    seconds: float,
+    calls: int,
+    timeout: float,
+    most_bytes: int,
+    seed: int,
+    setup: str | None,
+    env: tuple[str, ...],
+    header: tuple[str, ...],
+    accepted: str | None,
+    level: str,
+    fail_on: str,
+    shape: str,
+    junit: str | None,
+    html: str | None,
+    *,
+    allow_all: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> int:
+    """Test a tool server: call its tools in right and wrong ways, and say what is wrong with the answers.
+
+    All that is known of the server is what it says of its tools. Each finding comes with the smallest call
+    that shows it. Tools that don't say that they only read are called only if they are allowed. A server that
+    is started here works in a new folder, with few environment variables, and is ended with all that it
+    started.
+    """
+    entries = [] if accepted is None else accepted_in(accepted)
+    out, err = outputs
+    options: dict[str, Any] = {
+        "allow": allow,
+        "allow_all": allow_all,
+        "calls": calls,
+        "timeout": timeout,
+        "seed": seed,
+        "setup": setup,
+        "env": _pairs(env, "=", "--env"),
+        "headers": _pairs(header, ":", "--header"),
+    }
+    shape = "json" if as_json else shape
+    if dry_run:
+        _show_plan(out, _asked("plan", target, options), as_json=shape == "json")
+        return 0
+    with err.steps() as on_progress:
+        more = {"seconds": seconds, "most_bytes": most_bytes, "on_progress": on_progress}
+        report: ProbeReport = _asked("probe", target, {**options, **more})
+    found = sort_changes([_Row(each) for each in report.found], entries, datetime.now(UTC).date())
+    left = [row.found for row in found.left]
+    visible = [each for each in left if each.finding.severity in _from(level)]
+    _write_reports(report, left, junit, html, _from(fail_on))
+    _show(out, shape, report, visible, len(found.accepted))
+    _show_entries(err, found)
+    return 1 if any(each.finding.severity in _from(fail_on) for each in left) else 0
+
+
+class _Row:
+    """A finding with its calls, as an allow file sees it."""
+
+    def __init__(self, found: Found) -> None:
+        self.found = found
+        self.tool, self.code, self.path = found.finding.tool, found.finding.code, found.finding.path
+
+
+def _asked(what: str, target: str, options: dict[str, Any]) -> Any:
+    """Call a function of the room `probe`.
+
+    Raises:
+        WrongUse: the extra isn't installed, or the server can't be probed.
+    """
+    try:
+        from ..probe import ProbeError, probing
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in {"mcp", "mcp_types", "hypothesis"}:
+            raise
+        raise WrongUse(_INSTALL) from None
+    try:
+        return getattr(probing, what)(_as_file(target), **options)
+    except ProbeError as error:
+        message = f"{escape(clip(target, 200))}: {error}"
+        raise WrongUse(message) from None
+    except ValueError as error:
+        raise WrongUse(str(error).replace("allow_all", "--allow-all")) from None
+
+
+def _as_file(target: str) -> str:
+    """Return a target in which the file of a module is named from the root: the server works elsewhere."""
+    from pathlib import Path
+
+    module, colon, name = target.partition(":")
+    is_file = is_path(module) and Path(module).is_file()
+    return f"{Path(module).resolve()}{colon}{name}" if is_file and " " not in target else target
+
+
+def _pairs(given: Sequence[str], mark: str, option: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for each in given:
+        name, found_mark, value = each.partition(mark)
+        if not found_mark or not name.strip():
+            message = f"{option} takes NAME{mark}VALUE, not {escape(clip(name, 100))!r}"
+            raise WrongUse(message)
+        found[name.strip()] = value.strip() if mark == ":" else value
+    return found
+
+
+def _from(level: str) -> tuple[str, ...]:
+    return () if level == "never" else _LEVELS[: _LEVELS.index(level) + 1]
+
+
+# --- what is shown -------------------------------------------------------------------------------
+
+
+def _show_plan(out: Output, plans: Sequence[Plan], *, as_json: bool) -> None:
+    if as_json:
+        out.json([each._asdict() for each in plans], 2)
+        return
+    rows = [
+        (
+            escape(each.tool),
+            "yes" if each.is_called else "no",
+            *[f"{each.numbers[kind]:,}" for kind in ("valid", "invalid", "hostile")],
+            each.reason if each.example is None else escape(clip(_json(each.example), 60)),
+        )
+        for each in plans
+    ]
+    out.table(
+        ("tool", "called", "valid", "invalid", "hostile", "smallest call, or why not"),
+        rows,
+        frozenset({"valid", "invalid", "hostile"}),
+    )
+    total = sum(sum(each.numbers.values()) for each in plans)
+    out.line(f"{count(total, 'call')}, and some more that repeat, combine and shrink them")
+
+
+def _json(value: Any) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _show(out: Output, shape: str, report: ProbeReport, visible: Sequence[Found], accepted: int) -> None:
+    if shape == "json":
+        out.json({**report.as_dict(), "findings": [each.as_dict() for each in visible]}, 2)
+        return
+    if shape == "github":
+        for each in visible:
+            about = {"title": f"{each.finding.tool or 'server'}: {each.finding.code}"}
+            out.command(annotation(_GITHUB[each.finding.severity], about, "\n".join(each.lines())))
+        return
+    for each in visible:
+        first, *rest = each.lines()
+        out.styled((f"{each.finding.severity}: ", _STYLES[each.finding.severity]), (first, ""))
+        for line in rest:
+            out.line(f"  {line}")
+        for line in filter(None, each.repeat.split("\n")):
+            out.line(f"  $ {clip(escape(line), _LONGEST)}", "dim")
+        if each.steps and not each.is_smallest:
+            out.line("  (there was no time to look for a smaller call: --seconds)", "dim")
+    out.line(report.summary() + (f" · {accepted} accepted" if accepted else ""))
+    if report.unrepeated:
+        out.line(f"{count(report.unrepeated, 'fault')} didn't show a second time", "dim")
+
+
+def _show_entries(err: Output, found: Sorted[Any]) -> None:
+    for entry in found.expired:
+        err.line(f"accepted until {entry.until}, which is over: {escape(entry.tool)} {entry.code}", "yellow")
+    for entry in found.unused:
+        err.line(f"accepted, and nothing like it was found: {escape(entry.tool)} {entry.code}", "dim")
+
+
+def _write_reports(
+    report: ProbeReport, left: Sequence[Found], junit: str | None, html: str | None, failing: Sequence[str]
+) -> None:
+    from ..probe.reports import as_html, as_junit
+
+    if junit is not None:
+        replace_file(junit, as_junit(report, left, failing))
+    if html is not None:
+        replace_file(html, as_html(report, left))

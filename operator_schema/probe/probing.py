@@ -1,0 +1,451 @@
+"""How is a server probed: what is called when, and what is reported?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from random import Random
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final
+
+from ..json_values import to_json_text
+from ..message_text import clip, escape, listed, nearest, quote
+from .calls import Call, ProbedTool
+from .checks import Fault, faults_of
+from .reports import LEVELS, Found, Plan, ProbeReport, Step
+from .sequences import walk
+from .settling import Candidate, settle
+from .subject import ProbeError, Server, server_of
+from .watching import Limits, Watcher, change_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+
+    from .subject import Outcome
+
+__all__ = ["plan", "probe"]
+
+_MOST_LOST: Final = 3
+"""Crashes and hangs of one tool, after which it isn't called any more."""
+
+_MOST_RESTARTS: Final = 60
+_AT_ONCE: Final = 6
+_STEPS: Final = 12
+_LEAST_SECONDS: Final = 2.0
+"""For one fault, to show it again."""
+
+_OVERTIME: Final = 0.05
+"""How much longer than planned faults are shown again."""
+
+_PLANNED: Final = 0.9
+"""The part of the given time that is planned; the rest is for calls that aren't answered."""
+
+_OTHER_DEFAULT: Final = frozenset({"unmarked_deletion"})
+"""Codes of `lint` about hints that have another meaning in the protocol if they aren't stated."""
+
+_ONE_CAUSE: Final = frozenset({"unnamed_parameter"})
+"""Codes of faults that have one cause in all tools: they are reported once."""
+
+
+def probe(
+    target: Any,
+    /,
+    *,
+    allow: Collection[str] = (),
+    allow_all: bool = False,
+    seconds: float = 60.0,
+    calls: int = 20,
+    timeout: float = 10.0,
+    most_bytes: int = 1_000_000,
+    seed: int = 0,
+    setup: str | None = None,
+    env: Mapping[str, str] | None = None,
+    headers: Mapping[str, str] | None = None,
+    on_progress: Callable[[str, int, int], None] | None = None,
+) -> ProbeReport:
+    """Call the tools of an MCP server in right and wrong ways, and report what is wrong with the answers.
+
+    A server that is started here works in an empty folder, which is removed afterwards. Only tools that
+    say `readOnlyHint` are called unless others are allowed.
+
+    Args:
+        target: a command, such as `"python server.py"`, as a text or as words; `"mcp:COMMAND"`; a URL;
+            `"MODULE:REGISTRY"`; `"process:COMMAND"`, a program of `tools_of`; or a registry, a toolset, an
+            executor or a list of tools, which then run in this process.
+        allow: names of tools that may change something, and may be called all the same.
+        allow_all: whether all tools may; only for a server that is started here.
+        seconds: after which the probe ends, even if not all planned calls were made.
+        calls: generated calls of each kind for each tool.
+        timeout: seconds in which a call has to be answered.
+        most_bytes: an answer may have.
+        seed: equal numbers make equal calls.
+        setup: a command line that prepares the working directory of the server, such as `"git init"`.
+        env: environment variables for the server, beside those that it needs to start.
+        headers: of HTTP requests, for a URL.
+        on_progress: called with what is done, how many of its steps, and of how many.
+
+    Returns:
+        All findings, each with the smallest call that shows it.
+
+    Raises:
+        ProbeError: the server can't be reached, has no tools, or none with a name in `allow`.
+        TypeError: an option is of another kind.
+        ValueError: a number isn't above 0, or `allow_all` is given for a URL.
+    """
+    server = _opened(target, seconds, calls, timeout, setup, env, headers)
+    try:
+        limits = Limits(monotonic() + seconds * _PLANNED, calls, seed)
+        run = _Run(Watcher(server, {}, most_bytes), limits, on_progress or _silent)
+        run.begin(allow, allow_all=allow_all)
+        return run.finish()
+    finally:
+        server.close()
+
+
+def plan(
+    target: Any,
+    /,
+    *,
+    allow: Collection[str] = (),
+    allow_all: bool = False,
+    calls: int = 20,
+    timeout: float = 10.0,
+    seed: int = 0,
+    setup: str | None = None,
+    env: Mapping[str, str] | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> list[Plan]:
+    """Return what `probe` would call, without calling a tool; the server is started, and asked for its tools.
+
+    Args:
+        target: as for `probe`, like all others.
+        allow: as there.
+        allow_all: as there.
+        calls: as there.
+        timeout: as there.
+        seed: as there.
+        setup: as there.
+        env: as there.
+        headers: as there.
+
+    Raises:
+        ProbeError: as there.
+        TypeError: as there.
+        ValueError: as there.
+    """
+    server = _opened(target, 1.0, calls, timeout, setup, env, headers)
+    try:
+        run = _Run(Watcher(server, {}, 1), Limits(monotonic(), calls, seed), _silent)
+        run.begin(allow, allow_all=allow_all)
+        return run.plan
+    finally:
+        server.close()
+
+
+def _silent(_: str, __: int, ___: int) -> None:
+    """Show no progress."""
+
+
+def _opened(
+    target: Any,
+    seconds: float,
+    calls: int,
+    timeout: float,
+    setup: str | None,
+    env: Mapping[str, str] | None,
+    headers: Mapping[str, str] | None,
+) -> Server:
+    for name, value in (("seconds", seconds), ("calls", calls), ("timeout", timeout)):
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            message = f"{name} is a number, not {type(value).__name__}"
+            raise TypeError(message)
+        if not value > 0:
+            message = f"{name} is above 0, not {value}"
+            raise ValueError(message)
+    return server_of(target, setup=setup, timeout=timeout, env=env or {}, headers=headers or {})
+
+
+@dataclass
+class _Run:
+    """A probe that runs."""
+
+    watcher: Watcher
+    limits: Limits
+    progress: Callable[[str, int, int], None]
+    plan: list[Plan] = field(default_factory=list[Plan])
+    calls: dict[str, list[Call]] = field(default_factory=dict[str, "list[Call]"])
+    candidates: dict[tuple[Any, ...], Candidate] = field(default_factory=dict[tuple[Any, ...], Candidate])
+    found: list[Found] = field(default_factory=list[Found])
+    previous: Call | None = None
+    lost: dict[str, int] = field(default_factory=dict[str, int])
+    good: dict[str, list[Call]] = field(default_factory=dict[str, "list[Call]"])
+    unrepeated: int = 0
+    is_complete: bool = True
+    start: float = field(default_factory=monotonic)
+
+    @property
+    def server(self) -> Server:
+        """The server that is probed."""
+        return self.watcher.server
+
+    @property
+    def tools(self) -> dict[str, ProbedTool]:
+        """Its tools, by their names."""
+        return self.watcher.tools
+
+    # --- what is called --------------------------------------------------------------------------
+
+    def begin(self, allow: Collection[str], *, allow_all: bool) -> None:
+        """Start the server, read its tools, and plan the calls."""
+        if allow_all and self.server.place is None:
+            message = "allow_all is for servers that are started here: name the tools in allow"
+            raise ValueError(message)
+        self.server.start()
+        described = self.server.list_tools()
+        work = None if self.server.place is None else str(self.server.place.work)
+        self.tools.update({each["name"]: ProbedTool.of(each, work) for each in described})
+        for name in allow:
+            if name not in self.tools:
+                near = nearest(name, self.tools)
+                hint = f"; did you mean {quote(near)}?" if near else f"; it has {listed(list(self.tools))}"
+                message = f"allow names {quote(name)}, which the server doesn't have{hint}"
+                raise ProbeError(message)
+        for tool in self.tools.values():
+            self._plan(tool, is_allowed=allow_all or tool.name in allow)
+
+    def _plan(self, tool: ProbedTool, *, is_allowed: bool) -> None:
+        is_called = tool.is_read_only or is_allowed
+        reason = "it says that it only reads" if tool.is_read_only else "it is allowed"
+        if not is_called:
+            reason = "it may change something"
+        elif tool.codec is None:
+            is_called, reason = False, "its input schema can't be read as a whole"
+        calls = tool.calls(self.limits.calls, self.limits.seed) if is_called else []
+        if is_called:
+            self.calls[tool.name] = calls
+        numbers = {kind: sum(call.kind == kind for call in calls) for kind in ("valid", "invalid", "hostile")}
+        valid = [call.arguments for call in calls if call.kind == "valid"]
+        example = min(valid, key=lambda each: len(to_json_text(each)), default=None)
+        self.plan.append(Plan(tool.name, is_called, reason, numbers, example))
+
+    # --- the probe -------------------------------------------------------------------------------
+
+    def finish(self) -> ProbeReport:
+        """Make the calls, then the faults small; return the report."""
+        self._hear_noise(None, [])
+        self._judge_definitions()
+        self._call_unknown()
+        self.watcher.find_observers(self.calls)
+        self._call_all()
+        self._repeat_equal()
+        self._call_at_once()
+        self._cancel()
+        self._walk()
+        return ProbeReport(
+            self.server.target,
+            self._settle_all(),
+            self.plan,
+            self.watcher.count,
+            self.server.restarts,
+            self.unrepeated,
+            self.is_complete,
+            self.limits.seed,
+        )
+
+    def _judge_definitions(self) -> None:
+        from ..adapters.described import read_described
+        from ..lint import lint
+
+        described = read_described({"tools": self.server.tools})
+        judged = lint(described.tools) if described.tools else []
+        # What a parameter leaves to guess is the business of `check`.
+        rules = [
+            finding
+            for finding in judged
+            if finding.code not in _OTHER_DEFAULT and (finding.severity == "error" or not finding.path)
+        ]
+        findings = [*described.findings, *rules]
+        for finding in findings:
+            name = described.originals.get(finding.tool or "", finding.tool)
+            self.found.append(Found(finding.replace(tool=name, where=None), (), is_smallest=True, repeat=""))
+
+    def _call_unknown(self) -> None:
+        call = Call("probe_no_such_tool", {}, "invalid", "a tool that doesn't exist")
+        outcome = self.watcher.made(call)
+        if outcome.result is not None and not outcome.is_flagged:
+            self._note(Fault("unknown_tool_accepted", (), f"it answers: {outcome.said}"), [Step(call)], None)
+
+    def _call_all(self) -> None:
+        """Make the planned calls, one of each tool in turn."""
+        turns = [call for turn in zip_longest(*self.calls.values()) for call in turn if call is not None]
+        for number, call in enumerate(turns):
+            if not self.limits.left(0.5, self.start):
+                self.is_complete = False
+                return
+            self.progress(f"calling {call.tool}", number, len(turns))
+            self._call(call)
+
+    def _call(self, call: Call) -> None:
+        if self.lost.get(call.tool, 0) >= _MOST_LOST or self.server.restarts > _MOST_RESTARTS:
+            return
+        tool = self.tools[call.tool]
+        watches = bool(self.watcher.observers or self.server.place) and (
+            not tool.is_read_only or len(self.good.get(call.tool, ())) < _AT_ONCE
+        )
+        before = self.watcher.state() if watches else None
+        outcome = self.watcher.made(call)
+        previous, self.previous = self.previous, call
+        if outcome.is_lost:
+            self._note_lost(call, outcome, [Step(call)])
+            if previous is not None and outcome.reply.kind == "closed":  # it may have ended after its answer
+                fault = Fault("crash", (), f"{outcome.reply.value}, after an answer")
+                self._note(fault, [Step(previous), Step(call)], previous.tool)
+            self.previous = None
+            return
+        for fault in faults_of(tool, call, outcome, self.watcher.most_bytes):
+            self._note(fault, [Step(call)], call.tool)
+        self._hear_noise(call.tool, [Step(call)])
+        if call.kind == "valid" and not outcome.is_flagged:
+            self.good.setdefault(call.tool, []).append(call)
+        ended = self.watcher.loss_after(outcome)
+        if ended is not None:
+            self.lost[call.tool] = self.lost.get(call.tool, 0) + 1
+            self._note(ended, [Step(call)], call.tool)
+            self.server.start()
+            return
+        if before is not None:
+            changed = change_of(tool, outcome, before, self.watcher.state())
+            if changed is not None:
+                self._note(changed, [Step(call)], call.tool)
+
+    def _note(self, fault: Fault, steps: list[Step], tool: str | None) -> None:
+        self.candidates.setdefault((tool, *fault.key), Candidate(fault, steps, tool))
+
+    def _hear_noise(self, tool: str | None, steps: list[Step]) -> None:
+        noise = self.server.noise()
+        if noise:
+            said = clip(escape(noise[0]), 200)
+            self._note(Fault("channel_noise", (), f"it writes {quote(said)}"), steps, tool)
+
+    def _note_lost(self, call: Call, outcome: Outcome, steps: list[Step]) -> None:
+        """Note that a call wasn't answered, and start the server again."""
+        self.lost[call.tool] = self.lost.get(call.tool, 0) + 1
+        fault = self.watcher.loss(call, outcome)
+        if fault is not None:
+            self._note(fault, steps, call.tool)
+        self.server.start()
+
+    # --- more than one call ----------------------------------------------------------------------
+
+    def _repeat_equal(self) -> None:
+        """Make calls a second time, of tools that say that this changes nothing."""
+        for name, calls in self.good.items():
+            tool = self.tools[name]
+            if tool.is_read_only or tool.hint("idempotentHint") is not True:
+                continue
+            for call in calls[:5]:
+                if not self.limits.left(0.55, self.start):
+                    return
+                if self.watcher.changes_again(call):
+                    self._note(
+                        Fault("not_idempotent", (), "the state differs after the second call"),
+                        [Step(call)],
+                        name,
+                    )
+                    break
+
+    def _call_at_once(self) -> None:
+        """Make several calls at once, whose answers one after the other are known."""
+        for name, calls in self.good.items():
+            if not self.tools[name].is_read_only or not self.limits.left(0.6, self.start):
+                continue
+            chosen = calls[:_AT_ONCE]
+            if len(chosen) > 1 and self.watcher.mixes(chosen):
+                message = "an answer differs from the one that the same call gets alone"
+                self._note(Fault("mixed_answers", (), message), [Step(call) for call in chosen], name)
+
+    def _cancel(self) -> None:
+        """Cancel a call of each tool that only reads, and see whether the server still answers."""
+        for name, calls in self.good.items():
+            if not self.tools[name].is_read_only or not self.limits.left(0.65, self.start):
+                continue
+            if self.watcher.sticks(calls[0]):
+                fault = Fault("stuck_after_cancel", (), "neither a ping nor an equal call is answered")
+                self._note(fault, [Step(calls[0])], name)
+                self.server.start()
+                return
+
+    def _walk(self) -> None:
+        """Make sequences of calls in which results are used again, as long as there is time."""
+        if not any(not self.tools[name].is_read_only for name in self.calls):
+            return
+        random = Random(self.limits.seed)  # noqa: S311  # repeatable, not secret
+        number = 0
+        while self.limits.left(0.75, self.start) and number < self.limits.calls:
+            number += 1
+            self.progress("calling in sequences", number, self.limits.calls)
+            self.server.start()
+            steps, outcome = walk(self.server, self.tools, self.calls, random, _STEPS, self._step_faults)
+            self.watcher.count += len(steps)
+            if not steps or outcome is None:
+                continue
+            call = steps[-1].call
+            if outcome.is_lost:
+                fault = self.watcher.loss(call, outcome)
+                if fault is not None:
+                    self._note(fault, steps, call.tool)
+                continue
+            for fault in self._step_faults(call, outcome):
+                self._note(fault, steps, call.tool)
+
+    def _step_faults(self, call: Call, outcome: Outcome) -> list[Fault]:
+        """Return the faults of an answer that aren't known yet."""
+        found = faults_of(self.tools[call.tool], call, outcome, self.watcher.most_bytes)
+        return [fault for fault in found if (call.tool, *fault.key) not in self.candidates]
+
+    # --- each fault once more --------------------------------------------------------------------
+
+    def _settle_all(self) -> list[Found]:
+        found = list(self.found)
+        alike: dict[str, list[str]] = {}
+        known: set[tuple[Any, ...]] = set()
+        # A refusal that blames one parameter says more than one that blames several.
+        order = sorted(self.candidates.values(), key=_by_blame)
+        for number, candidate in enumerate(order):
+            self.progress("making calls small", number, len(self.candidates))
+            code, tool = candidate.fault.code, candidate.tool or ""
+            place = (tool, code, candidate.fault.path)
+            if code in alike:
+                alike[code].append(tool)
+            if code in alike or (code == "valid_refused" and place in known):
+                continue
+            share = max(_LEAST_SECONDS, (self.limits.until - monotonic()) / (len(self.candidates) - number))
+            if not self.server.answers():  # an earlier call has ended it
+                self.server.start()
+            settled = settle(self.watcher, candidate, min(monotonic() + 2 * share, self._end))
+            if settled is None:
+                self.unrepeated += 1
+            else:
+                found.append(settled)
+                known.add(place)
+                if code in _ONE_CAUSE:
+                    alike[code] = []
+        found = [_with_others(each, alike.get(each.finding.code, ())) for each in found]
+        return [each for level in LEVELS for each in found if each.finding.severity == level]
+
+    @property
+    def _end(self) -> float:
+        """When faults aren't shown again any more: a little after the end."""
+        return self.limits.until + (self.limits.until - self.start) * _OVERTIME
+
+
+def _with_others(found: Found, tools: Collection[str]) -> Found:
+    """Add to a finding which other tools have it, too."""
+    if not tools:
+        return found
+    message = f"{found.finding.message} (so does the server for {listed(sorted(tools))})"
+    return found._replace(finding=found.finding.replace(message=message))
+
+
+def _by_blame(candidate: Candidate) -> tuple[int, str]:
+    return candidate.fault.detail.count(" "), candidate.fault.severity or ""

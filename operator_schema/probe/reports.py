@@ -1,0 +1,312 @@
+"""What was found, and how is it shown: as lines, JSON, JUnit, a page?"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from xml.etree import ElementTree as ET
+
+from ..compare.page import code, page, section, shown, table
+from ..message_text import clip, escape, show_path
+from .checks import CHECKS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ..findings import Finding, Severity
+    from .calls import Call
+    from .subject import Server
+
+__all__ = ["LEVELS", "Found", "Plan", "ProbeReport", "Step", "as_html", "as_junit", "repeat_lines"]
+
+LEVELS: Final[tuple[Severity, ...]] = ("error", "warning", "note")
+"""From the one that matters most."""
+
+_MOST_SHOWN: Final = 2000
+
+
+class Step(NamedTuple):
+    """A call of a sequence.
+
+    Attributes:
+        call: what is called.
+        links: parameter, number of an earlier step, and where in its result the value is; that value takes
+            the place of the one in the call.
+    """
+
+    call: Call
+    links: tuple[tuple[str, int, tuple[str | int, ...]], ...] = ()
+
+    def shown(self) -> str:
+        """Write the call on one line."""
+        arguments = dict(self.call.arguments)
+        for name, step, path in self.links:
+            arguments[name] = f"<{show_path(path)} of step {step + 1}>"
+        return f"{self.call.tool} {_json(arguments)}"
+
+
+class Found(NamedTuple):
+    """A fault of a server, with the smallest call that shows it.
+
+    Attributes:
+        finding: what is wrong, where, and what to do.
+        steps: the calls, in their order; empty if it shows without one.
+        is_smallest: whether nothing can be left out; False if there was no time to find that out.
+        repeat: lines for a shell that show it again.
+    """
+
+    finding: Finding
+    steps: tuple[Step, ...]
+    is_smallest: bool
+    repeat: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        finding, check = self.finding, CHECKS.get(self.finding.code)
+        return {
+            "tool": finding.tool,
+            "code": finding.code,
+            "severity": finding.severity,
+            "path": show_path(finding.path),
+            "message": finding.message,
+            "remedy": finding.remedy,
+            "source": None if check is None else check.source,
+            "calls": [
+                {
+                    "tool": step.call.tool,
+                    "arguments": step.call.arguments,
+                    "from_earlier": {
+                        name: {"step": number, "path": list(path)} for name, number, path in step.links
+                    },
+                }
+                for step in self.steps
+            ],
+            "smallest": self.is_smallest,
+            "repeat": self.repeat,
+        }
+
+    def lines(self) -> list[str]:
+        """Write it as lines: what is wrong, the calls, what to do."""
+        finding, check = self.finding, CHECKS.get(self.finding.code)
+        place = ".".join(filter(None, [finding.tool or "the server", show_path(finding.path)]))
+        meaning = finding.message if check is None else f"{check.meaning}: {finding.message}"
+        lines = [f"{place}: {finding.code}: {meaning}"]
+        lines += [f"call: {clip(escape(step.shown()), _MOST_SHOWN)}" for step in self.steps]
+        if finding.remedy:
+            lines.append(f"fix: {finding.remedy}")
+        return lines
+
+
+class Plan(NamedTuple):
+    """What will be called of a tool.
+
+    Attributes:
+        tool: its name.
+        is_called: whether it is.
+        reason: why, or why not.
+        numbers: kind of calls to how many.
+        example: the smallest valid call; None if there is none.
+    """
+
+    tool: str
+    is_called: bool
+    reason: str
+    numbers: dict[str, int]
+    example: Any
+
+
+class ProbeReport(NamedTuple):
+    """What a probe of a server found.
+
+    Attributes:
+        target: the server.
+        found: what is wrong, the worst first.
+        plan: which tools were called, and which weren't.
+        calls: how many calls were made.
+        restarts: how often the server had to be started again.
+        unrepeated: how many faults couldn't be shown a second time, and aren't listed.
+        is_complete: whether all planned calls were made in time.
+        seed: with which the same calls are made again.
+    """
+
+    target: str
+    found: list[Found]
+    plan: list[Plan]
+    calls: int
+    restarts: int
+    unrepeated: int
+    is_complete: bool
+    seed: int
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What is wrong, without the calls."""
+        return [each.finding for each in self.found]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the report as JSON values."""
+        return {
+            "target": self.target,
+            "seed": self.seed,
+            "calls": self.calls,
+            "restarts": self.restarts,
+            "complete": self.is_complete,
+            "unrepeated": self.unrepeated,
+            "tools": [each._asdict() for each in self.plan],
+            "findings": [each.as_dict() for each in self.found],
+        }
+
+    def __str__(self) -> str:
+        """Write all findings, and a summary, line by line."""
+        lines = ["\n  ".join([f"{each.finding.severity}: {first}", *rest])
+                 for each in self.found for first, *rest in [each.lines()]]  # fmt: skip
+        return "\n".join([*lines, self.summary()])
+
+    def summary(self) -> str:
+        """Return a line with numbers."""
+        counts = [
+            f"{number} {level}{'s' if number > 1 else ''}"
+            for level in LEVELS
+            if (number := sum(each.severity == level for each in self.findings))
+        ]
+        called = sum(each.is_called for each in self.plan)
+        skipped = len(self.plan) - called
+        parts = [", ".join(counts) or "nothing found", f"{self.calls:,} calls of {called} tools"]
+        if skipped:
+            parts.append(f"{skipped} not called, since they may change something (--allow)")
+        if self.restarts:
+            parts.append(f"started again {self.restarts} times")
+        if not self.is_complete:
+            parts.append("not all planned calls were made in time")
+        return " · ".join(parts)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=True, separators=(", ", ": "))
+
+
+def _request(number: int, method: str, params: Any) -> str:
+    return json.dumps(
+        {"jsonrpc": "2.0", "id": number, "method": method, "params": params}, separators=(",", ":")
+    )
+
+
+_INITIALIZE: Final = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {},
+    "clientInfo": {"name": "probe", "version": "1"},
+}
+_INITIALIZED: Final = '{"jsonrpc":"2.0","method":"notifications/initialized"}'
+
+
+def repeat_lines(server: Server, steps: Sequence[Step]) -> str:
+    """Return lines for a shell that make some calls again; empty for tools in this process.
+
+    Args:
+        server: that is called.
+        steps: the calls. Values that come from an earlier answer stand there as they were.
+    """
+    calls = [{"name": step.call.tool, "arguments": step.call.arguments} for step in steps]
+    if server.kind == "url":
+        return _as_curl(server.target, calls)
+    if server.kind == "module":
+        mark = "." if ":" in server.target else ":"
+        words = [[f"{server.target}{mark}{call['name']}", _json(call["arguments"])] for call in calls]
+        return "\n".join(shlex.join(["operator-schema", "call", *each]) for each in words)
+    if server.kind == "objects":
+        return ""
+    messages = [_request(0, "initialize", _INITIALIZE), _INITIALIZED]
+    messages += [_request(number, "tools/call", call) for number, call in enumerate(calls, 1)]
+    command = " ".join(shlex.quote(word).replace("{folder}", "'\"$PWD\"'") for word in server.words)
+    folder = ['cd "$(mktemp -d)"', *([server.setup] if server.setup else [])]
+    sent = f"(printf '%s\\n' {' '.join(map(shlex.quote, messages))}; sleep 3) | {command}"
+    return " && ".join([*folder, sent])
+
+
+def _as_curl(url: str, calls: Sequence[dict[str, Any]]) -> str:
+    head = ["curl", "-s", "-H", "Content-Type: application/json",
+            "-H", "Accept: application/json, text/event-stream"]  # fmt: skip
+    first = shlex.join(
+        [*head, "-D", "-", "-o", "/dev/null", "-d", _request(0, "initialize", _INITIALIZE), url]
+    )
+    session = f"session=$({first} | tr -d '\\r' | sed -n 's/^mcp-session-id: //Ip')"
+    own = '-H "Mcp-Session-Id: $session"'
+    bodies = [_INITIALIZED, *[_request(number, "tools/call", call) for number, call in enumerate(calls, 1)]]
+    return "\n".join(
+        [session, *[f"{shlex.join(head)} {own} {shlex.join(['-d', body, url])}" for body in bodies]]
+    )
+
+
+def as_junit(report: ProbeReport, found: Iterable[Found], failing: Sequence[str]) -> str:
+    """Return a report as JUnit XML: a test case for each tool and check.
+
+    Args:
+        report: of a probe.
+        found: the findings that nobody accepts.
+        failing: the levels that count as failures; the others are skipped.
+    """
+    listed = list(found)
+    known: dict[tuple[str, str], list[Found]] = {}
+    for each in listed:
+        known.setdefault((each.finding.tool or "server", each.finding.code), []).append(each)
+    called = [plan.tool for plan in report.plan if plan.is_called]
+    cases = dict.fromkeys([*known, *[(tool, code) for tool in called for code in CHECKS]])
+    suite = ET.Element("testsuite", name=f"probe {report.target}", tests=str(len(cases)))
+    failures = 0
+    for tool, name in cases:
+        case = ET.SubElement(suite, "testcase", classname=_xml(tool), name=name)
+        of_case = known.get((tool, name), [])
+        worst = [each for each in of_case if each.finding.severity in failing]
+        text = _xml("\n\n".join("\n".join([*each.lines(), each.repeat]) for each in of_case))
+        if worst:
+            failures += 1
+            failure = ET.SubElement(case, "failure", message=_xml(worst[0].lines()[0]))
+            failure.text = text
+        elif of_case:
+            ET.SubElement(case, "system-out").text = text
+    suite.set("failures", str(failures))
+    return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def as_html(report: ProbeReport, found: Iterable[Found]) -> str:
+    """Return a report as a page that needs nothing from elsewhere.
+
+    Args:
+        report: of a probe.
+        found: the findings that nobody accepts.
+    """
+    listed = list(found)
+    sections = [
+        section(
+            level,
+            f"<p>{shown(_LEVEL_MEANINGS[level])}</p>",
+            table(_TITLES, [_cells(each) for each in listed if each.finding.severity == level]),
+        )
+        for level in LEVELS
+        if any(each.finding.severity == level for each in listed)
+    ]
+    return page(report.target, f"<p>{shown(report.summary())}</p>", *sections)
+
+
+def _cells(found: Found) -> list[str]:
+    finding = found.finding
+    calls = "\n".join(
+        [*[clip(step.shown(), _MOST_SHOWN) for step in found.steps], clip(found.repeat, _MOST_SHOWN)]
+    )
+    what = found.lines()[0].partition(": ")[2]
+    texts = (finding.tool or "", show_path(finding.path), what, finding.remedy or "")
+    return [*map(shown, texts), code(calls.strip())]
+
+
+_TITLES: Final = ("tool", "place", "what", "what to do", "smallest calls, and how to repeat them")
+_LEVEL_MEANINGS: Final[dict[Severity, str]] = {
+    "error": "programs and models that keep to the protocol and the schemas are misled",
+    "warning": "a model has to guess, or gets away with a mistake",
+    "note": "it is harmless by itself",
+}
+
+
+def _xml(text: str) -> str:
+    """Return a text without the characters that XML 1.0 doesn't have."""
+    return "\n".join(escape(line) for line in text.split("\n"))

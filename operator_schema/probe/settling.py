@@ -1,0 +1,226 @@
+"""Does a fault show a second time, and which smallest calls show it?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any, Final
+
+from ..findings import Finding
+from .checks import CHECKS, Fault, faults_of
+from .reports import Found, Step, repeat_lines
+from .sequences import replayed, resolved, without_step
+from .shrinking import shrunk, shrunk_sequence
+from .subject import ProbeError
+from .watching import change_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .calls import Call
+    from .subject import Outcome, Server
+    from .watching import Watcher
+
+__all__ = ["Candidate", "settle"]
+
+_MOST_TRIES: Final = 3000
+_SECONDS_FOR_NOISE: Final = 0.05
+_CHANGES: Final = frozenset({"changed_by_refused", "read_only_changed"})
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A fault that was seen, not yet shown a second time.
+
+    Attributes:
+        fault: what.
+        steps: the calls that led to it; none if it came without one.
+        tool: the name of the tool; None for the server.
+    """
+
+    fault: Fault
+    steps: list[Step]
+    tool: str | None
+
+
+def settle(watcher: Watcher, candidate: Candidate, until: float) -> Found | None:
+    """Show a fault again, with the smallest calls.
+
+    Args:
+        watcher: of the server.
+        candidate: the fault.
+        until: when to stop making the calls smaller, on the clock of `monotonic`.
+
+    Returns:
+        What is reported; None if the fault doesn't show again.
+    """
+    if not candidate.steps:
+        return _found(watcher.server, candidate.tool, candidate.fault, [], is_smallest=True)
+    tries = _Tries(watcher, candidate, until)
+    if not tries.shows(candidate.steps):
+        return None
+    steps = candidate.steps
+    if len(steps) > 1:
+        steps = shrunk_sequence(steps, tries.shows, without_step)
+    if len(steps) == 1 and candidate.tool not in (None, steps[0].call.tool):
+        return None  # another call shows it alone, and has a candidate of its own
+    if candidate.fault.code != "unknown_tool_accepted":
+        steps = tries.with_small_arguments(steps)
+    return _found(watcher.server, candidate.tool, tries.fault, steps, is_smallest=not tries.is_over)
+
+
+def _found(server: Server, tool: str | None, fault: Fault, steps: list[Step], *, is_smallest: bool) -> Found:
+    check = CHECKS[fault.code]
+    severity = fault.severity or check.severity
+    finding = Finding(
+        fault.path, fault.code, fault.message, remedy=check.remedy, severity=severity, tool=tool
+    )
+    repeat = repeat_lines(server, steps) if steps else ""
+    return Found(finding, tuple(steps), is_smallest, repeat)
+
+
+class _Tries:
+    """Calls that may show a fault again.
+
+    Attributes:
+        fault: as it was last shown.
+        is_over: whether there was no time left to try smaller calls.
+    """
+
+    def __init__(self, watcher: Watcher, candidate: Candidate, until: float) -> None:
+        self._watcher = watcher
+        self._until = until
+        self._left = _MOST_TRIES
+        self._is_fresh = False
+        self._is_first = True
+        self.fault = candidate.fault
+        self.is_over = False
+
+    @property
+    def _server(self) -> Server:
+        return self._watcher.server
+
+    def shows(self, steps: list[Step]) -> bool:
+        """Return whether some calls show the fault."""
+        if not self._is_first and (self._left <= 0 or monotonic() > self._until):
+            self.is_over = True
+            return False
+        self._left -= 1
+        try:
+            seen = self._seen(steps)
+        except ProbeError:  # it doesn't start any more
+            return False
+        if seen is not None:
+            self.fault = seen
+        self._is_first = False
+        return seen is not None
+
+    def with_small_arguments(self, steps: list[Step]) -> list[Step]:
+        """Return the calls with the smallest arguments, those of the last call first."""
+        found = list(steps)
+        for index in reversed(range(len(found))):
+            step = found[index]
+
+            def shows(arguments: Any, index: int = index, step: Step = step) -> bool:
+                return self.shows([*found[:index], _with_arguments(step, arguments), *found[index + 1 :]])
+
+            found[index] = _with_arguments(step, shrunk(step.call.arguments, shows))
+        return found
+
+    def _seen(self, steps: list[Step]) -> Fault | None:
+        """Make the calls; return the fault if it shows."""
+        call, code = steps[-1].call, self.fault.code
+        if code != "unknown_tool_accepted" and not all(self._keeps_kind(step.call) for step in steps):
+            return None
+        if code == "mixed_answers":
+            calls = [step.call for step in steps]
+            return self.fault if len(calls) > 1 and self._watcher.mixes(calls) else None
+        if code in ("crash", "hang"):
+            return self._lost(steps)
+        if code in _CHANGES or code in ("not_idempotent", "stuck_after_cancel"):
+            return self._changed(steps)
+        outcome = self._answer(steps)
+        if outcome is None:
+            return None
+        if code == "channel_noise":
+            sleep(_SECONDS_FOR_NOISE)
+            return self.fault if self._server.noise() else None
+        if code == "unknown_tool_accepted":
+            return self.fault if outcome.result is not None and not outcome.is_flagged else None
+        return self._same(faults_of(self._watcher.tools[call.tool], call, outcome, self._watcher.most_bytes))
+
+    def _same(self, faults: Sequence[Fault]) -> Fault | None:
+        return next((fault for fault in faults if fault.key == self.fault.key), None)
+
+    def _keeps_kind(self, call: Call) -> bool:
+        """Return whether the schema says of a call what it said of the first one."""
+        return self._watcher.tools[call.tool].fits(call)
+
+    def _renew(self) -> None:
+        """Start the server, unless it was started and hasn't been called since."""
+        if not self._is_fresh:
+            self._server.start()
+        self._is_fresh = False
+
+    def _answer(self, steps: list[Step]) -> Outcome | None:
+        """Return the answer to the last call; None if it doesn't come."""
+        if len(steps) == 1:
+            outcome = self._watcher.made(steps[0].call)
+        else:
+            outcomes = self._replayed(steps)
+            if len(outcomes) < len(steps):
+                return None
+            outcome = outcomes[-1]
+        if not outcome.is_lost:
+            return outcome
+        self._server.start()
+        return None
+
+    def _replayed(self, steps: list[Step]) -> list[Outcome]:
+        self._renew()
+        outcomes = replayed(self._server, steps)
+        self._watcher.count += len(outcomes)
+        return outcomes
+
+    def _lost(self, steps: list[Step]) -> Fault | None:
+        outcomes = self._replayed(steps)
+        ended = self._watcher.loss_after(outcomes[-1]) if len(outcomes) == len(steps) else None
+        if ended is not None:
+            self._server.start()
+            self._is_fresh = True
+            return self._same([ended])
+        if not outcomes or not outcomes[-1].is_lost:
+            self._is_fresh = len(steps) == 1  # it lives, and the next call may as well be its first one
+            return None
+        fault = self._watcher.loss(steps[-1].call, outcomes[-1]) if len(outcomes) == len(steps) else None
+        self._server.start()
+        self._is_fresh = True
+        return None if fault is None else self._same([fault])
+
+    def _changed(self, steps: list[Step]) -> Fault | None:
+        """Return the fault if the last call changes the state, and waiting doesn't."""
+        outcomes = self._replayed(steps[:-1])
+        arguments = resolved(steps[-1], outcomes)
+        if len(outcomes) < len(steps) - 1 or arguments is None:
+            return None
+        call = replace(steps[-1].call, arguments=arguments)
+        if self.fault.code == "not_idempotent":
+            return self.fault if self._watcher.changes_again(call) else None
+        if self.fault.code == "stuck_after_cancel":
+            is_stuck = self._watcher.sticks(call)
+            if is_stuck:
+                self._server.start()
+            return self.fault if is_stuck else None
+        before = self._watcher.state()
+        if before != self._watcher.state():
+            return None
+        outcome = self._watcher.made(call)
+        if outcome.is_lost:
+            return None
+        fault = change_of(self._watcher.tools[call.tool], outcome, before, self._watcher.state())
+        return None if fault is None else self._same([fault])
+
+
+def _with_arguments(step: Step, arguments: Any) -> Step:
+    links = tuple(link for link in step.links if link[0] in arguments)
+    return Step(replace(step.call, arguments=arguments), links)

@@ -1,0 +1,491 @@
+"""How is a server reached and started anew, in which folder does it work, and which tools does it have?"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from ..json_values import is_array, is_object
+from ..message_text import clip, escape
+from .channel import HttpChannel, PipeChannel, ProcessChannel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Self
+
+    from .channel import Channel, Reply
+
+__all__ = ["Outcome", "Place", "ProbeError", "Server", "in_process", "of_command", "of_url"]
+
+_VERSION: Final = "2025-11-25"
+_SECONDS_TO_START: Final = 30.0
+_MOST_PAGES: Final = 100
+_MOST_TOOLS: Final = 1000
+_MOST_FILES: Final = 2000
+_MOST_HASHED: Final = 5_000_000
+_KEPT_VARIABLES: Final = (
+    *("PATH", "PATHEXT", "SYSTEMROOT", "LANG", "LC_ALL", "TZ", "VIRTUAL_ENV", "NODE_PATH"),
+    *("PYTHONPATH", "UV_CACHE_DIR", "npm_config_cache", "PYTHONDONTWRITEBYTECODE"),
+)
+
+
+class ProbeError(Exception):
+    """Raised if a target can't be probed: it can't be started, doesn't answer, or has no tools."""
+
+
+class Outcome:
+    """What came of one call.
+
+    Args:
+        reply: what came back.
+
+    Attributes:
+        reply: the same.
+    """
+
+    __slots__ = ("reply",)
+
+    def __init__(self, reply: Reply) -> None:
+        self.reply = reply
+
+    @property
+    def result(self) -> dict[str, Any] | None:
+        """The result, if there is one."""
+        return self.reply.value if self.reply.kind == "result" and is_object(self.reply.value) else None
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether no answer came."""
+        return self.reply.kind in ("silent", "closed")
+
+    @property
+    def code(self) -> int | None:
+        """The code of an error of JSON-RPC."""
+        if self.reply.kind != "error" or not is_object(self.reply.value):
+            return None
+        code = self.reply.value.get("code")
+        return code if isinstance(code, int) else None
+
+    @property
+    def is_flagged(self) -> bool:
+        """Whether it is an error for a client: of JSON-RPC, or a result with `isError`."""
+        result = self.result
+        return self.reply.kind == "error" or (result is not None and result.get("isError") is True)
+
+    @property
+    def text(self) -> str:
+        """What a model reads of it."""
+        if self.reply.kind == "error":
+            value = self.reply.value
+            return str(value.get("message", "")) if is_object(value) else str(value)
+        result = self.result
+        if result is None:
+            return str(self.reply.value)
+        content = result.get("content")
+        blocks: list[Any] = content if is_array(content) else []
+        texts = [block["text"] for block in blocks if is_object(block) and isinstance(block.get("text"), str)]
+        return "\n".join(texts)
+
+    @property
+    def said(self) -> str:
+        """An excerpt of the text for a message."""
+        return clip(escape(" ".join(self.text.split())), 200)
+
+    def answer(self) -> str:
+        """Return the answer as a text, to compare it with another one."""
+        value = self.reply.value
+        if is_object(value):
+            value = {key: inner for key, inner in value.items() if key != "_meta"}
+        return f"{self.reply.kind} {json.dumps(value, sort_keys=True, default=str)}"
+
+
+@dataclass(frozen=True)
+class Place:
+    """The folders of a server that is started here; they are made anew each time it is.
+
+    Attributes:
+        root: below which everything is.
+        work: its working directory, whose files are compared.
+    """
+
+    root: Path
+    work: Path
+
+    @classmethod
+    def new(cls) -> Self:
+        """Make the folders."""
+        root = Path(tempfile.mkdtemp(prefix="probe-")).resolve()
+        for name in ("work", "home", "tmp"):
+            (root / name).mkdir()
+        return cls(root, root / "work")
+
+    def fill(self, setup: str | None, env: Mapping[str, str]) -> None:
+        """Empty the working directory, and run the command that prepares it.
+
+        Raises:
+            ProbeError: the command fails.
+        """
+        shutil.rmtree(self.work, ignore_errors=True)
+        self.work.mkdir()
+        (self.work / "notes.txt").write_text("first line\nsecond line\n", encoding="utf-8")
+        (self.work / "folder").mkdir()
+        if setup is None:
+            return
+        done = subprocess.run(  # noqa: S602  # the user's own command line
+            setup, shell=True, cwd=self.work, env=dict(env), capture_output=True, check=False
+        )
+        if done.returncode:
+            reason = clip(escape(done.stderr.decode(errors="replace").strip()), 300)
+            message = f"the command of --setup ended with status {done.returncode}: {reason}"
+            raise ProbeError(message)
+
+    def environment(self, more: Mapping[str, str]) -> dict[str, str]:
+        """Return the environment of the server: what is needed to start programs, and its own folders."""
+        kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
+        home, tmp = str(self.root / "home"), str(self.root / "tmp")
+        own = {"HOME": home, "USERPROFILE": home, "TMPDIR": tmp, "TEMP": tmp, "TMP": tmp}
+        given = {name: value.replace("{folder}", str(self.work)) for name, value in more.items()}
+        return {**_caches(), **kept, **own, **given}
+
+    def files(self) -> dict[str, str]:
+        """Return what is in the working directory: path to a digest of the content."""
+        found: dict[str, str] = {}
+        for folder, folders, files in os.walk(self.work):
+            folders[:] = [name for name in folders if name != "__pycache__"]
+            for name in sorted(folders):
+                found[f"{(Path(folder) / name).relative_to(self.work)}/"] = ""
+            for name in sorted(files):
+                path = Path(folder) / name
+                found[str(path.relative_to(self.work))] = _digest(path, self.work)
+            if len(found) > _MOST_FILES:
+                break
+        return found
+
+    def remove(self) -> None:
+        """Remove all of it."""
+        shutil.rmtree(self.root, ignore_errors=True)
+
+
+def _digest(path: Path, root: Path) -> str:
+    """Return what is compared of a file; of hidden ones, such as caches, only whether they are empty."""
+    try:
+        if any(part.startswith(".") for part in path.relative_to(root).parts):
+            return "" if path.lstat().st_size == 0 else "something"
+        if path.is_symlink() or path.stat().st_size > _MOST_HASHED:
+            return str(path.lstat().st_size)
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return "unreadable"
+
+
+def _caches() -> dict[str, str]:
+    """Return where `uvx` and `npx` have what they downloaded before; the home folder is another one."""
+    places = {"UV_CACHE_DIR": Path.home() / ".cache" / "uv", "npm_config_cache": Path.home() / ".npm"}
+    return {name: str(place) for name, place in places.items() if place.is_dir()}
+
+
+@dataclass
+class Server:
+    """A server that is probed.
+
+    Attributes:
+        target: as it was named.
+        kind: how it is reached.
+        open: connects to it, with the folder for it.
+        place: its folders; None if it isn't started here.
+        setup: a command line that prepares the working directory.
+        timeout: seconds that one call may take.
+        words: of the command that starts it, if it is one.
+        env: environment variables of the server, beside those that it needs.
+        tools: as it describes them.
+        restarts: how often it was started again.
+        noise: lines on the channel that aren't messages, not yet looked at.
+        errors: the end of what it last wrote to standard error.
+    """
+
+    target: str
+    kind: Literal["command", "url", "module", "objects"]
+    open: Callable[[Place | None, Mapping[str, str]], Channel]
+    place: Place | None
+    setup: str | None = None
+    timeout: float = 10.0
+    words: Sequence[str] = ()
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    tools: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    restarts: int = -1
+    errors: str = ""
+    _channel: Channel | None = None
+
+    @property
+    def channel(self) -> Channel:
+        """The connection.
+
+        Raises:
+            ProbeError: there is none.
+        """
+        if self._channel is None:
+            message = "it isn't running"
+            raise ProbeError(message)
+        return self._channel
+
+    def start(self) -> None:
+        """Start the server, or start it again, in an empty folder; do the handshake.
+
+        Raises:
+            ProbeError: it can't be started, or doesn't answer.
+        """
+        self.stop()
+        self.restarts += 1
+        env: dict[str, str] = {}
+        if self.place is not None:
+            env = self.place.environment(self.env)
+            self.place.fill(self.setup, env)
+        try:
+            self._channel = self.open(self.place, env)
+        except (OSError, ValueError) as error:
+            message = f"it can't be started: {error}"
+            raise ProbeError(message) from None
+        params = {
+            "protocolVersion": _VERSION,
+            "capabilities": {},
+            "clientInfo": {"name": "operator-schema probe", "version": "1"},
+        }
+        result = self._asked("initialize", params)
+        if isinstance(self._channel, HttpChannel):
+            self._channel.version = str(result.get("protocolVersion", ""))
+        self._channel.notify("notifications/initialized", None)
+
+    def stop(self) -> None:
+        """End the connection, and the process."""
+        if self._channel is not None:
+            channel, self._channel = self._channel, None
+            self.errors = channel.close() or self.errors
+
+    def close(self) -> None:
+        """End everything, and remove the folders."""
+        self.stop()
+        if self.place is not None:
+            self.place.remove()
+
+    def list_tools(self) -> list[dict[str, Any]]:
+        """Ask for the tools, of all pages.
+
+        Raises:
+            ProbeError: there are none, or the answer isn't a list of tools.
+        """
+        found: list[dict[str, Any]] = []
+        cursor: Any = None
+        for _ in range(_MOST_PAGES):
+            result = self._asked("tools/list", {} if cursor is None else {"cursor": cursor})
+            page = result.get("tools")
+            if not is_array(page):
+                message = "its answer to tools/list has no list of tools"
+                raise ProbeError(message)
+            found += [each for each in page if is_object(each) and isinstance(each.get("name"), str)]
+            cursor = result.get("nextCursor")
+            if not cursor or len(found) > _MOST_TOOLS:
+                break
+        if not found:
+            message = "it has no tools"
+            raise ProbeError(message)
+        self.tools = found
+        return found
+
+    def call(self, tool: str, arguments: Any, seconds: float | None = None) -> Outcome:
+        """Call a tool, and wait for the answer."""
+        return self.wait(self.send(tool, arguments), seconds)
+
+    def send(self, tool: str, arguments: Any) -> int:
+        """Send a call."""
+        return self.channel.send("tools/call", {"name": tool, "arguments": arguments})
+
+    def wait(self, request: int, seconds: float | None = None) -> Outcome:
+        """Wait for the answer to a call."""
+        return Outcome(self.channel.wait(request, self.timeout if seconds is None else seconds))
+
+    def answers(self) -> bool:
+        """Return whether it answers a ping."""
+        request = self.channel.send("ping", None)
+        return self.channel.wait(request, self.timeout).kind in ("result", "error")
+
+    def noise(self) -> list[str]:
+        """Return the lines that came since the last time and aren't messages."""
+        if self._channel is None:
+            return []
+        found = list(self._channel.noise)
+        del self._channel.noise[: len(found)]
+        return found
+
+    def files(self) -> dict[str, str]:
+        """Return the files of its working directory, as far as they are known here."""
+        return {} if self.place is None else self.place.files()
+
+    def _asked(self, method: str, params: Any) -> dict[str, Any]:
+        reply = self.channel.wait(self.channel.send(method, params), max(self.timeout, _SECONDS_TO_START))
+        if reply.kind == "result" and is_object(reply.value):
+            return reply.value
+        noise = "; ".join(self.channel.noise[:2])
+        self.stop()
+        hints = [str(reply.value)]
+        if noise:
+            hints.append(f"it wrote {noise!r}")
+        if self.errors.strip():
+            hints.append(f"standard error ends with {self.errors.strip()[-300:]!r}")
+        message = f"{method} failed: {clip(escape('; '.join(hints)), 700)}"
+        raise ProbeError(message)
+
+
+# --- targets -------------------------------------------------------------------------------------
+
+
+def of_command(
+    words: Sequence[str], target: str, kind: Literal["command", "module"] = "command", **options: Any
+) -> Server:
+    """Return a server that a command starts.
+
+    Args:
+        words: the command. Names of files that exist here are completed, since the server works in another
+            folder; `{folder}` stands for that folder.
+        target: as it was named.
+        kind: of the server.
+        options: of `Server`.
+    """
+    whole = _whole(words)
+
+    def connect(place: Place | None, env: Mapping[str, str]) -> Channel:
+        assert place is not None  # noqa: S101  # made below
+        work = str(place.work)
+        return ProcessChannel([word.replace("{folder}", work) for word in whole], work, env)
+
+    return Server(target, kind, connect, Place.new(), words=whole, **options)
+
+
+def _whole(words: Sequence[str]) -> list[str]:
+    """Complete the names of files, since the server works in another folder; a link stays one."""
+    return [os.path.abspath(word) if Path(word).is_file() else word for word in words]  # noqa: PTH100  # it keeps links
+
+
+def of_url(url: str, headers: Mapping[str, str], **options: Any) -> Server:
+    """Return a server behind a URL."""
+
+    def connect(_: Place | None, __: Mapping[str, str]) -> Channel:
+        return HttpChannel(url, headers, options.get("timeout", 10.0))
+
+    return Server(url, "url", connect, None, **options)
+
+
+def of_registry(target: str, **options: Any) -> Server:
+    """Return a server of tools that a module has, in a process of its own.
+
+    Args:
+        target: `MODULE:REGISTRY`, as `operator-schema serve` takes it.
+        options: of `Server`.
+    """
+    here = os.pathsep.join(filter(None, [str(Path.cwd()), os.environ.get("PYTHONPATH")]))
+    env = {**options.pop("env", {}), "PYTHONPATH": here}
+    package = __name__.partition(".")[0]
+    return of_command([sys.executable, "-m", package, "serve", target], target, "module", env=env, **options)
+
+
+def in_process(tools: Any, target: str, **options: Any) -> Server:
+    """Return a server of tools in this process, which speaks the protocol over pipes.
+
+    Args:
+        tools: a registry, a toolset, an executor or any iterable of tools.
+        target: how it is called.
+        options: of `Server`.
+    """
+
+    def connect(_: Place | None, __: Mapping[str, str]) -> Channel:
+        from ..adapters.mcp.server import server
+        from ..adapters.mcp.stdio import serve_stdio
+
+        theirs, ours = os.pipe(), os.pipe()
+        source, sink = os.fdopen(theirs[0], "rb"), os.fdopen(ours[1], "wb", 0)
+
+        def serve() -> None:
+            with sink:
+                asyncio.run(serve_stdio(server(tools), source, sink))
+
+        Thread(target=serve, daemon=True, name="probed server").start()
+        return PipeChannel(os.fdopen(ours[0], "rb"), os.fdopen(theirs[1], "wb", 0))
+
+    return Server(target, "objects", connect, None, **options)
+
+
+def server_of(target: Any, **options: Any) -> Server:
+    """Return the server that a target means.
+
+    Args:
+        target: a URL; `mcp:COMMAND`, or a command as words; `process:COMMAND`, a program of `tools_of`;
+            `MODULE:REGISTRY`; or tools themselves.
+        options: of `Server`, and `headers` for a URL.
+
+    Raises:
+        ProbeError: it can't be read.
+    """
+    headers: Mapping[str, str] = options.pop("headers", {})
+    if not isinstance(target, str):
+        return _of_objects(target, options)
+    if target.startswith(("http://", "https://")):
+        return of_url(target, headers, **options)
+    kind, _, command = target.partition(":")
+    if kind in ("mcp", "process"):
+        words = _words(command)
+        return of_command(words, target, **options) if kind == "mcp" else _of_program(words, target, options)
+    return (
+        of_command(_words(target), target, **options)
+        if _is_command(target)
+        else of_registry(target, **options)
+    )
+
+
+def _is_command(target: str) -> bool:
+    """Return whether a target is a command, rather than the name of a module."""
+    return " " in target.strip() or (not target.endswith(".py") and shutil.which(target) is not None)
+
+
+def _of_objects(target: Any, options: dict[str, Any]) -> Server:
+    if is_array(target) and target and all(isinstance(word, str) for word in target):
+        words: list[str] = target
+        return of_command(words, shlex.join(words), **options)
+    return in_process(target, f"{type(target).__name__} in this process", **options)
+
+
+def _of_program(words: list[str], target: str, options: dict[str, Any]) -> Server:
+    from ..adapters.process import tools_of
+
+    place = Place.new()
+    env = place.environment(options.get("env", {}))
+    tools = tools_of(_whole(words), cwd=place.work, env=env, timeout=options.get("timeout", 10.0))
+    found = in_process(tools, target, **options)
+    found.place = place
+    return found
+
+
+def _words(command: str) -> list[str]:
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        message = f"{escape(command)} isn't a command: {error}"
+        raise ProbeError(message) from None
+    if not words:
+        message = 'write the command behind the colon, as in mcp:"uvx mcp-server-time"'
+        raise ProbeError(message)
+    return words
+
+
+def names_of(tools: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the names of tools."""
+    return [tool["name"] for tool in tools]

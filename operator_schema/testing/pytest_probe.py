@@ -1,0 +1,125 @@
+"""Tests of a tool server in a suite of pytest, a test for each tool and check; needs the extra `probe`.
+
+```text
+test_server = probe_tests("python server.py", allow=["create_note"])
+```
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from ..compare.accepted import read_accepted, sort_changes
+from ..probe.checks import CHECKS
+from ..probe.probing import plan, probe
+from ..probe.reports import LEVELS
+from ..probe.subject import ProbeError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+
+    from ..compare.accepted import Accepted
+    from ..findings import Finding
+    from ..probe.reports import Found, Plan, ProbeReport
+
+__all__ = ["probe_tests"]
+
+_DEFINITION: Final = "definition"
+_SERVER: Final = "server"
+_OF_PLAN: Final = ("allow", "allow_all", "calls", "timeout", "seed", "setup", "env", "headers")
+
+
+def probe_tests(
+    target: Any,
+    /,
+    *,
+    accepted: str | os.PathLike[str] | None = None,
+    fail_on: str = "error",
+    **options: Any,
+) -> Callable[[str, str], None]:
+    """Return a test function that probes a server, with a case for each tool and check.
+
+    The server is asked for its tools when the tests are collected, and probed when the first case runs. Cases
+    of tools that aren't called are skipped with the reason.
+
+    Args:
+        target: as `probe` takes it.
+        accepted: an allow file with findings that are expected, each with its reason and last day.
+        fail_on: the least level that fails: `error`, `warning` or `note`.
+        options: of `probe`, such as `allow`, `seed` and `seconds`.
+
+    Raises:
+        AcceptError: the allow file can't be read.
+        OSError: the same.
+        ValueError: `fail_on` is another word.
+    """
+    if fail_on not in LEVELS:
+        message = f"fail_on is {', '.join(LEVELS[:-1])} or {LEVELS[-1]}, not {fail_on!r}"
+        raise ValueError(message)
+    entries = [] if accepted is None else read_accepted(Path(accepted).read_text(encoding="utf-8"))
+    failing = LEVELS[: LEVELS.index(fail_on) + 1]
+    subject = _Subject(target, options, entries, failing)
+    cases = subject.cases()
+
+    @pytest.mark.parametrize(("tool", "check"), cases, ids=[f"{tool}-{check}" for tool, check in cases])
+    def test(tool: str, check: str) -> None:
+        __tracebackhide__ = True
+        subject.judge(tool, check)
+
+    return test
+
+
+class _Subject:
+    """A server, what is called of it, and what was found."""
+
+    def __init__(
+        self, target: Any, options: dict[str, Any], entries: list[Accepted], failing: tuple[str, ...]
+    ) -> None:
+        self._target, self._options, self._entries, self._failing = target, options, entries, failing
+        self._plans: dict[str, Plan] = {}
+        self._failure = ""
+
+    def cases(self) -> list[tuple[str, str]]:
+        """Return the names of tools and checks; those of the server alone if its tools aren't known."""
+        given = {name: value for name, value in self._options.items() if name in _OF_PLAN}
+        try:
+            self._plans = {each.tool: each for each in plan(self._target, **given)}
+        except ProbeError as error:
+            self._failure = str(error)
+        checks = [*CHECKS, _DEFINITION]
+        called = [name for name, each in self._plans.items() if each.is_called]
+        others = [(name, "called") for name, each in self._plans.items() if not each.is_called]
+        return [*[(tool, check) for tool in [_SERVER, *called] for check in checks], *others]
+
+    @cached_property
+    def _report(self) -> ProbeReport:
+        return probe(self._target, **self._options)
+
+    def judge(self, tool: str, check: str) -> None:
+        """Fail if something was found; skip what isn't called."""
+        __tracebackhide__ = True
+        if self._failure:
+            pytest.fail(self._failure, pytrace=False)
+        if check == "called":
+            pytest.skip(f"{self._plans[tool].reason}: allow=[{tool!r}] calls it")
+        own = [each for each in self._report.found if _case_of(each.finding) == (tool, check)]
+        rows = sort_changes([each.finding for each in own], self._entries, datetime.now(UTC).date())
+        left = [each for each in own if each.finding in rows.left and each.finding.severity in self._failing]
+        if left:
+            pytest.fail("\n\n".join(_text_of(each) for each in left), pytrace=False)
+        if rows.accepted:
+            pytest.xfail(f"accepted: {rows.accepted[0][1].reason}")
+
+
+def _case_of(finding: Finding) -> tuple[str, str]:
+    return finding.tool or _SERVER, finding.code if finding.code in CHECKS else _DEFINITION
+
+
+def _text_of(found: Found) -> str:
+    return "\n".join([*found.lines(), *([f"repeat: {found.repeat}"] if found.repeat else [])])

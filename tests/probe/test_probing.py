@@ -1,0 +1,87 @@
+"""A server of notes is probed, with one fault each."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("hypothesis")
+
+from operator_schema.probe import ProbeError, probe
+from operator_schema.probe.probing import plan
+
+pytestmark = [pytest.mark.needs_process, pytest.mark.slow("it starts servers, some of them many times")]
+
+SERVER = Path(__file__).with_name("notes_server.py")
+
+
+def probed(*faults, **options):
+    given = {"allow_all": True, "calls": 6, "seconds": 60, "timeout": 2, **options}
+    return probe([sys.executable, "-S", str(SERVER), *faults], **given)
+
+
+def shown(report, code):
+    return [each for each in report.found if each.finding.code == code]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_server_without_faults_has_no_findings(seed):
+    report = probed(seed=seed)
+    assert str(report).split(" · ")[0] == "nothing found"
+    assert report.unrepeated == 0
+
+
+@pytest.mark.parametrize(
+    ("fault", "code", "tool", "arguments"),
+    [
+        ("edge", "valid_refused", "repeat", {"text": "", "times": 9}),
+        ("coerces", "invalid_accepted", "repeat", {"text": "", "times": "0"}),
+        ("unflagged", "unknown_tool_accepted", None, {}),
+        ("unnamed", "unnamed_parameter", "create_note", {"title": 0}),
+        ("wrong_result", "wrong_result", "repeat", {"text": ""}),
+        ("no_result", "no_structured_result", "repeat", {"text": ""}),
+        ("prints", "channel_noise", "repeat", {"text": ""}),
+        ("crashes", "crash", "repeat", {"text": "\0"}),
+        ("hangs", "hang", "repeat", {"text": "", "times": 9}),
+        ("writes", "read_only_changed", "repeat", {"text": ""}),
+        ("damages", "changed_by_refused", "create_note", {}),
+        ("idempotent", "not_idempotent", "create_note", {"title": ""}),
+    ],
+)
+def test_a_fault_is_found_with_the_smallest_call(fault, code, tool, arguments):
+    report = probed(fault)
+    found = [each for each in shown(report, code) if each.finding.tool == tool]
+    assert arguments in [each.steps[-1].call.arguments for each in found]
+    assert all(each.is_smallest for each in found)
+
+
+def test_a_fault_that_needs_three_calls_is_found_with_these_three():
+    report = probed("second_delete", calls=30)
+    (found,) = shown(report, "crash")
+    names = [step.call.tool for step in found.steps]
+    assert names == ["create_note", "delete_note", "delete_note"]
+    assert found.steps[1].links == (("note_id", 0, ("id",)),)
+
+
+def test_only_tools_that_only_read_are_called_unless_others_are_allowed():
+    called = {each.tool for each in plan([sys.executable, str(SERVER)]) if each.is_called}
+    assert called == {"list_notes", "repeat", "now"}
+    called = {
+        each.tool for each in plan([sys.executable, str(SERVER)], allow=["create_note"]) if each.is_called
+    }
+    assert called == {"list_notes", "repeat", "now", "create_note"}
+
+
+def test_equal_seeds_make_equal_calls():
+    command = [sys.executable, str(SERVER)]
+    assert plan(command, seed=3) == plan(command, seed=3)
+
+
+def test_a_name_that_no_tool_has_cannot_be_allowed():
+    with pytest.raises(ProbeError, match='did you mean "create_note"'):
+        plan([sys.executable, str(SERVER)], allow=["create_notes"])
+
+
+def test_what_a_server_said_before_it_ended_is_told():
+    with pytest.raises(ProbeError, match="no such luck"):
+        plan([sys.executable, "-c", "import sys; sys.exit('no such luck')"])
