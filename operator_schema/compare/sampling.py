@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Known = tuple[Mapping[str, Any], Any]  # a document, and a schema in it
 
-__all__ = ["drawn_values"]
+__all__ = ["drawn_values", "matching"]
 
 _OTHERS: Final[tuple[Any, ...]] = ("text", "", 0, 1, -1, 0.5, True, False, None, [], {})
 _TEXTS: Final = ("", "a", "text", "A1", "0", "other")
@@ -155,7 +155,7 @@ class _Drawing:
     def _text(self, known: list[Known]) -> str:
         patterns = [each["pattern"] for _, each in known if isinstance(each.get("pattern"), str)]
         sizes = self._numbers(known, "minLength") + self._numbers(known, "maxLength")
-        texts = [*_TEXTS, *[found for each in patterns if (found := _matching(each)) is not None] * 3]
+        texts = [*_TEXTS, *[found for each in patterns if (found := matching(each)) is not None] * 3]
         text: str = self.chance.choice(texts)
         if sizes and self.is_likely(0.7):
             size = int(max(0, self.chance.choice(sizes) + self.chance.randrange(-1, 2)))
@@ -200,7 +200,7 @@ class _Drawing:
     def _more_keys(self, known: list[Known]) -> list[str]:
         """Draw keys that no schema names."""
         patterns = [each for _, schema in known for each in _named(schema.get("patternProperties"))]
-        texts = [*_KEYS, *[text for each in patterns if (text := _matching(each)) is not None]]
+        texts = [*_KEYS, *[text for each in patterns if (text := matching(each)) is not None]]
         names = [(document, each["propertyNames"]) for document, each in known if "propertyNames" in each]
         for _ in range(2 if names else 0):
             drawn = self.value(names, _MOST_DEPTH)
@@ -209,7 +209,8 @@ class _Drawing:
         return [self.chance.choice(texts) for _ in range(size)]
 
 
-def _matching(pattern: str) -> str | None:
+def matching(pattern: str) -> str | None:
+    """Return a text that matches an expression, None if none is found."""
     try:
         return matching_text(re.compile(pattern))
     except (re.error, RecursionError, OverflowError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import count
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from ..immutable import Value
@@ -10,6 +10,7 @@ from ..json_values import is_array, is_object
 from ..schema.document import SchemaDocument
 from ..schema.document_codec import DocumentCodec
 from ..schema.value_check import same_text
+from .cases import NO_VALUE_EXISTS, UNDECIDED, difference
 from .containment import NEW_KEY, NO_VALUE, escapes
 from .sampling import drawn_values
 from .unread import unkept
@@ -27,8 +28,6 @@ Verdict: TypeAlias = Literal["breaking", "undecided", "unasked"]
 
 _MOST_PARTS = 30
 """Parts of a document that are compared by themselves."""
-
-_DEEPEST_PART = 3
 
 _MOST_DRAWN = 100
 """Values by chance that are looked at for what nothing proves."""
@@ -99,18 +98,37 @@ def narrowings(
     Raises:
         SchemaError: one of them isn't a document that can be read.
     """
-    found = _narrowings(old, new, is_arguments=is_arguments, parts=count(1), depth=0)
+    if same_text(old) == same_text(new):
+        return ()
+    before, after = (Judged(schema, is_arguments=is_arguments) for schema in (old, new))
+    found = _narrowings(before, after)
+    if all(each.verdict != "undecided" for each in found):
+        return found
+    shown: list[Any] = []
+    if all(each.verdict == "undecided" for each in found):
+        value = difference(old, new, is_object_only=is_arguments)
+        if value is NO_VALUE_EXISTS:
+            return ()
+        shown += [] if value is UNDECIDED else [value]
     if all(each.verdict != "undecided" or each.code == "format" for each in found):
         return found
-    before, after = (Judged(schema, is_arguments=is_arguments) for schema in (old, new))
-    return tuple(_refuted(found, before, after))
+    return tuple(_refuted(found, before, after, shown))
 
 
-def _refuted(found: tuple[Narrowing, ...], before: Judged, after: Judged) -> list[Narrowing]:
-    """Return places with witnesses for what is undecided, as far as values by chance show it."""
+def _refuted(
+    found: tuple[Narrowing, ...], before: Judged, after: Judged, shown: list[Any]
+) -> list[Narrowing]:
+    """Return places with witnesses for what is undecided, as far as a value shows it.
+
+    Args:
+        found: the places.
+        before: the old document.
+        after: the new one.
+        shown: values that are tried before others by chance.
+    """
     places = list(found)
     kept = {str(name) for each in places if each.verdict == "undecided" for name in each.path}
-    for value in drawn_values(before.schema, after.schema, _MOST_DRAWN, kept):
+    for value in chain(shown, drawn_values(before.schema, after.schema, _MOST_DRAWN, kept)):
         open_ = [i for i, each in enumerate(places) if each.verdict == "undecided" and each.code != "format"]
         if not open_:
             break
@@ -119,12 +137,12 @@ def _refuted(found: tuple[Narrowing, ...], before: Judged, after: Judged) -> lis
         findings = after.codec.report(value)
         if not findings:
             continue
-        shown = next((i for i in open_ if _is_at(findings, places[i])), None)
-        if shown is None and all(each.verdict == "undecided" for each in places):
+        place = next((i for i in open_ if _is_at(findings, places[i])), None)
+        if place is None and all(each.verdict == "undecided" for each in places):
             # What a judge says of a place above it is about nothing else.
-            shown = open_[0]
-        if shown is not None:
-            places[shown] = _with_witness(places[shown], value, before, after)
+            place = open_[0]
+        if place is not None:
+            places[place] = _with_witness(places[place], value, before, after)
     return places
 
 
@@ -143,25 +161,22 @@ def _with_witness(place: Narrowing, witness: Any, before: Judged, after: Judged)
     return place.replace(verdict="breaking", witness=_smallest(witness, is_shown))
 
 
-def _narrowings(
-    old: Mapping[str, Any], new: Mapping[str, Any], *, is_arguments: bool, parts: Iterator[int], depth: int
-) -> tuple[Narrowing, ...]:
-    if same_text(old) == same_text(new):
-        return ()
-    before, after = (Judged(schema, is_arguments=is_arguments) for schema in (old, new))
+def _narrowings(before: Judged, after: Judged) -> tuple[Narrowing, ...]:
+    """List the places as far as both documents can be followed at once."""
     found = [_narrowing(escape, before, after) for escape in escapes(before.codec.graph, after.codec.graph)]
     known = {each.path for each in found if each.code == "format"}
+    parts = 0
 
     def prove(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-        if depth == _DEEPEST_PART or next(parts) > _MOST_PARTS:
-            return False
-        return not _narrowings(one, other, is_arguments=False, parts=parts, depth=depth + 1)
+        nonlocal parts
+        parts += 1
+        return parts <= _MOST_PARTS and difference(one, other) is NO_VALUE_EXISTS
 
     def fit(values: list[Any], document: Mapping[str, Any]) -> bool:
         judged = Judged(document, is_arguments=False)
         return not judged.codec.left and all(map(judged.takes, values))
 
-    more = map(_not_kept, unkept(old, new, after.codec.beyond, prove, fit))
+    more = map(_not_kept, unkept(before.schema, after.schema, after.codec.beyond, prove, fit))
     found += [each for each in more if each.code != "format" or each.path not in known]
     return tuple(found)
 
