@@ -9,7 +9,7 @@ from ..json_values import is_object, to_json_text
 from ..message_text import clip, excerpt, quote
 from ..schema.value_check import same_text
 from .containment import ABSENT, show_place
-from .schemas import NO_VALUE, narrowings
+from .schemas import NO_VALUE, Judged, narrowings, narrowings_of
 from .snapshot import Snapshot, ToolSnapshot, snapshot_of
 
 if TYPE_CHECKING:
@@ -198,16 +198,26 @@ def _of_tool(old: ToolSnapshot, new: ToolSnapshot) -> Iterator[Change]:
 
 def _sent(old: ToolSnapshot, new: ToolSnapshot) -> Iterator[Change]:
     renamed = _renamed_keys(old.input_schema, new.input_schema)
-    narrower = narrowings(old.input_schema, new.input_schema)
+    narrower, wider = _both_ways(old.input_schema, new.input_schema)
     for place in narrower:
         yield _narrower(old.name, "send", place, renamed)
-    for place in map(_turned, narrowings(new.input_schema, old.input_schema)):
+    for place in map(_turned, wider):
         # What went altogether is told of as ignored.
         if place.verdict != "undecided" and not (place.code == "required" and place.after == ABSENT):
             yield Change(old.name, "wider", "send", *_facts(_told_as_wider(place)))
     broken = {place.path for place in narrower if place.verdict == "breaking"}
     yield from _ignored(old, new, renamed, broken)
     yield from _defaults(old.name, old.input_schema, new.input_schema, ())
+
+
+def _both_ways(
+    old: Mapping[str, Any], new: Mapping[str, Any]
+) -> tuple[tuple[Narrowing, ...], tuple[Narrowing, ...]]:
+    """Return what is narrower in the new schema of arguments, and what is narrower in the old one."""
+    if same_text(old) == same_text(new):
+        return (), ()
+    before, after = (Judged(schema, is_arguments=True) for schema in (old, new))
+    return narrowings_of(before, after), narrowings_of(after, before)
 
 
 def _told_as_wider(place: Narrowing) -> Narrowing:

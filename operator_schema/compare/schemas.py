@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .containment import Escape
     from .unread import Unkept
 
-__all__ = ["NO_VALUE", "Narrowing", "Verdict", "narrowings"]
+__all__ = ["NO_VALUE", "Judged", "Narrowing", "Verdict", "narrowings", "narrowings_of"]
 
 Verdict: TypeAlias = Literal["breaking", "undecided", "unasked"]
 
@@ -66,13 +66,15 @@ class Judged:
 
     Attributes:
         schema: the document.
+        is_arguments: as it was given.
         codec: decides whether a value fits.
     """
 
-    __slots__ = ("codec", "schema")
+    __slots__ = ("codec", "is_arguments", "schema")
 
     def __init__(self, schema: Mapping[str, Any], *, is_arguments: bool) -> None:
         self.schema = schema
+        self.is_arguments = is_arguments
         self.codec = DocumentCodec(SchemaDocument("schema", schema, is_arguments))
 
     def takes(self, value: Any) -> bool:
@@ -101,12 +103,17 @@ def narrowings(
     if same_text(old) == same_text(new):
         return ()
     before, after = (Judged(schema, is_arguments=is_arguments) for schema in (old, new))
+    return narrowings_of(before, after)
+
+
+def narrowings_of(before: Judged, after: Judged) -> tuple[Narrowing, ...]:
+    """List the places as `narrowings` does, of documents that are read already."""
     found = _narrowings(before, after)
     if all(each.verdict != "undecided" for each in found):
         return found
     shown: list[Any] = []
     if all(each.verdict == "undecided" for each in found):
-        value = difference(old, new, is_object_only=is_arguments)
+        value = difference(before.schema, after.schema, is_object_only=before.is_arguments)
         if value is NO_VALUE_EXISTS:
             return ()
         shown += [] if value is UNDECIDED else [value]

@@ -144,7 +144,7 @@ def test_a_witness_shows_one_thing():
 @pytest.mark.parametrize(
     "after",
     [
-        {"not": {"minLength": 500}},
+        {"not": {"minLength": 50_000}},
         {**TEXT, "format": "date"},
         {"$ref": "https://example.com/x.json"},
     ],
