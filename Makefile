@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 LINTERS := ruff ruff-format mypy pyright imports
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-quick test-near test-browser test-frameworks test-site test-extras lock-frameworks grammars docs docs-serve coverage laws matrix campaign campaign-compare compare-peers campaign-expressions campaign-ignore campaign-parsers code-judges damage mutation bench bench-code bench-quick lint $(LINTERS) format clean
+.PHONY: help demo test test-quick test-near test-browser test-frameworks test-site test-extras lock-frameworks grammars docs docs-serve coverage laws matrix campaign campaign-compare compare-peers campaign-expressions campaign-ignore campaign-parsers code-judges damage mutation bench bench-code bench-quick bench-replay lint $(LINTERS) format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' $(MAKEFILE_LIST) | column -t -s: 2>/dev/null || true
@@ -126,6 +126,10 @@ bench-quick: $(BENCH)/.bench ## measure only the limits that must hold; fails if
 
 bench-code: $(VENV)/.test ## measure the code tools on the standard library, write docs/code-tools.md (ARGS=--print)
 	@$(BIN)/python -m benchmarks.code_base $(ARGS)
+
+CALLS ?= 1000000
+bench-replay: $(VENV)/.test ## measure replay and decode_lines beside other readers of JSON lines (CALLS=1000000)
+	@$(BIN)/python -m benchmarks.replay $(CALLS)
 
 code-judges: $(VENV)/.test ## compare the code tools with griffe, Go, gofmt and pyright, write docs/code-tools.md (ARGS=--print)
 	@$(BIN)/python tests/code_tools/judges.py $(ARGS)

@@ -22,7 +22,7 @@ collect_ignore = ["tests/frameworks"]
 pytest_collect_file = Sybil(
     parsers=[PythonCodeBlockParser(doctest_optionflags=ELLIPSIS)],
     patterns=["*.md"],
-    # WebAssembly starts no threads, and has no wheels of msgspec and pydantic-core.
+    # WebAssembly starts no threads, and has no wheels of msgspec, pyarrow and pydantic-core.
     excludes=[
         "CHANGELOG.md",
         "docs/mcp-beyond-tools.md",  # as the next one
@@ -31,6 +31,7 @@ pytest_collect_file = Sybil(
         *(
             [
                 "docs/approvals.md",
+                "docs/bulk.md",
                 "docs/executing.md",
                 "docs/faq.md",
                 "docs/code-tools.md",

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from uuid import uuid4
 
 import click
 
-from ..compare.recorded_calls import Unreadable, calls_in, records_in
-from ..compare.replay import Replay, ToolCounts
+from ..compare.call_table import TableError, call_table
+from ..compare.clusters import ENGINES, make_engine
+from ..compare.engines import EngineError, Lost
+from ..compare.logs import LogError, logs_in, parts_of
+from ..compare.replay_parts import ReplayWork
 from ..message_text import clip, escape
 from .arguments import NearChoice, complete_files, complete_target, json_option, traceback_option
 from .modules import WrongUse
 from .output import Output, count, replace_file
-from .sources import SOURCES, tools_of
+from .sources import SOURCES, tool_source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
-    from io import BufferedReader
+    from collections.abc import Callable, Sequence
 
-    from ..compare.recorded_calls import RecordedCall
+    from ..compare.engines import Engine
+    from ..compare.replay import Replay, ToolCounts
+    from ..compare.replay_parts import CallRow, PartReport
 
 __all__ = ["replay"]
 
@@ -38,6 +41,7 @@ examples:
   operator-schema replay calls.jsonl.gz more.jsonl --against app:registry --json
   operator-schema replay calls.jsonl --old tools.json --against tools
   operator-schema replay calls.jsonl --against tools --html report.html
+  operator-schema replay 'logs/*.jsonl.zst' --against tools --output calls.parquet
 
 {SOURCES}
 \b
@@ -72,6 +76,14 @@ exit status:
     help="What makes the exit status 1: calls that fail, also calls that need repair, or nothing "
     "(default: fail).",
 )
+@click.option("--output", metavar="FILE", help="Write a Parquet file with one row for each call.")
+@click.option(
+    "--engine", type=NearChoice(ENGINES), default="plain", help="What runs the work (default: plain)."
+)
+@click.option(
+    "--workers", type=click.IntRange(1, 10_000), metavar="N", help="Processes (default: one a core)."
+)
+@click.option("--scheduler", metavar="ADDRESS", help="A running cluster of dask or ray.")
 @traceback_option
 @click.pass_obj
 def replay(
@@ -81,22 +93,29 @@ def replay(
     old: str | None,
     fail_on: str,
     html: str | None,
+    output: str | None,
+    engine: str,
+    workers: int | None,
+    scheduler: str | None,
     *,
     as_json: bool,
     show_traceback: bool,
 ) -> int:
     """Say which recorded calls the tools of today still take.
 
-    A log has one JSON value in each line, or is one value; gzip is read too. The calls in it are found in
+    A log has one JSON value in each line, or is one value, compressed with gzip or zstd or not. Parquet files
+    and stores of rounds are read too, and so are all files of a pattern. The calls are found in
     whatever form they have: ours, the messages and answers of every provider, requests of the Model Context
     Protocol, and spans of OpenTelemetry.
     """
-    found = Replay(tools_of(against, show_traceback=show_traceback))
-    before = None if old is None else Replay(tools_of(old, show_traceback=show_traceback))
-    for log in logs:
-        for call in _calls_of(log, outputs[1], found):
-            if before is None or before.add(call):
-                found.add(call)
+    work = ReplayWork(
+        tool_source(against, show_traceback=show_traceback),
+        None if old is None else tool_source(old, show_traceback=show_traceback),
+        with_rows=output is not None,
+        run=uuid4().hex,
+    )
+    options = _Options(engine, workers, scheduler, output)
+    found, before, _ = _replayed(logs, work, options, outputs[1])
     if not found.calls and not (before and before.calls) and not found.unreadable_count:
         message = f"there are no calls in {' and '.join(map(escape, logs))}"
         raise WrongUse(message)
@@ -114,40 +133,52 @@ def replay(
     return 1 if bad and fail_on != "never" else 0
 
 
-@contextmanager
-def _opened(log: str) -> Generator[tuple[BufferedReader, int | None]]:
-    """Open a file, or standard input; yield it with its size if that is known."""
-    if log == "-":
-        yield cast("BufferedReader", sys.stdin.buffer), None
-        return
+class _Options(NamedTuple):
+    """How logs are read, and what is written of them beside the report."""
+
+    engine: str
+    workers: int | None
+    scheduler: str | None
+    output: str | None
+
+
+def _replayed(logs: tuple[str, ...], work: ReplayWork, options: _Options, err: Output) -> PartReport:
+    """Replay all logs, and write the table of calls if one is asked for."""
     try:
-        stream = Path(log).open("rb")  # noqa: SIM115  # closed below
-    except OSError as error:
-        message = f"{escape(log)} can't be read: {error.strerror}"
-        raise WrongUse(message) from None
-    with stream:
-        yield stream, Path(log).stat().st_size
+        files = logs_in(logs)
+        engine = make_engine(options.engine, options.workers, options.scheduler)
+        if options.output is None:
+            return _merged(files, work, engine, err, lambda _rows: None)
+        with call_table(options.output) as add_rows:
+            return _merged(files, work, engine, err, add_rows)
+    except (EngineError, LogError, TableError) as error:
+        raise WrongUse(escape(str(error))) from None
 
 
-def _calls_of(log: str, err: Output, found: Replay) -> Iterator[RecordedCall]:
-    with _opened(log) as (stream, size), err.progress(size, "replaying") as advance:
-        done = 0
-        for record in records_in(stream):
-            done = _advance(stream, size, done, advance)
-            if isinstance(record, Unreadable):
-                place = f"{log}:{record.line}" if record.line else log
-                found.add_unreadable(place, record.reason)
-            else:
-                yield from calls_in(record)
+def _merged(
+    files: list[str],
+    work: ReplayWork,
+    engine: Engine,
+    err: Output,
+    add_rows: Callable[[Sequence[CallRow]], None],
+) -> PartReport:
+    """Merge the reports of all parts in their order."""
+    whole = work.empty()
+    parts = (part for file in files for part in parts_of(file))
+    with err.progress(_size_of(files), "replaying") as advance:
+        for part, result in engine.map(work, parts):
+            report = work.lost(part, result) if isinstance(result, Lost) else result
+            whole.merge(report)
+            add_rows(report.rows)
+            advance(part.size)
+    return whole
 
 
-def _advance(stream: BufferedReader, size: int | None, done: int, advance: Callable[[int], None]) -> int:
-    if size is None:
-        return 0
-    now = stream.tell()
-    if now != done:
-        advance(now - done)
-    return now
+def _size_of(files: list[str]) -> int | None:
+    try:
+        return None if "-" in files else sum(Path(file).stat().st_size for file in files)
+    except OSError:
+        return None  # the file says why when it is read
 
 
 def _write(out: Output, found: Replay) -> None:
@@ -156,7 +187,7 @@ def _write(out: Output, found: Replay) -> None:
         out.table(_TITLES, rows, _NUMBERS)
     for name, counts in sorted(found.tools.items()):
         _write_faults(out, name, counts)
-    for name, number in found.unknown.most_common(_SHOWN):
+    for name, number in found.unknown.ranked()[:_SHOWN]:
         out.line(f"unknown tool {escape(name)}: {count(number, 'call')}", "red")
     for place in found.unreadable[:_SHOWN]:
         out.line(f"unreadable: {escape(clip(place, _TEXT))}", "red")
@@ -173,7 +204,7 @@ def _row(name: str, counts: ToolCounts) -> tuple[str, ...]:
 
 
 def _write_faults(out: Output, name: str, counts: ToolCounts) -> None:
-    for fault, number in counts.faults.most_common(_SHOWN):
+    for fault, number in counts.faults.ranked()[:_SHOWN]:
         example = counts.examples[fault]
         out.styled(
             (f"{escape(name)}: {escape(fault.path) or 'arguments'}: ", "bold"),
@@ -182,7 +213,7 @@ def _write_faults(out: Output, name: str, counts: ToolCounts) -> None:
         out.line(f"  {escape(clip(example.arguments, _TEXT))}")
         for line in example.text.split("\n")[1:]:
             out.line(f"  {escape(line)}", "dim")
-    for key, number in counts.ignored.most_common(_SHOWN):
+    for key, number in counts.ignored.ranked()[:_SHOWN]:
         out.line(f"{escape(name)}: {escape(key)}: ignored in {count(number, 'call')}", "dim")
     for kind, number in sorted(counts.repairs.items(), key=lambda item: (-item[1], item[0])):
         out.line(f"{escape(name)}: {kind.replace('_', ' ')}: {count(number, 'repair')}", "dim")

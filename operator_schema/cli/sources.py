@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 from ..compare.snapshot import SnapshotError, read_snapshot, read_tools, snapshot_of
 from ..errors import SchemaError
 from ..findings import Finding
+from ..immutable import Value
 from ..message_text import clip, escape
 from ..schema.document_codec import DocumentCodec
 from ..tools import Tool, document_tool
@@ -27,13 +28,14 @@ __all__ = [
     "MCP",
     "SOURCES",
     "Described",
+    "ToolSource",
     "described_tools_of",
     "empty_list",
     "is_server",
     "snapshot_at",
     "snapshot_in",
     "text_of",
-    "tools_of",
+    "tool_source",
 ]
 
 MCP: Final = "mcp:"
@@ -70,8 +72,35 @@ def snapshot_at(target: str, *, show_traceback: bool) -> Snapshot:
     return _read(data, target)
 
 
-def tools_of(target: str, *, show_traceback: bool) -> list[Tool[..., Any]]:
-    """Return the tools of a target; those that are only described decode their arguments, and can't be run.
+class ToolSource(Value):
+    """Where tools come from, in a form that another process can use.
+
+    Attributes:
+        target: one of `SOURCES`.
+        described: a snapshot, as text, of tools that are only described; None if the target is a module.
+        show_traceback: as for `load_module`.
+    """
+
+    target: str
+    described: str | None
+    show_traceback: bool
+
+    def __call__(self) -> list[Tool[..., Any]]:
+        """Return the tools; those that are only described decode their arguments, and can't be run.
+
+        Raises:
+            WrongUse: there are none, or they can't be imported.
+        """
+        if self.described is None:
+            return _defined(self.target, show_traceback=self.show_traceback)
+        return [
+            document_tool(_not_run, each.input_schema, name=each.name, description=each.description)
+            for each in snapshot_in(self.described, self.target).tools
+        ]
+
+
+def tool_source(target: str, *, show_traceback: bool) -> ToolSource:
+    """Return where the tools of a target come from; a file or a server is asked now, and only once.
 
     Args:
         target: one of `SOURCES`.
@@ -82,14 +111,11 @@ def tools_of(target: str, *, show_traceback: bool) -> list[Tool[..., Any]]:
     """
     data = _definitions_of(target)
     if data is None:
-        return _defined(target, show_traceback=show_traceback)
-    described = _read(data, target).tools
-    if not described:
+        return ToolSource(target, None, show_traceback)
+    described = _read(data, target)
+    if not described.tools:
         raise empty_list(target)
-    return [
-        document_tool(_not_run, each.input_schema, name=each.name, description=each.description)
-        for each in described
-    ]
+    return ToolSource(target, described.as_text(), show_traceback)
 
 
 def empty_list(target: str) -> WrongUse:

@@ -40,6 +40,9 @@ def source_of(index: Index, file: SourceFile) -> bytes:
     """
     if index.last is not None and index.last[0] is file:
         return index.last[1]
+    if file.is_plain and (source := read_part(index.root, file.path, file.key, 0, file.key[0])) is not None:
+        index.last = file, source  # as it was when it was read, which needs no second look
+        return source
     content = read_source(index.root, file.path)
     if not isinstance(content, Content) or (content.key != file.key and not file.is_same(content.source)):
         raise ChangedError

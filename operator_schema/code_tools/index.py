@@ -229,12 +229,16 @@ class Index:
 
     def popularity(self, file: SourceFile) -> int:
         """Return how many files import the module of a file, or something of it."""
+        language = language_of(file.path)
+        return 0 if language is None else self._imports()[language.module_of(file.path)]
+
+    def _imports(self) -> Counter[str]:
+        """Return how many files import each module, and each declaration by its name."""
         if self._imported is None:
             self._imported = Counter()
             for other in self._files.values():
                 self._imported.update(_targets(other))
-        language = language_of(file.path)
-        return 0 if language is None else self._imported[language.module_of(file.path)]
+        return self._imported
 
     def named(self, name: str, path: str = "") -> list[Found]:
         """List the declarations of a name; with dots in it, those whose qualified name ends so.
@@ -245,7 +249,8 @@ class Index:
 
         Returns:
             The likeliest first: what isn't aside, what isn't inside a class, what is public, types and
-            functions before variables, the module that most files import, the shortest path.
+            functions before variables, what most files import, the module that most files import, the
+            shortest path.
         """
         found = [
             Found(self._files[where], declaration)
@@ -256,7 +261,7 @@ class Index:
         ]
         return found if len(found) < 2 else sorted(found, key=self._likelihood)  # noqa: PLR2004  # one is sorted
 
-    def _likelihood(self, found: Found) -> tuple[bool, int, bool, bool, bool, int, int, str, int]:
+    def _likelihood(self, found: Found) -> tuple[bool, int, bool, bool, bool, int, int, int, str, int]:
         file, declaration = found
         return (
             file.is_aside,
@@ -264,6 +269,7 @@ class Index:
             _is_prototype(found),
             is_private(found),
             declaration.kind in _VARIABLES,
+            -self._imports()[full_name(file.path, declaration)],
             -self.popularity(file),
             file.path.count("/"),
             file.path,

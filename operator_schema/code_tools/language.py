@@ -39,6 +39,7 @@ __all__ = [
     "end_of_head",
     "language_named",
     "language_of",
+    "lines_with",
     "missing_package",
     "name_of",
     "nodes_in",
@@ -203,6 +204,7 @@ _SECONDS_A_BYTE = 5e-7
 """Time of a processor that parsing may take: at least five times what ordinary code takes."""
 
 _PART = 1 << 10
+_SMALL_PART = 64
 """Bytes that the parser gets at once."""
 
 _SMALL = 4 * _PART
@@ -390,6 +392,9 @@ def parse_tree(package: str, source: bytes) -> Node:
 class _Reader:
     """Gives the parser a text in parts, and then the nodes their texts.
 
+    tree_sitter 0.26 never frees the parts (a reference is left over for each), so no more is given than
+    is needed: the parser reads on behind a part only to end one token, and begins anew at that token.
+
     Args:
         source: the text.
         most: bytes that are given; None for any number.
@@ -398,13 +403,21 @@ class _Reader:
     def __init__(self, source: bytes, most: int | None) -> None:
         self._source = source
         self._given = 0
+        self._end = -1
+        self._size = _PART
         self.most = most
 
     def __call__(self, start: int, _: object) -> bytes:
         """Return what begins at a byte; nothing where too much was given."""
         if self.is_empty:
             return b""
-        part = self._source[start : start + _PART]
+        if self.most is None:
+            return self._source[start : start + _SMALL_PART]
+        self._size = min(2 * self._size, _PART) if start == self._end else _PART
+        part = self._source[start : start + self._size]
+        if self._size == _PART:
+            self._size = _SMALL_PART // 2
+        self._end = start + len(part)
         self._given += len(part)
         return part
 
@@ -628,6 +641,18 @@ _WORDS = {")": "parenthesis", "]": "bracket", "}": "brace"}
 def position_in(code: str, offset: int) -> tuple[int, int]:
     """Return line and column of a character, both from 1."""
     return code.count("\n", 0, offset) + 1, offset - code.rfind("\n", 0, offset)
+
+
+def lines_with(text: bytes, word: bytes) -> bytes:
+    """Return the lines of a text that have a word, as a part of another one too."""
+    lines: list[bytes] = []
+    at = text.find(word)
+    while at >= 0:
+        end = text.find(b"\n", at)
+        end = len(text) if end < 0 else end
+        lines.append(text[text.rfind(b"\n", 0, at) + 1 : end])
+        at = text.find(word, end)
+    return b"\n".join(lines)
 
 
 def end_of_head(text: bytes) -> int:

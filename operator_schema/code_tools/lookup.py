@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 import re
 from heapq import nlargest
@@ -30,6 +31,7 @@ FUNCTIONS = frozenset({"func", "method"})
 _MOST_NEAREST = 5
 _MOST_COMPARED = 50
 _MOST_FILES = 300
+_MOST_BASES = 30
 _MOST_SHOWN = 100
 """Characters of a name that are shown again."""
 
@@ -104,7 +106,29 @@ def look_up(
     if found := environment.look_up(index, written.name):
         note = f"{found[2]} Only names below the root can be asked for here."
         return Sought(*found) if outside else Miss("outside of the root", note, [])
+    if not written.path and (inherited := _inherited(index, environment, written.name, outside=outside)):
+        return inherited
     return _missed(index, written, environment, functions=functions)
+
+
+def _inherited(index: Index, environment: Environment, name: str, *, outside: bool) -> Sought | Miss | None:
+    """Find what a type inherits from one outside of the root; None if it inherits nothing of this name."""
+    owner, _, member = name.rpartition(".")
+    unknown = ""
+    for found, base in islice(Resolver(index).outer_bases(owner) if owner else (), _MOST_BASES):
+        step = f"{found.declaration.qualified} inherits from {base}"
+        if sought := environment.look_up(index, f"{base}.{member}"):
+            ways, where, note = sought
+            if not outside:
+                note = f"{step}. {note} Only names below the root can be asked for here."
+                return Miss("outside of the root", note, [])
+            return Sought([way.after(step) for way in ways], where, note)
+        builtin = getattr(builtins, base, None)
+        if hasattr(builtin, member):
+            return Miss("outside of the root", f"{step}, which is built into Python.", [])
+        if builtin is None and environment.look_up(index, base) is None:
+            unknown = unknown or f"{step}, whose source isn't here: {quote(_shown(member))} may be there."
+    return Miss("outside of the root", unknown, []) if unknown else None
 
 
 def _at_line(index: Index, written: WrittenName) -> Sought | Miss:

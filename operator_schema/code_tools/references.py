@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .declaration_text import location, source_of
 from .index import Found
-from .language import end_of_head, language_of
+from .language import end_of_head, language_of, lines_with
 from .resolution import Resolver
 from .results import PlaceShown, ReferencesFound
 
@@ -27,17 +27,26 @@ __all__ = ["Reference", "Uses", "references_shown", "uses_of"]
 
 _MOST_FILES = 500
 _MOST_BYTES = 20_000_000
+_MOST_PLACES = 1000
+"""Places after which no further file is looked into, unless it has the name of the member's type as well."""
 _TYPES = frozenset({"class", "interface", "protocol", "struct", "type"})
 _CHAIN = re.compile(
     rb"(?<![\w\])'\".])([A-Za-z_]\w*(?:\s*(?:\.|::)[A-Za-z_]\w*)*)(?:\s*(?:\.|::)[ \t]*|->)\Z"
 )
 _DOTTED = re.compile(rb"(?:(?:\.|::)[ \t]*|(?<=[\w)\]])->)\Z")
+_CHAIN_SIGNS = re.compile(rb"[\w\s.:>()-]*")
 _SUPER = re.compile(rb"\bsuper\(\)\s*\.[ \t]*\Z")
 _KEYWORD = re.compile(rb"\s*=(?![=>])")
 _BEFORE_KEYWORD = re.compile(rb"[(,]\s*\Z")
+_KEY = re.compile(rb"[ \t]*:(?![:=])")
+_BEFORE_KEY = re.compile(rb"[{,\n]\s*\Z")
+_FIELDS_BEFORE = re.compile(rb"[ \t]*(?:\w+[ \t]*,[ \t]*)*\Z")
+_FIELD_AFTER = re.compile(rb"(?:[ \t]*,[ \t]*\w+)*[ \t]+[\w*\[(<]")
 _TYPE_TEXT = re.compile(r"['\"][\w.\[\], |]+['\"]")
 _BEFORE_TYPE = re.compile(r"(?::|->|\w\[|\|)[ \t]*\Z")
-_IMPORT = re.compile(rb"\b(?:import|use)\b")
+_IMPORT = re.compile(
+    rb"(?:^|[;:{])[ \t]*(?:pub(?:\([^()\n]*\))?[ \t]+)?(?:export|from|import|use)\b", re.MULTILINE
+)
 _EXPORTED = re.compile(r"__all__\s*(?:\+?=|\.\w+\()\s*[\[(][^\])]*\Z")
 _LONGEST_LIST = 20_000
 _LONGEST_CODE = 2000
@@ -159,14 +168,18 @@ def uses_of(index: Index, target: Found, path: str = "") -> Uses:
         for file in index.with_word(name)
         if _language(file).name == language.name and (at is None or file.path in at)
     ]
-    files.sort(key=lambda file: file is not target.file)
+    # A file that doesn't have the name of the type can hardly use its member for certain.
+    owner = target.declaration.owner.rpartition(".")[2]
+    is_near = {file.path: not owner or index.has_word(file, owner) for file in files}
+    files.sort(key=lambda file: (file is not target.file, not is_near[file.path]))
     seeker = _Seeker(index, target)
     found: list[Reference] = []
     left = _MOST_BYTES
     done = 0
     for file in files[:_MOST_FILES]:
         left -= file.key[0]
-        if left < 0 and done:
+        is_enough = len(found) + seeker.others > _MOST_PLACES and not (owner and is_near[file.path])
+        if done and (left < 0 or is_enough):
             break
         done += 1
         found += seeker.in_file(file)
@@ -234,12 +247,19 @@ class _Seeker:
         self, file: SourceFile, source: bytes, around: list[Declaration], at: int, end: int
     ) -> Certainty | None:
         """Return how sure it is that a place means the target; None if it means something else."""
-        before = source[max(at - _LONGEST_CHAIN, 0) : at]
+        before = _end_of_chain(source[max(at - _LONGEST_CHAIN, 0) : at])
         function = next((one for one in reversed(around) if one.kind in {"func", "method"}), None)
         if _DOTTED.search(before):
-            return self._of_member(file, source, before, function)
+            sure = self._of_member(file, source, before, function)
+            is_import = sure is None and _IMPORT.match(source, source.rfind(b"\n", 0, at) + 1)
+            return self._of_import(file, around) if is_import else sure
         if _KEYWORD.match(source, end) and _BEFORE_KEYWORD.search(before):
             return "likely" if self._owner and self._target.declaration.kind == "var" else None
+        if not file.path.endswith((".py", ".pyi")):
+            if _KEY.match(source, end) and _BEFORE_KEY.search(before):
+                return "likely"  # of a map, or a field in a literal
+            if around and around[-1].kind == "struct" and _names_field(source, at, end):
+                return None
         return self._of_name(file, source, around, function)
 
     def _imports(self, file: SourceFile, source: bytes, function: Declaration) -> tuple[Import, ...]:
@@ -284,11 +304,11 @@ class _Seeker:
         return self._said(way)
 
     def _of_import(self, file: SourceFile, around: list[Declaration]) -> Certainty | None:
-        """Return how sure a name is that an import gives another name."""
+        """Return how sure a name is that stands in an import at the top of a file."""
         if around:
             return None
         for one in file.parsed.imports:
-            if re.split(r"[./:]", one.target)[-1] == self._name and one.name != self._name:
+            if re.split(r"[./:]", one.target)[-1] == self._name:
                 way = self._resolver.meant(file, one.name)
                 if way is not None and self._is_target(way.found):
                     return "certain" if way.is_certain else "likely"
@@ -348,6 +368,18 @@ class _Seeker:
         return _has(self._resolver.mro(owner), self._owner) or _has(self._resolver.mro(self._owner), owner)
 
 
+def _names_field(source: bytes, at: int, end: int) -> bool:
+    """Return whether a name in the text of a struct of Go is one of a field, with its type behind it."""
+    start = source.rfind(b"\n", 0, at) + 1
+    return _FIELDS_BEFORE.match(source[start:at]) is not None and _FIELD_AFTER.match(source, end) is not None
+
+
+def _end_of_chain(before: bytes) -> bytes:
+    """Return the end of a text that names with dots between them may take, and what stands before them."""
+    backwards = _CHAIN_SIGNS.match(before[::-1])
+    return before if backwards is None else before[max(len(before) - backwards.end() - 1, 0) :]
+
+
 def _places_of(word: bytes, source: bytes) -> Iterator[int]:
     """Yield where a word begins; a search for the letters alone is many times faster than an expression."""
     at = source.find(word)
@@ -375,6 +407,7 @@ _BINDING = re.compile(
     re.MULTILINE,
 )
 """Where a text binds names: in one of its groups."""
+_STRING = re.compile(rb'"(?:[^"\\\n]++|\\.)*+"')
 _PARAMETER = re.compile(rb"[(,|][ \t\n]*[*&]*(?:mut )?(\w+)(?=[ \t]*[:,)=| ])")
 _NAME = re.compile(rb"(?<![\w.])[A-Za-z_]\w*(?![\w.(])")
 
@@ -383,10 +416,9 @@ def _is_bound(text: bytes, name: bytes) -> bool:
     """Return whether the text of a function seems to bind a name, as a parameter or variable."""
     if name in _PARAMETER.findall(text[: end_of_head(text)]):
         return True
-    with_name = [line for line in text.split(b"\n") if name in line]
-    if any(len(line) > _LONGEST_CODE for line in with_name):
+    lines = _STRING.sub(b'""', lines_with(text, name))
+    if any(len(line) > _LONGEST_CODE for line in lines.split(b"\n")):
         return True  # nobody wrote this by hand
-    lines = b"\n".join(with_name)
     return any(
         group is not None and name in _NAME.findall(group)
         for place in _BINDING.finditer(lines)

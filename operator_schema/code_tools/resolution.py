@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from .index import Index, SourceFile
-    from .language import Field, Import, Language
+    from .language import Base, Field, Import, Language
 
 __all__ = ["Resolver", "Way"]
 
@@ -154,6 +154,19 @@ class Resolver:
                         ]
         return ""
 
+    def outer_bases(self, name: str) -> Iterator[tuple[Found, str]]:
+        """Yield the types of a name, each with the full name of what it inherits from outside of the root."""
+        owners = self._index.named(name) or [way.found for way in self.named(name)]
+        types = [owner for owner in owners[:_MOST_WAYS] if owner.declaration.kind in _TYPES]
+        for owner in types:
+            for one in self.mro(owner):
+                for file, base in [] if one is None else self._named_bases(one):
+                    if self._around(file, base.owner, base.name, 1) is None:
+                        head, dot, rest = base.name.partition(".")
+                        known = self._imported_by(file).get(head, ())
+                        targets = [_language(file).import_target(each.target, file.path) for each in known]
+                        yield from ((owner, f"{target}{dot}{rest}") for target in targets or [head])
+
     def inner_at(self, found: Found, line: int) -> Found | None:
         """Return what a function declares inside of it at a line of the file."""
         if found.declaration.kind not in _FUNCTIONS:
@@ -242,14 +255,19 @@ class Resolver:
         return self._bases(found, 0)
 
     def _bases(self, found: Found, level: int) -> list[Found | None]:
-        owner = found.declaration.qualified
         bases: list[Found | None] = []
+        for file, base in islice(self._named_bases(found), _MOST_BASES):
+            way = self._around(file, base.owner, base.name, level + 1)
+            bases.append(self._type(way, level) if way is not None else None)
+        return bases
+
+    def _named_bases(self, found: Found) -> Iterator[tuple[SourceFile, Base]]:
+        """Yield the bases that the text of a type names, with the files that name them."""
+        owner = found.declaration.qualified
         for file in self._index.beside(found.file):
             for base in file.parsed.bases:
-                if base.owner == owner and len(bases) < _MOST_BASES and base.name not in _EVERYTHING:
-                    way = self._around(file, owner, base.name, level + 1)
-                    bases.append(self._type(way, level) if way is not None else None)
-        return bases
+                if base.owner == owner and base.name not in _EVERYTHING:
+                    yield file, base
 
     def _around(self, file: SourceFile, owner: str, name: str, level: int) -> Way | None:
         """Return what a name means in the text of a type: in the types around it first."""

@@ -63,6 +63,9 @@ _TOKENS = re.compile(
 )
 
 
+_DOC = re.compile(r"///(?!/)|/\*\*(?![*/])")
+"""Source: https://doc.rust-lang.org/reference/comments.html#doc-comments"""
+
 _INSIDE = Wrapper("fn f() {\n", "\n}\n", one_item("function_item"))
 _WRAPPERS: Mapping[Context, Wrapper] = {
     "file": Wrapper(),
@@ -129,9 +132,12 @@ class RustLanguage(Language):
         """Return the dotted name of the module in a file."""
         return re.sub(r"(^|/)(mod|lib|main)\.rs$", "", path).removesuffix(".rs").replace("/", ".")
 
-    def import_target(self, target: str, path: str) -> str:  # noqa: ARG002  # as it is called
+    def import_target(self, target: str, path: str) -> str:
         """Return the dotted name that an import means."""
-        return re.sub(r"^(crate|self|super)::", "", target).replace("::", ".")
+        folder = re.match(r"(?:.*/)?src(?=/)", path)
+        if folder is not None and target.startswith("crate::"):
+            target = f"{folder[0]}/{target.removeprefix('crate::')}"
+        return re.sub(r"^(crate|self|super)::", "", target).replace("::", ".").replace("/", ".")
 
     def problems(self, code: str, context: Context) -> list[SyntaxProblem]:
         """List what is wrong with a snippet; nothing of it is run."""
@@ -145,8 +151,8 @@ def _with_docs(parent: Node) -> Iterator[tuple[Node, Span, int]]:
     """Yield what a node holds, each with its doc comment and the byte where its attributes begin."""
     doc, start = Span(), -1
     for child in parent.named_children:
-        if child.type == "line_comment":
-            is_doc = text_of(child).startswith("///")
+        if child.type in {"line_comment", "block_comment"}:
+            is_doc = _DOC.match(text_of(child)) is not None
             doc = Span(doc.start if doc.end else child.start_byte, child.end_byte) if is_doc else Span()
         elif child.type == "attribute_item":
             start = child.start_byte if start < 0 else start

@@ -443,32 +443,43 @@ class Tree:
                     rules = outer if own is None else (*outer, own)
         except OSError:
             return None
-        folders: list[str] = []
-        files: list[str] = []
-        unread: list[str] = []
-        ignored: list[str] = []
+        found = _Entries([], [], [], [])
         for name, is_folder, is_source in entries:
-            inner = _joined(path, name)
-            if not (is_folder or is_source):
-                if name.endswith(_UNREAD_SUFFIXES) and not _is_ignored(inner, rules, is_folder=False):
-                    unread.append(UNREAD[name[name.rfind(".") :]])
-            elif name not in _NEVER and _is_ignored(inner, rules, is_folder=is_folder):
-                ignored.append(f"{inner}/" if is_folder else inner)
-            elif is_source:
-                files.append(inner)
-            elif name not in _NEVER:
-                folders.append(inner)
+            found.add(_joined(path, name), name, rules, is_folder=is_folder, is_source=is_source)
         return Folder(
             key,
             is_young(key),
-            tuple(folders),
-            tuple(files),
+            tuple(found.folders),
+            tuple(found.files),
             outer,
             rules,
             rules_key,
-            tuple(map(sys.intern, unread)),
-            tuple(ignored),
+            tuple(map(sys.intern, found.unread)),
+            tuple(found.ignored),
         )
+
+
+class _Entries(NamedTuple):
+    """What a folder holds: see `Folder`."""
+
+    folders: list[str]
+    files: list[str]
+    unread: list[str]
+    ignored: list[str]
+
+    def add(
+        self, inner: str, name: str, rules: tuple[Rules, ...], *, is_folder: bool, is_source: bool
+    ) -> None:
+        """Put an entry where it belongs; most belong nowhere."""
+        if not (is_folder or is_source):
+            if name.endswith(_UNREAD_SUFFIXES) and not _is_ignored(inner, rules, is_folder=False):
+                self.unread.append(UNREAD[name[name.rfind(".") :]])
+        elif name not in _NEVER and _is_ignored(inner, rules, is_folder=is_folder):
+            self.ignored.append(f"{inner}/" if is_folder else inner)
+        elif is_source:
+            self.files.append(inner)
+        elif name not in _NEVER:
+            self.folders.append(inner)
 
 
 def _is_source(entry: os.DirEntry[str]) -> bool:

@@ -256,6 +256,26 @@ def _ended(command: Sequence[str], root: Path, environment: Mapping[str, str], s
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
+    printed, is_too_much, readers = _reading(process)
+    end = monotonic() + seconds
+    try:
+        status = process.wait(seconds)
+        for reader in readers:  # what it started may still hold its output
+            reader.join(max(0.0, end - monotonic()))
+        is_late = any(reader.is_alive() for reader in readers)
+    except subprocess.TimeoutExpired:
+        status, is_late = 0, True
+    finally:
+        _stop(process)
+        process.wait()
+    output = (printed[0] + b"\n" + printed[1])[:_MOST_OUTPUT]
+    if is_late or is_too_much.is_set():
+        return _Ended(None, output, is_late=not is_too_much.is_set())
+    return _Ended(status, output)
+
+
+def _reading(process: subprocess.Popen[bytes]) -> tuple[list[bytes], Event, list[Thread]]:
+    """Read what a program prints, until it is too much: the texts, whether it is, and who reads."""
     printed: list[bytes] = [b"", b""]
     is_too_much = Event()
 
@@ -272,21 +292,7 @@ def _ended(command: Sequence[str], root: Path, environment: Mapping[str, str], s
     readers = [Thread(target=read, args=(place, stream), daemon=True) for place, stream in enumerate(streams)]
     for reader in readers:
         reader.start()
-    end = monotonic() + seconds
-    try:
-        status = process.wait(seconds)
-        for reader in readers:  # what it started may still hold its output
-            reader.join(max(0.0, end - monotonic()))
-        is_late = any(reader.is_alive() for reader in readers)
-    except subprocess.TimeoutExpired:
-        status, is_late = 0, True
-    finally:
-        _stop(process)
-        process.wait()
-    output = (printed[0] + b"\n" + printed[1])[:_MOST_OUTPUT]
-    if is_late or is_too_much.is_set():
-        return _Ended(None, output, is_late=not is_too_much.is_set())
-    return _Ended(status, output)
+    return printed, is_too_much, readers
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:

@@ -26,7 +26,7 @@ Level: TypeAlias = Literal["breaking", "undecided", "meaning", "text", "wider"]
 LEVELS: Final[tuple[Level, ...]] = ("breaking", "undecided", "meaning", "text", "wider")
 """How much a change asks of others, the most first.
 
-`breaking`: a call that used to work is refused now, or a result may come that wasn't allowed before ·
+`breaking`: a call that worked is refused now, or a result may come that wasn't allowed before ·
 `undecided`: it may be breaking: it could neither be proven nor ruled out ·
 `meaning`: every call still works, but its effect, or what the tool says about it, may differ ·
 `text`: only what a model reads is different · `wider`: everything that worked still works, and more does.

@@ -6,24 +6,16 @@ Context Protocol, or a span of OpenTelemetry. Everything that looks like a call 
 
 from __future__ import annotations
 
-import gzip
-import json
-import zlib
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..json_values import is_array, is_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from io import BufferedReader
 
-__all__ = ["MAX_LINE", "RecordedCall", "Unreadable", "calls_in", "records_in"]
-
-MAX_LINE: Final = 20_000_000
-"""Bytes of one line; a longer one can't be read."""
+__all__ = ["RecordedCall", "calls_in"]
 
 _MAX_DEPTH = 60
-_GZIP = b"\x1f\x8b"
 
 
 class RecordedCall(NamedTuple):
@@ -36,21 +28,6 @@ class RecordedCall(NamedTuple):
 
     name: str
     arguments: Any
-
-
-class Unreadable(NamedTuple):
-    """A part of a file that can't be read.
-
-    Attributes:
-        line: its number, from 1; 0 for the file as a whole.
-        reason: why.
-    """
-
-    line: int
-    reason: str
-
-
-# --- calls in a record ---------------------------------------------------------------------------
 
 
 def _named(name: str, arguments: str) -> Callable[[dict[str, Any]], RecordedCall | None]:
@@ -158,56 +135,3 @@ def calls_in(record: Any) -> Iterator[RecordedCall]:
             continue
         if depth < _MAX_DEPTH:
             pending += [(inner, depth + 1) for inner in reversed(inside)]
-
-
-# --- records in a file ---------------------------------------------------------------------------
-
-
-def records_in(stream: BufferedReader) -> Iterator[Any]:
-    """Yield the records of a file: one JSON value in each line, or one value in the whole file.
-
-    Args:
-        stream: of bytes that can be peeked at, compressed with gzip or not.
-
-    Yields:
-        JSON values, and an `Unreadable` for each line that is none.
-    """
-    is_gzip = stream.peek(2)[:2] == _GZIP
-    lines: Any = gzip.GzipFile(fileobj=stream) if is_gzip else stream
-    number = 0
-    try:
-        while line := lines.readline(MAX_LINE + 1):
-            number += 1
-            if len(line) > MAX_LINE:
-                yield Unreadable(number, f"it is longer than {MAX_LINE:,} bytes")
-                return
-            if number == 1 and _begins_value(line):
-                yield from _whole(line, lines)
-                return
-            if not line.isspace():
-                yield _record(line, number)
-    except (EOFError, OSError, zlib.error) as error:
-        yield Unreadable(number + 1, f"the file ends, or is broken, here: {error}")
-
-
-def _record(line: bytes, number: int) -> Any:
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError) as error:
-        return Unreadable(number, f"it isn't JSON: {error}")
-
-
-def _begins_value(line: bytes) -> bool:
-    """Return whether a first line is only the beginning of a value."""
-    text = line.strip()
-    return text in {b"[", b"{"}
-
-
-def _whole(first: bytes, lines: Any) -> Iterator[Any]:
-    """Yield the items of the array, or the object, that a file is."""
-    rest = lines.read(MAX_LINE + 1)
-    if len(rest) > MAX_LINE:
-        yield Unreadable(0, f"it is one value of more than {MAX_LINE:,} bytes: write one value in each line")
-        return
-    found = _record(first + rest, 0)
-    yield from found if is_array(found) else [found]

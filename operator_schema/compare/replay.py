@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, TypeVar
 
 from ..errors import DecodeError
 from ..json_values import to_json_text
@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from ..tools import Tool
     from .recorded_calls import RecordedCall
 
-__all__ = ["Fault", "Replay", "ToolCounts", "fault_key"]
+__all__ = ["Fault", "Outcome", "Replay", "Tally", "ToolCounts", "fault_key"]
+
+K = TypeVar("K", bound="str | Fault")
 
 _EXAMPLE_LENGTH = 500
 _TEXT_LENGTH = 2_000
-_MOST_FAULTS = 1_000
-_MOST_NAMES = 1_000
+_MOST_KEYS = 1_000
+_MOST_PLACES = 1_000
 
 
 class Fault(NamedTuple):
@@ -41,6 +43,90 @@ def fault_key(finding: Finding) -> Fault:
     """Return by what a problem of a call is counted."""
     steps = tuple(["*" if isinstance(step, int) else step for step in finding.path])
     return Fault(show_place(steps), finding.code)
+
+
+class Tally(Counter[K], Generic[K]):
+    """Counts of keys in bounded memory: of more than 1,000 keys the shortest ones are kept.
+
+    Which are kept depends on the keys alone, not on the order in which they come. So the tallies of all parts
+    of a log add up to the tally of the whole log, however it was cut.
+
+    Attributes:
+        others: how often keys came that aren't kept.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.others = 0
+        self._last: K | None = None
+
+    def add(self, key: K, number: int = 1) -> K | None:
+        """Count a key; return one that isn't kept because of it, if there is one."""
+        if key in self:
+            self[key] += number
+            return None
+        if len(self) < _MOST_KEYS:
+            self[key] = number
+            self._last = None
+            return None
+        last = self._last = self._last or max(self, key=_rank)
+        if _rank(key) > _rank(last):
+            self.others += number
+            return key
+        self.others += self.pop(last)
+        self[key] = number
+        self._last = None
+        return last
+
+    def merge(self, later: Tally[K]) -> list[K]:
+        """Add the counts of a later part; return the keys that aren't kept."""
+        left_out = [self.add(key, number) for key, number in later.items()]
+        self.others += later.others
+        return [key for key in left_out if key is not None]
+
+    def ranked(self) -> list[tuple[K, int]]:
+        """Return keys and counts, the most frequent first."""
+        return sorted(self.items(), key=lambda item: (-item[1], _rank(item[0])))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _tally, (dict(self), self.others)
+
+
+def _tally(counts: dict[Any, int], others: int) -> Tally[Any]:
+    made: Tally[Any] = Tally()
+    made.update(counts)
+    made.others = others
+    return made
+
+
+def _rank(key: str | Fault) -> tuple[int, str]:
+    text = key if isinstance(key, str) else "\0".join(key)
+    return len(text), text
+
+
+class Outcome(NamedTuple):
+    """What became of one call.
+
+    Attributes:
+        kind: whether it fits as it is, fits if mistakes are repaired, or fails; or no tool has its name.
+        faults: what is wrong with it as it is.
+        repairs: kinds of the repairs that it needs.
+        ignored: its keys that are ignored as unknown.
+    """
+
+    kind: Literal["fits", "repaired", "fails", "unknown"]
+    faults: tuple[Fault, ...] = ()
+    repairs: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+
+    @property
+    def fits(self) -> bool:
+        """Whether the call fits as it is."""
+        return self.kind == "fits"
+
+
+_FITS: Final = Outcome("fits")
+_UNKNOWN: Final = Outcome("unknown")
 
 
 class Example(NamedTuple):
@@ -74,9 +160,9 @@ class ToolCounts:
         self.fits = 0
         self.repaired = 0
         self.fails = 0
-        self.faults: Counter[Fault] = Counter()
+        self.faults: Tally[Fault] = Tally()
         self.examples: dict[Fault, Example] = {}
-        self.ignored: Counter[str] = Counter()
+        self.ignored: Tally[str] = Tally()
         self.repairs: Counter[str] = Counter()
 
     @property
@@ -84,8 +170,21 @@ class ToolCounts:
         """All calls of the tool."""
         return self.fits + self.repaired + self.fails
 
+    def merge(self, later: ToolCounts) -> None:
+        """Add what became of the calls of a later part of the log."""
+        self.fits += later.fits
+        self.repaired += later.repaired
+        self.fails += later.fails
+        self.repairs.update(later.repairs)
+        self.ignored.merge(later.ignored)
+        left_out = self.faults.merge(later.faults)
+        self.examples = {**later.examples, **self.examples}
+        for fault in left_out:
+            self.examples.pop(fault, None)
+
     def as_dict(self) -> dict[str, Any]:
         """Return it as JSON values; the most frequent first."""
+        rare = {"other_faults": self.faults.others} if self.faults.others else {}
         return {
             "calls": self.calls,
             "fits": self.fits,
@@ -93,15 +192,23 @@ class ToolCounts:
             "fails": self.fails,
             "faults": [
                 {"path": fault.path, "code": fault.code, "calls": number, **self.examples[fault]._asdict()}
-                for fault, number in self.faults.most_common()
+                for fault, number in self.faults.ranked()
             ],
-            "ignored": dict(self.ignored.most_common()),
-            "repairs": dict(self.repairs.most_common()),
+            **rare,
+            "ignored": _with_others(self.ignored),
+            "repairs": dict(sorted(self.repairs.items(), key=lambda item: (-item[1], item[0]))),
         }
+
+
+def _with_others(tally: Tally[str]) -> dict[str, int]:
+    return {**dict(tally.ranked()), **({"…": tally.others} if tally.others else {})}
 
 
 class Replay:
     """Counts recorded calls by what the tools of today make of them.
+
+    What is counted of the parts of a log can be merged, in their order: that gives the same as the whole log.
+    A copy that was pickled has the counts, and can't decode.
 
     Args:
         tools: that the calls are decoded by.
@@ -117,68 +224,100 @@ class Replay:
         plain = {tool.name: tool.with_(repair=False) for tool in tools}
         self._tools = {name: (tool, tool.with_(repair=True)) for name, tool in plain.items()}
         self.tools: dict[str, ToolCounts] = {name: ToolCounts() for name in self._tools}
-        self.unknown: Counter[str] = Counter()
+        self.unknown: Tally[str] = Tally()
         self.unreadable: list[str] = []
         self.unreadable_count = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_tools"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _tools={})
+
+    def emptied(self) -> Replay:
+        """Return one that has counted nothing yet, with the same decoders."""
+        made = Replay([])
+        made._tools = self._tools
+        made.tools = {name: ToolCounts() for name in self._tools}
+        return made
+
+    def merge(self, later: Replay) -> None:
+        """Add what was counted in a later part of the log, by the same tools."""
+        for name, counts in later.tools.items():
+            self.tools.setdefault(name, ToolCounts()).merge(counts)
+        self.unknown.merge(later.unknown)
+        self.unreadable_count += later.unreadable_count
+        self.unreadable += later.unreadable[: _MOST_PLACES - len(self.unreadable)]
 
     @property
     def calls(self) -> int:
         """All calls, also of unknown tools."""
-        return sum(counts.calls for counts in self.tools.values()) + self.unknown.total()
+        return sum(counts.calls for counts in self.tools.values()) + self._unknown_calls
+
+    @property
+    def _unknown_calls(self) -> int:
+        return self.unknown.total() + self.unknown.others
 
     @property
     def fails(self) -> int:
         """The calls that fit in no way, also of unknown tools."""
-        return sum(counts.fails for counts in self.tools.values()) + self.unknown.total()
+        return sum(counts.fails for counts in self.tools.values()) + self._unknown_calls
 
-    def add(self, call: RecordedCall) -> bool:
-        """Count a call; return whether it fits as it is."""
+    def add(self, call: RecordedCall) -> Outcome:
+        """Count a call; return what became of it."""
         both = self._tools.get(call.name)
         if both is None:
-            name = call.name if call.name in self.unknown or len(self.unknown) < _MOST_NAMES else "…"
-            self.unknown[name] += 1
-            return False
+            self.unknown.add(call.name)
+            return _UNKNOWN
         counts = self.tools[call.name]
         tool, repairing = both
         try:
             report = tool.decode_report(call.arguments)
         except DecodeError as error:
-            self._add_fault(counts, repairing, call, error)
-            return False
+            return self._add_fault(counts, repairing, call, error)
         counts.fits += 1
-        if report.ignored:
-            counts.ignored.update({show_place(each.path): 1 for each in report.ignored})
-        return True
+        if not report.findings:
+            return _FITS
+        ignored = tuple(dict.fromkeys(show_place(each.path) for each in report.ignored))
+        for key in ignored:
+            counts.ignored.add(key)
+        return Outcome("fits", ignored=ignored)
 
     def add_unreadable(self, place: str, reason: str) -> None:
         """Count a part of a file that can't be read."""
         self.unreadable_count += 1
-        if len(self.unreadable) < _MOST_NAMES:
+        if len(self.unreadable) < _MOST_PLACES:
             self.unreadable.append(f"{place}: {reason}")
 
     def _add_fault(
         self, counts: ToolCounts, repairing: Tool[..., Any], call: RecordedCall, error: DecodeError
-    ) -> None:
+    ) -> Outcome:
+        faults = tuple(dict.fromkeys(fault_key(finding) for finding in error.findings))
         try:
             report = repairing.decode_report(call.arguments)
         except DecodeError:
             counts.fails += 1
+            outcome = Outcome("fails", faults)
         else:
             counts.repaired += 1
-            counts.repairs.update([repair.code for repair in report.repairs])
-        for fault in {fault_key(finding) for finding in error.findings}:
-            if fault not in counts.faults and len(counts.faults) >= _MOST_FAULTS:
-                continue
-            counts.faults[fault] += 1
-            if fault not in counts.examples:
+            codes = tuple(repair.code for repair in report.repairs)
+            counts.repairs.update(codes)
+            ignored = tuple(dict.fromkeys(show_place(each.path) for each in report.ignored))
+            outcome = Outcome("repaired", faults, codes, ignored)
+        for fault in faults:
+            left_out = counts.faults.add(fault)
+            if left_out is not None:
+                counts.examples.pop(left_out, None)
+            if fault in counts.faults and fault not in counts.examples:
                 sent = call.arguments if isinstance(call.arguments, str) else to_json_text(call.arguments)
                 counts.examples[fault] = Example(clip(sent, _EXAMPLE_LENGTH), clip(str(error), _TEXT_LENGTH))
+        return outcome
 
     def as_dict(self) -> dict[str, Any]:
         """Return the whole report as JSON values."""
         return {
             "calls": self.calls,
             "tools": {name: counts.as_dict() for name, counts in sorted(self.tools.items())},
-            "unknown": dict(self.unknown.most_common()),
+            "unknown": _with_others(self.unknown),
             "unreadable": {"count": self.unreadable_count, "first": self.unreadable},
         }

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["MEANINGS", "as_html", "lines_of", "summary_of"]
 
 MEANINGS: Final[Mapping[Level, str]] = {
-    "breaking": "a call that used to work is refused now, or a result may come that wasn't allowed before",
+    "breaking": "a call that worked is refused now, or a result may come that wasn't allowed before",
     "undecided": "it may be breaking: it could neither be proven nor ruled out",
     "meaning": "every call still works, but its effect, or what the tool says about it, may differ",
     "text": "only what a model reads is different",

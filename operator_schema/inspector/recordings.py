@@ -9,7 +9,8 @@ from pathlib import Path
 from tempfile import mkstemp
 from typing import TYPE_CHECKING, Any
 
-from ..compare.recorded_calls import Unreadable, calls_in, records_in
+from ..compare.logs import Unreadable, records_in
+from ..compare.recorded_calls import calls_in
 from ..compare.replay import fault_key
 from ..immutable import Value
 from ..json_values import is_object, nests_deeper

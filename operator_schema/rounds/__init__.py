@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .round import InterruptedRoundError as InterruptedRoundError
     from .round import Round as Round
     from .stores import SqliteStore as SqliteStore
+    from .stores import stored_records as stored_records
     from .tool_call import Question as Question
     from .tool_call import ToolCall as ToolCall
     from .tool_call import rejection_reason as rejection_reason
@@ -44,7 +45,7 @@ else:
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
-            ".stores": "SqliteStore",
+            ".stores": "SqliteStore stored_records",
             ".errors": "CommitError OfferError RoundError",
             ".hooks": "Complete Decision Defer Hooks Reject RunAgain RunNormally hook",
             ".offer": "Offer ToolChoice",

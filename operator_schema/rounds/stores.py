@@ -6,6 +6,7 @@ import json
 import sqlite3
 from contextlib import closing, contextmanager
 from os import fspath
+from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,7 +17,7 @@ from ..tools.calls import RawCall, ToolResult
 from .errors import RoundError, StoreError
 from .input_copies import digest_with
 from .round import HookError
-from .serialization import DEPTH, SavedResult, read_result
+from .serialization import DEPTH, SavedResult, read_result, without_texts
 from .transcript import Turn
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from .round import Round
     from .toolset import Toolset
 
-__all__ = ["SqliteStore", "StoredTranscript", "StuckRound"]
+__all__ = ["SqliteStore", "StoredTranscript", "StuckRound", "stored_records"]
 
 _PATIENCE = 30.0
 """Seconds that one process waits until another one has written."""
@@ -335,6 +336,41 @@ class StoredTranscript:
 
     def __repr__(self) -> str:
         return f"<StoredTranscript {clip(escape(self._name), 100)!r} of {len(self)}>"
+
+
+def stored_records(path: str | PathLike[str]) -> Iterator[Any]:
+    """Yield what a store holds, in the order in which it was stored; the file is only read.
+
+    Args:
+        path: of the file of a `SqliteStore`.
+
+    Yields:
+        A list of calls, each an object with `name` and `arguments`, for each turn of a transcript and then
+        for each round that waits or runs; and each message of a transcript as it is.
+
+    Raises:
+        StoreError: the file can't be read, or isn't one of a store.
+    """
+    name = fspath(path)
+    uri = f"{Path(name).absolute().as_uri()}?mode=ro"
+    try:
+        with closing(sqlite3.connect(uri, uri=True, timeout=_PATIENCE)) as db:
+            for turn, text in db.execute("SELECT turn, item FROM items ORDER BY position"):
+                item = json.loads(text)
+                yield item if turn is None else _calls_sent(item["turn"])
+            for (text,) in db.execute("SELECT round FROM rounds ORDER BY rowid"):
+                yield _calls_sent(json.loads(text))
+    except sqlite3.Error as error:
+        raise _unusable(name, error) from error
+    except (KeyError, TypeError, ValueError) as error:
+        message = f"the store {clip(escape(name), 200)} holds something else than turns and rounds"
+        raise StoreError(message) from error
+
+
+def _calls_sent(saved: Any) -> list[dict[str, Any]]:
+    """Return the calls of a turn or a round as the model sent them."""
+    calls = [without_texts(call, call.keys()) for call in saved["calls"]]
+    return [{"name": call["name"], "arguments": call.get("arguments")} for call in calls]
 
 
 _OTHER_FILE = "give the path of another file, or of one that isn't there yet"

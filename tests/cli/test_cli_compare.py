@@ -58,7 +58,7 @@ def test_a_snapshot_is_written_and_compared(desk, tmp_path):
     status, out, _ = desk("diff", "desk.json", "compare_desk")
     assert status == 1
     assert out.splitlines() == [
-        "breaking: a call that used to work is refused now, or a result may come that wasn't allowed before",
+        "breaking: a call that worked is refused now, or a result may come that wasn't allowed before",
         "  refund: reason: required: not there → required",
         '    call: {"order":0,"amount":0}',
         "meaning: every call still works, but its effect, or what the tool says about it, may differ",

@@ -1,7 +1,7 @@
-"""Compare the names and uses that the code tools find with griffe and pyright, and write it into the docs.
+"""Compare what the code tools find with griffe, `go doc` and pyright, and ask them questions.
 
-`make code-judges` runs it after `judges.py`. A name that is denied, or a use that is wrongly called certain,
-makes it fail.
+`make code-judges` runs it after `judges.py`, and writes the tables into the docs. It fails if a name is
+denied, a use is wrongly called certain, or more than two questions have no right answer.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ from rich.console import Console
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import go_judge
 import judges
 import names_judge
 import pyright_judge
+import questions_judge
 
 from operator_schema.code_tools import CodeBase
 
@@ -30,6 +32,26 @@ PAGE = Path(__file__).parents[2] / "docs" / "code-tools.md"
 BEGIN, END = "<!-- finding -->\n", "<!-- end of finding -->"
 INHERITED = 300
 NAMES = 40
+DOCUMENTED = {
+    "flask==3.1.3": ("src", "docs"),
+    "werkzeug==3.1.9": ("src", "docs"),
+    "jinja2==3.1.6": ("src", "docs"),
+    "scrapy==2.19.0": ("", "docs"),
+    "sphinx==9.0.4": ("", "doc"),
+    "trio==0.35.0": ("src", "docs"),
+    "tornado==6.6.1": ("", "docs"),
+    "urllib3==2.8.0": ("src", "docs"),
+    "django==5.2.19": ("", "docs"),
+    "sqlalchemy==2.1.9": ("lib", "doc"),
+}
+"""Packages whose documentation names what they have, with the folders of code and documentation."""
+
+GO_PACKAGES = (
+    *("bufio", "context", "crypto/tls", "database/sql", "encoding/json", "go/ast", "html/template", "io"),
+    *("math/big", "net/http", "os", "reflect", "strings", "sync/atomic", "text/template", "time"),
+)
+MOST_NOT_RIGHT = 2
+"""Questions that may have another answer than the right one."""
 
 
 def main() -> int:
@@ -43,7 +65,15 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="judges") as folder:
         sources = [(name, Path(folder)) for name, _ in judges.python_sources(Path(folder))][1:]
         packages = [(title, where / title.partition(" ")[0]) for title, where in sources]
-        lines = [*names_table(packages, wrong), "", *uses_table(packages, arguments.seed, wrong)]
+        lines = [
+            *questions_table(Path(folder), wrong),
+            "",
+            *names_table(packages, wrong),
+            *documented_rows(Path(folder), wrong),
+            *go_rows(wrong),
+            "",
+            *uses_table(packages, arguments.seed, wrong),
+        ]
     table = "\n".join(lines)
     console.print(table, markup=False, highlight=False, soft_wrap=True)
     for one in wrong:
@@ -53,6 +83,63 @@ def main() -> int:
         _, _, after = rest.partition(END)
         PAGE.write_text(f"{before}{BEGIN}{table}\n{END}{after}", encoding="utf-8")
     return 1 if wrong else 0
+
+
+def questions_table(folder: Path, wrong: list[str]) -> Iterator[str]:
+    """Yield the lines of the table of questions."""
+    yield from (
+        "| questions about | asked | right | denied | wrong | characters (median) |",
+        "|---|---|---|---|---|---|",
+    )
+    answers: list[questions_judge.Answered] = []
+    for name, fetched in questions_judge.ROOTS.items():
+        root = fetched(folder)
+        if root is None:
+            yield f"| {name}: not here | | | | | |"
+            continue
+        answers += (some := list(questions_judge.answered(name, root)))
+        yield f"| {name} | {questions_judge.summary(some)} |"
+    yield f"| all | {questions_judge.summary(answers)} |"
+    not_right = [f"{one.question}: {one.why}" for one in answers if one.verdict != "right"]
+    wrong += not_right if len(not_right) > MOST_NOT_RIGHT else []
+
+
+def documented_rows(folder: Path, wrong: list[str]) -> Iterator[str]:
+    """Yield the rows of the names that the documentation of packages writes, and griffe knows."""
+    known = elsewhere = denied = 0
+    for package, (code, docs) in DOCUMENTED.items():
+        name, place = package.partition("=")[0], questions_judge.sdist(package, folder)
+        names = names_judge.documented(place / docs, name)
+        placed = [one for one in names_judge.placed(place / code, name, names) if not isinstance(one, str)]
+        known += len(placed)
+        for one, said in names_judge.denied(place / code, placed):
+            if said.startswith("["):
+                elsewhere += 1  # one branch of a condition, and griffe has the other one
+            else:
+                denied += 1
+                wrong.append(f"{one.name}: {said}")
+    yield f"| {len(DOCUMENTED)} packages, that their documentation writes | {known:,} | {denied} |"
+    yield f"| of these, in another place than griffe says | {elsewhere} | |"
+
+
+def go_rows(wrong: list[str]) -> Iterator[str]:
+    """Yield the row of the names that `go doc` writes."""
+    if not go_judge.is_there():
+        return
+    root = questions_judge.ROOTS["go"](Path())
+    assert root is not None
+    code, number = CodeBase(root), 0
+    code.refresh()
+    missed: list[str] = []
+    for package in GO_PACKAGES:
+        for name, line in go_judge.documented(package):
+            number += 1
+            path, _, place = code.inspect(name).get("location", ":0").rpartition(":")
+            lines = (root / path).read_text(encoding="utf-8").splitlines() if path else []
+            if not lines or line.removeprefix("type ") not in lines[int(place) - 1]:
+                missed.append(f"{name}: {path}:{place}")
+    wrong += missed
+    yield f"| Go, that `go doc` writes of {len(GO_PACKAGES)} packages | {number:,} | {len(missed)} |"
 
 
 def names_table(packages: list[tuple[str, Path]], wrong: list[str]) -> Iterator[str]:

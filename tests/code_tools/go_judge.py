@@ -21,7 +21,16 @@ if TYPE_CHECKING:
 
     from operator_schema.code_tools.language import Declaration
 
-__all__ = ["GO_REASONS", "SYNTAX_REASONS", "compare_go", "compare_syntax", "damaged", "go_reads", "is_there"]
+__all__ = [
+    "GO_REASONS",
+    "SYNTAX_REASONS",
+    "compare_go",
+    "compare_syntax",
+    "damaged",
+    "documented",
+    "go_reads",
+    "is_there",
+]
 
 PROGRAM = Path(__file__).with_name("declarations.go")
 GO_REASONS = {
@@ -127,6 +136,25 @@ def formatting_error(code: str) -> str:
     command, sent = [shutil.which("gofmt") or "gofmt", "-e"], code.encode(errors="replace")
     done = subprocess.run(command, input=sent, capture_output=True, check=False)
     return "" if done.returncode == 0 else done.stderr.decode().splitlines()[0].partition(" ")[2]
+
+
+_DOCUMENTED = re.compile(
+    r"^(?:func (?:\(\w* ?\*?(?P<owner>\w+)(?:\[.*?\])?\) )?(?P<func>[A-Z]\w*)|type (?P<type>[A-Z]\w*))",
+    re.MULTILINE,
+)
+
+
+def documented(package: str) -> Iterator[tuple[str, str]]:
+    """Yield the names of a package, as its import path and `go doc` write them, with how their lines begin.
+
+    Args:
+        package: such as `net/http`.
+    """
+    command = [shutil.which("go") or "go", "doc", "-all", package]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    for said in _DOCUMENTED.finditer(done.stdout):
+        names = [package, said["owner"], said["func"] or said["type"]]
+        yield ".".join(filter(None, names)), said[0]
 
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 import griffe
@@ -84,6 +85,7 @@ def _place(
 def denied(folder: Path, names: Iterable[Name]) -> list[tuple[Name, str]]:
     """List the names that `inspect` doesn't find, or finds in another place, with what it says."""
     code = CodeBase(folder)
+    code.refresh()
     wrong: list[tuple[Name, str]] = []
     for name in names:
         found = code.inspect(name.name)
@@ -97,3 +99,59 @@ def _is_at(name: Name, place: str) -> bool:
     path, _, line = place.rpartition(":")
     # The root may be the package itself.
     return f"/{name.path}".endswith(f"/{path}") and name.first <= int(line) <= name.last
+
+
+_DIRECTIVE = re.compile(
+    r"\s*\.\. (?:py:)?(?P<kind>auto\w+|(?:current)?module|class|function|method|attribute|exception|data)"
+    r":: *(?P<name>[A-Za-z_][\w.]*)"
+)
+_ROLE = re.compile(
+    r":(?:py:)?(?:class|func|meth|attr|exc|data|obj|const):`(?:[^`<]*<)?[~!]?(?P<name>[A-Za-z_][\w.]*)"
+)
+_MEMBERS = frozenset({"method", "attribute", "automethod", "autoattribute"})
+
+
+def documented(docs: Path, package: str) -> list[str]:
+    """List the names of a package that its documentation writes in full, in directives and roles of Sphinx.
+
+    Args:
+        docs: the folder with the documentation.
+        package: the name that they begin with.
+    """
+    found: dict[str, None] = {}
+    for file in sorted([*docs.rglob("*.rst"), *docs.rglob("*.md"), *docs.rglob("*.txt")]):
+        module = ""
+        for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+            said = _DIRECTIVE.match(line)
+            names = [role["name"] for role in _ROLE.finditer(line)]
+            if said is not None and said["kind"].endswith("module"):
+                module = said["name"]
+            elif said is not None and (said["kind"] not in _MEMBERS or "." in said["name"]):
+                is_full = said["name"].startswith(f"{package}.")
+                names.append(said["name"] if is_full else f"{module}.{said['name']}")
+            found |= dict.fromkeys([name for name in names if name.startswith(f"{package}.")])
+    return list(found)
+
+
+def placed(folder: Path, package: str, names: Iterable[str]) -> Iterator[Name | str]:
+    """Yield each name with the place where griffe finds it; the name alone if griffe doesn't."""
+    top = next(_modules(folder, package))
+    for name in names:
+        yield next(_placed(top, folder, name), name)
+
+
+def _placed(top: griffe.Object, folder: Path, name: str) -> Iterator[Name]:
+    member: griffe.Object | griffe.Alias = top
+    try:
+        for part in name.split(".")[1:]:
+            member = member.all_members[part]
+    except (KeyError, griffe.AliasResolutionError, griffe.CyclicAliasError):
+        return
+    for one in _place(member, folder):
+        around = (member.final_target if isinstance(member, griffe.Alias) else member).parent
+        if member.is_attribute and around is not None and around.is_class:
+            # A class says what it has, and a method sets it: both are its place.
+            first, last = around.lineno or one.first, around.endlineno or one.last
+            yield Name(name, one.path, first, last)
+        else:
+            yield one._replace(name=name)

@@ -46,6 +46,24 @@ def test_marks_of_comments_inside_of_a_block_are_left_out(comment, said):
 
 
 @pytest.mark.parametrize(
+    ("comment", "is_doc"),
+    [
+        ("/// Does.", True),
+        ("/** Does. */", True),
+        ("/**\n * Does.\n */", True),
+        ("//// Does.", False),
+        ("/*** Does. */", False),
+        ("/* Does. */", False),
+        ("//! Does.", False),
+        ("/**/", False),
+    ],
+)
+def test_rust_has_two_kinds_of_doc_comments(comment, is_doc):
+    (found,) = language_named("rust").parse(f"{comment}\nfn f() {{}}\n".encode()).declarations
+    assert (found.doc.end > 0) == is_doc
+
+
+@pytest.mark.parametrize(
     ("doc", "said"),
     [
         ('"""Do it."""', "Do it."),

@@ -142,6 +142,46 @@ def test_names_of_packages_and_of_the_standard_library_are_found_outside(tmp_pat
     assert base.references("shop.Client")["reason"] == "outside of the root"
 
 
+def test_what_a_type_inherits_from_outside_of_the_root_is_found_or_said_to_be_there(tmp_path):
+    where = tmp_path / ".venv" / "lib" / "python3.11" / "site-packages"
+    write(where, {"shop/__init__.py": "from .api import Client\n"})
+    write(where, {"shop/api.py": "class Base:\n    def close(self): ...\nclass Client(Base): ...\n"})
+    write(
+        tmp_path,
+        {
+            "a.py": "from shop import Client\nimport nowhere\nclass Mine(Client): ...\n"
+            "class Second(Mine): ...\nclass Lost(nowhere.Thing): ...\nclass OurError(ValueError): ...\n"
+        },
+    )
+    base = CodeBase(tmp_path)
+    for name in ("Mine.close", "a.Second.close"):
+        found = base.inspect(name)
+        assert found["location"] == "shop/api.py:2"
+        assert found["via"][0] == f"{name.split('.')[-2]} inherits from shop.Client"
+        assert found["note"] == f"Outside of the root, in {where}."
+    assert base.references("Mine.close")["note"].startswith(
+        "Mine inherits from shop.Client. Outside of the root"
+    )
+    lost = base.inspect("Lost.go")
+    assert (lost["reason"], lost["note"]) == (
+        "outside of the root",
+        'Lost inherits from nowhere.Thing, whose source isn\'t here: "go" may be there.',
+    )
+    assert (
+        base.inspect("OurError.with_traceback")["note"]
+        == "OurError inherits from ValueError, which is built into Python."
+    )
+    for name in ("Mine.nothing", "OurError.nothing"):
+        assert base.inspect(name)["reason"] == "not declared"
+
+
+def test_the_declaration_that_most_files_import_comes_first(tmp_path):
+    write(tmp_path, {"kept/buffer.py": "class Found: ...\n", "kept/public/api.py": "class Found: ...\n"})
+    write(tmp_path, {"b.py": "from kept import buffer\n", "c.py": "import kept.buffer\n"})
+    write(tmp_path, {"d.py": "from kept.public.api import Found\n"})
+    assert CodeBase(tmp_path).inspect("Found")["location"] == "kept/public/api.py:1"
+
+
 @pytest.mark.parametrize(
     ("text", "name"),
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import random
 import sysconfig
+import tomllib
 import warnings
 from pathlib import Path
 
@@ -15,6 +16,8 @@ pytest.importorskip("tree_sitter", reason="WebAssembly has no wheel of it")
 import ctags_judge
 import go_judge
 import griffe_judge
+import names_judge
+import questions_judge
 import test_brace_languages as samples
 
 LIBRARY = Path(sysconfig.get_paths()["stdlib"])
@@ -106,3 +109,47 @@ def test_what_ctags_reads_is_read(language, suffix, tmp_path):
     assert verdicts.explained.keys() <= {"passed over"}
     file.write_text("\n" * sample.count("\n"))
     assert len(ctags_judge.compare_tags(language, file, tags).differences) >= 15
+
+
+def test_each_question_has_one_tool_and_says_what_is_right():
+    questions = tomllib.loads(questions_judge.QUESTIONS.read_text(encoding="utf-8"))
+    assert questions.keys() == questions_judge.ROOTS.keys()
+    every = [one for some in questions.values() for one in some]
+    assert len(every) == 83
+    expected = {"at", "has", "reason"}
+    for one in every:
+        (_,) = one.keys() & set(questions_judge.TOOLS)
+        assert one.keys() & expected
+        assert one.keys() <= {*questions_judge.TOOLS, *expected, "lacks", "with", "line_of"}
+
+
+def test_an_answer_is_judged_by_its_place_and_its_text(tmp_path, monkeypatch):
+    (tmp_path / "a.py").write_text("def kept(): ...\nlimit = 3\n", encoding="utf-8")
+    questions = tmp_path / "questions.toml"
+    questions.write_text(
+        """cpython = [
+            { inspect = "kept", at = "a.py: def kept(" },
+            { inspect = "a.py:{line}", line_of = "a.py: limit", has = ["3"] },
+            { inspect = "gone", at = "a.py: def gone(" },
+            { inspect = "gone", reason = "not declared" },
+            { inspect = "kept", at = "a.py: limit" },
+            { inspect = "kept", lacks = ["kept"] },
+            { search = "*", at = ["a.py: limit", "a.py: def kept("] },
+        ]""",
+        encoding="utf-8",
+    )
+    monkeypatch.setattr(questions_judge, "QUESTIONS", questions)
+    answers = list(questions_judge.answered("cpython", tmp_path))
+    verdicts = ["right", "right", "denied", "right", "wrong", "wrong", "right"]
+    assert [one.verdict for one in answers] == verdicts
+    assert questions_judge.summary(answers).startswith("7 | 4 | 1 | 2 | ")
+
+
+def test_documentation_names_what_a_package_has(tmp_path):
+    text = (
+        ".. module:: shop.api\n\n.. autoclass:: Client\n\n    .. automethod:: close\n\n"
+        ".. autofunction:: shop.run\n\nSee :meth:`~shop.api.Client.open` and :class:`other.Thing`.\n"
+    )
+    (tmp_path / "index.rst").write_text(text, encoding="utf-8")
+    names = ["shop.api.Client", "shop.run", "shop.api.Client.open"]
+    assert names_judge.documented(tmp_path, "shop") == names

@@ -125,3 +125,21 @@ def test_what_a_function_uses_and_calls(code):
         "location": "lib.rs:45",
         "signature": "fn helper(n: usize) -> usize",
     }
+
+
+def test_a_path_from_the_crate_is_one_below_its_own_sources(tmp_path):
+    for path, text in {
+        "one/src/lib.rs": "mod kept;\nmod hidden;\npub use crate::kept::Found;\n",
+        "one/src/kept.rs": "pub struct Found;\n",
+        "one/src/hidden.rs": "use crate::kept;\npub struct Other;\n",
+        "two/src/lib.rs": "mod kept;\npub use crate::kept::Found;\n",
+        "two/src/kept.rs": "pub struct Found;\n",
+    }.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    base = CodeBase(tmp_path)
+    for crate in ("one", "two"):
+        found = base.references(f"{crate}/src/kept.rs:Found")
+        assert [place["location"] for place in found["places"] if place["sure"] == "certain"] == [
+            f"{crate}/src/lib.rs:{3 if crate == 'one' else 2}"
+        ]

@@ -236,3 +236,32 @@ def test_pyright_finds_the_same_uses():
     finally:
         server.close()
     assert [one for one in compared if one.wrong or one.missed] == []
+
+
+def test_the_name_of_a_field_is_not_a_use_of_the_type_of_this_name(tmp_path):
+    text = (
+        "package p\n\ntype Dots struct {\n\tDots int\n\tA, Dots2 Dots\n}\n\n"
+        'func make(a int) Dots {\n\tprint("(Dots: ")\n\treturn Dots{\n\t\tDots: a,\n\t}\n}\n'
+    )
+    (tmp_path / "a.go").write_text(text, encoding="utf-8")
+    base = CodeBase(tmp_path)
+    assert uses(base, "Dots", "certain") == ["a.go:5", "a.go:8", "a.go:10"]
+    assert uses(base, "Dots", "likely") == ["a.go:11"]
+
+
+def test_what_a_string_says_binds_no_name(tmp_path):
+    text = 'package p\n\nfunc kept() {}\n\nfunc use() {\n\tprint("(kept: ")\n\tkept()\n}\n'
+    (tmp_path / "a.go").write_text(text, encoding="utf-8")
+    assert uses(CodeBase(tmp_path), "kept", "certain") == ["a.go:7"]
+
+
+def test_a_common_name_is_looked_for_where_its_type_is_named(tmp_path):
+    lines = "\n".join(["    x.get()"] * 400)
+    for number in range(4):
+        (tmp_path / f"many{number}.py").write_text(f"def f(x):\n{lines}\n", encoding="utf-8")
+    (tmp_path / "zkept.py").write_text("class Kept:\n    def get(self): ...\n", encoding="utf-8")
+    (tmp_path / "zuse.py").write_text("import zkept\nzkept.Kept.get(1)\n", encoding="utf-8")
+    found = CodeBase(tmp_path).references("Kept.get")
+    assert (found["certain"], found["places"][0]["location"]) == (1, "zuse.py:2")
+    assert found["likely"] == 1200
+    assert "1 more files have the word, and weren't looked into" in found["note"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import pickle
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -12,7 +14,9 @@ from hypothesis import strategies as st
 from provider_traffic import provider_of, unstreamed
 
 from operator_schema import Toolset, tool
-from operator_schema.compare.recorded_calls import MAX_LINE, RecordedCall, Unreadable, calls_in, records_in
+from operator_schema.compare import replay as replay_module
+from operator_schema.compare.logs import MAX_LINE, Unreadable, records_in
+from operator_schema.compare.recorded_calls import RecordedCall, calls_in
 from operator_schema.compare.replay import Replay
 
 ARGUMENTS = {"order_id": 7}
@@ -246,6 +250,62 @@ def test_indexes_are_counted_together():
     found.add(RecordedCall("count", {"items": ["a", "b"]}))
     found.add(RecordedCall("count", {"items": [1, "c"]}))
     assert {fault.path: number for fault, number in found.tools["count"].faults.items()} == {"items[*]": 2}
+
+
+CALLS = st.builds(
+    RecordedCall,
+    st.sampled_from(["refund", "gone", "more", "a", "b"]),
+    st.one_of(
+        st.just("{"),
+        st.dictionaries(
+            st.sampled_from(["order_id", "orderId", "amount", "note", "x", "yy", "zzz"]),
+            st.sampled_from([1, "1", [1], None, "text"]),
+            max_size=4,
+        ),
+    ),
+)
+
+
+@pytest.mark.parametrize("most", [1, 2, 1000])
+@given(calls=st.lists(CALLS, max_size=30), cuts=st.lists(st.integers(0, 30), max_size=5))
+def test_the_reports_of_parts_merge_into_that_of_the_whole(most, calls, cuts):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(replay_module, "_MOST_KEYS", most)
+        patch.setattr(replay_module, "_MOST_PLACES", most)
+        whole = Replay([tool(refund)])
+        marks = [0, *sorted(cut for cut in cuts if cut <= len(calls)), len(calls)]
+        parts = []
+        for begin, end in pairwise(marks):
+            part = whole.emptied()
+            for number, call in enumerate(calls[begin:end], begin):
+                part.add(call)
+                if call.name == "a":
+                    part.add_unreadable(f"log:{number}", "broken")
+            parts.append(pickle.loads(pickle.dumps(part)))
+        for number, call in enumerate(calls):
+            whole.add(call)
+            if call.name == "a":
+                whole.add_unreadable(f"log:{number}", "broken")
+        from_left = Replay([tool(refund)])
+        for part in parts:
+            from_left.merge(part)
+        from_right = parts[-1]
+        for part in reversed(parts[:-1]):
+            part.merge(from_right)
+            from_right = part
+        expected = json.dumps(whole.as_dict())
+        assert json.dumps(from_left.as_dict()) == expected
+        assert json.dumps(from_right.as_dict()) == expected
+
+
+def test_of_too_many_keys_the_shortest_are_kept():
+    found = Replay([])
+    for number in range(3_000):
+        found.add(RecordedCall("x" * (number + 1), {}))
+    assert found.calls == 3_000
+    assert len(found.unknown) == 1_000
+    assert max(map(len, found.unknown)) == 1_000
+    assert found.as_dict()["unknown"]["…"] == 2_000
 
 
 def test_a_report_is_json(replay):

@@ -42,6 +42,7 @@ PURE = {
     "tree-sitter-cpp": [],
     "tree-sitter-java": [],
     "tree-sitter-typescript": [],
+    "duckdb": [],
     "hypothesis": ["hypothesis==6.155.2"],
     "ipykernel": [],
     "jsonschema": ["jsonschema[format-nongpl]==4.17.3", "pyrsistent==0.20.0"],
@@ -51,10 +52,12 @@ PURE = {
     "nbclient": [],
     "opentelemetry-exporter-otlp-json-file": [],
     "opentelemetry-sdk": [],
+    "pyarrow": [],
     "pydantic": [],
     "pytest-cov": [],
     "pytest-xdist": [],
     "trio": [],
+    "zstandard": [],
 }
 PIP = ("-m", "pip", "--disable-pip-version-check", "--quiet")
 # They measure how time and memory grow, which no version of Python changes; `make test` does that.

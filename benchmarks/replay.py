@@ -1,0 +1,166 @@
+"""Measure `replay` and `decode_lines` beside other readers of JSON lines: one core, and several.
+
+    python -m benchmarks.replay [CALLS]
+
+CPU times are compared with each other, in one run. The ratio of two workers to one means something only on a
+machine that does nothing else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import resource
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from operator_schema import tool
+from operator_schema.bulk import decode_lines
+from operator_schema.compare.clusters import make_engine
+from operator_schema.compare.engines import Lost
+from operator_schema.compare.logs import parts_of
+from operator_schema.compare.replay_parts import ReplayWork
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@dataclass
+class Line:
+    """A line of an order."""
+
+    sku: str
+    number: int
+
+
+@dataclass
+class Arguments:
+    """The arguments of `refund`, for readers that know no tools."""
+
+    order: int
+    amount: float
+    lines: list[Line]
+    reason: str = ""
+
+
+@dataclass
+class Call:
+    """A recorded call, as a whole."""
+
+    id: str
+    name: str
+    arguments: Arguments
+
+
+@tool
+def refund(order: int, amount: float, lines: list[Line], reason: str = "") -> str:
+    """Pay back."""
+    return f"{order} {amount} {lines} {reason}"
+
+
+def tools() -> list[Any]:
+    """Return the tools that calls are replayed against."""
+    return [refund]
+
+
+def write_calls(path: Path, number: int) -> None:
+    """Write calls that all fit, because not every reader goes on after one that doesn't."""
+    draw = random.Random(0)  # noqa: S311  # the same calls each time
+    with path.open("w") as stream:
+        for each in range(number):
+            lines = [{"sku": f"a{each % 50}", "number": each % 7} for _ in range(each % 3)]
+            arguments = {"order": each, "amount": draw.random() * 100, "lines": lines, "reason": "late"}
+            stream.write(json.dumps({"id": str(each), "name": "refund", "arguments": arguments}) + "\n")
+
+
+def replayed(path: Path, workers: int) -> int:
+    """Replay a log; return the number of calls."""
+    work = ReplayWork(tools, None, with_rows=False, run=os.urandom(8).hex())
+    whole = work.empty()
+    for _, result in make_engine("plain", workers).map(work, parts_of(str(path))):
+        if isinstance(result, Lost):
+            raise RuntimeError(result.reason)
+        whole.merge(result)
+    return whole.found.calls
+
+
+def with_columns(path: Path) -> int:
+    """Decode a log into columns; return the number of rows."""
+    return sum(batch.rows.num_rows for batch in decode_lines(refund, path))
+
+
+def with_pydantic(path: Path) -> int:
+    """Validate each line with pydantic's TypeAdapter."""
+    from pydantic import TypeAdapter
+
+    read = TypeAdapter(Call).validate_json
+    with path.open("rb") as stream:
+        return sum(1 for line in stream if read(line))
+
+
+def with_msgspec(path: Path) -> int:
+    """Decode each line with msgspec."""
+    import msgspec
+
+    read = msgspec.json.Decoder(Call).decode
+    with path.open("rb") as stream:
+        return sum(1 for line in stream if read(line))
+
+
+def with_arrow(path: Path) -> int:
+    """Read the lines with pyarrow, without a type: the upper bound."""
+    import pyarrow as pa
+    from pyarrow import json as reader
+
+    options = reader.ReadOptions(use_threads=False)
+    pa.set_cpu_count(1)
+    count: int = reader.read_json(path, read_options=options).num_rows
+    return count
+
+
+ONE_CORE: dict[str, Callable[[Path], int]] = {
+    "replay": lambda path: replayed(path, 1),
+    "decode_lines": with_columns,
+    "pydantic, TypeAdapter": with_pydantic,
+    "msgspec": with_msgspec,
+    "pyarrow, JSON reader": with_arrow,
+}
+
+
+def main() -> int:
+    """Print a table; the exit status is 1 if a million calls would take longer than a minute."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("calls", type=int, nargs="?", default=1_000_000)
+    calls: int = parser.parse_args().calls
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "calls.jsonl"
+        write_calls(path, calls)
+        print(f"{calls:,} calls, {path.stat().st_size / 1e6:.0f} MB")
+        times: dict[str, float] = {}
+        for name, read in ONE_CORE.items():
+            begin = time.process_time()
+            if read(path) != calls:
+                print(f"{name}: not every call was read")
+                return 1
+            times[name] = time.process_time() - begin
+            ratio = times[name] / times["replay"]
+            print(f"{name:24} {times[name]:8.1f} s of one core, {ratio:6.3f} × replay")
+        walls: dict[int, float] = {}
+        for workers in (1, 2):
+            begin = time.perf_counter()
+            replayed(path, workers)
+            walls[workers] = time.perf_counter() - begin
+        print(f"two workers are {walls[1] / walls[2]:.2f} times as fast as one (on a machine that is idle)")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(f"peak memory of all of these: {peak / 1024:.0f} MB")
+    return 1 if times["replay"] * 1_000_000 / calls > 60 else 0  # noqa: PLR2004  # seconds
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,517 @@
+"""Read logs in parts, so that any number of processes can share the work.
+
+A log is a file of lines (plain, or compressed with gzip or zstd), one JSON value, a Parquet file, or a store
+of rounds. `parts_of` cuts it, `records_of` reads one part. Whatever can't be read is a record too, so that
+nothing is lost.
+"""
+
+from __future__ import annotations
+
+import glob
+import io
+import json
+import sys
+import zlib
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+from ..json_values import is_array, is_object
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import BinaryIO
+
+__all__ = [
+    "MAX_LINE",
+    "LogError",
+    "Part",
+    "Record",
+    "Unreadable",
+    "logs_in",
+    "parts_of",
+    "parts_of_stream",
+    "records_in",
+    "records_of",
+]
+
+MAX_LINE: Final = 20_000_000
+"""Bytes of one line; a longer one can't be read."""
+
+PART_SIZE: Final = 4_000_000
+"""Bytes of lines in a part, at least, unless the log ends."""
+
+_STANDARD_INPUT = "-"
+_CHUNK = 1 << 18
+_GZIP, _ZSTD, _PARQUET, _SQLITE = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1", b"SQLite format 3\0"
+_PEEKED = len(_SQLITE)
+_GZIP_STEP, _ZSTD_STEP = 1 << 14, 1 << 10
+"""Bytes that are decompressed at once; they become 16 and 32 MB at the most."""
+
+_ROWS = 1_000
+
+
+class LogError(ValueError):
+    """Says why a log can't be read at all, and what to do."""
+
+
+class Unreadable(NamedTuple):
+    """A part of a log that can't be read.
+
+    Attributes:
+        line: its number, from 1; 0 for the log as a whole.
+        reason: why.
+    """
+
+    line: int
+    reason: str
+
+
+class Record(NamedTuple):
+    """One value of a log.
+
+    Attributes:
+        line: its number, from 1, or that of the row; 0 if the log is one value.
+        size: bytes of its text, or 0 if it has none.
+        value: JSON values, or an `Unreadable`.
+    """
+
+    line: int
+    size: int
+    value: Any
+
+
+class Part(NamedTuple):
+    """A piece of a log that is read by itself, on any machine that has the file.
+
+    Attributes:
+        log: what the file is called: its path as it was given, or `-`.
+        kind: how it is read.
+        size: bytes of the file that it stands for, for a progress bar.
+        first: the number of its first line, or of its row group.
+        start: the first byte in the file.
+        end: the byte behind the last one.
+        data: the bytes themselves where the file can't be read from the middle.
+        reason: why it can't be read.
+        path: of the file, from the root.
+    """
+
+    log: str
+    kind: Literal["lines", "value", "parquet", "store", "unreadable"]
+    size: int
+    first: int = 1
+    start: int = 0
+    end: int = 0
+    data: bytes | None = None
+    reason: str = ""
+    path: str = ""
+
+    def place(self, line: int) -> str:
+        """Return where a record is, such as `calls.jsonl:3`."""
+        return f"{self.log}:{line}" if line else self.log
+
+
+# --- which files ---------------------------------------------------------------------------------
+
+
+def logs_in(patterns: Iterable[str]) -> list[str]:
+    """Return the paths of files, those of a pattern such as `logs/**/*.jsonl.gz` in alphabetical order.
+
+    Raises:
+        LogError: no file is found for a pattern.
+    """
+    found: list[str] = []
+    for pattern in patterns:
+        if pattern == _STANDARD_INPUT or Path(pattern).exists() or not glob.has_magic(pattern):
+            found.append(pattern)
+            continue
+        names = glob.iglob(pattern, recursive=True)  # noqa: PTH207  # `Path.glob` takes no absolute pattern
+        files = sorted(each for each in names if Path(each).is_file())
+        if not files:
+            message = f"no file is like {pattern}"
+            raise LogError(message)
+        found += files
+    return found
+
+
+def parts_of(log: str) -> Iterator[Part]:
+    """Cut a log into parts.
+
+    Args:
+        log: the path of a file, or `-` for standard input.
+
+    Yields:
+        The parts in order: together they are the whole log, and no record is in two of them.
+
+    Raises:
+        LogError: the file can't be opened, or a library that reads it isn't installed.
+    """
+    if log == _STANDARD_INPUT:
+        yield from parts_of_stream(sys.stdin.buffer, log)
+        return
+    try:
+        stream = Path(log).open("rb")  # noqa: SIM115  # closed below
+    except OSError as error:
+        message = f"{log} can't be read: {error.strerror}"
+        raise LogError(message) from None
+    path = str(Path(log).absolute())  # other processes may be in another folder
+    with stream:
+        for part in _parts_of_file(stream, log):
+            yield part._replace(path=path)
+
+
+def _parts_of_file(stream: Any, log: str) -> Iterator[Part]:
+    try:
+        begin = stream.peek(_PEEKED)[:_PEEKED]
+    except OSError as error:
+        message = f"{log} can't be read: {error.strerror}"
+        raise LogError(message) from None
+    if begin.startswith(_PARQUET):
+        yield from _row_groups(log)
+    elif begin == _SQLITE:
+        yield Part(log, "store", Path(log).stat().st_size)
+    else:
+        yield from parts_of_stream(stream, log)
+
+
+def parts_of_stream(stream: Any, log: str) -> Iterator[Part]:
+    """Cut a stream into parts.
+
+    Args:
+        stream: of bytes that can be peeked at.
+        log: what it is called; a plain file that isn't standard input is read from the disk again.
+
+    Raises:
+        LogError: it is compressed with zstd, and no library for that is installed.
+    """
+    begin = stream.peek(len(_ZSTD))[: len(_ZSTD)]
+    if begin.startswith(_GZIP):
+        chunks = _decompressed(stream, lambda: zlib.decompressobj(wbits=31), _GZIP_STEP)
+    elif begin == _ZSTD:
+        chunks = _decompressed(stream, _zstd_decoder(), _ZSTD_STEP)
+    else:
+        chunks = iter(lambda: stream.read(_CHUNK), b"")
+        if log != _STANDARD_INPUT and stream.seekable():
+            for part in _cut(chunks, log, stream.tell):
+                yield part._replace(data=None)
+            return
+    yield from _cut(chunks, log, stream.tell if log != _STANDARD_INPUT else lambda: 0)
+
+
+class _Lines(NamedTuple):
+    """Whole lines of a stream.
+
+    Attributes:
+        first: number of the first one.
+        start: where it begins in the stream.
+        end: where the last one ends.
+        data: their bytes; of a line that is too long only the beginning.
+    """
+
+    first: int
+    start: int
+    end: int
+    data: bytes
+
+
+class _Cutter:
+    """Cuts a stream of bytes into pieces of whole lines."""
+
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self._chunks = chunks
+        self._buffer = bytearray()
+        self._number, self._start, self._read = 1, 0, 0
+
+    @property
+    def next_line(self) -> int:
+        """The number of the line that isn't read yet."""
+        return self._number
+
+    def pieces(self) -> Iterator[_Lines]:
+        """Yield pieces of `PART_SIZE` bytes or more; the last one may be smaller.
+
+        Raises:
+            OSError: what the stream raises, after the whole lines that came before.
+            EOFError: the same.
+            ValueError: the same.
+        """
+        last, is_skipping = 0, False
+        for chunk in self._chunks:
+            self._read += len(chunk)
+            rest = chunk
+            if is_skipping:
+                found = chunk.find(b"\n")
+                if found < 0:
+                    continue
+                rest, is_skipping = chunk[found:], False
+            found = rest.rfind(b"\n")
+            if found >= 0:
+                last = len(self._buffer) + found + 1
+            self._buffer += rest
+            if last and len(self._buffer) >= PART_SIZE:
+                yield self._taken(last)
+                last = 0
+            if not last and len(self._buffer) > MAX_LINE:
+                del self._buffer[MAX_LINE + 1 :]
+                is_skipping = True
+        if self._buffer:
+            yield self._taken(len(self._buffer))
+
+    def whole_lines(self) -> _Lines | None:
+        """Return the lines that were complete before an error, if there are any."""
+        end = self._buffer.rfind(b"\n") + 1
+        return self._taken(end) if end else None
+
+    def _taken(self, size: int) -> _Lines:
+        data = bytes(self._buffer[:size])
+        del self._buffer[:size]
+        # Not by `size`: of a line that is too long, less is kept than was read.
+        end = self._read - len(self._buffer)
+        piece = _Lines(self._number, self._start, end, data)
+        self._number += data.count(b"\n")
+        self._start = end
+        return piece
+
+
+def _cut(chunks: Iterable[bytes], log: str, tell: Callable[[], int]) -> Iterator[Part]:
+    cutter, done = _Cutter(chunks), 0
+    pieces = cutter.pieces()
+    reason = ""
+    try:
+        for piece in pieces:
+            size, done = tell() - done, tell()
+            if piece.first == 1 and _begins_value(piece.data):
+                yield _whole(piece, pieces, log, size)
+                return
+            yield Part(log, "lines", size, piece.first, piece.start, piece.end, piece.data)
+    except (EOFError, OSError, ValueError) as error:
+        reason = str(error) or type(error).__name__
+    if reason:
+        left = cutter.whole_lines()
+        if left is not None:
+            yield Part(log, "lines", 0, left.first, left.start, left.end, left.data)
+        what = f"the file ends, or is broken, here: {reason}"
+        yield Part(log, "unreadable", 0, cutter.next_line, reason=what)
+
+
+def _begins_value(data: bytes) -> bool:
+    """Return whether the first line is only the beginning of a value."""
+    return data[: data.find(b"\n") + 1].strip() in {b"[", b"{"}
+
+
+def _whole(piece: _Lines, others: Iterator[_Lines], log: str, size: int) -> Part:
+    """Return the part of a log that is one value."""
+    data = bytearray(piece.data)
+    end = piece.end
+    for other in others:
+        data += other.data
+        end = other.end
+        if len(data) > MAX_LINE:
+            what = f"it is one value of more than {MAX_LINE:,} bytes: write one value in each line"
+            return Part(log, "unreadable", size, 0, reason=what)
+    return Part(log, "value", size, 0, 0, end, bytes(data))
+
+
+def _decompressed(stream: BinaryIO, new: Callable[[], Any], step: int) -> Iterator[bytes]:
+    """Yield what a compressed stream holds, all of it up to the place where it ends or is broken.
+
+    Args:
+        stream: one frame (or member) or several.
+        new: makes what decompresses one of them.
+        step: bytes to decompress at once.
+
+    Raises:
+        EOFError: it ends in the middle of a frame.
+    """
+    decoder: Any = None
+    while data := stream.read(step):
+        while data:
+            if decoder is None:
+                data = data.lstrip(b"\0")  # gzip allows padding
+                if not data:
+                    break
+                decoder = new()
+            yield _step(decoder, data)
+            data = decoder.unused_data if decoder.eof else b""  # the next frame
+            decoder = None if decoder.eof else decoder
+    if decoder is not None:
+        message = "compressed data end too early"
+        raise EOFError(message)
+
+
+def _step(decoder: Any, data: bytes) -> bytes:
+    try:
+        found: bytes = decoder.decompress(data)
+    except Exception as error:  # noqa: BLE001  # each library has an error of its own
+        message = f"compressed data are broken: {error}"
+        raise ValueError(message) from None
+    return found
+
+
+def _zstd_decoder() -> Callable[[], Any]:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+
+        return zstd.ZstdDecompressor
+    try:
+        import zstandard
+    except ImportError:
+        message = "to read zstd, install the extra: pip install 'operator-schema[zstd]'"
+        raise LogError(message) from None
+    return lambda: zstandard.ZstdDecompressor().decompressobj()
+
+
+def _parquet_file(log: str) -> Any:
+    try:
+        parquet: Any = import_module("pyarrow.parquet")
+    except ImportError:
+        message = "to read Parquet, install the extra: pip install 'operator-schema[arrow]'"
+        raise LogError(message) from None
+    try:
+        return parquet.ParquetFile(log)
+    except (OSError, ValueError) as error:
+        raise _BrokenFileError(str(error)) from None
+
+
+class _BrokenFileError(Exception):
+    """Says what is wrong with a file that isn't read line by line."""
+
+
+def _row_groups(log: str) -> Iterator[Part]:
+    try:
+        with _parquet_file(log) as file:
+            sizes = [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)]
+            total = max(1, sum(sizes))
+    except _BrokenFileError as error:
+        yield Part(log, "unreadable", 0, 0, reason=f"it isn't a Parquet file that can be read: {error}")
+        return
+    whole, first = Path(log).stat().st_size, 1
+    for number, rows in enumerate(sizes):
+        yield Part(log, "parquet", whole * rows // total, first, number, number + 1)
+        first += rows
+
+
+# --- the records of a part -----------------------------------------------------------------------
+
+
+def records_of(part: Part) -> Iterator[Record]:
+    """Yield the records of a part in order.
+
+    Raises:
+        LogError: a library that reads it isn't installed.
+    """
+    match part.kind:
+        case "lines":
+            yield from _line_records(part)
+        case "value":
+            found = _record(_data_of(part), 0)
+            for value in found if is_array(found) else [found]:
+                yield Record(0, 0, value)
+        case "parquet":
+            yield from _rows(part)
+        case "store":
+            yield from _stored(part)
+        case "unreadable":
+            yield Record(part.first, 0, Unreadable(part.first, part.reason))
+
+
+def records_in(stream: Any) -> Iterator[Any]:
+    """Yield the values of a log: one in each line, or one in the whole log.
+
+    Args:
+        stream: of bytes that can be peeked at, compressed with gzip or zstd or not.
+
+    Yields:
+        JSON values, and an `Unreadable` for each line that is none.
+    """
+    for part in parts_of_stream(stream, _STANDARD_INPUT):
+        for record in records_of(part):
+            yield record.value
+
+
+def _data_of(part: Part) -> bytes:
+    if part.data is not None:
+        return part.data
+    with Path(part.path).open("rb") as stream:
+        stream.seek(part.start)
+        return stream.read(part.end - part.start)
+
+
+def _line_records(part: Part) -> Iterator[Record]:
+    if part.data is not None:
+        yield from _lines(io.BytesIO(part.data), part.first, len(part.data))
+        return
+    try:
+        with Path(part.path).open("rb") as stream:
+            stream.seek(part.start)
+            yield from _lines(stream, part.first, part.end - part.start)
+    except OSError as error:
+        what = f"the {part.end - part.start:,} bytes from here on can't be read: {error.strerror}"
+        yield Record(part.first, 0, Unreadable(part.first, what))
+
+
+def _lines(stream: BinaryIO, number: int, left: int) -> Iterator[Record]:
+    while left > 0:
+        line = stream.readline(min(left, MAX_LINE + 1))
+        if not line:
+            what = f"the file has become shorter by {left:,} bytes since it was opened"
+            yield Record(number, 0, Unreadable(number, what))
+            return
+        left -= len(line)
+        size = len(line)
+        if size > MAX_LINE:
+            while left > 0 and not line.endswith(b"\n"):
+                line = stream.readline(min(left, _CHUNK))
+                left -= len(line) or left
+            yield Record(number, 0, Unreadable(number, f"it is longer than {MAX_LINE:,} bytes"))
+        elif not line.isspace():
+            yield Record(number, size, _record(line, number))
+        number += 1
+
+
+def _record(text: bytes, number: int) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        return Unreadable(number, f"it isn't JSON: {error}")
+
+
+def _rows(part: Part) -> Iterator[Record]:
+    number = part.first
+    try:
+        with _parquet_file(part.path) as file:
+            for batch in file.iter_batches(_ROWS, row_groups=[part.start]):
+                for row in batch.to_pylist(maps_as_pydicts="lossy"):
+                    yield Record(number, 0, json_of(row))
+                    number += 1
+    except (_BrokenFileError, OSError) as error:
+        what = f"the rows from here on in this row group can't be read: {error}"
+        yield Record(number, 0, Unreadable(number, what))
+
+
+def json_of(value: Any) -> Any:
+    """Return a value of a column as JSON values; null in a struct means that a key isn't there."""
+    if is_object(value):
+        return {str(key): json_of(inner) for key, inner in value.items() if inner is not None}
+    if is_array(value):
+        return [json_of(inner) for inner in value]
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    from ..codec.codec import codec_of
+
+    try:
+        return codec_of(type(value)).encode(value)
+    except ValueError:
+        return str(value)
+
+
+def _stored(part: Part) -> Iterator[Record]:
+    from ..errors import StoreError
+    from ..rounds import stored_records
+
+    number = 0
+    try:
+        for number, value in enumerate(stored_records(part.path), 1):  # the last one is told
+            yield Record(number, 0, value)
+    except StoreError as error:
+        yield Record(number + 1, 0, Unreadable(number + 1, str(error)))
