@@ -37,7 +37,7 @@ LABELS: Final = {
     "removed": "the tool is gone",
     "closed": "unknown keys",
     "unknown": "the key",
-    "output": "form",
+    "output": "results",
     "min_length": "minimum length",
     "max_length": "maximum length",
     "not_one_of": "choices",
@@ -47,6 +47,9 @@ LABELS: Final = {
 _WITHOUT_SIDES: Final = frozenset({"added", "removed"})
 _WITNESS_LENGTH = 300
 _TEXT_LENGTH = 80
+_LONGEST_ESCAPE = 12
+"""Characters of JSON for one that isn't printable: two surrogates."""
+
 _SHOWN_BEFORE = 15
 
 
@@ -81,7 +84,7 @@ class Change(Value):
     def said(self) -> str:
         """What is different, on one line, without the name of the tool and the witness."""
         place = show_place(self.path)
-        sides = " in results" if self.side == "read" else ""
+        sides = " in results" if self.side == "read" and self.code != "output" else ""
         where = (
             f"{f': {place}' if place else ''}{sides}: {LABELS.get(self.code, self.code.replace('_', ' '))}"
         )
@@ -223,7 +226,7 @@ def _both_ways(
 def _told_as_wider(place: Narrowing) -> Narrowing:
     """Return a place with words for what fits now beside what did before."""
     is_more = place.code in ("type", "not_one_of") and place.before != "any value" != place.after
-    return place.replace(after=f"{place.after} too") if is_more else place
+    return place.replace(after=f"also {place.after}") if is_more else place
 
 
 def _narrower(
@@ -324,10 +327,16 @@ def _hints(old: ToolSnapshot, new: ToolSnapshot) -> Iterator[Change]:
 def _text(tool: str, path: tuple[str | int, ...], before: str, after: str) -> Change:
     start = _difference(before, after) if before and after else 0
     texts = [
-        quote(clip(f"{'…' if start else ''}{text[start:]}", _TEXT_LENGTH)) if text else "none"
+        _quoted(clip(f"{'…' if start else ''}{text[start:]}", _TEXT_LENGTH)) if text else "none"
         for text in (before, after)
     ]
     return Change(tool, "text", "send", "description", path, texts[0], texts[1])
+
+
+def _quoted(text: str) -> str:
+    """Return all of a text as a JSON string, with the short form of a line break."""
+    lines = [quote(line, len(line) * _LONGEST_ESCAPE + 2)[1:-1] for line in text.split("\n")]
+    return '"' + "\\n".join(lines) + '"'
 
 
 def _difference(before: str, after: str) -> int:
