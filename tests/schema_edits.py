@@ -438,8 +438,8 @@ class Documents:
 
     def _object_value(self, schema: dict[str, Any], depth: int) -> dict[str, Any]:
         named = schema.get("properties", {})
-        for key in schema.get("dependentSchemas", {}):
-            named = {**schema["dependentSchemas"][key]["properties"], **named}
+        for asked in schema.get("dependentSchemas", {}).values():
+            named = {**(asked.get("properties", {}) if isinstance(asked, dict) else {}), **named}
         rest = schema.get("additionalProperties", schema.get("unevaluatedProperties"))
         found = {
             name: self.value(inner, depth - 1)

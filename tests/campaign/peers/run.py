@@ -89,8 +89,12 @@ class Peer:
         process = self.process
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write(json.dumps([old, new]) + "\n")
-        process.stdin.flush()
+        try:
+            process.stdin.write(json.dumps([old, new]) + "\n")
+            process.stdin.flush()
+        except BrokenPipeError:  # it ended after its last answer
+            self.end()
+            return None
         ready, _, _ = select.select([process.stdout], [], [], PATIENCE)
         line = process.stdout.readline() if ready else ""
         if not line:
