@@ -264,9 +264,9 @@ class _Search:
     def _types(self, part: Part) -> frozenset[str]:
         """Return the types that a value may have of which a part is true."""
         if part.keyword == "type":
-            said = part.argument if is_array(part.argument) else [part.argument]
-            names = frozenset(said) | ({"integer"} if "number" in said else set())
-            return names & EVERY_TYPE if part.is_met else EVERY_TYPE - names
+            said: list[Any] = part.argument if is_array(part.argument) else [part.argument]
+            names = {*said, "integer"} if "number" in said else {*said}
+            return EVERY_TYPE & names if part.is_met else EVERY_TYPE - names
         if part.keyword in (PRESENT_KEY, ABSENT_KEY):
             return frozenset({"object"})
         if part.keyword == NO_OBJECT:

@@ -220,7 +220,7 @@ def _both_ways(
     if same_text(old) == same_text(new):
         return (), ()
     before, after = (Judged(schema, is_arguments=True) for schema in (old, new))
-    return narrowings_of(before, after), narrowings_of(after, before)
+    return narrowings_of(before, after), narrowings_of(after, before, is_all=False)
 
 
 def _told_as_wider(place: Narrowing) -> Narrowing:

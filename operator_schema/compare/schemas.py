@@ -106,17 +106,29 @@ def narrowings(
     return narrowings_of(before, after)
 
 
-def narrowings_of(before: Judged, after: Judged) -> tuple[Narrowing, ...]:
-    """List the places as `narrowings` does, of documents that are read already."""
+def narrowings_of(before: Judged, after: Judged, *, is_all: bool = True) -> tuple[Narrowing, ...]:
+    """List the places as `narrowings` does, of documents that are read already.
+
+    Args:
+        before: the old document.
+        after: the new one.
+        is_all: whether each place counts. Otherwise less is tried for places beside one that is breaking, and
+            nothing where there seem to be none.
+    """
     found = _narrowings(before, after)
-    if all(each.verdict != "undecided" for each in found):
+    # What no graph holds is looked at in two ways: nothing may be proven wrongly.
+    is_open = is_all and bool(after.codec.beyond) and not found
+    is_undecided = [each.verdict == "undecided" for each in found]
+    if not is_open and not (any(is_undecided) if is_all else found and all(is_undecided)):
         return found
     shown: list[Any] = []
-    if all(each.verdict == "undecided" for each in found):
+    if all(is_undecided):
         value = difference(before.schema, after.schema, is_object_only=before.is_arguments)
         if value is NO_VALUE_EXISTS:
             return ()
         shown += [] if value is UNDECIDED else [value]
+    if shown and all(each.code == "format" for each in found):
+        found = (*found, Narrowing((), "schema", "a value fits", "it doesn't fit", "undecided", NO_VALUE))
     if all(each.verdict != "undecided" or each.code == "format" for each in found):
         return found
     return tuple(_refuted(found, before, after, shown))

@@ -155,6 +155,15 @@ def test_what_nothing_proves_is_undecided(after):
     assert (found.verdict, found.witness) == ("undecided", NO_VALUE)
 
 
+def test_an_alternative_of_which_only_a_part_is_read_takes_no_value_of_another_type():
+    array = {"type": "array"}
+    old = arguments(a={"anyOf": [array, {"type": "null"}]})
+    new = arguments(a={"anyOf": [array, {"type": "boolean", "allOf": [NUMBER, {"minimum": 0}]}]})
+    found = narrowings(old, new)
+    assert {each.verdict for each in found} == {"breaking"}
+    assert all(flips(old, new, each.witness) for each in found)
+
+
 def test_what_no_graph_holds_is_proven_where_it_stands_unchanged():
     a = {"type": "array", "items": TEXT, "uniqueItems": True}
     assert narrowings(arguments(a=a, b=INTEGER), arguments(a=a, b=NUMBER)) == ()
