@@ -295,7 +295,10 @@ def main() -> None:
     lines = (HERE / "requirements.txt").read_text().split()
     versions = dict(line.split("==") for line in lines)
     versions.update(json.loads((HERE / "package.json").read_text())["dependencies"])
-    rows = [counted(name, command, known) for name, command in commands(given.python, given.modules).items()]
+    rows = [
+        counted(name, command, known)
+        for name, command in commands(given.python, str(Path(given.modules).resolve())).items()
+    ]
     text = table(rows, known, versions)
     print(text)
     print(f"jsonschema {version('jsonschema')} judged", file=sys.stderr)
