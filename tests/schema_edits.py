@@ -16,7 +16,7 @@ except ModuleNotFoundError:  # it has compiled parts
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 CHOICES = ("a", "b", "c", 1, 2, True, None, "ab")
 OTHERS = ("a", "zz", "", 0, 1, -5, 2.5, 100, True, False, None, [], {}, ["a"], {"p": 1})
@@ -50,6 +50,10 @@ class Documents:
 
     def is_likely(self, share: float) -> bool:
         return self.chance.random() < share
+
+    def pick(self, choices: Sequence[Any]) -> Any:
+        """Choose one, as `Random.choice` does in more time; drawing values takes most of a campaign."""
+        return choices[int(self.chance.random() * len(choices))]
 
     # --- documents -------------------------------------------------------------------------------
 
@@ -383,16 +387,16 @@ class Documents:
     def value(self, schema: Any, depth: int = 4) -> Any:
         """Make a value that mostly fits a schema of the document at hand."""
         if not isinstance(schema, dict) or self.is_likely(0.06) or depth < 0:
-            return self.chance.choice(OTHERS)
+            return self.pick(OTHERS)
         if "$ref" in schema:
             return self.value(self._referred(schema["$ref"]), depth - 1)
         if "enum" in schema or "const" in schema:
-            return self.chance.choice(schema["enum"]) if "enum" in schema else schema["const"]
+            return self.pick(schema["enum"]) if "enum" in schema else schema["const"]
         other = self._other(schema)
         if other is not None:
             return self.value(other, depth - 1)
         kind = schema.get("type") or kind_of(schema)
-        kind = self.chance.choice(kind) if isinstance(kind, list) else kind
+        kind = self.pick(kind) if isinstance(kind, list) else kind
         if kind == "array":
             return self._array_value(schema, depth)
         if kind == "object":
@@ -411,7 +415,7 @@ class Documents:
             return joined(schema["allOf"])
         for name in ("anyOf", "oneOf", "allOf"):
             if name in schema and ("type" not in schema or self.is_likely(0.3)):
-                return self.chance.choice(schema[name])
+                return self.pick(schema[name])
         for name in ("not", "if", "then", "else"):
             if name in schema and self.is_likely(0.15):
                 return schema[name]
@@ -428,14 +432,14 @@ class Documents:
 
     def _scalar_value(self, kind: str | None) -> Any:
         if kind == "string":
-            return "".join(self.chance.choices("abz1", k=self.chance.choice([0, 1, 2, 3, 4, 5, 6, 8])))
+            return "".join(self.chance.choices("abz1", k=self.pick([0, 1, 2, 3, 4, 5, 6, 8])))
         known = {"integer": INTEGERS, "number": NUMBERS, "boolean": (True, False), "null": (None,)}
-        return self.chance.choice(known.get(str(kind), OTHERS))
+        return self.pick(known.get(str(kind), OTHERS))
 
     def _object_value(self, schema: dict[str, Any], depth: int) -> dict[str, Any]:
         named = schema.get("properties", {})
-        for key in schema.get("dependentSchemas", {}):
-            named = {**schema["dependentSchemas"][key]["properties"], **named}
+        for asked in schema.get("dependentSchemas", {}).values():
+            named = {**(asked.get("properties", {}) if isinstance(asked, dict) else {}), **named}
         rest = schema.get("additionalProperties", schema.get("unevaluatedProperties"))
         found = {
             name: self.value(inner, depth - 1)
@@ -446,7 +450,7 @@ class Documents:
             inside = [rest if rest is not None else {}, *schema.get("patternProperties", {}).values()]
             keys = ["k", "p", "zz", *named] if self.is_likely(0.1) else ["k", "p", "zz"]
             for name in self.chance.sample(keys, self.chance.randrange(3)):
-                found.setdefault(name, self.value(self.chance.choice(inside), depth - 1))
+                found.setdefault(name, self.value(self.pick(inside), depth - 1))
         elif self.is_likely(0.1):
             found["unknown"] = 1
         return found

@@ -9,7 +9,7 @@ from ..json_values import is_object, to_json_text
 from ..message_text import clip, excerpt, quote
 from ..schema.value_check import same_text
 from .containment import ABSENT, show_place
-from .schemas import NO_VALUE, narrowings
+from .schemas import NO_VALUE, Judged, narrowings, narrowings_of
 from .snapshot import Snapshot, ToolSnapshot, snapshot_of
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ LABELS: Final = {
     "removed": "the tool is gone",
     "closed": "unknown keys",
     "unknown": "the key",
-    "output": "form",
+    "output": "results",
     "min_length": "minimum length",
     "max_length": "maximum length",
     "not_one_of": "choices",
@@ -47,6 +47,9 @@ LABELS: Final = {
 _WITHOUT_SIDES: Final = frozenset({"added", "removed"})
 _WITNESS_LENGTH = 300
 _TEXT_LENGTH = 80
+_LONGEST_ESCAPE = 12
+"""Characters of JSON for one that isn't printable: two surrogates."""
+
 _SHOWN_BEFORE = 15
 
 
@@ -81,7 +84,7 @@ class Change(Value):
     def said(self) -> str:
         """What is different, on one line, without the name of the tool and the witness."""
         place = show_place(self.path)
-        sides = " in results" if self.side == "read" else ""
+        sides = " in results" if self.side == "read" and self.code != "output" else ""
         where = (
             f"{f': {place}' if place else ''}{sides}: {LABELS.get(self.code, self.code.replace('_', ' '))}"
         )
@@ -198,10 +201,10 @@ def _of_tool(old: ToolSnapshot, new: ToolSnapshot) -> Iterator[Change]:
 
 def _sent(old: ToolSnapshot, new: ToolSnapshot) -> Iterator[Change]:
     renamed = _renamed_keys(old.input_schema, new.input_schema)
-    narrower = narrowings(old.input_schema, new.input_schema)
+    narrower, wider = _both_ways(old.input_schema, new.input_schema)
     for place in narrower:
         yield _narrower(old.name, "send", place, renamed)
-    for place in map(_turned, narrowings(new.input_schema, old.input_schema)):
+    for place in map(_turned, wider):
         # What went altogether is told of as ignored.
         if place.verdict != "undecided" and not (place.code == "required" and place.after == ABSENT):
             yield Change(old.name, "wider", "send", *_facts(_told_as_wider(place)))
@@ -210,10 +213,20 @@ def _sent(old: ToolSnapshot, new: ToolSnapshot) -> Iterator[Change]:
     yield from _defaults(old.name, old.input_schema, new.input_schema, ())
 
 
+def _both_ways(
+    old: Mapping[str, Any], new: Mapping[str, Any]
+) -> tuple[tuple[Narrowing, ...], tuple[Narrowing, ...]]:
+    """Return what is narrower in the new schema of arguments, and what is narrower in the old one."""
+    if same_text(old) == same_text(new):
+        return (), ()
+    before, after = (Judged(schema, is_arguments=True) for schema in (old, new))
+    return narrowings_of(before, after), narrowings_of(after, before, is_all=False)
+
+
 def _told_as_wider(place: Narrowing) -> Narrowing:
     """Return a place with words for what fits now beside what did before."""
     is_more = place.code in ("type", "not_one_of") and place.before != "any value" != place.after
-    return place.replace(after=f"{place.after} too") if is_more else place
+    return place.replace(after=f"also {place.after}") if is_more else place
 
 
 def _narrower(
@@ -314,10 +327,16 @@ def _hints(old: ToolSnapshot, new: ToolSnapshot) -> Iterator[Change]:
 def _text(tool: str, path: tuple[str | int, ...], before: str, after: str) -> Change:
     start = _difference(before, after) if before and after else 0
     texts = [
-        quote(clip(f"{'…' if start else ''}{text[start:]}", _TEXT_LENGTH)) if text else "none"
+        _quoted(clip(f"{'…' if start else ''}{text[start:]}", _TEXT_LENGTH)) if text else "none"
         for text in (before, after)
     ]
     return Change(tool, "text", "send", "description", path, texts[0], texts[1])
+
+
+def _quoted(text: str) -> str:
+    """Return all of a text as a JSON string, with the short form of a line break."""
+    lines = [quote(line, len(line) * _LONGEST_ESCAPE + 2)[1:-1] for line in text.split("\n")]
+    return '"' + "\\n".join(lines) + '"'
 
 
 def _difference(before: str, after: str) -> int:

@@ -225,7 +225,7 @@ class _Walk:
 
     def _is_noted(self, schema: Any, where: str) -> bool:
         for _ in range(_MOST_IMPOSED):
-            if where in self.by_place:
+            if any(place == where or place.startswith(f"{where}/") for place in self.by_place):
                 return True
             found = (
                 resolve_pointer(self.new, schema["$ref"]) if is_object(schema) and "$ref" in schema else None

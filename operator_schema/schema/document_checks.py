@@ -506,6 +506,14 @@ class Judge:
             run.found.append(TOO_DEEP)
         return run.found
 
+    def fits(self, schema: Any, value: object) -> Verdict:
+        """Return whether a value fits a schema of the document; None if that isn't known."""
+        run = Run(self._rules, is_tracking=self._is_tracking)
+        try:
+            return run.fits(schema, value)
+        except (TooMuch, RecursionError):
+            return None
+
     # --- reading ---------------------------------------------------------------------------------
 
     def _read_all(self) -> None:

@@ -225,7 +225,7 @@ def test_a_server_is_asked(desk):
     # The protocol has no word for `confirm`, and describes no results that are texts.
     assert [line for line in done.stdout.splitlines() if line.startswith("  ")] == [
         "  refund: confirm: not stated → true",
-        "  refund in results: form: not described → described",
+        "  refund: results: not described → described",
     ]
     command = [*program, "snapshot", "mcp:no-such-program-here"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -66,7 +66,7 @@ def test_every_change_is_told_in_its_words(comparison):
     assert [f"{change.level} {change}" for change in comparison.changes] == [
         "breaking count: renamed: count → count_items",
         "breaking pay: currency: required: not there → required",
-        "breaking search: [0] in results: type: string → integer too",
+        "breaking search: [0] in results: type: string → also integer",
         "breaking search: limit: minimum: integer → integer (≥ 1)",
         'breaking search: text: renamed: called "query" → required',
         "meaning pay: confirm: true → not stated",
@@ -74,7 +74,7 @@ def test_every_change_is_told_in_its_words(comparison):
         'meaning search: query: ignored: an argument → ignored, in favour of "text"',
         'text search: description: "Search." → "Search for a text."',
         "wider search: deep: new key: ignored as unknown → boolean",
-        'wider search: kind: choices: "a" | "b" → "c" too',
+        'wider search: kind: choices: "a" | "b" → also "c"',
     ]
 
 

@@ -144,7 +144,7 @@ def test_a_witness_shows_one_thing():
 @pytest.mark.parametrize(
     "after",
     [
-        {"not": {"minLength": 500}},
+        {"not": {"minLength": 50_000}},
         {**TEXT, "format": "date"},
         {"$ref": "https://example.com/x.json"},
     ],
@@ -153,6 +153,15 @@ def test_a_witness_shows_one_thing():
 def test_what_nothing_proves_is_undecided(after):
     (found,) = narrowings(arguments(a=TEXT), arguments(a=after))
     assert (found.verdict, found.witness) == ("undecided", NO_VALUE)
+
+
+def test_an_alternative_of_which_only_a_part_is_read_takes_no_value_of_another_type():
+    array = {"type": "array"}
+    old = arguments(a={"anyOf": [array, {"type": "null"}]})
+    new = arguments(a={"anyOf": [array, {"type": "boolean", "allOf": [NUMBER, {"minimum": 0}]}]})
+    found = narrowings(old, new)
+    assert {each.verdict for each in found} == {"breaking"}
+    assert all(flips(old, new, each.witness) for each in found)
 
 
 def test_what_no_graph_holds_is_proven_where_it_stands_unchanged():

@@ -89,8 +89,12 @@ class Peer:
         process = self.process
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write(json.dumps([old, new]) + "\n")
-        process.stdin.flush()
+        try:
+            process.stdin.write(json.dumps([old, new]) + "\n")
+            process.stdin.flush()
+        except BrokenPipeError:  # it ended after its last answer
+            self.end()
+            return None
         ready, _, _ = select.select([process.stdout], [], [], PATIENCE)
         line = process.stdout.readline() if ready else ""
         if not line:
@@ -291,7 +295,10 @@ def main() -> None:
     lines = (HERE / "requirements.txt").read_text().split()
     versions = dict(line.split("==") for line in lines)
     versions.update(json.loads((HERE / "package.json").read_text())["dependencies"])
-    rows = [counted(name, command, known) for name, command in commands(given.python, given.modules).items()]
+    rows = [
+        counted(name, command, known)
+        for name, command in commands(given.python, str(Path(given.modules).resolve())).items()
+    ]
     text = table(rows, known, versions)
     print(text)
     print(f"jsonschema {version('jsonschema')} judged", file=sys.stderr)
