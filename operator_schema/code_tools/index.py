@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections import Counter
 from fnmatch import fnmatchcase
@@ -561,9 +560,14 @@ def _targets(file: SourceFile) -> set[str]:
     return found
 
 
-_WORD = re.compile(rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*")
+_ONLY_WORDS = bytes(
+    [byte if byte >= 0x80 or chr(byte).isalnum() or byte == ord("_") else ord(" ") for byte in range(256)]
+)
 
 
 def words_in(source: bytes) -> str:
-    """Return each word of a file once, with a line break before and after each."""
-    return b"\n".join([b"", *dict.fromkeys(_WORD.findall(source)), b""]).decode(errors="replace")
+    """Return each word of a file once, with a line break before and after each; a number is no word."""
+    # Many times faster than a search by an expression.
+    found = dict.fromkeys(source.translate(_ONLY_WORDS).split())
+    words = [word for word in found if not word[:1].isdigit()]
+    return b"\n".join([b"", *words, b""]).decode(errors="replace")
