@@ -11,18 +11,18 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import CallError
-from .language import Declaration, Parsed, TooHardError, language_of, same_kinds
+from .language import IN_WORDS, Declaration, Parsed, TooHardError, language_of, same_kinds
 from .modules import Modules
 from .name_patterns import NameTable, Pattern, lines_of
 from .source_files import Content, FileKey, Skipped, Tree, key_of, read_source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, KeysView, Sequence
 
     from .index_cache import IndexCache
     from .language import Kind
 
-__all__ = ["Found", "Index", "SourceFile", "full_name", "words_in"]
+__all__ = ["Found", "Index", "SourceFile", "full_name", "is_at", "words_in"]
 
 
 _BATCH = 100
@@ -191,6 +191,10 @@ class Index:
         """List the files that import something under a name, the likeliest first."""
         found = [file for path in self._by_import.get(name, ()) if (file := self._files.get(path))]
         return sorted(found, key=lambda file: (file.is_aside, file.path.count("/"), file.path))
+
+    def importing(self, name: str) -> KeysView[str]:
+        """Return the paths of the files that import something under a name."""
+        return self._by_import.get(name, {}).keys()
 
     def beside(self, file: SourceFile) -> list[SourceFile]:
         """List the files that share their declarations with a file, itself first."""
@@ -560,9 +564,7 @@ def _targets(file: SourceFile) -> set[str]:
     return found
 
 
-_ONLY_WORDS = bytes(
-    [byte if byte >= 0x80 or chr(byte).isalnum() or byte == ord("_") else ord(" ") for byte in range(256)]
-)
+_ONLY_WORDS = bytes([byte if is_in_word else ord(" ") for byte, is_in_word in enumerate(IN_WORDS)])
 
 
 def words_in(source: bytes) -> str:

@@ -21,6 +21,7 @@ __all__ = [
     "Context",
     "Declaration",
     "Field",
+    "IN_WORDS",
     "Import",
     "KINDS",
     "Kind",
@@ -45,6 +46,7 @@ __all__ = [
     "nodes_in",
     "one_item",
     "parse_tree",
+    "places_of",
     "position_in",
     "qualified",
     "same_kinds",
@@ -213,8 +215,11 @@ _SMALL = 1 << 12
 """Bytes of a text that never takes long: the parser gets it without a time limit."""
 
 _MOST_READ, _BYTES_A_READ = 1000, 1000
-"""How often the parser may ask for a text, and for how many bytes once more. It asks again where it has looked
-behind the end of the text, as for a string that is never closed; real code has it ask 13 times at most."""
+"""How often the parser may ask for a text, and for how many bytes once more.
+
+It asks again where it has looked behind the end of the text, as for a string that is never closed: at most
+13 times for any file of CPython, of Go's library and of Debian's headers of C.
+"""
 
 LONGEST_NAME = 300
 """Bytes of a dotted name that matter: without an end, the calls of a chain take the square of its text."""
@@ -669,3 +674,18 @@ def end_of_head(text: bytes) -> int:
         if level == 0:
             return place.end()
     return len(text)
+
+
+_NOT_ASCII = 0x80
+IN_WORDS = bytes([byte >= _NOT_ASCII or chr(byte).isalnum() or byte == ord("_") for byte in range(256)])
+"""For each byte, whether it may be a part of a word."""
+
+
+def places_of(word: bytes, source: bytes) -> Iterator[int]:
+    """Yield where a word begins; a search for the letters alone is many times faster than an expression."""
+    at, size, last = source.find(word), len(word), len(source)
+    while at >= 0:
+        end = at + size
+        if not ((at and IN_WORDS[source[at - 1]]) or (end < last and IN_WORDS[source[end]])):
+            yield at
+        at = source.find(word, at + 1)
