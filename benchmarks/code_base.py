@@ -117,6 +117,7 @@ def measured(folder: Path, bar: Progress) -> Iterator[str]:
         ("`inspect`", code.inspect, drawn),
         ("`inspect` of a name that isn't there", code.inspect, [f"{name}zq" for name in drawn]),
         ("`read_func`", code.read_func, functions),
+        ("`references`", code.references, drawn),
         ("`search` for a name", code.search, drawn),
         ("`search` for `abcd*`", code.search, [f"{name[:4]}*" for name in drawn]),
         ("`search` for `*abcd*`", code.search, [f"*{name[1:5]}*" for name in drawn]),

@@ -164,19 +164,10 @@ def inspected(sought: Sought, budget: Budget, *, outline: bool = False) -> Inspe
         result["others"] = others_shown(index, others, budget, "declarations")
     if value := language.value(source, declaration):
         result["value"] = budget.text(value, 0.5, "read the file")
-    methods = list(members_of(index, found)) if declaration.kind in _TYPES else []
-    is_told = False
-    if not outline:
-        outlined = language.bodies_inside and declaration.kind in _TYPES
-        text = _outline(source, found, methods) if outlined else whole_text(source, declaration)
-        result["definition"] = budget.text(text, 0.5, "ask for a member by its own name, or use read_func")
-        is_told = declaration.whole.start <= declaration.doc.start and result["definition"] == text
-    if declaration.doc.end and not is_told:
-        doc = doc_text(source, declaration)
-        result["doc"] = budget.text(doc.partition("\n\n")[0] if outline else doc, 0.4, "read the file")
-    bases = (
-        [one for one in Resolver(index).bases(found) if one is not None] if declaration.kind in _TYPES else []
-    )
+    is_type = declaration.kind in _TYPES
+    methods = list(members_of(index, found)) if is_type else []
+    _add_text(result, source, found, methods, budget, outline=outline)
+    bases = [one for one in Resolver(index).bases(found) if one is not None] if is_type else []
     if bases:
         result["bases"] = [
             budget.line(f"{one.declaration.qualified} {location(one)}") for one in bases[:_MOST_BASES]
@@ -185,6 +176,23 @@ def inspected(sought: Sought, budget: Budget, *, outline: bool = False) -> Inspe
     if sought.note or budget.note:
         result["note"] = " ".join(filter(None, [sought.note, budget.note]))
     return result
+
+
+def _add_text(
+    result: Inspection, source: bytes, found: Found, methods: list[Found], budget: Budget, *, outline: bool
+) -> None:
+    """Add the text of a declaration, and its comment if that isn't in the text."""
+    declaration, language = found.declaration, language_of(found.file.path)
+    assert language is not None  # noqa: S101  # the index holds nothing else
+    has_doc = False
+    if not outline:
+        outlined = language.bodies_inside and declaration.kind in _TYPES
+        text = _outline(source, found, methods) if outlined else whole_text(source, declaration)
+        result["definition"] = budget.text(text, 0.5, "ask for a member by its own name, or use read_func")
+        has_doc = declaration.whole.start <= declaration.doc.start and result["definition"] == text
+    if declaration.doc.end and not has_doc:
+        doc = doc_text(source, declaration)
+        result["doc"] = budget.text(doc.partition("\n\n")[0] if outline else doc, 0.4, "read the file")
 
 
 def _add_members(

@@ -1,28 +1,44 @@
-"""Declarations of C."""
+"""Declarations of C; what the preprocessor does is told by the text of a file alone."""
 
 from __future__ import annotations
 
 import posixpath
-from typing import TYPE_CHECKING
+import re
+from itertools import takewhile
+from typing import TYPE_CHECKING, NamedTuple
 
-from .brace_language import BraceLanguage, Member, Place, Reading, declared, members, start_of
-from .c_declarators import TYPES, is_constant, named, type_of, value_or_function
-from .c_preprocessor import TOKENS, looks_like_cpp, pieces, shifted, without_macros
-from .language import Import, Parsed, Wrapper, language_named, name_of, one_item, text_of
+from .brace_language import BraceLanguage, Member, Place, Reading, bases_in, declared, members, start_of
+from .language import (
+    LONGEST_NAME,
+    Import,
+    Parsed,
+    Wrapper,
+    language_named,
+    name_of,
+    one_item,
+    qualified,
+    text_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from tree_sitter import Node
 
-    from .language import Context, Kind
+    from .language import Context, Declaration, Kind, Span
 
-__all__ = ["CLanguage", "LANGUAGE"]
+__all__ = ["CLanguage", "LANGUAGE", "parts_of"]
 
 _STATEMENTS = frozenset({"declaration", "field_declaration", "function_definition", "type_definition"})
 _GROUPS = frozenset({"declaration_list", "linkage_specification", "ERROR"})
 _LARGE = 1 << 16
 """Bytes of a file that is read in pieces at once: one of these is nearly always broken somewhere."""
+_TOKENS = re.compile(
+    r"""//[^\n]* | /\*.*?(?:\*/|\Z) | \bR"(\w*)\(.*?(?:\)\1"|\Z) | "(?:\\.|[^"\\\n])*"? |
+        (?<![\da-fA-F])'(?:\\.|[^'\\\n])+'? | [\[\](){}]""",
+    re.DOTALL | re.VERBOSE,
+)
+"""Strings, characters and comments as a whole, and brackets."""
 
 
 class CLanguage(BraceLanguage):
@@ -32,7 +48,7 @@ class CLanguage(BraceLanguage):
     grammar = "tree_sitter_c"
     called_nodes = frozenset({"field_expression", "identifier", "qualified_identifier"})
     name_nodes = frozenset({"identifier", "type_identifier"})
-    tokens = TOKENS
+    tokens = _TOKENS
     wrappers: Mapping[Context, Wrapper] = {
         "file": Wrapper(),
         "function_body": Wrapper("void f(void) {\n", "\n}\n", one_item("function_definition")),
@@ -42,11 +58,11 @@ class CLanguage(BraceLanguage):
 
     def grammar_of(self, source: bytes) -> str:
         """Return the grammar of a text."""
-        return "tree_sitter_cpp" if looks_like_cpp(source) else self.grammar
+        return "tree_sitter_cpp" if _looks_like_cpp(source) else self.grammar
 
     def prepared(self, source: bytes) -> bytes:
         """Return a text of the same length without macros that the grammar can't read."""
-        return without_macros(source)
+        return _without_macros(source)
 
     def parse(self, source: bytes) -> Parsed:
         """Read the declarations and imports of a file; a large or broken one of C in pieces."""
@@ -58,8 +74,8 @@ class CLanguage(BraceLanguage):
         whole = None if len(source) > _LARGE else self.parse_prepared(grammar, text)
         if whole is not None and not whole.is_broken:
             return whole
-        parts = [(place, self.parse_prepared(grammar, piece)) for place, piece in pieces(text)]
-        found = tuple([shifted(one, place) for place, part in parts for one in part.declarations])
+        parts = [(place, self.parse_prepared(grammar, piece)) for place, piece in _pieces(text)]
+        found = tuple([_shifted(one, place) for place, part in parts for one in part.declarations])
         if whole is not None and len(found) < len(whole.declarations):
             return whole
         imports = tuple([one for _, part in parts for one in part.imports])
@@ -76,20 +92,20 @@ class CLanguage(BraceLanguage):
             return Reading(bodies=[(body if body is not None and is_list else node, place)])
         if kind == "enumerator":
             return Reading(members(node, self.members_in(node), "const", place))
-        if kind in TYPES:
-            return type_of(node, place)
+        if kind in _TYPES:
+            return _type_of(node, place)
         declarators = node.children_by_field_name("declarator") if kind in _STATEMENTS else []
-        found = [(one, *named(one)) for one in declarators]
+        found = [(one, *_named(one)) for one in declarators]
         made, first = node.child_by_field_name("type"), next((name for _, name, _ in found if name), None)
         inner = (
             Reading()
-            if made is None or made.type not in TYPES
-            else type_of(made, place, first, is_typedef=kind == "type_definition")
+            if made is None or made.type not in _TYPES
+            else _type_of(made, place, first, is_typedef=kind == "type_definition")
         )
         known = {one.name for one in inner.declarations}
-        value: Kind = "type" if kind == "type_definition" else "const" if is_constant(node) else "var"
+        value: Kind = "type" if kind == "type_definition" else "const" if _is_constant(node) else "var"
         each = [
-            value_or_function(node, one, place, value, is_function=is_function)
+            _value_or_function(node, one, place, value, is_function=is_function)
             for one, name, is_function in found
             if name is not None and text_of(name) not in known
         ]
@@ -112,7 +128,7 @@ class CLanguage(BraceLanguage):
             return [Member(name_of(node), node, None, node.child_by_field_name("value"))]
         kind, value = node.child_by_field_name("type"), node.child_by_field_name("default_value")
         each = node.children_by_field_name("declarator") if node.type == "field_declaration" else []
-        found = [named(one) for one in each]
+        found = [_named(one) for one in each]
         return [
             Member(text_of(name), name, kind, value)
             for name, is_function in found
@@ -126,7 +142,7 @@ class CLanguage(BraceLanguage):
             if node.type.endswith(("declaration", "for_range_loop"))
             else None
         )
-        each = [] if kind is None else [named(one)[0] for one in node.children_by_field_name("declarator")]
+        each = [] if kind is None else [_named(one)[0] for one in node.children_by_field_name("declarator")]
         return [Member(text_of(name), name, kind) for name in each if name is not None]
 
     def imports_in(self, node: Node) -> list[Import]:
@@ -147,3 +163,186 @@ class CLanguage(BraceLanguage):
 
 
 LANGUAGE = CLanguage()
+
+
+_TYPES: Mapping[str, Kind] = {
+    "class_specifier": "class",
+    "enum_specifier": "type",
+    "struct_specifier": "struct",
+    "union_specifier": "struct",
+}
+_DECLARATORS = re.compile(r"_declarator$")
+_CAST = re.compile(r"(^|::)\s*operator\s+\w")
+
+
+def _named(declarator: Node) -> tuple[Node | None, bool]:
+    """Return the node of the name in a declarator, and whether it is that of a function."""
+    node: Node | None = declarator
+    is_function = False
+    while node is not None and _DECLARATORS.search(node.type):
+        if node.type in {
+            "array_declarator",
+            "function_declarator",
+            "pointer_declarator",
+            "reference_declarator",
+        }:
+            is_function = node.type == "function_declarator"
+        inner = node.child_by_field_name("declarator")
+        node = inner if inner is not None or not node.named_children else node.named_children[-1]
+    return node, is_function or (node is not None and _CAST.search(text_of(node)) is not None)
+
+
+def parts_of(name: str) -> list[str]:
+    """Return the parts of a name between its `::`, without type arguments."""
+    before, operator, sign = name[-LONGEST_NAME:].partition("operator")
+    plain, count = before, 1
+    while count:
+        plain, count = re.subn(r"<[^<>]*>", "", plain)
+    parts = ["".join(part.split()) for part in plain.split("::")]
+    if operator and not sign[:1].isidentifier():
+        bare = "".join(sign.split())
+        shown = "()" if bare.startswith("()") else " ".join(sign.partition("(")[0].split())
+        return [*filter(None, parts[:-1]), f"operator {shown}" if shown[:1].isalpha() else f"operator{shown}"]
+    return [part for part in parts if part] or [name[-LONGEST_NAME:]]
+
+
+def _is_constant(node: Node) -> bool:
+    """Return whether what a statement declares is constant."""
+    before = takewhile(lambda part: not _DECLARATORS.search(part.type), node.named_children)
+    return any(part.type == "type_qualifier" and b"const" in (part.text or b"") for part in before)
+
+
+def _value_or_function(
+    node: Node, declarator: Node, place: Place, kind: Kind, *, is_function: bool
+) -> Declaration | None:
+    """Make the declaration of a declarator of a statement.
+
+    Args:
+        node: the statement.
+        declarator: of it.
+        place: where the statement stands.
+        kind: of it, if it is no function.
+        is_function: whether it is one.
+    """
+    name, _ = _named(declarator)
+    if name is None:
+        return None
+    *owners, last = parts_of(text_of(name))
+    own = place._replace(owner=qualified(place.owner, ".".join(owners)) if owners else place.owner)
+    at: Node | None = name
+    while at is not None and at.type == "qualified_identifier":
+        name, at = at, at.child_by_field_name("name")
+    if is_function and kind != "type":
+        kind = "method" if place.is_member or owners else "func"
+        return declared(node, last, kind, own, at=at or name, end=declarator.end_byte, head=place.start)
+    if kind == "type":
+        return declared(node, last, kind, own, at=at or name, head=place.start)
+    value = declarator.child_by_field_name("value") or node.child_by_field_name("default_value")
+    return declared(node, last, kind, own, at=at or name, value=value)
+
+
+def _type_of(node: Node, place: Place, used: Node | None = None, *, is_typedef: bool = False) -> Reading:
+    """Return a struct, union, enum or class that has a body, under its name or that of what has this type."""
+    body, own_name = node.child_by_field_name("body"), node.child_by_field_name("name")
+    at = used if own_name is None else own_name
+    if body is None:
+        return Reading()
+    name = "" if at is None else text_of(at)
+    *owners, last = parts_of(name)
+    own = place._replace(owner=qualified(place.owner, ".".join(owners)) if owners else place.owner)
+    is_open = node.type == "enum_specifier" and not any(
+        part.type in {"class", "struct"} for part in node.children
+    )
+    inside = place.owner if is_open or not name else qualified(own.owner, last)
+    bodies = [(body, Place(inside, is_member=True))]
+    if not name or (own_name is None and not is_typedef):
+        return Reading(bodies=bodies)
+    made = declared(node, last, _TYPES[node.type], own, at=at, end=body.start_byte, head=place.start)
+    extended = [part for part in node.named_children if part.type == "base_class_clause"]
+    return Reading([made], bodies=bodies, bases=bases_in(inside, extended, _EXTENDED))
+
+
+_EXTENDED = frozenset({"access_specifier", "base_class_clause"})
+
+
+_MACROS = re.compile(
+    rb"""^[ \t]*\w*(?:BEGIN|END)_\w*(?:DECLS?|EXTERN|NAMESPACE)\w*[ \t]*$ |
+        ^(?:(?:extern|static)[ \t]+)?(?:[A-Z][A-Z\d_]*|\w+_API)[ \t]+(?=(?:\w+[ \t*]+)+\w+[ \t]*[(;=\[]) |
+        \b(?P<word>(?:class|struct|union)[ \t]+)[A-Z][A-Z\d_]+[ \t]+(?=\w+\s*(?:final\s*)?[:{]) |
+        \b(?:PyAPI|[A-Z][A-Z\d_]*)_(?:API|DATA|EXPORT|EXTERN|FUNC)\((?P<type>[\w \t*]+)\)(?=\s+\w) |
+        (?<=\))(?:\s*__\w+(?:[ \t]*\(\([^;{}()]*\)\)|[ \t]*\([^;{}()]*\))?)+(?=\s*;)""",
+    re.MULTILINE | re.VERBOSE,
+)
+"""What the preprocessor would take away from declarations, as far as its name or place tells."""
+_CPP = re.compile(
+    rb"""^[ \t]*(?:class\s+\w[^;()\n]*(?:\{|$) | (?:inline[ ])?namespace\b[\s\w:]*\{ | template\s*< |
+        using\s+(?:namespace\b|\w+\s*=) | (?:public|private|protected)[ \t]*:) |
+        ^[^/*"\n]*\w::\w""",
+    re.MULTILINE | re.VERBOSE,
+)
+_NOT_SPACE = re.compile(rb"\S")
+_CONDITION = re.compile(
+    rb"^[ \t]*\#[ \t]*(?:if|ifdef|ifndef|elif|else|endif)\b(?:[^\n\\]|\\.)*", re.MULTILINE | re.DOTALL
+)
+_END = re.compile(rb"^\}[^\n]*\n", re.MULTILINE)
+_SMALLEST = 1 << 9
+"""Bytes of a piece: one for each function would take long."""
+
+
+def _looks_like_cpp(source: bytes) -> bool:
+    """Return whether a header seems to be one of C++."""
+    return _CPP.search(source) is not None
+
+
+def _without_macros(source: bytes) -> bytes:
+    """Return a text of the same length without macros around declarations."""
+    return _blank(_MACROS, source)
+
+
+def _blank(pattern: re.Pattern[bytes], source: bytes) -> bytes:
+    """Put spaces in place of what a pattern matches, but of what a named group of it does."""
+
+    def spaces(found: re.Match[bytes]) -> bytes:
+        start, end = found.span(found.lastgroup) if found.lastgroup else (found.start(), found.start())
+        before, after = source[found.start() : start], source[end : found.end()]
+        return _NOT_SPACE.sub(b" ", before) + source[start:end] + _NOT_SPACE.sub(b" ", after)
+
+    return pattern.sub(spaces, source)
+
+
+class Offset(NamedTuple):
+    """Where a piece of a file begins."""
+
+    bytes: int
+    lines: int
+
+
+def _pieces(source: bytes) -> Iterator[tuple[Offset, bytes]]:
+    """Yield the pieces of a file that end with a brace at the beginning of a line, without conditions.
+
+    Both branches of a condition are kept. What can't be read of one piece leaves the others alone.
+    """
+    text = _blank(_CONDITION, source)
+    start = lines = 0
+    for found in [*_END.finditer(text), None]:
+        end = len(text) if found is None else found.end()
+        if found is None or end - start > _SMALLEST:
+            yield Offset(start, lines), text[start:end]
+            lines += text.count(b"\n", start, end)
+            start = end
+
+
+def _shifted(declaration: Declaration, by: Offset) -> Declaration:
+    """Return the declaration of a piece as one of the file."""
+
+    def moved(span: Span) -> Span:
+        return span._replace(start=span.start + by.bytes, end=span.end + by.bytes) if span.end else span
+
+    return declaration._replace(
+        line=declaration.line + by.lines,
+        last_line=declaration.last_line + by.lines,
+        whole=moved(declaration.whole),
+        head=moved(declaration.head),
+        doc=moved(declaration.doc),
+        value=moved(declaration.value),
+    )

@@ -15,7 +15,6 @@ from .answers import inspected, read_function
 from .declaration_text import ChangedError, implementation_first, source_of
 from .environment import Environment
 from .implementations import implementations_shown
-from .in_place import in_file, in_function
 from .index import Index
 from .index_cache import IndexCache, check_cache
 from .language import KINDS, LANGUAGES, Context, Kind, language_of, missing_package
@@ -36,7 +35,7 @@ from .results import (  # the tools read them
     SearchResult,
     SyntaxCheck,
 )
-from .syntax_check import Checking, checked, refused, without_fence
+from .syntax_check import Checking, checked, in_file, in_function, refused, without_fence
 
 if TYPE_CHECKING:
     import os

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .brace_language import Place, Reading, declared
-from .c_declarators import parts_of
-from .c_language import CLanguage
+from .c_language import CLanguage, parts_of
 from .language import name_of
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections import Counter
 from fnmatch import fnmatchcase
@@ -12,18 +11,18 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import CallError
-from .language import Declaration, Parsed, TooHardError, language_of, same_kinds
+from .language import IN_WORDS, Declaration, Parsed, TooHardError, language_of, same_kinds
 from .modules import Modules
 from .name_patterns import NameTable, Pattern, lines_of
 from .source_files import Content, FileKey, Skipped, Tree, key_of, read_source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, KeysView, Sequence
 
     from .index_cache import IndexCache
     from .language import Kind
 
-__all__ = ["Found", "Index", "SourceFile", "full_name", "words_in"]
+__all__ = ["Found", "Index", "SourceFile", "full_name", "is_at", "words_in"]
 
 
 _BATCH = 100
@@ -192,6 +191,10 @@ class Index:
         """List the files that import something under a name, the likeliest first."""
         found = [file for path in self._by_import.get(name, ()) if (file := self._files.get(path))]
         return sorted(found, key=lambda file: (file.is_aside, file.path.count("/"), file.path))
+
+    def importing(self, name: str) -> KeysView[str]:
+        """Return the paths of the files that import something under a name."""
+        return self._by_import.get(name, {}).keys()
 
     def beside(self, file: SourceFile) -> list[SourceFile]:
         """List the files that share their declarations with a file, itself first."""
@@ -561,9 +564,12 @@ def _targets(file: SourceFile) -> set[str]:
     return found
 
 
-_WORD = re.compile(rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*")
+_ONLY_WORDS = bytes([byte if is_in_word else ord(" ") for byte, is_in_word in enumerate(IN_WORDS)])
 
 
 def words_in(source: bytes) -> str:
-    """Return each word of a file once, with a line break before and after each."""
-    return b"\n".join([b"", *dict.fromkeys(_WORD.findall(source)), b""]).decode(errors="replace")
+    """Return each word of a file once, with a line break before and after each; a number is no word."""
+    # Many times faster than a search by an expression.
+    found = dict.fromkeys(source.translate(_ONLY_WORDS).split())
+    words = [word for word in found if not word[:1].isdigit()]
+    return b"\n".join([b"", *words, b""]).decode(errors="replace")

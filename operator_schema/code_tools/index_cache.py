@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["IndexCache", "check_cache"]
 
-_FORMAT = 4
+_FORMAT = 5
 _GRAMMARS = (
     "tree-sitter",
     "tree-sitter-c",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..message_text import nearest_names, quote
 from .declaration_text import source_of
-from .language import language_of
+from .language import language_of, places_of
 from .name_patterns import Pattern
 from .resolution import Resolver, Way
 from .source_files import UNREAD
@@ -34,6 +34,10 @@ _MOST_FILES = 300
 _MOST_BASES = 30
 _MOST_SHOWN = 100
 """Characters of a name that are shown again."""
+
+
+_BEFORE_NAME = re.compile(rb"\b(?:def|class|function)[ \t]+\Z")
+_LONGEST_BEFORE = 40
 
 
 class Sought(NamedTuple):
@@ -191,14 +195,15 @@ def unread_note(index: Index) -> str:
 def _inside_functions(index: Index, written: WrittenName) -> Iterator[Way]:
     """Yield what functions declare inside of them under a name."""
     name = written.name.rpartition(".")[2]
-    expression = re.compile(rf"\b(?:def|class|function)[ \t]+{re.escape(name)}\b".encode())
     files = index.with_word(name)
     for file in islice(
         (one for one in files if not written.path or one.path.endswith(written.path)), _MOST_FILES
     ):
         source = source_of(index, file)
-        for place in expression.finditer(source):
-            line = source.count(b"\n", 0, place.end()) + 1
+        for place in places_of(name.encode(), source):
+            if _BEFORE_NAME.search(source, max(place - _LONGEST_BEFORE, 0), place) is None:
+                continue
+            line = source.count(b"\n", 0, place) + 1
             for found in index.at_line(file.path, line)[:1]:
                 inner = Resolver(index).inner_at(found, line)
                 if inner is not None and f".{inner.declaration.qualified}".endswith(f".{written.name}"):
@@ -224,8 +229,7 @@ def _missed(index: Index, written: WrittenName, environment: Environment, *, fun
     if next(index.with_word(name.rpartition(".")[2]), None) is not None:
         return Miss("not declared", note, nearest)
     # No file that is read has the word at all, so it may be in one that isn't.
-    reason: Reason = "language not read" if index.tree.unread() else "not declared"
-    return Miss(reason, f"{note} {unread_note(index)}".strip(), nearest)
+    return Miss("not declared", f"{note} {unread_note(index)}".strip(), nearest)
 
 
 def _elsewhere(index: Index, written: WrittenName) -> str:

@@ -93,12 +93,8 @@ def _why(index: Index, pattern: str, path: str, names: str, kind: Kind | None) -
         return "not understood", hint
     if path and not any(True for _ in index.at(path)):
         return path_problem(index, path)
-    more = unread_note(index)
-    reason: Reason = "language not read" if index.tree.unread() else "not declared"
-    return (
-        reason,
-        f"No declared name fits: a pattern is of a whole name, so try *{names.strip('*')}*. {more}".strip(),
-    )
+    note = f"No declared name fits: a pattern is of a whole name, so try *{names.strip('*')}*."
+    return "not declared", f"{note} {unread_note(index)}".strip()
 
 
 def _a_kind(found: Found) -> str:

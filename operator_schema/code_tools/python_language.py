@@ -272,7 +272,9 @@ def _last_part(node: Node) -> str:
 
 
 def _doc(body: Node) -> Span:
-    first = next((child for child in body.named_children if child.type != "comment"), None)
+    first = body.named_child(0) if body.named_child_count else None
+    if first is not None and first.type == "comment":  # rare, and a list of all children takes long
+        first = next((child for child in body.named_children if child.type != "comment"), None)
     if first is None or first.type != "expression_statement" or first.named_child_count != 1:
         return Span()
     text = first.named_children[0]

@@ -6,11 +6,12 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from itertools import islice
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from .declaration_text import location, source_of
-from .index import Found
-from .language import end_of_head, language_of, lines_with
+from .index import Found, is_at
+from .language import end_of_head, language_of, lines_with, places_of
 from .resolution import Resolver
 from .results import PlaceShown, ReferencesFound
 
@@ -27,8 +28,8 @@ __all__ = ["Reference", "Uses", "references_shown", "uses_of"]
 
 _MOST_FILES = 500
 _MOST_BYTES = 20_000_000
-_MOST_PLACES = 1000
-"""Places after which no further file is looked into, unless it has the name of the member's type as well."""
+_MOST_PLACES = 400
+"""Places after which no further file is looked into, unless it can use the declaration for certain."""
 _TYPES = frozenset({"class", "interface", "protocol", "struct", "type"})
 _CHAIN = re.compile(
     rb"(?<![\w\])'\".])([A-Za-z_]\w*(?:\s*(?:\.|::)[A-Za-z_]\w*)*)(?:\s*(?:\.|::)[ \t]*|->)\Z"
@@ -102,7 +103,8 @@ def references_shown(sought: Sought, path: str, budget: Budget) -> ReferencesFou
     Raises:
         ChangedError: a file has changed since the index read it.
     """
-    target = sought.ways[0].found
+    ways = sorted(sought.ways, key=lambda way: bool(path) and not is_at(way.found.file.path, path))
+    target = ways[0].found
     uses = uses_of(sought.where, target, path)
     counts = Counter([one.certainty for one in uses.references])
     result = ReferencesFound(
@@ -122,8 +124,8 @@ def references_shown(sought: Sought, path: str, budget: Budget) -> ReferencesFou
         notes.append(f"{uses.others} more places of this name certainly mean something else.")
     if uses.unread:
         notes.append(f"{uses.unread} more files have the word, and weren't looked into: give a path.")
-    if len(sought.ways) > 1:
-        others = ", ".join([location(way.found) for way in sought.ways[1:4]])
+    if len(ways) > 1:
+        others = ", ".join([location(way.found) for way in ways[1:4]])
         notes.append(f"Other declarations of this name: {others}.")
     if languages := sought.where.tree.unread():
         notes.append(f"Not read: files of {', '.join(list(languages)[:4])}.")
@@ -168,17 +170,15 @@ def uses_of(index: Index, target: Found, path: str = "") -> Uses:
         for file in index.with_word(name)
         if _language(file).name == language.name and (at is None or file.path in at)
     ]
-    # A file that doesn't have the name of the type can hardly use its member for certain.
-    owner = target.declaration.owner.rpartition(".")[2]
-    is_near = {file.path: not owner or index.has_word(file, owner) for file in files}
-    files.sort(key=lambda file: (file is not target.file, not is_near[file.path]))
+    near = _near(index, target, files)
+    files.sort(key=lambda file: (file is not target.file, file.path not in near))
     seeker = _Seeker(index, target)
     found: list[Reference] = []
     left = _MOST_BYTES
     done = 0
     for file in files[:_MOST_FILES]:
         left -= file.key[0]
-        is_enough = len(found) + seeker.others > _MOST_PLACES and not (owner and is_near[file.path])
+        is_enough = len(found) + seeker.others > _MOST_PLACES and file.path not in near
         if done and (left < 0 or is_enough):
             break
         done += 1
@@ -186,6 +186,19 @@ def uses_of(index: Index, target: Found, path: str = "") -> Uses:
     order = {file.path: place for place, file in enumerate(files)}
     found.sort(key=lambda one: (order[one.file.path], one.line))
     return Uses(found, len(files) - done, seeker.others)
+
+
+def _near(index: Index, target: Found, files: list[SourceFile]) -> set[str]:
+    """Return the paths of the files that may use a declaration for certain.
+
+    They have the name of its type; if it isn't a member, they import it or its module, or are of its package.
+    """
+    owner, name = target.declaration.owner.rpartition(".")[2], target.declaration.name
+    if owner:
+        return {file.path for file in files if index.has_word(file, owner)}
+    module = _language(target.file).module_of(target.file.path).rpartition(".")[2].rpartition("/")[2]
+    near = {file.path for file in index.beside(target.file)}
+    return near.union(*[index.importing(one) for one in (name, module, "*")])
 
 
 def _language(file: SourceFile) -> Language:
@@ -203,8 +216,8 @@ class _Seeker:
         self._name = target.declaration.name
         self._resolver = Resolver(index)
         self._owner = self._owner_of(target)
-        self._function: tuple[object, dict[bytes, bool], tuple[Import, ...]] = (None, {}, ())
-        """Of the function that was looked at last: whether it binds names, and its imports."""
+        self._function: _Function | None = None
+        """The function that was looked at last."""
         self.others = 0
 
     def _owner_of(self, found: Found) -> Found | None:
@@ -219,7 +232,7 @@ class _Seeker:
         source = source_of(self._index, file)
         places = _Places(file, source)
         word = self._name.encode()
-        for at in _places_of(word, source):
+        for at in places_of(word, source):
             end = at + len(word)
             around = places.around(at)
             if self._is_declaration(file, around, at, places.line(at)):
@@ -262,22 +275,12 @@ class _Seeker:
                 return None
         return self._of_name(file, source, around, function)
 
-    def _imports(self, file: SourceFile, source: bytes, function: Declaration) -> tuple[Import, ...]:
-        """Return the imports inside of a function."""
-        if self._function[0] is not function:
+    def _inside(self, file: SourceFile, source: bytes, function: Declaration) -> _Function:
+        """Return a function, with what is known about its text."""
+        if self._function is None or self._function.declaration is not function:
             text = source[function.head.start : function.whole.end]
-            imports = _language(file).imports(text) if _IMPORT.search(text) else ()
-            self._function = function, {}, imports
-        return self._function[2]
-
-    def _binds(self, file: SourceFile, source: bytes, function: Declaration, name: str) -> bool:
-        """Return whether a function seems to bind a name otherwise than by an import."""
-        if any(one.name == name for one in self._imports(file, source, function)):
-            return False
-        known, word = self._function[1], name.encode()
-        if word not in known:
-            known[word] = _is_bound(source[function.head.start : function.whole.end], word)
-        return known[word]
+            self._function = _Function(function, _language(file), text)
+        return self._function
 
     def _of_name(
         self, file: SourceFile, source: bytes, around: list[Declaration], function: Declaration | None
@@ -290,8 +293,9 @@ class _Seeker:
                 return "certain" if self._is_target(own[0]) else None
         inside: list[Import] = []
         if function is not None:
-            inside = [one for one in self._imports(file, source, function) if one.name == self._name]
-            if self._binds(file, source, function, self._name):
+            text = self._inside(file, source, function)
+            inside = text.imports(self._name)
+            if text.binds(self._name):
                 way = self._resolver.meant(file, self._name)
                 return "likely" if way is not None and self._is_target(way.found) else None
         way = (
@@ -330,23 +334,23 @@ class _Seeker:
             r"\s+|::", lambda part: "." if ":" in part[0] else "", chain[1].decode(errors="replace")
         )
         first, _, rest = head.partition(".")
-        imports = () if function is None else self._imports(file, source, function)
-        text = b"" if function is None else source[function.head.start : function.whole.end]
+        text = None if function is None else self._inside(file, source, function)
         is_method = found is not None and found.declaration.owner and not rest
-        if found is not None and is_method and first in self._resolver.own_names(found):
+        if found is not None and text is not None and is_method and first in self._resolver.own_names(found):
             way = self._resolver.method(file, found.declaration.owner, self._name)
-            is_own = len(re.findall(rb"[(,]\s*%b\s*[,)]" % re.escape(first.encode()), text)) <= 1
             sure = self._said(way) if way is not None else unsure
-            return sure if is_own else sure and "likely"
-        if function is not None and self._binds(file, source, function, first):
-            kind = _language(file).type_of(text, first)
+            return sure and "likely" if text.takes_again(first) else sure
+        if text is not None and text.binds(first):
+            kind = text.type_of(first)
             way = (
                 self._resolver.meant(file, ".".join(filter(None, [kind, rest, self._name]))) if kind else None
             )
             return self._said(way) if way is not None else unsure
         full = f"{head}.{self._name}"
         way = (
-            self._resolver.meant(file, full) if found is None else self._resolver.called(found, full, imports)
+            self._resolver.meant(file, full)
+            if found is None or text is None
+            else self._resolver.called(found, full, text.imports(first))
         )
         return self._said(way) if way is not None else unsure
 
@@ -378,19 +382,6 @@ def _end_of_chain(before: bytes) -> bytes:
     """Return the end of a text that names with dots between them may take, and what stands before them."""
     backwards = _CHAIN_SIGNS.match(before[::-1])
     return before if backwards is None else before[max(len(before) - backwards.end() - 1, 0) :]
-
-
-def _places_of(word: bytes, source: bytes) -> Iterator[int]:
-    """Yield where a word begins; a search for the letters alone is many times faster than an expression."""
-    at = source.find(word)
-    while at >= 0:
-        if not (_is_letter(source[at - 1 : at]) or _is_letter(source[at + len(word) : at + len(word) + 1])):
-            yield at
-        at = source.find(word, at + 1)
-
-
-def _is_letter(byte: bytes) -> bool:
-    return byte.isalnum() or byte == b"_" or byte >= b"\x80"
 
 
 def _has(types: list[Found | None], wanted: Found) -> bool:
@@ -426,6 +417,71 @@ def _is_bound(text: bytes, name: bytes) -> bool:
     )
 
 
+_IMPORTED = re.compile(
+    rb"^[^#\n]*?\bimport\b[ \t]*(?:\([^)]*\)?|[^\n]*(?:\\\n[^\n]*)*)|\\\n[^\n]*\bimport\b[^\n]*", re.MULTILINE
+)
+"""What seems to be an import of Python, with the names in it."""
+
+
+class _Function:
+    """What is known about the text of one function.
+
+    Args:
+        declaration: of the function.
+        language: of its file.
+        text: from its head to its end.
+    """
+
+    def __init__(self, declaration: Declaration, language: Language, text: bytes) -> None:
+        self.declaration = declaration
+        self._language = language
+        self._text = text
+        self._imports: tuple[Import, ...] | None = None
+        self._bound: dict[str, bool] = {}
+        self._types: dict[str, str] = {}
+        self._taken: dict[str, bool] = {}
+        self._imported: bytes | None = None
+
+    def imports(self, name: str) -> list[Import]:
+        """List the imports inside of it that bring a name."""
+        if self._imports is None:
+            if self._imported is None:
+                self._imported = self._texts_of_imports()
+            if name.encode() not in self._imported:
+                return []
+            self._imports = self._language.imports(self._text)  # parses all of it
+        return [one for one in self._imports if one.name == name]
+
+    def _texts_of_imports(self) -> bytes:
+        """Return a text that has each name that it imports; nothing if it imports nothing."""
+        text = self._text
+        if self._language.name == "python":
+            return b"\n".join(_IMPORTED.findall(text)) if b"import" in text else b""
+        return text if _IMPORT.search(text) else b""
+
+    def binds(self, name: str) -> bool:
+        """Return whether it seems to bind a name otherwise than by an import."""
+        if name not in self._bound:
+            self._bound[name] = not self.imports(name) and _is_bound(self._text, name.encode())
+        return self._bound[name]
+
+    def type_of(self, name: str) -> str:
+        """Return the type that a name has everywhere in it; empty if unsure."""
+        if name not in self._types:
+            self._types[name] = self._language.type_of(self._text, name)
+        return self._types[name]
+
+    def takes_again(self, name: str) -> bool:
+        """Return whether more than one function in it seems to take a name as a parameter."""
+        if name not in self._taken:
+            places = re.findall(rb"[(,]\s*%b\s*[,)]" % re.escape(name.encode()), self._text)
+            self._taken[name] = len(places) > 1
+        return self._taken[name]
+
+
+_START = attrgetter("whole.start")
+
+
 class _Places:
     """Says of places in a file what they are in."""
 
@@ -433,9 +489,9 @@ class _Places:
         self._source = source
         self._text = source.decode("latin-1")  # a character for each byte
         self._declarations = file.parsed.declarations
-        self._starts = [one.whole.start for one in self._declarations]
         self._tokens = _language(file).tokens
         self._is_python = file.path.endswith((".py", ".pyi"))
+        self._has_exports = self._is_python and b"__all__" in source
         self._lexed: tuple[int, int, list[tuple[int, int]]] = (0, -1, [])
         self._lines: tuple[int, int] = (0, 1)
 
@@ -456,7 +512,7 @@ class _Places:
 
     def around(self, at: int) -> list[Declaration]:
         """Return the declarations around a place, the outermost first."""
-        place = bisect_right(self._starts, at)
+        place = bisect_right(self._declarations, at, key=_START)
         found: list[Declaration] = []
         for one in islice(reversed(self._declarations[:place]), 3000):
             if one.whole.end > at:
@@ -489,14 +545,16 @@ class _Places:
 
     def is_exported(self, at: int) -> bool:
         """Return whether a place is in the names that a module of Python exports."""
+        if not self._has_exports:
+            return False
         start = self._text.rfind("__all__", max(at - _LONGEST_LIST, 0), at)
-        return self._is_python and start >= 0 and _EXPORTED.match(self._text, start, at) is not None
+        return start >= 0 and _EXPORTED.match(self._text, start, at) is not None
 
     def _token(self, at: int) -> tuple[int, int] | None:
         """Return the string or comment that a place is in."""
-        place = bisect_right(self._starts, at) - 1
+        place = bisect_right(self._declarations, at, key=_START) - 1
         # Declarations begin in code, so their beginnings are places to read from.
-        begin = self._starts[place] if place >= 0 else 0
+        begin = self._declarations[place].whole.start if place >= 0 else 0
         known, done, spans = self._lexed
         if begin != known or done < 0:
             known, done, spans = begin, begin, []

@@ -160,7 +160,7 @@ class Resolver:
         types = [owner for owner in owners[:_MOST_WAYS] if owner.declaration.kind in _TYPES]
         for owner in types:
             for one in self.mro(owner):
-                for file, base in [] if one is None else self._named_bases(one):
+                for file, base in () if one is None else self._named_bases(one):
                     if self._around(file, base.owner, base.name, 1) is None:
                         head, dot, rest = base.name.partition(".")
                         known = self._imported_by(file).get(head, ())

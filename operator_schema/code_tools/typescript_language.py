@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from typing import TYPE_CHECKING
 
 from .brace_language import BraceLanguage, Member, Place, Reading, bases_in, declared, start_of
-from .language import Wrapper, name_of, one_item, parse_tree, qualified
-from .typescript_members import is_constant, members_of, parameter_fields, plain_name
-from .typescript_modules import import_target, imports_in, module_of
+from .language import LONGEST_NAME, Import, Wrapper, name_of, one_item, parse_tree, qualified, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from tree_sitter import Node
 
-    from .language import Context, Declaration, Import, Kind
+    from .language import Context, Declaration, Kind
 
 __all__ = ["JAVASCRIPT", "LANGUAGE", "TSX", "TypeScriptLanguage"]
 
@@ -86,12 +85,12 @@ class TypeScriptLanguage(BraceLanguage):
             return Reading(bodies=[(body, Place(qualified(place.owner, name) if name else place.owner))])
         if node.type in {"ERROR", "statement_block"}:
             return Reading(bodies=[(node, place)])
-        kind = "const" if is_constant(node, place) else "var"
+        kind = "const" if _is_constant(node, place) else "var"
         return _values(node, self.members_in(node), kind, place)
 
     def members_in(self, node: Node) -> list[Member]:
         """Return the names that a statement has for values."""
-        return list(members_of(node))
+        return list(_members_of(node))
 
     def bindings_in(self, node: Node) -> list[Member]:
         """Return the parameters and variables that a node of a function brings."""
@@ -99,7 +98,7 @@ class TypeScriptLanguage(BraceLanguage):
 
     def imports_in(self, node: Node) -> list[Import]:
         """Return what a node imports, or exports from another file."""
-        return imports_in(node)
+        return _imports_in(node)
 
     def called(self, source: bytes) -> list[tuple[str, str]]:
         """List what the text of one function calls, and the names that it uses."""
@@ -108,11 +107,11 @@ class TypeScriptLanguage(BraceLanguage):
 
     def module_of(self, path: str) -> str:
         """Return the dotted name of the module in a file."""
-        return module_of(path)
+        return _module_of(path)
 
     def import_target(self, target: str, path: str) -> str:
         """Return the dotted name that an import means."""
-        return import_target(target, path)
+        return _import_target(target, path)
 
 
 LANGUAGE = TypeScriptLanguage("typescript", "language_typescript")
@@ -130,7 +129,7 @@ def _without_export(node: Node | None) -> Node | None:
 
 
 def _made(node: Node, kind: Kind, place: Place, body: Node | None) -> Reading:
-    name = plain_name(node)
+    name = _plain_name(node)
     if not name:
         return Reading()
     value = node.child_by_field_name("value") if kind == "type" else None
@@ -143,7 +142,7 @@ def _made(node: Node, kind: Kind, place: Place, body: Node | None) -> Reading:
     if name == "constructor":
         found += [
             declared(one.at, one.name, "var", Place(place.owner, start=one.at.start_byte))
-            for one in parameter_fields(node)
+            for one in _parameter_fields(node)
         ]
     bodies = [] if body is None or kind in {"func", "method"} else [(body, own)]
     extended = [part for part in node.named_children if part.type in _EXTENDED] if bodies else []
@@ -167,3 +166,115 @@ def _values(node: Node, found: list[Member], kind: Kind, place: Place) -> Readin
         else:
             declarations.append(declared(node, one.name, kind, place, at=one.at, value=one.value))
     return Reading(declarations, bodies=bodies)
+
+
+def _plain_name(node: Node) -> str:
+    """Return the name of what a node declares, without quotes."""
+    return _unquoted(name_of(node))
+
+
+def _unquoted(name: str) -> str:
+    is_quoted = len(name) > 1 and name[0] in "\"'" and name[0] == name[-1]
+    return name[1:-1] if is_quoted else name
+
+
+def _members_of(node: Node) -> Iterator[Member]:
+    """Yield the names that a statement has for values."""
+    kind, value = node.child_by_field_name("type"), node.child_by_field_name("value")
+    name = node.child_by_field_name("name")
+    if node.type in {"lexical_declaration", "variable_declaration"}:
+        for one in node.named_children:
+            if one.type == "variable_declarator":
+                yield from _members_of(one)
+    elif node.type in {"property_identifier", "string"}:  # of an enum
+        yield Member(_unquoted(text_of(node)), node)
+    elif name is not None and name.type.endswith("_pattern"):
+        yield from [Member(text_of(one), one, None, value) for one in _bound(name)]
+    elif name is not None and node.type in _NAMED:
+        yield Member(_plain_name(node), name, kind, value)
+
+
+_NAMED = frozenset(
+    {"enum_assignment", "property_signature", "public_field_definition", "variable_declarator"}
+)
+
+
+def _bound(pattern: Node) -> Iterator[Node]:
+    """Yield the names that `[a, {b, c: d}] = …` binds."""
+    waiting = [pattern]
+    while waiting:
+        node = waiting.pop()
+        if node.type in {"identifier", "shorthand_property_identifier_pattern"}:
+            yield node
+        elif node.type.endswith("_pattern"):
+            inner = [node.child_by_field_name(field) for field in ("left", "value")]
+            waiting += [one for one in inner if one is not None][:1] or reversed(node.named_children)
+
+
+def _parameter_fields(node: Node) -> Iterator[Member]:
+    """Yield the parameters of a constructor that are fields as well: `private x: number`."""
+    parameters = node.child_by_field_name("parameters")
+    for one in [] if parameters is None else parameters.named_children:
+        pattern = one.child_by_field_name("pattern")
+        if pattern is not None and any(
+            part.type in {"accessibility_modifier", "readonly"} for part in one.children
+        ):
+            yield Member(text_of(pattern), pattern, one.child_by_field_name("type"))
+
+
+def _is_constant(node: Node, place: Place) -> bool:
+    """Return whether what a statement declares is constant."""
+    kind = node.child_by_field_name("kind")
+    is_item = place.is_member and node.type in {"enum_assignment", "property_identifier", "string"}
+    return is_item or (kind is not None and text_of(kind) == "const")
+
+
+_SUFFIX = re.compile(r"(\.d)?\.[cm]?[jt]sx?$")
+
+
+def _module_of(path: str) -> str:
+    """Return the dotted name of the module in a file."""
+    return re.sub(r"(^|/)index$", "", _SUFFIX.sub("", path)).replace("/", ".")
+
+
+def _import_target(target: str, path: str) -> str:
+    """Return the dotted name that an import in a file means; see `imports_in`."""
+    module, _, name = target.partition("#")
+    if module.startswith("."):
+        module = posixpath.normpath(posixpath.join(posixpath.dirname(path), module))
+    return qualified(_module_of(module), name) if name else _module_of(module)
+
+
+def _imports_in(node: Node) -> list[Import]:
+    """Return what a node imports, or exports from another file; a target is `module#name`."""
+    if node.type not in {"export_statement", "import_statement"}:
+        return []
+    source = node.child_by_field_name("source")
+    if source is None and node.type == "import_statement" and node.named_children:  # import a = require("b")
+        source = node.named_children[0].child_by_field_name("source")
+    if source is None or source.end_byte - source.start_byte > LONGEST_NAME:
+        return []
+    return list(_imports(node, text_of(source)[1:-1]))
+
+
+def _imports(node: Node, source: str) -> Iterator[Import]:
+    word = node.type.partition("_")[0]
+    waiting = [child for child in node.named_children if child.type != "string"][::-1] or [node]
+    while waiting:
+        part = waiting.pop()
+        if part.type == "identifier":  # the default one
+            shown = text_of(part)
+            yield Import(shown, f"{source}#{shown}", f'{word} {shown} from "{source}"')
+        elif part.type in {"import_specifier", "export_specifier"}:
+            alias = part.child_by_field_name("alias")
+            name = name_of(part)
+            known = name if alias is None else text_of(alias)
+            shown = name if alias is None else f"{name} as {known}"
+            yield Import(known, f"{source}#{name}", f'{word} {{ {shown} }} from "{source}"')
+        elif part.type in {"import_require_clause", "namespace_export", "namespace_import"}:
+            known = text_of(part.named_children[0]) if part.named_children else ""
+            yield Import(known, source, f'{word} * as {known} from "{source}"')
+        elif part.type == "export_statement":
+            yield Import("*", source, f'export * from "{source}"')
+        elif part.type in {"export_clause", "import_clause", "named_imports"}:
+            waiting += reversed(part.named_children)

@@ -398,7 +398,7 @@ def seconds(folder: Path, shape: Shape, size: int) -> dict[str, float | str]:
 
 
 def slow_questions(shape: Shape, size: int, most: float = MOST_SECONDS) -> list[Slow]:
-    """Ask about a text and about one that is a part of it.
+    """Ask about a text, and about one that is a part of it if a question of the text takes long.
 
     Args:
         shape: of the texts.
@@ -413,9 +413,13 @@ def slow_questions(shape: Shape, size: int, most: float = MOST_SECONDS) -> list[
 
 def _slow_questions(shape: Shape, size: int, most: float) -> list[Slow]:
     with tempfile.TemporaryDirectory() as folder:
-        short, long = (seconds(Path(folder), shape, each) for each in (size // TIMES, size))
+        long = seconds(Path(folder), shape, size)
+        suspects = {
+            name: took for name, took in long.items() if isinstance(took, str) or took > most * PATIENCE
+        }
+        short = seconds(Path(folder), shape, size // TIMES) if suspects else {}
     found: list[Slow] = []
-    for question, after in long.items():
+    for question, after in suspects.items():
         before = short[question]
         if isinstance(before, str) or isinstance(after, str):
             found.append(Slow(str(shape), question, (0, 0), f"{before} / {after}"))

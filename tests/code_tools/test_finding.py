@@ -88,7 +88,7 @@ def test_one_step_of_an_assignment_is_followed(base):
 @pytest.mark.parametrize(
     ("name", "reason", "note"),
     [
-        ("nothing_like_it", "language not read", "Nothing that is read declares"),
+        ("nothing_like_it", "not declared", "Nothing that is read declares"),
         ("", "not understood", "No name was given"),
         ("a|b", "not understood", "This is a pattern, not a name: call search."),
         ("two words", "not understood", "A name has no spaces in it"),
@@ -102,7 +102,7 @@ def test_one_step_of_an_assignment_is_followed(base):
         ("odd", "outside of the root", "outside_of_here.odd is imported from outside of the root"),
         ("sys.nothing", "outside of the root", "sys.nothing may be of Python's standard library"),
         ("pkg.wanted", "outside of the root", "pkg/__init__.py takes all of pkg.elsewhere"),
-        ("Thing.nothing", "language not read", 'Nothing that is read declares "Thing.nothing"'),
+        ("Thing.nothing", "not declared", 'Nothing that is read declares "Thing.nothing"'),
     ],
 )
 def test_what_is_not_found_has_a_reason(base, monkeypatch, name, reason, note):
@@ -119,7 +119,9 @@ def test_files_in_other_languages_are_counted(tmp_path):
     note = base.inspect("App")["note"]
     assert "Files in other languages aren't read (2 of Zig, 1 of Kotlin, 1 of Ruby)" in note
     assert base.inspect("web/app.zig:App")["reason"] == "language not read"
-    assert base.search("App")["reason"] == "language not read"
+    for found in (base.inspect("App"), base.search("App")):
+        assert found["reason"] == "not declared"
+        assert "Files in other languages aren't read" in found["note"]
     write(tmp_path, {"d.txt": "", "large.bin": "", ".gitignore": "*.zig\n"})
     assert "Zig" not in base.inspect("App")["note"]
     assert base.inspect("d.txt:x")["reason"] == "file not read"
@@ -251,7 +253,7 @@ def test_patterns_with_paths_modules_and_notation_fit(base, pattern, names):
         ("*Dict|*List", "not understood", "Patterns have only * and ?, so | can't be"),
         ("", "not understood", "No pattern was given"),
         ("nope/*:x", "no such file", "There is no file nope/* below the root."),
-        ("hin", "language not read", "No declared name fits: a pattern is of a whole name, so try *hin*."),
+        ("hin", "not declared", "No declared name fits: a pattern is of a whole name, so try *hin*."),
     ],
 )
 def test_patterns_that_fit_nothing_say_why(base, pattern, reason, note):

@@ -13,7 +13,7 @@ pytest.importorskip("tree_sitter", reason="no wheels for WebAssembly")
 import pyright_judge
 
 from operator_schema.code_tools import CodeBase
-from operator_schema.code_tools.language import language_named
+from operator_schema.code_tools.language import language_named, places_of
 
 CORE = """\
 class Root:
@@ -263,5 +263,40 @@ def test_a_common_name_is_looked_for_where_its_type_is_named(tmp_path):
     (tmp_path / "zuse.py").write_text("import zkept\nzkept.Kept.get(1)\n", encoding="utf-8")
     found = CodeBase(tmp_path).references("Kept.get")
     assert (found["certain"], found["places"][0]["location"]) == (1, "zuse.py:2")
-    assert found["likely"] == 1200
-    assert "1 more files have the word, and weren't looked into" in found["note"]
+    assert found["likely"] == 400
+    assert "3 more files have the word, and weren't looked into" in found["note"]
+
+
+def test_the_declaration_at_the_path_is_meant(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.py").write_text("def run(): ...\nrun()\n", encoding="utf-8")
+    base = CodeBase(tmp_path)
+    assert base.references("run")["location"] == "a.py:1"
+    found = base.references("run", "b.py")
+    assert (found["location"], found["certain"]) == ("b.py:1", 1)
+    assert "Other declarations of this name: a.py:1." in found["note"]
+
+
+def test_files_that_import_a_common_name_are_looked_into_first(tmp_path):
+    (tmp_path / "core.py").write_text("def common(): ...\n", encoding="utf-8")
+    for number in range(30):
+        text = "# common\n" * 40
+        (tmp_path / f"m{number:02}.py").write_text(text, encoding="utf-8")
+    (tmp_path / "z.py").write_text(
+        "from core import common as c\nimport core\ncore.common()\n", encoding="utf-8"
+    )
+    found = CodeBase(tmp_path).references("common")
+    assert found["certain"] == 2
+    assert "20 more files have the word, and weren't looked into: give a path." in found["note"]
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (b"save", [0]),
+        (b" save saved _save save1 resave \xc3\xa9save save\xc3\xa9 a.save", [1, 47]),
+        (b"save(save)", [0, 5]),
+    ],
+)
+def test_places_of_a_word_are_whole_words(source, expected):
+    assert list(places_of(b"save", source)) == expected
