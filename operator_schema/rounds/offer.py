@@ -255,8 +255,10 @@ def make_offer(
     described = _checked(toolset, descriptions or {})
     left_out: tuple[str, ...] = ()
     if max_tokens is not None:
-        first = [*([] if required in {None, "any", "none"} else [toolset.name_of(required)])]
-        names, left_out = _within(max_tokens, snapshot, names, [*first, *reversed(last)], dict(described))
+        is_any = required is None or (isinstance(required, str) and required in {"any", "none"})
+        first = [] if is_any else [toolset.name_of(cast("Any", required))]
+        order = [*first, *[name for name in names if name not in last], *reversed(last)]
+        names, left_out = _within(max_tokens, snapshot, names, order, dict(described))
     choice = _choice(toolset, names, required, wanted, left_out)
     if type(strict) is not bool and strict != "auto":
         message = f'strict is True, False or "auto", not {as_written(strict)}'
@@ -317,7 +319,7 @@ def _within(
     most: Any,
     snapshot: Snapshot,
     names: tuple[str, ...],
-    first: Iterable[str],
+    order: Iterable[str],
     descriptions: Mapping[str, str],
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the tools that a number of tokens has room for, and those that it hasn't, both in order.
@@ -326,7 +328,7 @@ def _within(
         most: tokens.
         snapshot: that has the tools.
         names: of the tools.
-        first: names of those for which there is room before the others.
+        order: in which they get room.
         descriptions: for this request alone.
 
     Raises:
@@ -337,7 +339,7 @@ def _within(
         raise ValueError(message)
     describer = snapshot.describer if snapshot.describer in names else None
     room, kept = most, set[str]()
-    for name in dict.fromkeys([*[name for name in first if name in names], *names]):
+    for name in dict.fromkeys([name for name in order if name in names]):
         cost = _tokens_of(snapshot, name, describer, descriptions.get(name))
         if cost <= room:
             room -= cost
