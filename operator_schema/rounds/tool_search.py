@@ -413,14 +413,12 @@ def _texts_in(schema: Any) -> list[str]:
             left += part
         elif is_object(part):
             properties = part.get("properties")
-            found += properties if is_object(properties) else ()
-            said = [part.get("title"), part.get("description"), part.get("const")]
+            named = properties if is_object(properties) else {}
             values = part.get("enum")
-            found += [
-                text for text in [*said, *(values if is_array(values) else ())] if isinstance(text, str)
-            ]
-            left += [*part.values()]
-            left += properties.values() if is_object(properties) else ()
+            said = [part.get("title"), part.get("description"), part.get("const")]
+            said += values if is_array(values) else ()
+            found += [text for text in [*named, *said] if isinstance(text, str)]
+            left += [*named.values(), *[value for key, value in part.items() if key != "properties"]]
     return found
 
 
