@@ -23,10 +23,10 @@ def pay_invoice(invoice_id: str) -> str:
     return f"paid {invoice_id}"
 
 
-@tool
-def getForecast(
+@tool(name="getForecast")
+def get_forecast(
     city: str, unit: Annotated[Literal["celsius", "fahrenheit"], "Of the degrees."] = "celsius"
-) -> str:  # noqa: N802  # a name of others
+) -> str:
     """Say what the weather will be."""
     return f"sun in {city}, {unit}"
 
@@ -43,7 +43,7 @@ def who_am_i() -> str:
     return "Ada"
 
 
-TOOLS = [pay_invoice, getForecast, cancel_flight, who_am_i]
+TOOLS = [pay_invoice, get_forecast, cancel_flight, who_am_i]
 
 
 def searched(search, history, query, call_id="1", **more):
@@ -264,7 +264,7 @@ def test_adding_a_tool_or_a_switch_changes_no_byte_of_the_tools_before_it():
     middle = len(after) // 2
     assert middle > half
     assert (after[:half], after[middle : middle + half]) == (before[:half], before[half:])
-    search.switch(getForecast, enabled=False)
+    search.switch(get_forecast, enabled=False)
     assert sent()[:2] == before[:2]
 
 
@@ -305,7 +305,6 @@ def test_each_conversation_may_have_a_registry_of_its_own():
 def test_a_copy_searches_for_itself(copied):
     search = ToolSearch(TOOLS, about="bills and weather")
     Executor(search).run_sync(RawCall("1", "search_tools", {"query": "bill"}))
-    search.switch("search_tools", enabled=lambda: True) if copied is not copied else None
     other = copied(search)
     assert (other.names[0], other.found) == ("search_tools", ("pay_invoice",))
     assert other["search_tools"].description == search["search_tools"].description
