@@ -331,8 +331,10 @@ class NamedTools:
 
         Raises:
             ToolNotFoundError: it isn't there.
+            Exception: what its switch raises.
         """
-        return self._entries.is_listed(self.name_of(selector), context)
+        entries, name = self._entries, self.name_of(selector)
+        return name not in entries.unfound and entries.is_enabled(name, context)
 
     def offered(self, *, context: Context | None = None) -> list[Tool[..., Any]]:
         """List the tools that the model may call now, as it sees them.
@@ -471,13 +473,9 @@ class Snapshot:
             write_log(WARNING, "%s: its switch failed, so it counts as disabled", name, error=error)
             return False
 
-    def is_listed(self, name: str, context: Context | None) -> bool:
-        """Return whether a tool is enabled, and no search has to find it first."""
-        return name not in self.unfound and self.is_offered(name, context)
-
     def offered(self, context: Context | None) -> list[str]:
-        """List the names of the tools that are listed."""
-        return [name for name in self.tools if self.is_listed(name, context)]
+        """List the names of the tools that are enabled, and that no search has to find first."""
+        return [name for name in self.tools if name not in self.unfound and self.is_offered(name, context)]
 
     def described_by(self, context: Context | None) -> str | None:
         """Return the name of the tool that gives the long documentation now, or None."""
