@@ -25,8 +25,9 @@ _SKIPPED = frozenset(
 """Words that nearly every question has, and that say nothing about what a tool does."""
 
 _ENDINGS = (
-    *("ization", "ations", "ation", "ities", "ies", "ings", "ing", "ions", "ion", "ments", "ment"),
-    *("ers", "er", "ors", "or", "ed", "es", "s", "ly", "al", "e", "y"),
+    *("ization", "ations", "ation", "ating", "ators", "ator", "ated", "ates", "ate", "ities", "ies"),
+    *("ings", "ing", "ions", "ion", "ments", "ment", "ers", "er", "ors", "or", "ed", "es", "s", "ly", "al"),
+    *("e", "y"),
 )
 _SHORTEST = 3
 """Letters that a word keeps."""
@@ -53,7 +54,7 @@ def _stem(word: str) -> str:
             break
     if len(word) > _SHORTEST and word[-1] in "eiy":
         word = word[:-1]
-    if len(word) > _SHORTEST and word[-1] == word[-2] and word[-1] not in "sl":
+    if len(word) > _SHORTEST and word[-1] == word[-2]:
         word = word[:-1]
     return word
 

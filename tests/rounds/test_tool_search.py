@@ -14,7 +14,8 @@ import pytest
 from operator_schema import Executor, RawCall, Registry, Reject, Toolset, Transcript, hook, tool
 from operator_schema.errors import DuplicateToolError, OfferError, ToolNotFoundError
 from operator_schema.providers import anthropic, openai_chat
-from operator_schema.rounds import ToolSearch
+from operator_schema.rounds import ToolSearch, tool_search
+from operator_schema.tools import document_tool
 
 
 @tool(tags=["accounting"])
@@ -517,3 +518,23 @@ def test_rounds_of_a_search_can_be_saved_and_restored():
     again = ToolSearch(TOOLS).toolset.restore_round(sent.as_dict())
     done = asyncio.run(Executor(search).run(again))
     assert done.handled[0].content == "paid 7"
+
+
+def test_it_says_how_many_tools_it_has_and_found():
+    search = ToolSearch(TOOLS)
+    assert repr(search) == "<ToolSearch of 5, 0 found>"
+    assert repr(ToolSearch()) == "<ToolSearch of 1, 0 found>"
+    assert ToolSearch().search("anything") == []
+
+
+def test_of_a_huge_schema_only_a_part_is_read(monkeypatch):
+    def never(**_: object) -> None:
+        """Do it."""
+
+    words = [first + second for first in "bdfgjkmp" for second in "bdfgjkmp"]
+    parts = {f"p{word}": {"description": f"x{word}x"} for word in words}
+    made = document_tool(never, {"type": "object", "properties": parts}, name="huge", summary="Huge.")
+    monkeypatch.setattr(tool_search, "_MOST_PARTS", 10)
+    search = ToolSearch(made)
+    assert 0 < sum(bool(search.search(f"x{word}x")) for word in words) < len(words)
+    assert names(search.search("huge")) == ["huge"]
