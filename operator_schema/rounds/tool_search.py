@@ -230,8 +230,9 @@ class ToolSearch(Registry):
         Raises:
             TypeError: it is no list of items.
         """
-        if isinstance(history, (str, Mapping)) or not hasattr(history, "__iter__"):
-            message = f"a history is a transcript or a list of turns, not {received(history)}"
+        given: Any = history
+        if isinstance(given, (str, Mapping)) or not hasattr(given, "__iter__"):
+            message = f"a history is a transcript or a list of turns, not {received(cast('object', given))}"
             raise TypeError(message)
         names = [entry.tool.name for entry in [*self._named.values()] if self._is_search(entry)]
         told = [name for item in history for name in _told(item, names)]
