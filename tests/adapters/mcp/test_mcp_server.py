@@ -387,6 +387,33 @@ def test_a_result_that_does_not_fit_its_schema_is_an_error_of_the_tool_alone(val
     assert result.structured_content is None
 
 
+async def around_change(tools, mode, change):
+    """Return names of tools before and after a change that a client hears of, and what that returned."""
+    told = anyio.Event()
+
+    async def handle(message):
+        if isinstance(message, ToolListChangedNotification):
+            told.set()
+
+    async def listen(client, *, task_status):
+        async with client.listen(tools_list_changed=True) as events:
+            task_status.started()
+            async for _ in events:
+                told.set()
+
+    async with Client(server(tools), mode=mode, message_handler=handle) as client:
+        async with anyio.create_task_group() as group:
+            if mode == MODERN:
+                await group.start(listen, client)
+            before = await client.list_tools()
+            changed = await change(client)
+            with anyio.fail_after(PATIENCE):
+                await told.wait()
+            group.cancel_scope.cancel()
+        after = await client.list_tools()
+    return [[one.name for one in listed.tools] for listed in (before, after)], changed
+
+
 @both_protocols
 def test_a_client_is_told_when_the_tools_change(mode):
     registry = Registry()
@@ -403,29 +430,8 @@ def test_a_client_is_told_when_the_tools_change(mode):
         registry.register(late)
 
     async def main():
-        told = anyio.Event()
-
-        async def handle(message):
-            if isinstance(message, ToolListChangedNotification):
-                told.set()
-
-        async def listen(client, *, task_status):
-            async with client.listen(tools_list_changed=True) as events:
-                task_status.started()
-                async for _ in events:
-                    told.set()
-
-        async with Client(server(registry), mode=mode, message_handler=handle) as client:
-            async with anyio.create_task_group() as group:
-                if mode == MODERN:
-                    await group.start(listen, client)
-                before = await client.list_tools()
-                await client.call_tool("load", {})
-                with anyio.fail_after(PATIENCE):
-                    await told.wait()
-                group.cancel_scope.cancel()
-            after = await client.list_tools()
-        return [[one.name for one in listed.tools] for listed in (before, after)]
+        listed, _ = await around_change(registry, mode, lambda client: client.call_tool("load", {}))
+        return listed
 
     assert anyio.run(main) == [["load"], ["load", "late"]]
 
@@ -1288,39 +1294,15 @@ def test_a_tool_search_lists_what_was_found_and_tells_clients(mode):
 
     search = ToolSearch(add, pay_invoice, always=add)
 
-    async def main():
-        told = anyio.Event()
+    async def ask_twice(client):
+        # A client may know a name from before: a list isn't what may be called.
+        known = await client.call_tool("pay_invoice", {"invoice_id": "7"})
+        found = await client.call_tool("search_tools", {"query": "bills"})
+        return found.structured_content["tools"], known.content[0].text
 
-        async def handle(message):
-            if isinstance(message, ToolListChangedNotification):
-                told.set()
-
-        async def listen(client, *, task_status):
-            async with client.listen(tools_list_changed=True) as events:
-                task_status.started()
-                async for _ in events:
-                    told.set()
-
-        async with Client(server(search), mode=mode, message_handler=handle) as client:
-            async with anyio.create_task_group() as group:
-                if mode == MODERN:
-                    await group.start(listen, client)
-                before = await client.list_tools()
-                # A client may know a name from before: a list isn't what may be called.
-                known = await client.call_tool("pay_invoice", {"invoice_id": "7"})
-                found = await client.call_tool("search_tools", {"query": "bills"})
-                with anyio.fail_after(PATIENCE):
-                    await told.wait()
-                group.cancel_scope.cancel()
-            after = await client.list_tools()
-        names = [[one.name for one in listed.tools] for listed in (before, after)]
-        return names, found.structured_content["tools"], known.content[0].text
-
-    assert anyio.run(main) == (
-        [["search_tools", "add"], ["search_tools", "add", "pay_invoice"]],
-        [{"name": "pay_invoice", "description": "Settle a bill."}],
-        "paid 7",
-    )
+    names, said = anyio.run(around_change, search, mode, ask_twice)
+    assert names == [["search_tools", "add"], ["search_tools", "add", "pay_invoice"]]
+    assert said == ([{"name": "pay_invoice", "description": "Settle a bill."}], "paid 7")
 
 
 @both_protocols
