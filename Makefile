@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 LINTERS := ruff ruff-format mypy pyright imports
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-quick test-near test-browser test-frameworks test-site test-extras lock-frameworks conformance grammars docs docs-serve coverage laws matrix campaign campaign-compare compare-peers campaign-expressions campaign-ignore campaign-parsers code-judges probe-judge damage mutation bench bench-code bench-quick bench-replay lint $(LINTERS) format clean
+.PHONY: help demo test test-quick test-near test-browser test-frameworks test-site test-extras lock-frameworks conformance grammars docs docs-serve coverage laws matrix campaign campaign-compare compare-peers campaign-expressions campaign-ignore campaign-parsers code-judges probe-judge search-judge damage mutation bench bench-code bench-quick bench-replay lint $(LINTERS) format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' $(MAKEFILE_LIST) | column -t -s: 2>/dev/null || true
@@ -114,6 +114,15 @@ PEERS := $(VENV)-peers
 compare-peers: $(VENV)/.test $(PEERS)/.built ## ask other checkers about the same edits of schemas, write docs/changes.md (EDITS=2000 SEED=0)
 	$(BIN)/python tests/campaign/peers/run.py --pairs $(EDITS) --seed $(SEED) --python $(PEERS)/bin/python --modules $(PEERS) --write
 
+SEARCH := $(VENV)-search
+search-judge: $(SEARCH)/.built ## ask the tool search for the tools of BFCL, beside fastmcp and rank_bm25, write docs/tool-search.md (ARGS=--print)
+	PYTHONPATH=. $(SEARCH)/bin/python tests/tool_search/judge.py $(ARGS)
+
+$(SEARCH)/.built: tests/tool_search/requirements.txt
+	$(PYTHON) -m venv $(SEARCH)
+	$(SEARCH)/bin/python -m pip install --quiet -r tests/tool_search/requirements.txt
+	@touch $@
+
 EDITS ?= 2000
 $(PEERS)/.built: tests/campaign/peers/requirements.txt tests/campaign/peers/package.json
 	python3 -m venv $(PEERS)
@@ -168,7 +177,7 @@ format: $(VENV)/.dev ## fix and format with ruff
 	$(BIN)/ruff format .
 
 clean: ## remove environments and caches
-	rm -rf $(VENV) $(VENV)-docs .venv-bench* .venv-matrix $(FRAMEWORKS_VENV) .venv-extras build dist *.egg-info .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(VENV)-docs $(SEARCH) .venv-bench* .venv-matrix $(FRAMEWORKS_VENV) .venv-extras build dist *.egg-info .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else f"Python 3.11 or newer is needed, this is {sys.version}")'

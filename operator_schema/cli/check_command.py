@@ -14,8 +14,10 @@ from ..errors import SchemaError
 from ..findings import Finding, Severity
 from ..introspect.nodes import ObjectNode
 from ..introspect.source_code import place_of
+from ..json_values import to_json_text
 from ..lint import lint, lint_type, place_of_tool
 from ..message_text import escape, show_path
+from ..token_counts import count_tokens, is_estimate
 from ..tools.tool_sources import tools_in
 from .arguments import REGISTRY, NearChoice, complete_target, json_option, traceback_option
 from .lookup import dataclasses_of, find_tools, offered_by, why_no_tools
@@ -49,6 +51,7 @@ examples:
   operator-schema check --fail-on warning package app.py:registry
   operator-schema check --provider openai_chat --provider anthropic --strict app:registry
   operator-schema check --provider all --level note tools
+  operator-schema check --tokens --provider all tools
   operator-schema check --mcp "uvx mcp-server-time"
   operator-schema check --format github tools
 
@@ -103,6 +106,7 @@ exit status:
     help="What is printed: lines, JSON, or annotations of GitHub Actions (default: text).",
 )
 @json_option("The same as --format json.")
+@click.option("--tokens", is_flag=True, help="Say how many tokens each tool takes, for each --provider.")
 @click.option("--verbose", "-v", is_flag=True, help="List everything that was checked, with its size.")
 @traceback_option
 @click.pass_obj
@@ -117,6 +121,7 @@ def check(
     *,
     strict: bool,
     as_json: bool,
+    tokens: bool,
     verbose: bool,
     show_traceback: bool,
 ) -> int:
@@ -137,9 +142,11 @@ def check(
     visible = {*_from(level), *counted}
     shown = [finding for finding in found if finding.severity in visible]
     out = outputs[0]
+    costs = _costs(checked, chosen, strict=strict) if tokens and checked.tools else []
     if as_json or shape == "json":
         subjects = [subject.as_dict() for subject in checked.subjects]
-        out.json({"checked": subjects, "findings": [_as_dict(finding) for finding in shown]}, 2)
+        document = {"checked": subjects, "findings": [_as_dict(finding) for finding in shown]}
+        out.json({**document, **({"tokens": [cost.as_dict() for cost in costs]} if tokens else {})}, 2)
     elif shape == "github":
         for finding in shown:
             out.command(_annotation(finding))
@@ -147,6 +154,8 @@ def check(
         _write(out, checked, found, shown, verbose=verbose)
         for provider in chosen if checked.tools else ():
             out.line(_size_of_request(provider, checked.tools, strict=strict), "dim")
+        if costs:
+            _write_costs(out, costs)
     return 1 if any(finding.severity in counted for finding in found) else 0
 
 
@@ -356,6 +365,63 @@ def _write_subject(out: Output, subject: _Subject) -> None:
 def _size_of_request(provider: Provider, tools: Sequence[Tool[..., Any]], *, strict: bool) -> str:
     report = provider.report(tools, strict=strict and provider.dialect is not None)
     return str(report).partition("\n")[0]
+
+
+class _Costs(NamedTuple):
+    """How many tokens tools take in the requests of one provider.
+
+    Attributes:
+        provider: its name; None for the definitions as they are.
+        tools: name to tokens, None for one that the provider refuses.
+    """
+
+    provider: str | None
+    tools: dict[str, int | None]
+
+    @property
+    def total(self) -> int:
+        """Tokens of all tools that aren't refused."""
+        return sum([cost or 0 for cost in self.tools.values()])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as JSON values, the tool that takes most first."""
+        rows = sorted(self.tools.items(), key=lambda row: -(row[1] or 0))
+        return {
+            "provider": self.provider,
+            "total": self.total,
+            "estimated": is_estimate(),
+            "tools": [{"name": name, "tokens": cost} for name, cost in rows],
+        }
+
+
+def _costs(checked: _Checked, providers: Sequence[Provider], *, strict: bool) -> list[_Costs]:
+    """Return what tools cost: as they are if no provider is chosen."""
+
+    def name(given: str) -> str:
+        return checked.foreign.get(given, given)
+
+    if not providers:
+        own = {name(tool.name): count_tokens(to_json_text(tool.definition())) for tool in checked.tools}
+        return [_Costs(None, dict(own))]
+    found: list[_Costs] = []
+    for provider in providers:
+        report = provider.report(checked.tools, strict=strict and provider.dialect is not None)
+        found.append(_Costs(report.provider, {name(tool.name): tool.tokens for tool in report.tools}))
+    return found
+
+
+def _write_costs(out: Output, costs: Sequence[_Costs]) -> None:
+    titles = [escape(cost.provider or "tokens") for cost in costs]
+    first = costs[0].tools
+    names = sorted(first, key=lambda name: -max([cost.tools[name] or 0 for cost in costs]))
+    rows = [[escape(name), *[_shown_cost(cost.tools[name]) for cost in costs]] for name in names]
+    about = "an estimate" if is_estimate() else "by tiktoken"
+    rows.append([f"all ({about})", *[f"{cost.total:,}" for cost in costs]])
+    out.table(["tool", *titles], rows, frozenset(titles))
+
+
+def _shown_cost(cost: int | None) -> str:
+    return "refused" if cost is None else f"{cost:,}"
 
 
 def _subject_of(finding: Finding) -> str:

@@ -10,7 +10,7 @@ from .. import providers as provider_table
 from ..inspector.catalogue import lines_of, sent_to, side_by_side, tool_in
 from ..json_values import is_object
 from ..message_text import escape
-from ..providers.report import is_estimate
+from ..token_counts import is_estimate
 from ..tools.function import tool_input
 from .arguments import TYPE, NearChoice, json_option, traceback_option, unknown_fields_option
 from .lookup import codec_of_name, find_tool

@@ -6,6 +6,7 @@ import errno
 import os
 import sys
 from contextlib import redirect_stdout
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -99,6 +100,7 @@ examples:
     help="Which results are sent as data beside the text (default: objects).",
 )
 @click.option("--repair", is_flag=True, help="Correct arguments that can be meant in one way only.")
+@click.option("--search", is_flag=True, help="List only a tool that finds the others, and what it found.")
 @click.option("--page-size", type=click.IntRange(min=1), help="Tools in one answer (default: all).")
 @click.option(
     "--confirm/--no-confirm",
@@ -249,7 +251,7 @@ def _server(own: Handlers, target: ObjectName, offered: _Offered) -> Server[Any]
     return server_of(
         own,
         options["name"] or target.module.rpartition(".")[2],
-        may_change=options["reload"] or offered.registry is not None,
+        may_change=options["reload"] or bool(options.get("search")) or offered.registry is not None,
         version=options["server_version"] or _version_of(target.module),
     )
 
@@ -304,8 +306,7 @@ class _Offered(Value):
         """
         from ..adapters.base import registry_of
         from ..execution.executor import Executor
-        from ..rounds.registry import Registry
-        from ..rounds.toolset import Toolset
+        from ..rounds.tool_search import ToolSearch
 
         options: dict[str, Any] = {}
         if self.options["timeout"] is not None:
@@ -315,7 +316,10 @@ class _Offered(Value):
         except DuplicateToolError as error:
             raise WrongUse(escape(str(error))) from None
         if self.options["repair"]:
-            registry = Registry(Toolset(registry).with_(repair=True))
+            registry = copy(registry)
+            registry.update(lambda tools: tools.with_(repair=True))
+        if self.options.get("search") and not isinstance(registry, ToolSearch):
+            registry = ToolSearch(registry)
         if isinstance(self.tools, Executor):
             return self.tools.with_tools(registry).with_(**options)
         return Executor(registry, strict_results=True, **options)
@@ -361,9 +365,10 @@ class _Follower:
         self._stop = self._listen(offered, context)
 
     def _listen(self, offered: _Offered, context: Mapping[Any, Any] | None) -> Callable[[], None] | None:
-        """Make the corrected tools anew whenever the registry changes."""
+        """Make tools that are served in another form anew whenever the registry changes."""
         registry = offered.registry
-        if not offered.options["repair"] or registry is None:
+        is_other = offered.options["repair"] or offered.options.get("search")
+        if not is_other or registry is None:
             return None
 
         def follow(_: object) -> None:

@@ -11,7 +11,7 @@ from ..errors import SchemaError
 from ..json_values import is_array, is_object, to_json_text
 from ..message_text import nearest
 from ..providers import Provider, provider_names
-from ..providers.report import count_tokens, is_estimate
+from ..token_counts import count_tokens, is_estimate
 from .forms import form_of
 from .readings import finding_as_dict
 

@@ -56,12 +56,19 @@ class Entry(Value):
         is_hidden: whether a request offers it only if it is asked for.
         switch: that its registry had for it, None to leave it to the tool.
         sources: the toolsets that it came from, the innermost first.
+        found: whether a search has found it; None for a tool that needs none.
     """
 
     tool: Tool[..., Any]
     is_hidden: bool = False
     switch: Switch | None = None
     sources: tuple[Source, ...] = ()
+    found: bool | None = None
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether a list has it, and a request that doesn't ask for it, if it is switched on."""
+        return not self.is_hidden and self.found is not False
 
 
 def entries_of(members: Iterable[Any]) -> list[Entry]:
@@ -282,7 +289,7 @@ class NamedTools:
         Raises:
             ToolNotFoundError: it isn't there.
         """
-        return self._named[self.name_of(selector)].is_hidden
+        return not self._named[self.name_of(selector)].is_listed
 
     # --- which of them the model may call ---------------------------------------------------------
 
@@ -313,6 +320,20 @@ class NamedTools:
             Exception: what its switch raises.
         """
         return self._entries.is_enabled(self.name_of(selector), context)
+
+    def is_offered(self, selector: Selector, /, *, context: Context | None = None) -> bool:
+        """Return whether `offered` lists a tool: it is enabled, and no search has to find it first.
+
+        Args:
+            selector: as for `toolset[…]`.
+            context: as for `offered`.
+
+        Raises:
+            ToolNotFoundError: it isn't there.
+            Exception: what its switch raises.
+        """
+        entries, name = self._entries, self.name_of(selector)
+        return name not in entries.unfound and entries.is_enabled(name, context)
 
     def offered(self, *, context: Context | None = None) -> list[Tool[..., Any]]:
         """List the tools that the model may call now, as it sees them.
@@ -388,19 +409,22 @@ class Snapshot:
         tools: name to tool, in the order of registration.
         switches: name to the switch that this one tool has here, whatever it says itself.
         describer: name of the tool that gives the long documentation of the others, or None.
+        unfound: names of the tools that no list has until a search finds them; they may be called.
     """
 
-    __slots__ = ("tools", "switches", "describer", "_questions", "_shown")
+    __slots__ = ("tools", "switches", "describer", "unfound", "_questions", "_shown")
 
     def __init__(
         self,
         tools: dict[str, Tool[..., Any]],
         switches: dict[str, Switch],
         describer: str | None,
+        unfound: frozenset[str] = frozenset(),
     ) -> None:
         self.tools = tools
         self.switches = switches
         self.describer = describer
+        self.unfound = unfound
         # Filled on demand, by name and describing tool; two threads may write the same entry twice.
         self._shown: dict[tuple[str, str | None], Tool[..., Any]] = {}
         self._questions: dict[tuple[str, bool], bool | Callable[[Context], bool]] = {}
@@ -449,8 +473,8 @@ class Snapshot:
             return False
 
     def offered(self, context: Context | None) -> list[str]:
-        """List the names of the tools that are enabled."""
-        return [name for name in self.tools if self.is_offered(name, context)]
+        """List the names of the tools that are enabled, and that no search has to find first."""
+        return [name for name in self.tools if name not in self.unfound and self.is_offered(name, context)]
 
     def described_by(self, context: Context | None) -> str | None:
         """Return the name of the tool that gives the long documentation now, or None."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, cast
 
 from ..errors import DecodeError, ToolNotFoundError
 from ..immutable import Value
+from ..json_values import to_json_text
 from ..message_text import as_written, listed, nearest_names, quote, received, writable_text
 from ..tools.calls import RawCall, ToolResult, arguments_to_decode, checked_calls
 from ..tools.tool import Tool
@@ -18,7 +19,7 @@ from .round import Round
 from .tool_call import FAILURES, ToolCall, call_issue, call_with_input
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from typing import TypeAlias, Unpack
 
     from ..schema.style import StyleOptions
@@ -72,6 +73,7 @@ class Offer(Value, Generic[Input]):
         names: of the tools, in order.
         choice: what the model has to do with them.
         strict: whether the provider has to hold the model to the schemas: False, True or `"auto"`.
+        left_out: names of the tools for which `max_tokens` had no room, in order.
     """
 
     toolset: NamedTools
@@ -79,6 +81,7 @@ class Offer(Value, Generic[Input]):
     choice: ToolChoice
     strict: Strict
     _descriptions: tuple[tuple[str, str], ...]
+    left_out: tuple[str, ...]
     _snapshot: Snapshot
     _shown: Mapping[str, Tool[..., Any]]
 
@@ -89,11 +92,12 @@ class Offer(Value, Generic[Input]):
         choice: ToolChoice,
         strict: Strict,
         descriptions: tuple[tuple[str, str], ...],
+        left_out: tuple[str, ...] = (),
     ) -> None:
         snapshot = toolset._entries  # noqa: SLF001  # the same tools, with their switches
         describer = snapshot.describer if snapshot.describer in names else None
         shown = {name: snapshot.shown(name, describer) for name in names}
-        super().__init__(toolset, names, choice, strict, descriptions, snapshot, shown)
+        super().__init__(toolset, names, choice, strict, descriptions, left_out, snapshot, shown)
 
     @property
     def descriptions(self) -> dict[str, str]:
@@ -185,7 +189,7 @@ class Offer(Value, Generic[Input]):
         return hash(self._key())
 
     def _key(self) -> tuple[Any, ...]:
-        return self.toolset, self.names, self.choice, self.strict, self._descriptions
+        return self.toolset, self.names, self.choice, self.strict, self._descriptions, self.left_out
 
     def __repr__(self) -> str:
         choice = self.choice.name or self.choice.mode
@@ -237,23 +241,38 @@ def make_offer(
     strict: Strict = False,
     descriptions: Mapping[str, str] | None = None,
     context: Context | None = None,
+    max_tokens: int | None = None,
+    found: Sequence[str] | None = None,
 ) -> Offer[Any]:
-    """Make an offer; see `Toolset.offer`."""
+    """Make an offer; see `Toolset.offer`.
+
+    What `found` names goes last, in this order, instead of the tools that a search has found in the toolset.
+    """
     snapshot = toolset._entries  # noqa: SLF001  # the same tools, with their switches
-    wanted = _wanted(toolset, only, also)
-    candidates = [name for name in toolset.names if name in wanted]
+    wanted, last = _wanted(toolset, only, also, found), found or ()
+    candidates = [*[name for name in toolset.names if name in wanted and name not in last], *last]
     names = tuple([name for name in candidates if snapshot.is_offered(name, context, asked_for=True)])
-    choice = _choice(toolset, names, required, wanted)
+    described = _checked(toolset, descriptions or {})
+    left_out: tuple[str, ...] = ()
+    if max_tokens is not None:
+        is_any = required is None or (isinstance(required, str) and required in {"any", "none"})
+        first = [] if is_any else [toolset.name_of(cast("Any", required))]
+        order = [*first, *[name for name in names if name not in last], *reversed(last)]
+        names, left_out = _within(max_tokens, snapshot, names, order, dict(described))
+    choice = _choice(toolset, names, required, wanted, left_out)
     if type(strict) is not bool and strict != "auto":
         message = f'strict must be True, False or "auto", not {as_written(strict)}'
         raise TypeError(message)
-    return Offer(toolset, names, choice, strict, _checked(toolset, descriptions or {}))
+    return Offer(toolset, names, choice, strict, described, left_out)
 
 
-def _wanted(toolset: NamedTools, only: Selections | None, also: Selections) -> frozenset[str]:
+def _wanted(
+    toolset: NamedTools, only: Selections | None, also: Selections, found: Sequence[str] | None
+) -> frozenset[str]:
     if only is None:
-        shown = [name for name in toolset.names if not toolset.is_hidden(name)]
-        return frozenset([*shown, *toolset.names_of(*_selections("also", also))])
+        listed_now = [entry for entry in toolset.__entries__() if entry.is_listed]
+        shown = [one.tool.name for one in listed_now if found is None or one.found is None]
+        return frozenset([*shown, *(found or ()), *toolset.names_of(*_selections("also", also))])
     if isinstance(also, (NamedTools, str)) or also != ():
         message = "only= and also= exclude each other: name all tools in only=, or leave it out"
         raise TypeError(message)
@@ -261,7 +280,11 @@ def _wanted(toolset: NamedTools, only: Selections | None, also: Selections) -> f
 
 
 def _choice(
-    toolset: NamedTools, names: tuple[str, ...], required: Required, wanted: frozenset[str]
+    toolset: NamedTools,
+    names: tuple[str, ...],
+    required: Required,
+    wanted: frozenset[str],
+    left_out: tuple[str, ...],
 ) -> ToolChoice:
     if required is None:
         return ToolChoice("auto" if names else "none")
@@ -269,11 +292,14 @@ def _choice(
         return ToolChoice("none")
     if isinstance(required, str) and required == "any":
         if not names:
-            message = "a tool is required, but none is available: make one available, or require none"
+            room = "max_tokens has room for none" if left_out else "none is available"
+            message = f"a tool is required, but {room}: make one available, or require none"
             raise OfferError(None, message)
         return ToolChoice("required")
     name = toolset.name_of(required)
     if name not in names:
+        if name in left_out:
+            raise OfferError(name, f"the required tool {quote(name)} alone takes more than max_tokens")
         raise OfferError(name, _why_not(toolset, name, names, wanted))
     return ToolChoice("named", name)
 
@@ -287,6 +313,52 @@ def _why_not(toolset: NamedTools, name: str, names: tuple[str, ...], wanted: fro
         remedy = f"also=[{quote(name)}] offers it"
         return f"the required tool {quote(name)} is hidden: {remedy}; {there}"
     return f"the required tool {quote(name)} isn't among those that this request makes available; {there}"
+
+
+def _within(
+    most: Any,
+    snapshot: Snapshot,
+    names: tuple[str, ...],
+    order: Iterable[str],
+    descriptions: Mapping[str, str],
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the tools that a number of tokens has room for, and those that it hasn't, both in order.
+
+    Args:
+        most: tokens.
+        snapshot: that has the tools.
+        names: of the tools.
+        order: in which they get room.
+        descriptions: for this request alone.
+
+    Raises:
+        ValueError: it isn't a positive integer.
+    """
+    if type(most) is not int or most < 1:
+        message = f"max_tokens is a positive integer or None, not {as_written(most)}"
+        raise ValueError(message)
+    describer = snapshot.describer if snapshot.describer in names else None
+    room, kept = most, set[str]()
+    for name in dict.fromkeys([name for name in order if name in names]):
+        cost = _tokens_of(snapshot, name, describer, descriptions.get(name))
+        if cost <= room:
+            room -= cost
+            kept.add(name)
+    left_out = tuple([name for name in names if name not in kept])
+    return tuple([name for name in names if name in kept]), left_out
+
+
+def _tokens_of(snapshot: Snapshot, name: str, describer: str | None, description: str | None) -> int:
+    from ..token_counts import count_tokens, is_estimate
+
+    tool, key = snapshot.shown(name, describer), ("tokens", description, is_estimate())
+    known: int | None = tool.kept_form(key)
+    if known is None:
+        definition = snapshot.definition(name, describer, None)
+        if description is not None:
+            definition["description"] = description
+        known = tool.keep_form(key, count_tokens(to_json_text(definition)))
+    return known
 
 
 def _checked(toolset: NamedTools, descriptions: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

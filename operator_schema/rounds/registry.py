@@ -58,7 +58,7 @@ class Registry(NamedTools):
     def __init__(self, *members: Member) -> None:
         self._lock = RLock()
         self._listeners = Listeners()
-        self._named: dict[str, Entry] = {entry.tool.name: entry for entry in entries_of(members)}
+        self._named: dict[str, Entry] = {entry.tool.name: entry for entry in self.admit(entries_of(members))}
         # Made at the first read after a change, so that registering one by one takes no copy each.
         self._toolset: Toolset[Any] | None = None
 
@@ -79,6 +79,10 @@ class Registry(NamedTools):
         """Return what another set of tools takes over: a tool of `describe_tools` describes this registry."""
         return tuple([entry for entry in [*self._named.values()] if not entry.tool.describes_tools])
 
+    def admit(self, entries: list[Entry]) -> list[Entry]:
+        """Return how tools are kept that come now, for the rest of this package."""
+        return entries
+
     # --- changes ---------------------------------------------------------------------------------
 
     def register(self, member: AnyMember, /, *others: Member) -> AnyMember:
@@ -96,7 +100,7 @@ class Registry(NamedTools):
             SchemaError: providers refuse a key of a mapping as a name.
             TypeError: something is neither a tool nor a collection of tools.
         """
-        added = entries_of([member, *others])
+        added = self.admit(entries_of([member, *others]))
         with self._lock:
             for entry in added:
                 other = self._named.get(entry.tool.name)
@@ -163,6 +167,9 @@ class Registry(NamedTools):
                 message = f"update takes a function that returns a Toolset, not {received(after)}"
                 raise TypeError(message)
             named = after.entries_after(before)
+            # Those that were made of tools from before are kept as these were.
+            own = {name for name, entry in after._named.items() if _is_from(before, entry)}  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # the same tools
+            named.update({one.tool.name: one for one in self.admit([*_without(named, own)])})
             changed = _difference(dict(self._named), named)
             self._named, self._toolset = named, None
         self._listeners.tell(**changed)
@@ -216,12 +223,20 @@ class Registry(NamedTools):
         return copied
 
 
+def _is_from(toolset: Toolset[Any], entry: Entry) -> bool:
+    return any(source.toolset is toolset for source in entry.sources)
+
+
+def _without(named: dict[str, Entry], names: set[str]) -> list[Entry]:
+    return [entry for name, entry in named.items() if name not in names]
+
+
 def _difference(before: dict[str, Entry], after: dict[str, Entry]) -> dict[str, tuple[str, ...]]:
     """Return the attributes of the `RegistryChange` from one content to another."""
     kept = [name for name in after if name in before and after[name].tool == before[name].tool]
 
     def switch(entry: Entry) -> tuple[Any, ...]:
-        return entry.switch, entry.is_hidden
+        return entry.switch, entry.is_hidden, entry.found
 
     return {
         "added": tuple([name for name in after if name not in kept]),

@@ -79,7 +79,8 @@ class Toolset(NamedTools, Value, Generic[Input]):
         named = {entry.tool.name: entry for entry in entries}
         tools = {name: entry.tool for name, entry in named.items()}
         describer = next((name for name, tool in tools.items() if tool.describes_tools), None)
-        Value.__init__(self, named, Snapshot(tools, switches_of(named), describer), hooks, {})
+        unfound = frozenset([name for name, entry in named.items() if entry.found is False])
+        Value.__init__(self, named, Snapshot(tools, switches_of(named), describer, unfound), hooks, {})
 
     @classmethod
     def of_entries(cls, entries: Iterable[Entry], hooks: Hooks | None = None) -> Toolset[Any]:
@@ -201,6 +202,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
         strict: Strict = False,
         descriptions: Mapping[str, str] | None = None,
         context: Context | None = None,
+        max_tokens: int | None = None,
     ) -> Offer[Input]:
         """Say what one request offers to the model: all tools that aren't hidden, unless told otherwise.
 
@@ -216,9 +218,12 @@ class Toolset(NamedTools, Value, Generic[Input]):
             descriptions: names of tools to descriptions for this request; what
                 `await hooks.descriptions(toolset)` returns, with changes of your own.
             context: for switches that take one.
+            max_tokens: tokens that the definitions may take, counted as by `provider.report`, None for no
+                limit. The required tool goes first, and then the others in their order, as long as there is
+                room: `left_out` of the offer names the rest.
 
         Raises:
-            OfferError: what is required isn't available.
+            OfferError: what is required isn't available, or has no room.
             ToolNotFoundError: there is no tool of a name.
             TypeError: an argument is of another kind, or both `only` and `also` are given.
         """
@@ -229,12 +234,20 @@ class Toolset(NamedTools, Value, Generic[Input]):
             and strict is False
             and not descriptions
             and context is None
+            and max_tokens is None
         ):
             return self._kept.get("offer") or self._offer_by_default()
         from .offer import make_offer
 
         return make_offer(
-            self, only, also, required, strict=strict, descriptions=descriptions, context=context
+            self,
+            only,
+            also,
+            required,
+            strict=strict,
+            descriptions=descriptions,
+            context=context,
+            max_tokens=max_tokens,
         )
 
     def definitions(
@@ -409,7 +422,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
     # --- as a value ------------------------------------------------------------------------------
 
     def _key(self) -> tuple[Any, ...]:
-        own = [(entry.tool, entry.is_hidden, entry.switch) for entry in self._named.values()]
+        own = [(entry.tool, entry.is_hidden, entry.switch, entry.found) for entry in self._named.values()]
         return (*own, self._own_hooks)
 
     def __eq__(self, other: object) -> bool:
@@ -421,7 +434,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
         return hash(tuple([(entry.tool, entry.is_hidden) for entry in self._named.values()]))
 
     def __repr__(self) -> str:
-        shown = [f"{name} (hidden)" if entry.is_hidden else name for name, entry in self._named.items()]
+        shown = [name if entry.is_listed else f"{name} (hidden)" for name, entry in self._named.items()]
         return f"Toolset({', '.join(shown)})"
 
     def __copy__(self) -> Toolset[Input]:

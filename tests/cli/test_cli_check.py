@@ -502,3 +502,30 @@ def test_a_server_that_cant_be_asked_is_an_error(run):
     assert run("check")[2] == (
         "operator-schema: error: give a target, such as tools, tools.py, app:registry, or --mcp COMMAND\n"
     )
+
+
+def test_tokens_say_what_each_tool_takes_for_each_provider(checked):
+    words = ["--tokens", "--fail-on", "never", "--level", "error"]
+    status, out, _ = checked(MAIL, *words)
+    rows = [line.split() for line in out.splitlines()]
+    assert status == 0
+    title, first, second, total = rows[-4:]
+    assert title == ["tool", "tokens"]
+    assert [first[0], second[0]] == ["3d_send", "bare"]
+    assert int(first[-1]) + int(second[-1]) == int(total[-1])
+    assert int(first[-1]) > int(second[-1]) > 0
+
+    status, out, _ = checked(MAIL, *words, "--provider", "openai_chat", "--provider", "gemini", "--json")
+    costs = json.loads(out)["tokens"]
+    assert [cost["provider"] for cost in costs] == ["OpenAI Chat Completions", "Gemini"]
+    for cost in costs:
+        assert cost["total"] == sum(one["tokens"] or 0 for one in cost["tools"])
+    assert [one["name"] for one in costs[0]["tools"]] == ["3d_send", "bare"]
+
+
+def test_without_tokens_nothing_is_counted_and_a_tool_that_is_refused_has_none(checked):
+    _, out, _ = checked(MAIL, "--json")
+    assert "tokens" not in json.loads(out)
+    _, out, _ = checked(MAIL, "--tokens", "--provider", "openai_chat", "--strict", "--fail-on", "never")
+    rows = [line.split() for line in out.splitlines()]
+    assert ["bare", "refused"] in rows or ["3d_send", "refused"] in rows, out

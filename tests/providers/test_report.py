@@ -7,11 +7,10 @@ from typing import Annotated, Any
 import pytest
 from annotated_types import Ge
 
-from operator_schema import Toolset, tool, tool_input
+from operator_schema import Toolset, token_counts, tool, tool_input
 from operator_schema.providers import anthropic, gemini, openai_chat, openai_compatible
-from operator_schema.providers import report as token_counts
-from operator_schema.providers.report import count_tokens
 from operator_schema.schema.dialect import lost
+from operator_schema.token_counts import count_tokens
 
 
 @pytest.fixture(autouse=True)

@@ -13,12 +13,13 @@ import pytest
 from mcp import Client
 from mcp.server.lowlevel import NotificationOptions
 
-from operator_schema import Registry, Toolset, skip, tool, tool_input
+from operator_schema import RawCall, Registry, Toolset, skip, tool, tool_input
 from operator_schema.adapters.mcp import handlers, server
 from operator_schema.cli.lookup import ObjectName
 from operator_schema.cli.modules import WrongUse
 from operator_schema.cli.output import Output
 from operator_schema.cli.serve import _Offered, _offered, _server, _tell_lacking, _version_of
+from operator_schema.rounds import ToolSearch
 
 
 @tool
@@ -151,3 +152,23 @@ def test_tools_that_lack_their_context_are_told(tools, context, told):
     stream = io.StringIO()
     _tell_lacking(handlers(Registry(tools), context=context), context, Output(stream))
     assert stream.getvalue() == told
+
+
+@pytest.mark.parametrize("tools", [Toolset(add), Registry([add])])
+def test_a_search_may_be_put_before_what_is_served(tools):
+    offered = _Offered(tools, None, options(search=True, repair=True, timeout=None))
+    executor = offered.executor()
+    assert [one.name for one in executor.registry.offered()] == ["search_tools"]
+    assert executor.run_sync(RawCall("1", "add", {"a": "1", "b": 2})).content == "3"
+    _, said = announced(_server(handlers(executor), ObjectName("app", "tools"), offered))
+    assert said.list_changed
+
+
+def test_a_search_stays_one_when_arguments_are_repaired():
+    search = ToolSearch(add)
+    offered = _Offered(search, None, options(repair=True, timeout=None, search=True))
+    executor = offered.executor()
+    assert [one.name for one in executor.registry.offered()] == ["search_tools"]
+    executor.run_sync(RawCall("1", "search_tools", {"query": "add"}))
+    assert [one.name for one in executor.registry.offered()] == ["search_tools", "add"]
+    assert executor.run_sync(RawCall("2", "add", {"a": "1", "b": 2})).content == "3"

@@ -35,6 +35,7 @@ from operator_schema.adapters.mcp import handlers, http, messages, server, stdio
 from operator_schema.adapters.mcp.server import ChangeBus
 from operator_schema.adapters.mcp.server import server_of as server_from
 from operator_schema.content import Audio, File, Image, Resource
+from operator_schema.rounds import ToolSearch
 from operator_schema.types import Progress
 
 PATIENCE = 20  # seconds, on a machine that has much to do
@@ -386,6 +387,33 @@ def test_a_result_that_does_not_fit_its_schema_is_an_error_of_the_tool_alone(val
     assert result.structured_content is None
 
 
+async def around_change(tools, mode, change):
+    """Return names of tools before and after a change that a client hears of, and what that returned."""
+    told = anyio.Event()
+
+    async def handle(message):
+        if isinstance(message, ToolListChangedNotification):
+            told.set()
+
+    async def listen(client, *, task_status):
+        async with client.listen(tools_list_changed=True) as events:
+            task_status.started()
+            async for _ in events:
+                told.set()
+
+    async with Client(server(tools), mode=mode, message_handler=handle) as client:
+        async with anyio.create_task_group() as group:
+            if mode == MODERN:
+                await group.start(listen, client)
+            before = await client.list_tools()
+            changed = await change(client)
+            with anyio.fail_after(PATIENCE):
+                await told.wait()
+            group.cancel_scope.cancel()
+        after = await client.list_tools()
+    return [[one.name for one in listed.tools] for listed in (before, after)], changed
+
+
 @both_protocols
 def test_a_client_is_told_when_the_tools_change(mode):
     registry = Registry()
@@ -402,29 +430,8 @@ def test_a_client_is_told_when_the_tools_change(mode):
         registry.register(late)
 
     async def main():
-        told = anyio.Event()
-
-        async def handle(message):
-            if isinstance(message, ToolListChangedNotification):
-                told.set()
-
-        async def listen(client, *, task_status):
-            async with client.listen(tools_list_changed=True) as events:
-                task_status.started()
-                async for _ in events:
-                    told.set()
-
-        async with Client(server(registry), mode=mode, message_handler=handle) as client:
-            async with anyio.create_task_group() as group:
-                if mode == MODERN:
-                    await group.start(listen, client)
-                before = await client.list_tools()
-                await client.call_tool("load", {})
-                with anyio.fail_after(PATIENCE):
-                    await told.wait()
-                group.cancel_scope.cancel()
-            after = await client.list_tools()
-        return [[one.name for one in listed.tools] for listed in (before, after)]
+        listed, _ = await around_change(registry, mode, lambda client: client.call_tool("load", {}))
+        return listed
 
     assert anyio.run(main) == [["load"], ["load", "late"]]
 
@@ -1271,3 +1278,47 @@ def test_handlers_say_which_tools_lack_their_context():
     assert list(handlers([needs]).missing_context()) == ["needs"]
     assert handlers([needs], context={Node: Node("a", [])}).missing_context() == {}
     assert handlers([needs], context=lambda _: {}).missing_context() == {}
+
+
+@both_protocols
+def test_a_tool_search_lists_what_was_found_and_tells_clients(mode):
+    @tool
+    def add(a: int) -> int:
+        """Add one."""
+        return a + 1
+
+    @tool
+    def pay_invoice(invoice_id: str) -> str:
+        """Settle a bill."""
+        return f"paid {invoice_id}"
+
+    search = ToolSearch(add, pay_invoice, always=add)
+
+    async def ask_twice(client):
+        # A client may know a name from before: a list isn't what may be called.
+        known = await client.call_tool("pay_invoice", {"invoice_id": "7"})
+        found = await client.call_tool("search_tools", {"query": "bills"})
+        return found.structured_content["tools"], known.content[0].text
+
+    names, said = anyio.run(around_change, search, mode, ask_twice)
+    assert names == [["search_tools", "add"], ["search_tools", "add", "pay_invoice"]]
+    assert said == ([{"name": "pay_invoice", "description": "Settle a bill."}], "paid 7")
+
+
+@both_protocols
+def test_a_tool_that_no_search_has_found_still_asks_a_person(mode):
+    @tool(confirm=True)
+    def wipe() -> str:
+        """Delete everything."""
+        return "gone"
+
+    async def agree(_context, _params):
+        return ElicitResult(action="decline")
+
+    async def main():
+        async with Client(server(ToolSearch(wipe)), mode=mode, elicitation_callback=agree) as client:
+            return await client.call_tool("wipe", {})
+
+    answer = anyio.run(main)
+    assert answer.is_error
+    assert "declined" in answer.content[0].text

@@ -1,0 +1,432 @@
+"""Tool search: a registry of many tools, of which a model sees a few, and finds the others itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+from ..json_values import is_array, is_object
+from ..message_text import as_written, received, writable_text
+from ..tools.context import WholeContext  # noqa: TC001  # the tool evaluates its annotations
+from ..tools.failures import WARNING, write_log
+from ..tools.function import tool
+from ..tools.injection import skip
+from ..tools.signature import is_coroutine_function
+from .named_tools import Entry
+from .offer import make_offer
+from .ranking import Ranking, best, fused, similarities, terms
+from .registry import Registry
+from .toolset import Toolset
+from .transcript import Turn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Self, TypeAlias
+
+    from ..tools.tool import Tool
+    from .named_tools import Member, Selection
+    from .offer import Context, Offer, Required, Selections, Strict
+
+    Embed: TypeAlias = Callable[[list[str]], Sequence[Sequence[float]]]
+
+__all__ = ["ToolSearch"]
+
+_ABOUT = (
+    "Find tools that can do something: there are more than those you see. Say in a few words what has to be "
+    "done. The tools that are found can be called from your next message on"
+)
+_FOUND = "You can call these tools from your next message on."
+_NOTHING = "No tool fits these words. Try others: say what has to be done, and with what."
+
+_LONGEST_QUERY = 2_000
+_LONGEST_ANSWER = 1_000_000
+_RANKED = 50
+"""Tools of each ranking that are fused."""
+
+_NAME_WEIGHT, _DESCRIPTION_WEIGHT = 4, 2
+_MOST_PARTS = 20_000
+"""Of one schema, that are read."""
+
+
+class _Short:
+    """A constraint in the annotated-types vocabulary."""
+
+    min_length = 1
+    max_length = _LONGEST_QUERY
+
+
+class ToolSearch(Registry):
+    """A registry of many tools, of which a model sees a few, and a tool `search_tools` that finds the others.
+
+    A search reads names, descriptions, parameters with their descriptions and enum values, and tags. It finds
+    no tool that is switched off or hidden. What was found is listed from the next request on, after
+    everything that was listed before, so that the beginning of a request stays the same.
+
+    In rounds, `offer(history)` reads in the history what was found. Nothing else is kept, so one `ToolSearch`
+    serves any number of conversations, and a restart changes nothing. What takes a registry without a
+    history, such as a framework or a server, lists what was found in this registry: give each conversation
+    one of its own (`for_conversation`). A search decides what is listed, and not what may be called: a call
+    of a tool that is switched on runs, also if its name is known from before.
+
+    As a member of a toolset or of another registry, it is its tools alone.
+
+    Args:
+        members: as for `Registry`.
+        always: tools, names or toolsets that each request has without a search.
+        embed: takes a list of texts and returns a vector of numbers for each, all of one length: a plain
+            function, called in a thread. The ranks by words and by vectors are then fused. If it fails, that
+            is logged, and words alone decide.
+        most: tools that one search finds at most.
+        about: what there is to find, for the description of the tool: "tools of GitHub and Slack".
+        name: by which the model calls it.
+
+    Raises:
+        DuplicateToolError: two tools have the same name.
+        SchemaError: providers refuse a name.
+        ToolNotFoundError: `always` has a name that isn't there.
+        TypeError: something is neither a tool nor a collection of tools, or an argument is of another kind.
+        ValueError: `most` is out of range.
+    """
+
+    def __init__(
+        self,
+        *members: Member,
+        always: Selection = (),
+        embed: Embed | None = None,
+        most: int = 5,
+        about: str | None = None,
+        name: str = "search_tools",
+    ) -> None:
+        _check_options(embed, most)
+        self._embed, self._most = embed, most
+        self._description = f"{_ABOUT}." if about is None else f"{_ABOUT}: {writable_text('about', about)}"
+        self._vectors: dict[str, list[float]] = {}
+        self._index: tuple[dict[str, Tool[..., Any]], Ranking] | None = None
+        catalogue: Toolset[Any] = Toolset(*members)
+        # Name to whether a search found it, for tools that come back, as from a server that has changed.
+        self._known: dict[str, bool | None] = dict.fromkeys([name, *catalogue.names_of(always)])
+        super().__init__(self._new_tool(name), catalogue)
+
+    def _new_tool(self, name: str) -> Tool[..., Any]:
+        def search_tools(
+            query: Annotated[str, _Short(), "What has to be done, in a few words."],
+            prefix: Annotated[str, "Only tools whose names begin with this, such as one of a server."] = "",
+            _whole_context: Annotated[WholeContext | None, skip] = None,
+        ) -> dict[str, Any]:
+            found = self.search(query, prefix=prefix, context=cast("Context | None", _whole_context))
+            self._find([one.name for one in found])
+            shown = [{"name": one.name, "description": one.summary} for one in found]
+            return {"tools": shown, "note": _FOUND if found else _NOTHING}
+
+        self._function = search_tools
+        make = tool(self._description, name=name, read_only=True, idempotent=True, open_world=False)
+        made: Any = make(search_tools)
+        return made  # type: ignore[no-any-return]  # callers don't see the context
+
+    def admit(self, entries: list[Entry]) -> list[Entry]:
+        """Return how tools are kept that come now: unfound, unless they were listed before."""
+        return [
+            entry.replace(found=self._known.get(entry.tool.name, False)) if entry.found is None else entry
+            for entry in entries
+        ]
+
+    def __entries__(self) -> tuple[Entry, ...]:
+        """Return what another set of tools takes over: the tools alone, as if all were found."""
+        kept = super().__entries__()
+        return tuple([entry.replace(found=None) for entry in kept if not self._is_search(entry)])
+
+    def _is_search(self, entry: Entry) -> bool:
+        return getattr(entry.tool, "__wrapped__", None) is self._function
+
+    # --- searching -------------------------------------------------------------------------------
+
+    def search(
+        self, query: str, /, *, prefix: str = "", context: Context | None = None
+    ) -> list[Tool[..., Any]]:
+        """List the tools that fit a query, the best first, without finding them for the model.
+
+        Tools that are always listed are left out: the model sees them anyway.
+
+        Args:
+            query: in words.
+            prefix: of the names of the tools.
+            context: for switches that take one.
+        """
+        toolset = self.toolset
+        entries = {entry.tool.name: entry for entry in toolset.__entries__()}
+        names = [
+            name for name, entry in entries.items() if entry.found is not None and name.startswith(prefix)
+        ]
+        snapshot = toolset._entries  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # the same tools, with their switches
+        found: list[Tool[..., Any]] = []
+        for name in self._ranked(query, {name: entries[name].tool for name in entries}, frozenset(names)):
+            if snapshot.is_offered(name, context):
+                found.append(entries[name].tool)
+            if len(found) == self._most:
+                break
+        return found
+
+    def _ranked(self, query: str, tools: dict[str, Tool[..., Any]], wanted: frozenset[str]) -> list[str]:
+        """List the names of tools that fit, the best first."""
+        index = self._index
+        if index is None or index[0] != tools:
+            index = self._index = tools, Ranking({name: _terms_of(one) for name, one in tools.items()})
+        by_words = [name for name in best(index[1].scores(query)) if name in wanted]
+        if self._embed is None:
+            return by_words
+        try:
+            by_vectors = best(self._similarities(query, {name: tools[name] for name in wanted}))
+        except Exception as error:  # noqa: BLE001  # your program's own code
+            write_log(WARNING, "embed failed, so a search of tools had words alone", error=error)
+            return by_words
+        ranked = best(fused([by_words[:_RANKED], by_vectors[:_RANKED]]))
+        return [*ranked, *[name for name in by_words[_RANKED:] if name not in ranked]]
+
+    def _similarities(self, query: str, tools: Mapping[str, Tool[..., Any]]) -> dict[str, float]:
+        """Return name to cosine; the vector of each text is made once.
+
+        Raises:
+            ValueError: the function returns another number of vectors, or vectors of several lengths.
+            Exception: what it raises.
+        """
+        texts = {name: _text_of(one) for name, one in tools.items()}
+        known = self._vectors
+        new = [text for text in dict.fromkeys(texts.values()) if text not in known]
+        asked = [query, *new]
+        made = [[float(number) for number in vector] for vector in cast("Embed", self._embed)(asked)]
+        sizes = {
+            len(vector) for vector in [*made, *[known[text] for text in texts.values() if text in known]]
+        }
+        if len(made) != len(asked) or len(sizes) != 1:
+            message = f"embed returns one vector for each of {len(asked)} texts, all of one length"
+            raise ValueError(message)
+        known = {**known, **dict(zip(new, made[1:], strict=True))}
+        self._vectors = {text: known[text] for text in texts.values()} if new else known
+        return similarities(made[0], {name: known[text] for name, text in texts.items()})
+
+    def _find(self, names: Iterable[str]) -> None:
+        """List tools from now on, the new ones after those that are listed already."""
+        with self._lock:
+            new = [name for name in names if name in self._named and self._named[name].found is False]
+            for name in new:
+                self._named[name] = self._named.pop(name).replace(found=True)
+                self._known[name] = True
+            self._toolset = None if new else self._toolset
+        self._listeners.tell(switched=tuple(new))
+
+    # --- conversations ---------------------------------------------------------------------------
+
+    @property
+    def found(self) -> tuple[str, ...]:
+        """The names of the tools that were found in this registry and are still there, in order."""
+        return tuple([name for name, entry in [*self._named.items()] if entry.found])
+
+    def found_in(self, history: Iterable[Any], /) -> tuple[str, ...]:
+        """List the names of the tools that searches found in a conversation and that are there now.
+
+        Args:
+            history: a transcript, or a list: its turns are read, also as `turn.as_dict()` returns them.
+
+        Raises:
+            TypeError: it is no list of items.
+        """
+        given: Any = history
+        if isinstance(given, (str, Mapping)) or not hasattr(given, "__iter__"):
+            message = f"a history is a transcript or a list of turns, not {received(cast('object', given))}"
+            raise TypeError(message)
+        names = [entry.tool.name for entry in [*self._named.values()] if self._is_search(entry)]
+        told = [name for item in history for name in _told(item, names)]
+        there = {name for name, entry in [*self._named.items()] if entry.found is not None}
+        return tuple([name for name in dict.fromkeys(told) if name in there])
+
+    def for_conversation(self, history: Iterable[Any] = (), /) -> Self:
+        """Return a registry of the same tools for one conversation, in which nothing else is found.
+
+        It shares no changes with this one, as every copy.
+
+        Args:
+            history: of the conversation so far, as for `found_in`.
+
+        Raises:
+            TypeError: it is no list of items.
+        """
+        from copy import copy
+
+        found = self.found_in(history)
+        made = copy(self)
+        made._index = self._index  # noqa: SLF001  # its own class
+        made._begin(found)  # noqa: SLF001  # its own class
+        return made
+
+    def _begin(self, found: Iterable[str]) -> None:
+        """Forget what was found, and list this."""
+        for name, entry in self._named.items():
+            if entry.found:
+                self._named[name] = entry.replace(found=False)
+        self._known = {name: None for name, is_found in self._known.items() if is_found is None}
+        self._toolset = None
+        self._find(found)
+
+    def offer(
+        self,
+        history: Iterable[Any],
+        /,
+        *,
+        also: Selections = (),
+        required: Required = None,
+        strict: Strict = False,
+        descriptions: Mapping[str, str] | None = None,
+        context: Context | None = None,
+        max_tokens: int | None = None,
+    ) -> Offer[Any]:
+        """Say what the next request of a conversation offers: what is always there, then what was found.
+
+        Args:
+            history: of the conversation so far, as for `found_in`.
+            also: as for `offer` of a toolset.
+            required: as for `offer` of a toolset.
+            strict: as for `offer` of a toolset.
+            descriptions: as for `offer` of a toolset.
+            context: for switches that take one.
+            max_tokens: as for `offer` of a toolset. What was found last is kept first.
+
+        Raises:
+            OfferError: what is required isn't available, or has no room.
+            ToolNotFoundError: there is no tool of a name.
+            TypeError: an argument is of another kind.
+            ValueError: `max_tokens` is out of range.
+        """
+        return make_offer(
+            self.toolset,
+            None,
+            also,
+            required,
+            strict=strict,
+            descriptions=descriptions,
+            context=context,
+            max_tokens=max_tokens,
+            found=self.found_in(history),
+        )
+
+    # --- as a value ------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        return f"<ToolSearch of {len(self)}, {len(self.found)} found>"
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        """Return what copies and pickles consist of: each copy has a search tool of its own."""
+        entries, attributes = super().__getstate__()
+        own = next((entry for entry in entries if self._is_search(entry)), None)
+        attributes = {key: value for key, value in attributes.items() if key not in {"_index", "_function"}}
+        attributes["_known"] = dict(self._known)
+        search = None if own is None else (own.tool.name, own.switch)
+        return tuple([entry for entry in entries if entry is not own]), {**attributes, "_search": search}
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        """Fill a copy."""
+        entries, attributes = state
+        search = attributes["_search"]
+        own = {key: value for key, value in attributes.items() if key != "_search"}
+        super().__setstate__((entries, {**own, "_index": None, "_function": None}))
+        if search is not None:
+            name, switch = search
+            self._named = {name: Entry(self._new_tool(name), switch=switch), **self._named}  # pyright: ignore[reportIncompatibleVariableOverride]  # it changes
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        memo[id(self._embed)] = self._embed  # it may hold a whole model
+        return super().__deepcopy__(memo)
+
+
+def _check_options(embed: Any, most: Any) -> None:
+    """Check two options.
+
+    Raises:
+        TypeError: `embed` isn't a plain function.
+        ValueError: `most` isn't a positive integer.
+    """
+    if embed is not None and (not callable(embed) or is_coroutine_function(embed)):
+        message = (
+            f"embed is a plain function (def) that takes texts and returns vectors, not {received(embed)}"
+        )
+        raise TypeError(message)
+    if type(most) is not int or most < 1:
+        message = f"most is a positive integer, not {as_written(most)}"
+        raise ValueError(message)
+
+
+# --- what a conversation tells -------------------------------------------------------------------
+
+
+def _told(item: Any, names: list[str]) -> list[str]:
+    """List the names of tools in the results of searches in an item of a history."""
+    if isinstance(item, Turn):
+        results: list[Any] = [(one.name, one.is_error, one.content) for one in item.results]
+    elif is_object(item) and is_array(item.get("results")):
+        saved = [one for one in item["results"] if is_object(one)]
+        results = [(one.get("name"), one.get("is_error"), one.get("content")) for one in saved]
+    else:
+        return []
+    return [told for name, is_error, content in results if name in names and not is_error
+            for told in _names_in(content)]  # fmt: skip
+
+
+def _names_in(content: Any) -> list[str]:
+    """List the names in the text of a result, which may be anything: hooks change it, and files keep it."""
+    if not isinstance(content, str) or len(content) > _LONGEST_ANSWER:
+        return []
+    from json import loads
+
+    try:
+        answer = loads(content)
+    except (ValueError, RecursionError):
+        return []
+    tools = answer.get("tools") if is_object(answer) else None
+    shown = [one.get("name") for one in tools if is_object(one)] if is_array(tools) else []
+    return [name for name in shown if isinstance(name, str)]
+
+
+# --- what a search reads of a tool ---------------------------------------------------------------
+
+
+def _terms_of(one: Tool[..., Any]) -> dict[str, float]:
+    """Return how much each term of a tool counts; the tool keeps it."""
+    known: dict[str, float] | None = one.kept_form("search_terms")
+    if known is not None:
+        return known
+    counts: dict[str, float] = {}
+    about = f"{one.annotations.title or ''} {one.description} {' '.join(sorted(one.tags))}"
+    texts = [(one.name, _NAME_WEIGHT), (about, _DESCRIPTION_WEIGHT)]
+    for text, weight in [*texts, *[(text, 1) for text in _texts_in(one.input_schema())]]:
+        for term in terms(text):
+            counts[term] = counts.get(term, 0) + weight
+    return one.keep_form("search_terms", counts)
+
+
+def _texts_in(schema: Any) -> list[str]:
+    """List the names of parameters, the descriptions and the enum values in a schema."""
+    found: list[str] = []
+    left: list[Any] = [schema]
+    for _ in range(_MOST_PARTS):
+        if not left:
+            break
+        part = left.pop()
+        if is_array(part):
+            left += part
+        elif is_object(part):
+            properties = part.get("properties")
+            named = properties if is_object(properties) else {}
+            values = part.get("enum")
+            said = [part.get("title"), part.get("description"), part.get("const")]
+            said += values if is_array(values) else ()
+            found += [text for text in [*named, *said] if isinstance(text, str)]
+            left += [*named.values(), *[value for key, value in part.items() if key != "properties"]]
+    return found
+
+
+def _text_of(one: Tool[..., Any]) -> str:
+    """Return the text of a tool that a vector is made of; the tool keeps it."""
+    known: str | None = one.kept_form("search_text")
+    if known is not None:
+        return known
+    names = ", ".join(one.input_schema().get("properties", {}))
+    return one.keep_form("search_text", f"{one.name}: {one.description} Parameters: {names or 'none'}")

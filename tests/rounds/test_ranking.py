@@ -1,0 +1,77 @@
+"""Which texts fit a query: words, BM25, vectors, and rankings that are fused."""
+
+from __future__ import annotations
+
+from math import isclose, log
+
+import pytest
+
+from operator_schema.rounds.ranking import Ranking, best, fused, similarities, terms
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("getOrders", "get_order"),
+        ("HTTPServer", "http servers"),
+        ("cancelling", "cancel"),
+        ("ordered", "ordering"),
+        ("cities", "city"),
+        ("payments", "pay"),
+        ("calculation", "calculate"),
+        ("calculators", "calculated"),
+        ("locations", "location"),
+        ("running", "run"),
+        ("parseHTML5", "parse html 5"),
+        ("naïve-Café", "NAÏVE café"),
+    ],
+)
+def test_forms_of_a_word_are_one_term(one, other):
+    assert terms(one) == terms(other) != []
+
+
+@pytest.mark.parametrize(("one", "other"), [("add", "age"), ("bus", "bug"), ("class", "clay"), ("12", "13")])
+def test_short_words_and_numbers_stay_as_they_are(one, other):
+    assert terms(one) != terms(other)
+
+
+def test_words_without_meaning_are_skipped():
+    assert terms("How can I get the a of my?") == []
+
+
+def test_words_of_every_script_are_terms():
+    assert terms("погода 天气 Wetter") == ["погода", "天气", "wet"]
+
+
+def test_scores_are_those_of_bm25():
+    documents = {"a": {"x": 2.0, "y": 1.0}, "b": {"x": 1.0}, "c": {"z": 3.0, "y": 1.0}}
+    mean = (3 + 1 + 4) / 3
+
+    def weight(frequency, length, having):
+        rarity = log(1 + (3 - having + 0.5) / (having + 0.5))
+        return rarity * frequency * 2.2 / (frequency + 1.2 * (0.25 + 0.75 * length / mean))
+
+    found = Ranking(documents).scores("x y y")
+    expected = {"a": weight(2, 3, 2) + weight(1, 3, 2), "b": weight(1, 1, 2), "c": weight(1, 4, 2)}
+    assert found.keys() == expected.keys()
+    assert all(isclose(found[name], expected[name]) for name in expected)
+
+
+def test_nothing_fits_in_nothing():
+    assert Ranking({}).scores("x") == {}
+    assert Ranking({"a": {}}).scores("x") == {}
+
+
+def test_equal_scores_have_one_order():
+    assert best({"b": 1.0, "a": 1.0, "c": 2.0}) == ["c", "a", "b"]
+
+
+def test_what_two_rankings_have_is_before_what_one_has():
+    assert best(fused([["a", "b", "c"], ["d", "b"]])) == ["b", "a", "d", "c"]
+
+
+def test_similarities_are_cosines():
+    found = similarities(
+        [2.0, 0.0], {"same": [7.0, 0.0], "across": [0.0, 1.0], "against": [-1.0, 0.0], "none": [0, 0]}
+    )
+    assert found == {"same": 1.0, "across": 0.0, "against": -1.0, "none": 0.0}

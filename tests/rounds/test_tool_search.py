@@ -1,0 +1,540 @@
+"""Tool search: what is found, what a request then offers, and where it is remembered."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import pickle
+from copy import copy, deepcopy
+from threading import Barrier, Thread
+from typing import Annotated, Literal
+
+import pytest
+
+from operator_schema import Executor, RawCall, Registry, Reject, Toolset, Transcript, hook, tool
+from operator_schema.errors import DuplicateToolError, OfferError, ToolNotFoundError
+from operator_schema.providers import anthropic, openai_chat
+from operator_schema.rounds import ToolSearch, tool_search
+from operator_schema.tools import document_tool
+
+
+@tool(tags=["accounting"])
+def pay_invoice(invoice_id: str) -> str:
+    """Settle a bill of a supplier."""
+    return f"paid {invoice_id}"
+
+
+@tool(name="getForecast")
+def get_forecast(
+    city: str, unit: Annotated[Literal["celsius", "fahrenheit"], "Of the degrees."] = "celsius"
+) -> str:
+    """Say what the weather will be."""
+    return f"sun in {city}, {unit}"
+
+
+@tool
+def cancel_flight(booking: Annotated[str, "Six letters, the record locator."]) -> str:
+    """Cancel a journey."""
+    return booking
+
+
+@tool
+def who_am_i() -> str:
+    """Say who the user is."""
+    return "Ada"
+
+
+TOOLS = [pay_invoice, get_forecast, cancel_flight, who_am_i]
+
+
+def searched(search, history, query, call_id="1", **more):
+    """Let the model search in a conversation, and commit the turn."""
+    call = RawCall(call_id, "search_tools", {"query": query, **more})
+    done = Executor(search).run_sync(search.offer(history).round([call]))
+    done.commit(history)
+    return done.calls[0].result
+
+
+def names(tools):
+    return [one.name for one in tools]
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("forecasts", "getForecast"),  # a part of the name, in another form
+        ("settling bills", "pay_invoice"),  # the description
+        ("accounting", "pay_invoice"),  # a tag
+        ("city", "getForecast"),  # a parameter
+        ("record locator", "cancel_flight"),  # what a parameter says
+        ("fahrenheit", "getForecast"),  # a value of an enum
+        ("degrees", "getForecast"),
+        ("INVOICES", "pay_invoice"),
+    ],
+)
+def test_a_search_reads_all_that_a_tool_says(query, found):
+    assert names(ToolSearch(TOOLS).search(query))[:1] == [found]
+
+
+def test_words_that_no_tool_has_find_nothing_and_say_so():
+    search, history = ToolSearch(TOOLS), Transcript()
+    result = searched(search, history, "zzz")
+    assert result.json == {
+        "tools": [],
+        "note": "No tool fits these words. Try others: say what has to be done, and with what.",
+    }
+    assert search.offer(history).names == ("search_tools",)
+
+
+def test_what_was_found_is_offered_from_the_next_request_on_after_all_that_was_there():
+    search, history = ToolSearch(TOOLS, always=who_am_i), Transcript(["pay the bill"])
+    first = search.offer(history)
+    assert first.names == ("search_tools", "who_am_i")
+    result = searched(search, history, "settle a bill")
+    assert result.json["tools"] == [{"name": "pay_invoice", "description": "Settle a bill of a supplier."}]
+    assert search.offer(history).names == ("search_tools", "who_am_i", "pay_invoice")
+    searched(search, history, "weather", "2")
+    searched(search, history, "bill", "3")
+    assert search.offer(history).names == ("search_tools", "who_am_i", "pay_invoice", "getForecast")
+
+
+def test_a_call_before_its_tool_is_found_does_not_run_in_a_round():
+    search = ToolSearch(TOOLS)
+    done = search.offer([]).round([RawCall("1", "pay_invoice", {"invoice_id": "7"})])
+    assert done.issues[0].result.code == "not_available"
+
+
+def test_conversations_over_one_search_see_nothing_of_each_other():
+    search, mine, yours = ToolSearch(TOOLS), Transcript(), Transcript()
+    searched(search, mine, "weather")
+    searched(search, yours, "flight")
+    assert search.offer(mine).names == ("search_tools", "getForecast")
+    assert search.offer(yours).names == ("search_tools", "cancel_flight")
+
+
+def test_after_a_restart_the_history_tells_what_was_found():
+    history = Transcript()
+    searched(ToolSearch(TOOLS), history, "weather")
+    saved = [item.as_dict() for item in history]
+    again = ToolSearch(TOOLS)
+    assert again.offer(history).names == again.offer(saved).names == ("search_tools", "getForecast")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "[]",
+        "{",
+        '{"tools": 3}',
+        '{"tools": [3, {"name": ["x"]}, {"name": "no_such"}]}',
+        "[" * 100_000,
+        None,
+        7,
+    ],
+)
+def test_a_history_may_say_anything(content):
+    saved = {"results": [{"name": "search_tools", "is_error": False, "content": content}, None, 3]}
+    assert ToolSearch(TOOLS).found_in([saved, None, 3, "hi", {"results": 3}]) == ()
+
+
+def test_results_of_other_tools_and_failures_find_nothing():
+    told = '{"tools": [{"name": "pay_invoice"}]}'
+    other = {"results": [{"name": "fetch", "is_error": False, "content": told}]}
+    failed = {"results": [{"name": "search_tools", "is_error": True, "content": told}]}
+    found = {"results": [{"name": "search_tools", "is_error": False, "content": told}]}
+    search = ToolSearch(TOOLS)
+    assert search.found_in([other, failed]) == ()
+    assert search.found_in([found]) == ("pay_invoice",)
+
+
+@pytest.mark.parametrize("history", ["hi", 3, {}, None])
+def test_a_history_is_a_list(history):
+    with pytest.raises(TypeError, match="a history is a transcript or a list of turns, not"):
+        ToolSearch(TOOLS).offer(history)
+
+
+# --- switches, hidden tools, hooks --------------------------------------------------------------
+
+
+def test_a_tool_that_is_switched_off_is_neither_found_nor_offered_nor_run():
+    search, history = ToolSearch(TOOLS), Transcript()
+    searched(search, history, "bill")
+    search.switch(pay_invoice, enabled=False)
+    assert search.search("bill") == []
+    assert search.offer(history).names == ("search_tools",)
+    assert Executor(search).run_sync(RawCall("1", "pay_invoice", {"invoice_id": "7"})).code == "disabled"
+    search.switch(pay_invoice, enabled=True)
+    assert search.offer(history).names == ("search_tools", "pay_invoice")
+
+
+def test_a_switch_gets_the_context_of_the_search():
+    search = ToolSearch(
+        Toolset(TOOLS).switch(pay_invoice, enabled=lambda context: context.get("role") == "clerk")
+    )
+    call = RawCall("1", "search_tools", {"query": "bill"})
+    executor = Executor(search)
+    assert executor.run_sync(call, context={"role": "guest"}).json["tools"] == []
+    assert executor.run_sync(call, context={"role": "clerk"}).json["tools"][0]["name"] == "pay_invoice"
+    assert names(search.search("bill", context={"role": "clerk"})) == ["pay_invoice"]
+
+
+def test_a_tool_that_the_toolset_hides_is_not_found():
+    search = ToolSearch(Toolset(TOOLS).hide(pay_invoice))
+    assert search.search("bill") == []
+    assert search.offer([], also=pay_invoice).names == ("search_tools", "pay_invoice")
+
+
+def test_hooks_hold_for_the_search_and_for_what_it_found():
+    @hook("pay_invoice")
+    def no_payments(_):
+        return Reject("not today")
+
+    @hook("search_tools")
+    def no_secrets(call):
+        return Reject("not that") if "secret" in call.input.query else None
+
+    search, history = ToolSearch(Toolset(TOOLS, hooks=no_payments)), Transcript()
+    executor = Executor(search, hooks=no_secrets)
+    assert executor.run_sync(RawCall("1", "search_tools", {"query": "secret"})).code == "rejected"
+    searched(search, history, "bill")
+    done = executor.run_sync(search.offer(history).round([RawCall("2", "pay_invoice", {"invoice_id": "7"})]))
+    assert done.rejected[0].reason == "not today"
+
+
+# --- a catalogue that changes -------------------------------------------------------------------
+
+
+def test_a_tool_that_changes_after_it_was_found_is_offered_as_it_is_now():
+    search, history = ToolSearch(TOOLS), Transcript()
+    searched(search, history, "bill")
+    search.unregister(pay_invoice)
+    assert search.offer(history).names == ("search_tools",)
+
+    @tool(name="pay_invoice")
+    def newer(invoice_id: str, amount: int) -> str:
+        """Settle a bill, or a part of it."""
+        return f"{invoice_id}: {amount}"
+
+    search.register(newer)
+    (_, definition) = search.offer(history).definitions()
+    assert list(definition["input_schema"]["properties"]) == ["invoice_id", "amount"]
+    assert names(search.offered()) == ["search_tools", "pay_invoice"]  # found it stays
+    assert names(search.search("part")) == ["pay_invoice"]
+
+
+def test_tools_that_come_later_have_to_be_found():
+    search = ToolSearch(who_am_i, always=who_am_i)
+    search.register(pay_invoice)
+    search.update(lambda tools: Toolset(tools, cancel_flight))
+    assert names(search.offered()) == ["search_tools", "who_am_i"]
+    assert names(search.search("journey")) == ["cancel_flight"]
+
+
+def test_an_update_keeps_what_is_always_there_and_what_was_found():
+    search = ToolSearch(TOOLS, always=who_am_i)
+    Executor(search).run_sync(RawCall("1", "search_tools", {"query": "bill"}))
+    search.update(lambda tools: tools.prefix("x_"))
+    assert names(search.offered()) == ["x_search_tools", "x_who_am_i", "x_pay_invoice"]
+    result = Executor(search).run_sync(RawCall("1", "x_search_tools", {"query": "weather"}))
+    assert result.json["tools"][0]["name"] == "x_getForecast"
+
+
+def test_adding_a_tool_or_a_switch_changes_no_byte_of_the_tools_before_it():
+    search, history = ToolSearch(TOOLS, always=who_am_i), Transcript()
+    searched(search, history, "weather")
+    searched(search, history, "bill", "2")
+
+    def sent():
+        offer = search.offer(history)
+        return [repr(one) for name in (openai_chat, anthropic) for one in name.request(offer)["tools"]]
+
+    before, half = sent(), len(sent()) // 2
+
+    @tool
+    def aaa_newest(weather: str) -> str:
+        """Say something about the weather, the bill and the flight."""
+        return weather
+
+    search.register(aaa_newest)
+    assert sent() == before
+    search.switch(cancel_flight, enabled=False)
+    assert sent() == before
+    searched(search, history, "flight", "3")  # finds the newest
+    after = sent()
+    middle = len(after) // 2
+    assert middle > half
+    assert (after[:half], after[middle : middle + half]) == (before[:half], before[half:])
+    search.switch(get_forecast, enabled=False)
+    assert sent()[:2] == before[:2]
+
+
+# --- without rounds -----------------------------------------------------------------------------
+
+
+def test_what_takes_a_registry_lists_what_was_found_and_hears_of_it():
+    search = ToolSearch(TOOLS, always=who_am_i)
+    changes = []
+    search.on_change(changes.append)
+    executor = Executor(search)
+    assert names(search.offered()) == ["search_tools", "who_am_i"]
+    executor.run_sync(RawCall("1", "search_tools", {"query": "bill"}))
+    assert names(search.offered()) == ["search_tools", "who_am_i", "pay_invoice"]
+    assert [change.switched for change in changes] == [("pay_invoice",)]
+    executor.run_sync(RawCall("1", "search_tools", {"query": "bill"}))
+    assert len(changes) == 1  # nothing new
+    assert search.found == ("pay_invoice",)
+    assert openai_chat.request(search)["tools"][-1]["function"]["name"] == "pay_invoice"
+
+
+def test_a_search_decides_what_is_listed_and_not_what_may_be_called():
+    search = ToolSearch(TOOLS)
+    assert not search.is_offered("pay_invoice")
+    assert search.is_enabled("pay_invoice")
+    assert Executor(search).run_sync(RawCall("1", "pay_invoice", {"invoice_id": "7"})).content == "paid 7"
+
+
+def test_each_conversation_may_have_a_registry_of_its_own():
+    search, history = ToolSearch(TOOLS), Transcript()
+    searched(search, history, "bill")
+    mine, yours = search.for_conversation(history), search.for_conversation()
+    Executor(yours).run_sync(RawCall("1", "search_tools", {"query": "weather"}))
+    assert (mine.found, yours.found, search.found) == (("pay_invoice",), ("getForecast",), ("pay_invoice",))
+
+
+@pytest.mark.parametrize("copied", [copy, deepcopy, lambda search: pickle.loads(pickle.dumps(search))])
+def test_a_copy_searches_for_itself(copied):
+    search = ToolSearch(TOOLS, about="bills and weather")
+    Executor(search).run_sync(RawCall("1", "search_tools", {"query": "bill"}))
+    other = copied(search)
+    assert (other.names[0], other.found) == ("search_tools", ("pay_invoice",))
+    assert other["search_tools"].description == search["search_tools"].description
+    Executor(other).run_sync(RawCall("1", "search_tools", {"query": "weather"}))
+    assert (other.found, search.found) == (("pay_invoice", "getForecast"), ("pay_invoice",))
+
+
+def test_a_copy_keeps_the_switch_of_the_search_tool_and_that_it_is_gone():
+    search = ToolSearch(TOOLS)
+    search.switch("search_tools", enabled=False)
+    assert names(copy(search).offered()) == []
+    search.unregister("search_tools")
+    assert "search_tools" not in copy(search)
+
+
+def test_in_another_set_of_tools_it_is_its_tools_alone():
+    search = ToolSearch(TOOLS, always=who_am_i)
+    assert set(Toolset(search).names) == set(names(TOOLS))
+    assert names(Registry(search).offered()) == list(Toolset(search).names)
+
+
+def test_many_threads_may_search_at_once():
+    many = [who_am_i.with_(name=f"tool_{number}", summary=f"Do thing{number:03d}.") for number in range(64)]
+    search, start = ToolSearch(many), Barrier(8)
+    executor = Executor(search)
+
+    def work(first):
+        start.wait()
+        for number in range(first, 64, 8):
+            executor.run_sync(RawCall("1", "search_tools", {"query": f"thing{number:03d} {number:03d}"}))
+
+    threads = [Thread(target=work, args=(first,)) for first in range(8)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert len(search.found) == len(set(search.found)) >= 5
+    assert len(search) == 65
+    assert names(search.offered()) == ["search_tools", *search.found]
+
+
+def test_a_prefix_looks_in_one_namespace():
+    search = ToolSearch(Toolset(pay_invoice).prefix("a_"), Toolset(pay_invoice).prefix("b_"))
+    result = searched(search, Transcript(), "bill", prefix="b_")
+    assert [one["name"] for one in result.json["tools"]] == ["b_pay_invoice"]
+
+
+def test_a_search_finds_so_many_at_most():
+    many = [who_am_i.with_(name=f"tool_{number}") for number in range(9)]
+    assert names(ToolSearch(many, most=3).search("user")) == ["tool_0", "tool_1", "tool_2"]
+    assert len(ToolSearch(many).search("user")) == 5
+
+
+def test_a_query_is_bounded():
+    for query in ("", "x" * 2001):
+        result = Executor(ToolSearch(TOOLS)).run_sync(RawCall("1", "search_tools", {"query": query}))
+        assert result.code == "invalid_params"
+
+
+# --- vectors ------------------------------------------------------------------------------------
+
+
+def by_topic(texts):
+    """Give texts about money, weather and travel a direction each; a model would do it better."""
+    topics = (("money", "bill"), ("weather", "umbrella"), ("journey", "trip"))
+    return [[float(any(word in text.lower() for word in words)) for words in topics] for text in texts]
+
+
+def test_vectors_find_what_words_do_not():
+    asked = []
+
+    def embed(texts):
+        asked.append(len(texts))
+        return by_topic(texts)
+
+    search = ToolSearch(TOOLS, embed=embed)
+    assert ToolSearch(TOOLS).search("umbrella") == []
+    assert names(search.search("umbrella"))[0] == "getForecast"
+    assert names(search.search("money"))[0] == "pay_invoice"
+    assert asked == [5, 1]  # the vectors of the tools are made once
+    search.register(who_am_i.with_(name="other", summary="Plan a trip."))
+    search.search("journey")
+    assert asked == [5, 1, 2]
+
+
+def test_a_tool_that_fits_by_words_and_by_vectors_is_first():
+    search = ToolSearch(TOOLS, embed=by_topic)
+    assert names(search.search("trip with the booking of a weather journey"))[0] == "cancel_flight"
+
+
+@pytest.mark.parametrize(
+    "embed",
+    [
+        lambda _: 1 / 0,
+        lambda _: [],
+        lambda texts: [[1.0]] * (len(texts) - 1),
+        lambda texts: [[1.0] * (1 + number % 2) for number, _ in enumerate(texts)],
+        lambda texts: ["x" for _ in texts],
+        lambda _: None,
+    ],
+)
+def test_if_embed_fails_words_alone_decide(embed, caplog):
+    with caplog.at_level(logging.WARNING, "operator_schema"):
+        assert names(ToolSearch(TOOLS, embed=embed).search("bill")) == ["pay_invoice"]
+    assert "embed failed" in caplog.text
+
+
+# --- wrong use ----------------------------------------------------------------------------------
+
+
+def test_options_are_checked():
+    async def later(texts):
+        return texts
+
+    for embed in (later, 3):
+        with pytest.raises(TypeError, match="embed is a plain function"):
+            ToolSearch(TOOLS, embed=embed)
+    for most in (0, True, 1.5):
+        with pytest.raises(ValueError, match="most is a positive integer, not"):
+            ToolSearch(TOOLS, most=most)
+    with pytest.raises(ToolNotFoundError, match="who_am_i"):
+        ToolSearch(TOOLS, always="who_am_y")
+    with pytest.raises(DuplicateToolError, match="search_tools"):
+        ToolSearch(who_am_i.with_(name="search_tools"))
+    assert ToolSearch(who_am_i.with_(name="search_tools"), name="find_tools").names == (
+        "find_tools",
+        "search_tools",
+    )
+
+
+def test_what_is_there_to_find_goes_to_the_description():
+    assert "tools of GitHub" in ToolSearch(TOOLS, about="tools of GitHub")["search_tools"].description
+
+
+# --- budgets ------------------------------------------------------------------------------------
+
+
+def cost_of(*tools):
+    return sum([openai_chat.report([one]).tokens for one in tools])
+
+
+def test_an_offer_keeps_within_a_number_of_tokens_and_says_what_is_left_out():
+    toolset = Toolset(TOOLS)
+    every = toolset.offer(max_tokens=100_000)
+    assert (every.names, every.left_out) == (toolset.names, ())
+    assert every == toolset.offer()
+    few = toolset.offer(max_tokens=110)
+    assert few.left_out
+    assert set(few.names) | set(few.left_out) == set(toolset.names)
+    assert [name for name in toolset.names if name in few.names] == list(few.names)
+    none = toolset.offer(max_tokens=1)
+    assert (none.names, none.left_out, none.choice.mode) == ((), toolset.names, "none")
+
+
+def test_the_tool_that_is_required_has_room_first():
+    toolset = Toolset(TOOLS)
+    for room in range(40, 200, 20):
+        try:
+            offer = toolset.offer(max_tokens=room, required="who_am_i")
+        except OfferError as error:
+            assert "alone takes more than max_tokens" in str(error)
+            continue
+        assert "who_am_i" in offer.names
+    with pytest.raises(OfferError, match="max_tokens has room for none"):
+        toolset.offer(max_tokens=1, required="any")
+    with pytest.raises(OfferError, match="alone takes more than max_tokens"):
+        toolset.offer(max_tokens=1, required="who_am_i")
+
+
+def test_a_call_of_a_tool_that_is_left_out_is_an_issue():
+    offer = Toolset(TOOLS).offer(max_tokens=1)
+    assert offer.round([RawCall("1", "who_am_i", {})]).issues[0].result.code == "not_available"
+
+
+@pytest.mark.parametrize("most", [0, -1, True, 1.5, "9"])
+def test_a_number_of_tokens_is_a_positive_integer(most):
+    with pytest.raises(ValueError, match="max_tokens is a positive integer or None, not"):
+        Toolset(TOOLS).offer(max_tokens=most)
+
+
+def test_descriptions_of_the_request_count():
+    toolset = Toolset(who_am_i)
+    assert toolset.offer(max_tokens=60).names == ("who_am_i",)
+    assert toolset.offer(max_tokens=60, descriptions={"who_am_i": "word " * 100}).left_out == ("who_am_i",)
+
+
+def test_of_what_was_found_the_last_has_room_first():
+    search, history = ToolSearch(TOOLS), Transcript()
+    searched(search, history, "weather")
+    searched(search, history, "bill", "2")
+    whole = search.offer(history)
+    assert whole.names == ("search_tools", "getForecast", "pay_invoice")
+    tight = [search.offer(history, max_tokens=room) for room in range(1, 400)]
+    both = [offer.names for offer in tight]
+    assert ("search_tools", "pay_invoice") in both
+    assert ("search_tools", "getForecast") not in both
+    assert both[-1] == whole.names
+
+
+def test_an_offer_with_things_left_out_is_a_value():
+    offer = Toolset(TOOLS).offer(max_tokens=60)
+    assert offer == Toolset(TOOLS).offer(max_tokens=60) != Toolset(TOOLS).offer()
+    assert deepcopy(offer).left_out == offer.left_out
+
+
+def test_rounds_of_a_search_can_be_saved_and_restored():
+    search, history = ToolSearch(TOOLS), Transcript()
+    searched(search, history, "bill")
+    sent = search.offer(history).round([RawCall("2", "pay_invoice", {"invoice_id": "7"})])
+    again = ToolSearch(TOOLS).toolset.restore_round(sent.as_dict())
+    done = asyncio.run(Executor(search).run(again))
+    assert done.handled[0].content == "paid 7"
+
+
+def test_it_says_how_many_tools_it_has_and_found():
+    search = ToolSearch(TOOLS)
+    assert repr(search) == "<ToolSearch of 5, 0 found>"
+    assert repr(ToolSearch()) == "<ToolSearch of 1, 0 found>"
+    assert ToolSearch().search("anything") == []
+
+
+def test_of_a_huge_schema_only_a_part_is_read(monkeypatch):
+    def never(**_: object) -> None:
+        """Do it."""
+
+    words = [first + second for first in "bdfgjkmp" for second in "bdfgjkmp"]
+    parts = {f"p{word}": {"description": f"x{word}x"} for word in words}
+    made = document_tool(never, {"type": "object", "properties": parts}, name="huge", summary="Huge.")
+    monkeypatch.setattr(tool_search, "_MOST_PARTS", 10)
+    search = ToolSearch(made)
+    assert 0 < sum(bool(search.search(f"x{word}x")) for word in words) < len(words)
+    assert names(search.search("huge")) == ["huge"]
