@@ -18,6 +18,7 @@ from . import (
     replay_command,
     schema_command,
     serve,
+    stubs_command,
     tool_commands,
     type_commands,
 )
@@ -48,6 +49,7 @@ examples:
   operator-schema call tools:web_search query=rye
   operator-schema serve tools
   operator-schema diff tools.json tools
+  operator-schema stubs tools
 
 \b
 exit status:
@@ -123,6 +125,7 @@ _MODULES = (
     inspect_command,
     compare_commands,
     replay_command,
+    stubs_command,
 )
 for _module in _MODULES:
     for _command in vars(_module).values():

@@ -196,7 +196,7 @@ def _tool(described: ToolSnapshot, name: str) -> Tool[..., Any]:
     return document_tool(_not_run, described.input_schema, output_schema=described.output_schema, **options)
 
 
-def _not_run(**arguments: Any) -> None:
+def _not_run(**arguments: Any) -> Any:  # of whatever result
     """Stand for the function of a tool that is only described."""
 
 
