@@ -31,7 +31,7 @@ from ..schema.document import SchemaDocument
 from ..schema.document_codec import DocumentCodec
 from ..schema.keywords import keywords_of
 from ..tools import tools_of
-from .stub_syntax import LANGUAGES, Entry, one_line
+from .syntax import LANGUAGES, Entry, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ..codec.codec import Codec
     from ..introspect.nodes import Field, Graph, Node, Target
     from ..tools import Tool
-    from .stub_syntax import Syntax
+    from .syntax import Syntax
 
     Language = Literal["python", "typescript"]
 
