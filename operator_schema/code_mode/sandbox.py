@@ -21,7 +21,7 @@ class Limits(Value):
         seconds: that it may compute; time in which it waits for tools doesn't count.
         memory: bytes.
         calls: of tools.
-        output: characters that it may print.
+        output: bytes that it may print.
     """
 
     seconds: float

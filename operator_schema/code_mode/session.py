@@ -129,7 +129,7 @@ class CodeSession:
         journal: where programs wait; in memory unless you give one with a file.
         seconds: that a program may compute; time in which its calls run doesn't count.
         max_calls: calls that a program may make.
-        max_output: characters that it may print, and that its value may have as JSON.
+        max_output: bytes that it may print, and characters that its value may have as JSON.
         memory: bytes that it may use.
 
     Raises:
@@ -489,7 +489,8 @@ def _as_json(value: Any, levels: int = _MOST_LEVELS) -> Any:
         message = f"a value nests more than {_MOST_LEVELS} levels deep"
         raise ValueError(message)
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [_as_json(item, levels - 1) for item in value]
+        items: list[Any] = list(value)  # pyright: ignore[reportUnknownArgumentType]  # of whatever items
+        return [_as_json(item, levels - 1) for item in items]
     if is_object(value) and all(isinstance(key, str) for key in value):
         return {key: _as_json(item, levels - 1) for key, item in value.items()}
     if isinstance(value, (date, clock_time)):  # a datetime is a date
