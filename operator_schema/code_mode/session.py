@@ -490,6 +490,8 @@ def _as_json(value: Any, levels: int = _MOST_LEVELS) -> Any:
         raise ValueError(message)
     if isinstance(value, (list, tuple, set, frozenset)):
         items: list[Any] = list(value)  # pyright: ignore[reportUnknownArgumentType]  # of whatever items
+        if isinstance(value, (set, frozenset)):
+            items.sort(key=repr)  # in the same order each time
         return [_as_json(item, levels - 1) for item in items]
     if is_object(value) and all(isinstance(key, str) for key in value):
         return {key: _as_json(item, levels - 1) for key, item in value.items()}

@@ -220,6 +220,10 @@ def test_hostile_and_wrong_programs_are_stopped_and_told(program, told):
     assert len(seen) <= 50
 
 
+def test_a_set_becomes_a_sorted_array_so_that_a_program_makes_the_same_calls_again():
+    assert session().run_sync("{'b', 'c', 'a'}").value == ["a", "b", "c"]
+
+
 def test_as_a_tool_for_any_loop():
     one = session()
     run_code = one.tool()
