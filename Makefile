@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 LINTERS := ruff ruff-format mypy pyright imports
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-quick test-near test-browser test-frameworks test-site test-extras lock-frameworks conformance grammars docs docs-serve coverage laws matrix campaign campaign-compare compare-peers campaign-expressions campaign-ignore campaign-parsers code-judges probe-judge search-judge damage mutation bench bench-code bench-quick bench-replay lint $(LINTERS) format clean
+.PHONY: help demo test test-quick test-near test-browser test-frameworks test-site test-extras lock-frameworks conformance grammars docs docs-serve coverage laws matrix campaign campaign-compare compare-peers campaign-expressions campaign-ignore campaign-parsers code-judges probe-judge search-judge stubs-judge damage mutation bench bench-code bench-quick bench-replay lint $(LINTERS) format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' $(MAKEFILE_LIST) | column -t -s: 2>/dev/null || true
@@ -150,6 +150,15 @@ code-judges: $(VENV)/.test ## compare the code tools with griffe, Go, gofmt and 
 
 probe-judge: $(VENV)/.test ## probe a server with planted faults, all at once and each alone, and the clean one with ten seeds
 	@PYTHONPATH=tests/probe $(BIN)/python tests/probe/planted_faults.py
+
+BFCL := bfcl-eval==2026.3.23
+stubs-judge: $(VENV)/.dev $(VENV)/.stubs ## check the stubs of 3,420 real functions with pyright and tsc (needs npm)
+	@$(BIN)/python tests/code_mode/stubs_judge.py $(VENV)/stubs/bfcl_eval-*.whl $(VENV)/stubs/node_modules/.bin/tsc
+
+$(VENV)/.stubs: $(VENV)/.test
+	$(PIP) download --no-deps --dest $(VENV)/stubs $(BFCL)
+	npm install --silent --no-audit --no-fund --prefix $(VENV)/stubs typescript@5.9.3
+	@touch $@
 
 damage: $(VENV)/.test ## damage real calls, and count those that repair restores (SEED=0)
 	$(BIN)/python tests/damage/run.py --seed $(SEED)

@@ -32,6 +32,7 @@ pytest_collect_file = Sybil(
             [
                 "docs/approvals.md",
                 "docs/bulk.md",
+                "docs/code-mode.md",
                 "docs/executing.md",
                 "docs/faq.md",
                 "docs/code-tools.md",

@@ -38,6 +38,9 @@ PACKAGE = Path(operator_schema.__file__).parent
 KINDS = {kind.__name__ for kind in get_args(Node)}
 
 OTHERS = {
+    "code_mode/declarations.py: _fits": ("Any Leaf Ref Tuple Union", "have defaults that are only said"),
+    "code_mode/declarations.py: type": ("Any", "is any value"),
+    "code_mode/declarations.py: _words": ("Any Object Ref", "say no more than their type"),
     "codec/compile/decoder.py: Decoder": ("Ref", "decoded by a call of the interpreter"),
     "codec/compile/encoder.py: _Encoder": ("Any Ref", "encoded by a call of the interpreter"),
     "codec/encode.py: _distance": ("Any Array Enum Literal Map Ref Scalar Tuple Union", "all are as near"),

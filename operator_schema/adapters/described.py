@@ -81,5 +81,5 @@ def _tool(described: ToolSnapshot, name: str) -> Tool[..., Any]:
     return document_tool(not_run, described.input_schema, output_schema=described.output_schema, **options)
 
 
-def not_run(**arguments: Any) -> None:
+def not_run(**arguments: Any) -> Any:  # of whatever result
     """Stand for the function of a tool that is only described."""

@@ -19,6 +19,7 @@ from . import (
     replay_command,
     schema_command,
     serve,
+    stubs_command,
     tool_commands,
     type_commands,
 )
@@ -50,6 +51,7 @@ examples:
   operator-schema serve tools
   operator-schema diff tools.json tools
   operator-schema probe "python server.py"
+  operator-schema stubs tools
 
 \b
 exit status:
@@ -126,6 +128,7 @@ _MODULES = (
     compare_commands,
     replay_command,
     probe_command,
+    stubs_command,
 )
 for _module in _MODULES:
     for _command in vars(_module).values():

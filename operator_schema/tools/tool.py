@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from inspect import Signature
     from typing import Concatenate, Unpack
 
-    from ..codec.codec import Codec
+    from ..codec.codec import Codec, ResultCodec
     from ..findings import DecodeReport
     from ..schema.style import SchemaStyle, StyleOptions
     from .binding import CallPlan
@@ -228,6 +228,10 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         """
         codec = self._output.codec()
         return None if codec is None else codec.json_schema(**options)
+
+    def result_codec(self) -> ResultCodec[Any] | None:
+        """Return the codec of its result; None if no type is declared, or it has no schema."""
+        return self._output.codec()
 
     def structured_output(self) -> StructuredOutput | None:
         """Return how its result becomes a JSON object, for protocols that accept nothing else.

@@ -25,6 +25,7 @@ SMALL = {
     "code": ["tests/code_tools"],
     "inspector": ["tests/inspector"],
     "mcp": ["tests/adapters/mcp"],
+    "monty": ["tests/code_mode"],
     "testing": ["tests/test_testing.py", "tests/test_testing_extra.py", "tests/test_scripted_model.py"],
 }
 """The extras that `make test` covers, and their tests."""

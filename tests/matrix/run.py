@@ -54,6 +54,7 @@ PURE = {
     "opentelemetry-sdk": [],
     "pyarrow": [],
     "pydantic": [],
+    "pydantic-monty": [],
     "pytest-cov": [],
     "pytest-xdist": [],
     "trio": [],

@@ -1,0 +1,34 @@
+"""Code mode: a model writes a program that calls the tools. Each name is loaded when it is first used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..lazy import lazy_names
+
+if TYPE_CHECKING:
+    from .declarations import Stubs as Stubs
+    from .declarations import stubs as stubs
+    from .declarations import stubs_of as stubs_of
+    from .journal import Journal as Journal
+    from .sandbox import Answer as Answer
+    from .sandbox import Ended as Ended
+    from .sandbox import Limits as Limits
+    from .sandbox import Monty as Monty
+    from .sandbox import Program as Program
+    from .sandbox import Request as Request
+    from .sandbox import Sandbox as Sandbox
+    from .session import CodeSession as CodeSession
+    from .session import ProgramRun as ProgramRun
+    from .session import ReplayError as ReplayError
+    from .session import WaitingCall as WaitingCall
+else:
+    __getattr__, __dir__, __all__ = lazy_names(
+        __name__,
+        {
+            ".journal": "Journal",
+            ".sandbox": "Answer Ended Limits Monty Program Request Sandbox",
+            ".session": "CodeSession ProgramRun ReplayError WaitingCall",
+            ".declarations": "Stubs stubs stubs_of",
+        },
+    )

@@ -1,0 +1,227 @@
+"""What programs have done so far: every call with its outcome, in a file that several processes share."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing, contextmanager
+from os import fspath
+from threading import RLock
+from time import time
+from typing import TYPE_CHECKING, Any
+
+from ..errors import StoreError
+from ..immutable import Value
+from ..message_text import clip, escape
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from os import PathLike
+
+__all__ = ["Journal", "JournalEntry", "SavedProgram"]
+
+_PATIENCE = 30.0
+_PROGRAMS = """
+    CREATE TABLE IF NOT EXISTS programs (
+        id TEXT PRIMARY KEY, code TEXT NOT NULL, made REAL NOT NULL, state TEXT NOT NULL, since REAL,
+        revision INTEGER NOT NULL, approved INTEGER NOT NULL, ended TEXT
+    )
+"""
+_CALLS = """
+    CREATE TABLE IF NOT EXISTS program_calls (
+        program TEXT, number INTEGER, name TEXT NOT NULL, arguments TEXT NOT NULL, state TEXT NOT NULL,
+        outcome TEXT, PRIMARY KEY (program, number)
+    )
+"""
+
+
+class SavedProgram(Value):
+    """A program of the journal.
+
+    Attributes:
+        id: made at random.
+        code: the program.
+        made: when it began, in seconds since 1970.
+        state: `running`, `waiting`, `done` or `failed`.
+        revision: counts the changes of its state.
+        approved: whether a person approved all of its calls.
+        ended: what came of it, as JSON values; None until it ends.
+    """
+
+    id: str
+    code: str
+    made: float
+    state: str
+    revision: int
+    approved: bool
+    ended: dict[str, Any] | None
+
+
+class JournalEntry(Value):
+    """A call of a program.
+
+    Attributes:
+        name: of the tool.
+        arguments: as the program gave them, as JSON text with sorted keys.
+        state: `begun`, `waiting` or `done`.
+        outcome: what came of it, or why it waits.
+    """
+
+    name: str
+    arguments: str
+    state: str
+    outcome: dict[str, Any] | None
+
+
+class Journal:
+    """Programs and their calls, in a file of SQLite or in memory.
+
+    Each call is written before it runs and when it has ended, and a program runs in one process at a time.
+    The file may be that of a `SqliteStore`. It isn't signed: whoever can write to it can approve a call.
+
+    Args:
+        path: of the file, which is made if it isn't there; None for memory.
+
+    Raises:
+        StoreError: the file can't be used; every method raises it if SQLite fails.
+    """
+
+    def __init__(self, path: str | PathLike[str] | None = None, /) -> None:
+        self._path = None if path is None else fspath(path)
+        self._lock = RLock()
+        self._memory: Any = None
+        if path is None:
+            self._memory = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
+        with self._transaction() as db:
+            for statement in (_PROGRAMS, _CALLS):
+                db.execute(statement)
+
+    def waiting(self) -> list[str]:
+        """List the ids of the programs that wait for a person, the oldest first."""
+        return self._ids("state = 'waiting'")
+
+    def stuck(self, seconds: float = 0.0) -> list[str]:
+        """List the ids of the programs that began to run at least so many seconds ago, and didn't end.
+
+        Their process died, or runs them still.
+        """
+        return self._ids("state = 'running' AND since <= ?", time() - seconds)
+
+    def take_back(self, program_id: str) -> None:
+        """Let a program wait whose process died. Be sure that no process runs it any more.
+
+        Raises:
+            StoreError: it doesn't run.
+        """
+        self._change(program_id, "running", None, "state = 'waiting', since = NULL")
+
+    # --- for sessions ----------------------------------------------------------------------------
+
+    def add(self, program_id: str, code: str) -> SavedProgram:
+        """Add a program as one that runs now."""
+        with self._transaction() as db:
+            row = (program_id, code, time(), time())
+            db.execute("INSERT INTO programs VALUES (?, ?, ?, 'running', ?, 1, 0, NULL)", row)
+        return self.load(program_id)
+
+    def load(self, program_id: str) -> SavedProgram:
+        """Return a program.
+
+        Raises:
+            StoreError: there is none.
+        """
+        query = "SELECT id, code, made, state, revision, approved, ended FROM programs WHERE id = ?"
+        with self._transaction() as db:
+            row = db.execute(query, (program_id,)).fetchone()
+        if row is None:
+            raise _refused(program_id, "isn't in the journal")
+        found, code, made, state, revision, approved, ended = row
+        outcome = None if ended is None else json.loads(ended)
+        return SavedProgram(found, code, made, state, revision, bool(approved), outcome)
+
+    def claim(self, program_id: str, revision: int | None, *, approved: bool) -> SavedProgram:
+        """Let a program run in this process alone.
+
+        Raises:
+            StoreError: it runs, has ended, or was changed since that revision.
+        """
+        more = ", approved = 1" if approved else ""
+        self._change(program_id, "waiting", revision, f"state = 'running', since = {time()!r}{more}")
+        return self.load(program_id)
+
+    def end(self, program_id: str, state: str, ended: dict[str, Any] | None) -> SavedProgram:
+        """Save that a program waits or has ended."""
+        text = None if ended is None else json.dumps(ended)
+        self._change(program_id, "running", None, "state = ?, since = NULL, ended = ?", state, text)
+        return self.load(program_id)
+
+    def entry(self, program_id: str, number: int) -> JournalEntry | None:
+        """Return a call; None if the program hasn't made it yet."""
+        query = "SELECT name, arguments, state, outcome FROM program_calls WHERE program = ? AND number = ?"
+        with self._transaction() as db:
+            row = db.execute(query, (program_id, number)).fetchone()
+        if row is None:
+            return None
+        name, arguments, state, outcome = row
+        return JournalEntry(name, arguments, state, None if outcome is None else json.loads(outcome))
+
+    def last(self, program_id: str) -> int:
+        """Return how many calls a program has made."""
+        with self._transaction() as db:
+            query = "SELECT COUNT(*) FROM program_calls WHERE program = ?"
+            found: int = db.execute(query, (program_id,)).fetchone()[0]
+        return found
+
+    def write(self, program_id: str, number: int, entry: JournalEntry) -> None:
+        """Write what is known of a call."""
+        outcome = None if entry.outcome is None else json.dumps(entry.outcome)
+        row = (program_id, number, entry.name, entry.arguments, entry.state, outcome)
+        with self._transaction() as db:
+            db.execute("INSERT OR REPLACE INTO program_calls VALUES (?, ?, ?, ?, ?, ?)", row)
+
+    def forget(self, program_id: str, number: int) -> None:
+        """Forget a call of which nothing has run."""
+        with self._transaction() as db:
+            db.execute("DELETE FROM program_calls WHERE program = ? AND number = ?", (program_id, number))
+
+    # --- inside ----------------------------------------------------------------------------------
+
+    def _ids(self, condition: str, *values: Any) -> list[str]:
+        query = f"SELECT id FROM programs WHERE {condition} ORDER BY rowid"  # noqa: S608  # texts of this module
+        with self._transaction() as db:
+            return [found for (found,) in db.execute(query, values).fetchall()]
+
+    def _change(self, program_id: str, state: str, revision: int | None, changes: str, *values: Any) -> None:
+        query = f"UPDATE programs SET {changes}, revision = revision + 1 WHERE id = ? AND state = ?"  # noqa: S608  # the same
+        values = (*values, program_id, state)
+        if revision is not None:
+            query, values = f"{query} AND revision = ?", (*values, revision)
+        with self._transaction() as db:
+            done = db.execute(query, values).rowcount
+        if done:
+            return
+        found = self.load(program_id)
+        reasons = {
+            "running": "runs now, or its process died: see journal.stuck()",
+            "waiting": "was changed in the meantime: load it again",
+        }
+        raise _refused(program_id, reasons.get(found.state, f"has ended: it is {found.state}"))
+
+    @contextmanager
+    def _transaction(self) -> Generator[sqlite3.Connection]:
+        try:
+            if self._path is None:
+                with self._lock:
+                    yield self._memory
+                return
+            with closing(sqlite3.connect(self._path, timeout=_PATIENCE, isolation_level=None)) as db:
+                db.execute("BEGIN IMMEDIATE")
+                yield db
+                db.execute("COMMIT")  # closing without it takes everything back
+        except sqlite3.Error as error:
+            message = f"the journal {clip(escape(str(self._path)), 200)} can't be used: {escape(str(error))}"
+            raise StoreError(message) from error
+
+
+def _refused(program_id: str, why: str) -> StoreError:
+    return StoreError(f"the program {clip(escape(program_id), 100)} {why}", program_id)

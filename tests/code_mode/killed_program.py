@@ -1,0 +1,136 @@
+"""Run a program of 50 writes, and kill its process at random points.
+
+For `test_killed_programs.py`. Each point is tried in a child of its own, and a second child goes on; both
+write to one database. It prints one JSON value for each point: how often each write is in the database.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import sys
+import threading
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from operator_schema import Complete, Executor, tool
+from operator_schema.code_mode import CodeSession, Journal, Monty, journal, session
+
+WRITES = 50
+PROGRAM = f"""
+for n in range({WRITES}):
+    write(n)
+"done"
+"""
+TRACED = {__file__, journal.__file__, session.__file__}
+"""The files at whose lines the process is killed."""
+
+
+@tool(confirm=True)
+def write(n: int) -> int:
+    """Write a number."""
+    with closing(sqlite3.connect("writes.db", isolation_level=None)) as db:
+        db.execute("INSERT INTO writes VALUES (?)", (n,))
+    return n
+
+
+def opened() -> CodeSession:
+    return CodeSession(Executor(write), sandbox=Monty(), journal=Journal("journal.db"))
+
+
+def counted() -> dict[int, int]:
+    with closing(sqlite3.connect("writes.db")) as db:
+        return dict(db.execute("SELECT n, COUNT(*) FROM writes GROUP BY n").fetchall())
+
+
+def watch(place: int | None) -> list[int]:
+    """Kill this process at a line, the first being 1, in whatever thread it is; return the count of lines."""
+    seen = [0]
+
+    def trace(frame: Any, event: str, _: Any) -> Any:
+        if frame.f_code.co_filename not in TRACED:
+            return None
+        if event == "line":
+            seen[0] += 1
+            if seen[0] == place:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return trace
+
+    threading.settrace(trace)
+    sys.settrace(trace)
+    return seen
+
+
+def approved_once(place: int | None) -> None:
+    """Begin the program, and approve all of it."""
+    one = opened()
+    waiting = one.run_sync(PROGRAM)
+    seen = watch(place)
+    one.resume_sync(waiting, "approve_all")
+    sys.settrace(None)
+    threading.settrace(None)
+    Path("lines").write_text(str(seen[0]))
+
+
+def go_on() -> None:
+    """Let the program end as a person would who looks at the database."""
+    one = opened()
+    for stuck in one.journal.stuck():
+        one.journal.take_back(stuck)
+    interrupted = 0
+    for program_id in one.journal.waiting():
+        run = one.load(program_id)
+        while run.state == "waiting":
+            call = run.waiting
+            if call is None:
+                run = one.resume_sync(run)
+            elif call.is_interrupted and counted().get(call.arguments["n"]):
+                interrupted += 1
+                run = one.resume_sync(run, Complete(call.arguments["n"]))
+            else:
+                interrupted += call.is_interrupted
+                run = one.resume_sync(run, "approve_all")
+    Path("interrupted").write_text(str(interrupted))
+
+
+def in_child(folder: Path, run: Any, *args: Any) -> int:
+    """Run a function in a child process; return its status."""
+    child = os.fork()
+    if child == 0:
+        os.chdir(folder)
+        try:
+            run(*args)
+        except BaseException as error:  # noqa: BLE001  # the parent reads the status
+            sys.stderr.write(f"{error!r}\n")
+            os._exit(1)
+        os._exit(0)
+    return os.waitpid(child, 0)[1]
+
+
+def tried(folder: Path, place: int | None) -> dict[str, Any]:
+    folder.mkdir()
+    with closing(sqlite3.connect(folder / "writes.db", isolation_level=None)) as db:
+        db.execute("CREATE TABLE writes (n INTEGER)")
+    status = in_child(folder, approved_once, place)
+    os.chdir(folder)
+    before = counted()
+    after_status = in_child(folder, go_on)
+    interrupted = int((folder / "interrupted").read_text())
+    found = {"killed": os.WIFSIGNALED(status), "status": after_status, "interrupted": interrupted}
+    return {**found, "before": sum(before.values()), "after": counted()}
+
+
+def main(folder: Path, points: int, seed: int) -> None:
+    whole = tried(folder / "whole", None)
+    print(json.dumps(whole))
+    lines = int((folder / "whole" / "lines").read_text())
+    for place in random.Random(seed).sample(range(1, lines), points):  # noqa: S311  # points to try
+        print(json.dumps({"place": place, **tried(folder / str(place), place)}))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
