@@ -155,8 +155,7 @@ class NamedTools:
         def _entries(self) -> Snapshot: ...
 
         @property
-        def toolset(self) -> NamedTools:
-            """The tools that are there now, as one immutable value."""
+        def toolset(self) -> NamedTools: ...
 
     @property
     def hooks(self) -> Any:
