@@ -13,7 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from operator_schema import Executor, RawCall, Toolset, Transcript, tool
-from operator_schema.compare.recorded_calls import calls_in, records_in
+from operator_schema.compare.logs import records_in
+from operator_schema.compare.recorded_calls import calls_in
 from operator_schema.testing import PlaybackError, arguments, assert_calls, near_misses, playback, record
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
-import runpy
 import shutil
 import subprocess
 import sys
 import tarfile
-import warnings
 import zipfile
 from email import message_from_bytes
 from pathlib import Path
@@ -20,12 +19,25 @@ LEFT_OUT = shutil.ignore_patterns(".git", ".venv*", ".*_cache", "__pycache__", "
 WHOLE = (".ci", ".github", "benchmarks", "docs", "operator_schema", "tests", "website")
 
 
-@pytest.fixture(scope="module")
+SETUP = """
+import json, runpy, sys
+print(runpy.run_path("setup.py")["readme_for_index"](*json.load(sys.stdin)), end="")
+"""
+
+
+@pytest.fixture
 def readme_for_index():
-    with warnings.catch_warnings():
-        # distutils warns, whose place setuptools takes
-        warnings.simplefilter("ignore", DeprecationWarning)
-        return runpy.run_path(str(ROOT / "setup.py"))["readme_for_index"]
+    def call(*given):  # in a process without distutils, whose place setuptools takes
+        return subprocess.run(
+            [sys.executable, "-c", SETUP],
+            cwd=ROOT,
+            input=json.dumps(given),
+            text=True,
+            capture_output=True,
+            check=True,
+        ).stdout
+
+    return call
 
 
 README = "[tools](docs/tools.md#methods), [spec](https://a.example), ![A plot](docs/a.svg), [here](#here)"

@@ -155,7 +155,9 @@ class NamedTools:
         def _entries(self) -> Snapshot: ...
 
         @property
-        def toolset(self) -> NamedTools: ...
+        def toolset(self) -> NamedTools:
+            """The tools that are there now, as one immutable value."""
+            ...
 
     @property
     def hooks(self) -> Any:

@@ -153,7 +153,7 @@ def test_an_offer_says_how_strict_the_request_is(strict):
 
 @pytest.mark.parametrize("strict", ["yes", 1, 0, None, ""])
 def test_another_strictness_is_refused(strict):
-    with pytest.raises(TypeError, match='strict is True, False or "auto"'):
+    with pytest.raises(TypeError, match='strict must be True, False or "auto"'):
         toolset.offer(strict=strict)
 
 

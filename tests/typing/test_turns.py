@@ -105,7 +105,7 @@ def test_an_offer_and_its_round_keep_the_type() -> None:
     assert [described(call) for call in found.calls] == ["why", "q"]
     with pytest.raises(TypeError, match="expected a list of calls"):
         web.offer().round(CALLS[0])  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # one alone
-    with pytest.raises(TypeError, match="strict is"):
+    with pytest.raises(TypeError, match="strict must be"):
         web.offer(strict="none")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # it isn't one of them
 
 

@@ -261,7 +261,7 @@ def test_other_exceptions_of_a_parser_are_its_own():
         Codec(int, json_loads=fail).decode_json("1")
     with pytest.raises(TypeError, match="JSON text is str or bytes, not int"):
         Codec(int, json_loads=json.loads).decode_json(5)
-    with pytest.raises(ValueError, match="json_loads is a function"):
+    with pytest.raises(ValueError, match="json_loads must be a function"):
         Codec(int, json_loads="orjson")
 
 
