@@ -708,3 +708,19 @@ def test_a_multiple_of_what_is_no_positive_number_is_left_out(argument: object) 
 @pytest.mark.parametrize(("multiple", "is_read"), [(2**60, True), (0.375, True), (1e-9, False)])
 def test_multiples_are_read_where_floats_hold_them_exactly(multiple: float, is_read: bool) -> None:
     assert (left({"type": "number", "multipleOf": multiple}) == []) == is_read
+
+
+def test_a_part_of_a_document_fits_doesnt_or_isnt_known():
+    chain: object = {"type": "integer"}
+    for _ in range(2000):
+        chain = {"allOf": [chain]}
+    document = {
+        "$defs": {"small": {"type": "integer", "maximum": 3}, "odd": {"pattern": "(?<a"}, "long": chain}
+    }
+    judge = Judge(
+        {**document, "anyOf": [{"$ref": f"#/$defs/{name}"} for name in document["$defs"]]}, Patterns()
+    )
+    small = document["$defs"]["small"]
+    assert judge.fits(small, 3) is True
+    assert judge.fits(small, 4) is False
+    assert judge.fits(chain, 3) is None

@@ -268,3 +268,18 @@ def test_what_the_class_of_a_result_says_of_itself_describes_the_result():
     assert "description" not in returning(Cat).output_schema()
     assert "description" not in returning(list[Found]).output_schema()
     assert "description" not in json_schema(Found)  # an input has it as the description of its tool
+
+
+def test_the_codec_of_a_result_encodes_what_the_tool_returns():
+    @tool
+    def seats(row: int) -> list[int]:
+        return [row]
+
+    @tool
+    def undeclared(row: int):
+        return row
+
+    codec = seats.result_codec()
+    assert codec is not None
+    assert codec.json_schema() == seats.output_schema()
+    assert undeclared.result_codec() is None
