@@ -415,7 +415,7 @@ def in_process(tools: Any, target: str, **options: Any) -> Server:
         source, sink = os.fdopen(theirs[0], "rb"), os.fdopen(ours[1], "wb", 0)
 
         def serve() -> None:
-            with sink:
+            with source, sink:
                 asyncio.run(serve_stdio(server(tools), source, sink))
 
         Thread(target=serve, daemon=True, name="probed server").start()
