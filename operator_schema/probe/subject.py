@@ -316,8 +316,11 @@ class Server:
 
     def answers(self) -> bool:
         """Return whether it answers a ping."""
-        request = self.channel.send("ping", None)
-        return self.channel.wait(request, self.timeout).kind in ("result", "error")
+        return not self.ping().is_lost
+
+    def ping(self) -> Outcome:
+        """Send a ping, and wait for the answer."""
+        return self.wait(self.channel.send("ping", None))
 
     def noise(self) -> list[str]:
         """Return the lines that came since the last time and aren't messages."""
