@@ -49,10 +49,9 @@ def test_a_program_that_answers_one_request_is_probed_in_a_folder_of_its_own(tar
 def test_notes_for_github_and_a_page(target, tmp_path, capsys):
     words = ["probe", "--allow", "greet", "--calls", "1", "--format", "github", "--html", "page.html", target]
     assert main(words) == 1
-    assert capsys.readouterr().out.splitlines() == [
-        f"::error title=greet%3A unflagged_error::greet: {MEANING} Error: <b>100%25 busy</b>"
-        '%0Acall: greet {"name": "Ada"}%0Afix: Set isError to true in results that are errors'
-    ]
+    note = f"::error title=greet%3A unflagged_error::greet: {MEANING} Error: <b>100%25 busy</b>"
+    note += '%0Acall: greet {"name": "Ada"}%0Afix: Set isError to true in results that are errors\n'
+    assert capsys.readouterr().out == note
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert f"<td>greet</td><td></td><td>{MEANING} Error: &lt;b&gt;100% busy&lt;/b&gt;</td>" in page
     assert "<code>greet {&quot;name&quot;: &quot;Ada&quot;}</code>" in page
