@@ -31,6 +31,9 @@ _MOST_LOST: Final = 3
 _MOST_RESTARTS: Final = 60
 _AT_ONCE: Final = 6
 _STEPS: Final = 12
+_LEAST_SEQUENCES: Final = 12
+"""Even if few calls are asked for: one sequence alone rarely has the steps that show a fault."""
+
 _LEAST_SECONDS: Final = 2.0
 """For one fault, to show it again."""
 
@@ -374,10 +377,10 @@ class _Run:
         if not any(not self.tools[name].is_read_only for name in self.calls):
             return
         random = Random(self.limits.seed)  # noqa: S311  # repeatable, not secret
-        number = 0
-        while self.limits.left(0.75, self.start) and number < self.limits.calls:
+        number, most = 0, max(_LEAST_SEQUENCES, self.limits.calls)
+        while self.limits.left(0.75, self.start) and number < most:
             number += 1
-            self.progress("calling in sequences", number, self.limits.calls)
+            self.progress("calling in sequences", number, most)
             self.server.start()
             steps, outcome = walk(self.server, self.tools, self.calls, random, _STEPS, self._ends)
             self.watcher.count += len(steps)
