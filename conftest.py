@@ -40,6 +40,7 @@ pytest_collect_file = Sybil(
                 "docs/mcp-gateway.md",
                 "docs/opentelemetry.md",
                 "docs/other-libraries.md",
+                "docs/probe.md",
                 "docs/provider-round-trips.md",
                 "docs/providers.md",
                 "docs/results.md",

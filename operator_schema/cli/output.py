@@ -237,12 +237,13 @@ def annotation(kind: str, about: Mapping[str, str], message: str) -> str:
     Source: https://docs.github.com/actions/reference/workflow-commands-for-github-actions
     """
     marks = ",".join([f"{key}={_escaped(value, ':,')}" for key, value in about.items()])
-    return f"::{kind} {marks}::{_escaped(message)}"
+    lines = [_escaped(line) for line in message.split("\n")]
+    return f"::{kind} {marks}::{'%0A'.join(lines)}"
 
 
 def _escaped(text: str, others: str = "") -> str:
     text = escape(text)
-    for character in f"%\r\n{others}":
+    for character in f"%{others}":
         text = text.replace(character, f"%{ord(character):02X}")
     return text
 

@@ -179,10 +179,14 @@ class PipeChannel:
         return self._inbox.wait(request, seconds)
 
     def close(self) -> str:
-        """End the connection."""
+        """End the connection, and give the server time to end."""
+        self._hang_up()
+        self._threads[0].join(_SECONDS_TO_END)
+        return ""
+
+    def _hang_up(self) -> None:
         self._outgoing.put(None)
         self._threads[1].join(_SECONDS_TO_END)
-        return ""
 
     def _read_all(self) -> None:
         reason = "it closed its standard output"
@@ -195,6 +199,8 @@ class PipeChannel:
         except (OSError, ValueError):
             pass
         self._inbox.end(reason)
+        with suppress(OSError, ValueError):
+            self._source.close()
 
     def _take(self, line: bytes) -> None:
         message = _read(line)
@@ -246,7 +252,7 @@ class ProcessChannel(PipeChannel):
 
     def close(self) -> str:
         """End the process and all that it has started; return the end of its standard error."""
-        super().close()
+        self._hang_up()
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(0.2)
         for number in (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
@@ -257,16 +263,12 @@ class ProcessChannel(PipeChannel):
                     self._process.kill()
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(_SECONDS_TO_END)
-        for stream in (self._process.stdout, self._process.stderr):
-            with suppress(OSError, ValueError):
-                self._threads[0].join(_SECONDS_TO_END)
-                self._listener.join(_SECONDS_TO_END)
-                if stream is not None:
-                    stream.close()
+        for thread in (self._threads[0], self._listener):  # each closes what it reads
+            thread.join(_SECONDS_TO_END)
         return b"".join(self._errors)[-_MOST_ERRORS:].decode(errors="replace")
 
     def _hear(self, stream: IO[bytes]) -> None:
-        with suppress(OSError, ValueError):
+        with suppress(OSError, ValueError), stream:
             while chunk := stream.readline(_MOST_ERRORS):
                 self._errors.append(chunk)
 

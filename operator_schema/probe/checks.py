@@ -45,7 +45,7 @@ class Check(NamedTuple):
 
 
 _ROWS: Final = (
-    Check("crash", "error", "the server ended during a call",
+    Check("crash", "error", "the server ended during a call, or right after it",
           "Catch the exception, and answer with isError", _TOOLS),
     Check("hang", "error", "the server stopped answering",
           "Run long work outside of the loop that reads messages, with a time limit", _TOOLS),

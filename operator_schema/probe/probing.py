@@ -31,6 +31,9 @@ _MOST_LOST: Final = 3
 _MOST_RESTARTS: Final = 60
 _AT_ONCE: Final = 6
 _STEPS: Final = 12
+_LEAST_SEQUENCES: Final = 12
+"""Even if few calls are asked for: one sequence alone rarely has the steps that show a fault."""
+
 _LEAST_SECONDS: Final = 2.0
 """For one fault, to show it again."""
 
@@ -176,7 +179,6 @@ class _Run:
     calls: dict[str, list[Call]] = field(default_factory=dict[str, "list[Call]"])
     candidates: dict[tuple[Any, ...], Candidate] = field(default_factory=dict[tuple[Any, ...], Candidate])
     found: list[Found] = field(default_factory=list[Found])
-    previous: Call | None = None
     lost: dict[str, int] = field(default_factory=dict[str, int])
     good: dict[str, list[Call]] = field(default_factory=dict[str, "list[Call]"])
     unrepeated: int = 0
@@ -294,13 +296,8 @@ class _Run:
         )
         before = self.watcher.state() if watches else None
         outcome = self.watcher.made(call)
-        previous, self.previous = self.previous, call
         if outcome.is_lost:
             self._note_lost(call, outcome, [Step(call)])
-            if previous is not None and outcome.reply.kind == "closed":  # it may have ended after its answer
-                fault = Fault("crash", (), f"{outcome.reply.value}, after an answer")
-                self._note(fault, [Step(previous), Step(call)], previous.tool)
-            self.previous = None
             return
         for fault in faults_of(tool, call, outcome, self.watcher.most_bytes):
             self._note(fault, [Step(call)], call.tool)
@@ -380,12 +377,12 @@ class _Run:
         if not any(not self.tools[name].is_read_only for name in self.calls):
             return
         random = Random(self.limits.seed)  # noqa: S311  # repeatable, not secret
-        number = 0
-        while self.limits.left(0.75, self.start) and number < self.limits.calls:
+        number, most = 0, max(_LEAST_SEQUENCES, self.limits.calls)
+        while self.limits.left(0.75, self.start) and number < most:
             number += 1
-            self.progress("calling in sequences", number, self.limits.calls)
+            self.progress("calling in sequences", number, most)
             self.server.start()
-            steps, outcome = walk(self.server, self.tools, self.calls, random, _STEPS, self._step_faults)
+            steps, outcome = walk(self.server, self.tools, self.calls, random, _STEPS, self._ends)
             self.watcher.count += len(steps)
             if not steps or outcome is None:
                 continue
@@ -395,8 +392,13 @@ class _Run:
                 if fault is not None:
                     self._note(fault, steps, call.tool)
                 continue
-            for fault in self._step_faults(call, outcome):
+            ended = self.watcher.loss_after(outcome)
+            for fault in [*self._step_faults(call, outcome), *([] if ended is None else [ended])]:
                 self._note(fault, steps, call.tool)
+
+    def _ends(self, call: Call, outcome: Outcome) -> bool:
+        """Return whether a sequence ends with an answer: it has a new fault, or nothing comes after it."""
+        return bool(self._step_faults(call, outcome)) or self.watcher.loss_after(outcome) is not None
 
     def _step_faults(self, call: Call, outcome: Outcome) -> list[Fault]:
         """Return the faults of an answer that aren't known yet."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from xml.etree import ElementTree as ET
 
 from ..compare.page import code, page, section, shown, table
-from ..message_text import clip, escape, show_path
+from ..message_text import clip, count_of, escape, show_path
 from .checks import CHECKS
 
 if TYPE_CHECKING:
@@ -166,17 +166,17 @@ class ProbeReport(NamedTuple):
     def summary(self) -> str:
         """Return a line with numbers."""
         counts = [
-            f"{number} {level}{'s' if number > 1 else ''}"
+            count_of(number, f"{level}s")
             for level in LEVELS
             if (number := sum(each.severity == level for each in self.findings))
         ]
         called = sum(each.is_called for each in self.plan)
         skipped = len(self.plan) - called
-        parts = [", ".join(counts) or "nothing found", f"{self.calls:,} calls of {called} tools"]
+        parts = [", ".join(counts) or "nothing found", f"{self.calls:,} calls of {count_of(called, 'tools')}"]
         if skipped:
             parts.append(f"{skipped} not called, since they may change something (--allow)")
         if self.restarts:
-            parts.append(f"started again {self.restarts} times")
+            parts.append(f"started again {count_of(self.restarts, 'times')}")
         if not self.is_complete:
             parts.append("not all planned calls were made in time")
         return " · ".join(parts)

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from random import Random
 
     from .calls import ProbedTool
-    from .checks import Fault
     from .subject import Outcome, Server
 
 __all__ = ["replayed", "walk"]
@@ -35,7 +34,7 @@ def walk(
     calls: Mapping[str, Sequence[Call]],
     random: Random,
     most: int,
-    faults: Callable[[Call, Outcome], list[Fault]],
+    ends: Callable[[Call, Outcome], bool],
 ) -> tuple[list[Step], Outcome | None]:
     """Make a sequence of valid calls, in which values of results are used again.
 
@@ -45,10 +44,10 @@ def walk(
         calls: that may be made, by the names of their tools.
         random: chooses among them.
         most: calls of the sequence.
-        faults: what is wrong with an answer, and new.
+        ends: whether an answer is the last one that is wanted.
 
     Returns:
-        The calls up to the first one whose answer has a fault or doesn't come, and that answer.
+        The calls up to the first one whose answer is the last or doesn't come, and that answer.
     """
     choices = {name: [each for each in listed if each.kind == "valid"] for name, listed in calls.items()}
     names = [name for name, listed in choices.items() if listed]
@@ -59,7 +58,7 @@ def walk(
         step = _next(steps, random, names, choices, values, tools)
         steps.append(step)
         outcome = server.call(step.call.tool, step.call.arguments)
-        if outcome.is_lost or faults(step.call, outcome):
+        if outcome.is_lost or ends(step.call, outcome):
             break
         if not outcome.is_flagged:
             values += [(key, number, path, value) for key, path, value in _values_in(outcome)]

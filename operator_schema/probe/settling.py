@@ -62,8 +62,6 @@ def settle(watcher: Watcher, candidate: Candidate, until: float) -> Found | None
     steps = candidate.steps
     if len(steps) > 1:
         steps = shrunk_sequence(steps, tries.shows, without_step)
-    if len(steps) == 1 and candidate.tool not in (None, steps[0].call.tool):
-        return None  # another call shows it alone, and has a candidate of its own
     if candidate.fault.code != "unknown_tool_accepted":
         steps = tries.with_small_arguments(steps)
     return _found(watcher.server, candidate.tool, tries.fault, steps, is_smallest=not tries.is_over)

@@ -316,8 +316,11 @@ class Server:
 
     def answers(self) -> bool:
         """Return whether it answers a ping."""
-        request = self.channel.send("ping", None)
-        return self.channel.wait(request, self.timeout).kind in ("result", "error")
+        return not self.ping().is_lost
+
+    def ping(self) -> Outcome:
+        """Send a ping, and wait for the answer."""
+        return self.wait(self.channel.send("ping", None))
 
     def noise(self) -> list[str]:
         """Return the lines that came since the last time and aren't messages."""
@@ -415,7 +418,7 @@ def in_process(tools: Any, target: str, **options: Any) -> Server:
         source, sink = os.fdopen(theirs[0], "rb"), os.fdopen(ours[1], "wb", 0)
 
         def serve() -> None:
-            with sink:
+            with source, sink:
                 asyncio.run(serve_stdio(server(tools), source, sink))
 
         Thread(target=serve, daemon=True, name="probed server").start()

@@ -149,10 +149,17 @@ class Watcher:
         return Fault("hang", (), f"{outcome.reply.value}, while a ping is answered", "warning")
 
     def loss_after(self, outcome: Outcome) -> Fault | None:
-        """Return what is wrong if the server doesn't go on after an error; None if it does."""
-        if not outcome.is_flagged or self.server.answers():
+        """Return what is wrong if the server doesn't go on after an answer; None if it does.
+
+        One that is reached by a URL is asked only after errors, since each question takes time there.
+        """
+        if not outcome.is_flagged and self.server.kind == "url":
             return None
-        return Fault("crash", (), "it answers with an error, and no ping after that")
+        ping = self.server.ping()
+        if not ping.is_lost:
+            return None
+        code = "crash" if ping.reply.kind == "closed" else "hang"
+        return Fault(code, (), "it answers this call, and no ping after that")
 
     def changes_again(self, call: Call) -> bool:
         """Return whether a second equal call changes something again."""

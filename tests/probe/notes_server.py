@@ -153,3 +153,5 @@ for line in sys.stdin:
         found = {"jsonrpc": "2.0", "id": request["id"], "result": reply(request)}
         sys.stdout.write(json.dumps(found) + "\n")
         sys.stdout.flush()
+        if "ends" in FAULTS and request["method"] == "tools/call" and "times" in str(request["params"]):
+            sys.exit(5)

@@ -43,6 +43,7 @@ def test_a_server_without_faults_has_no_findings(seed):
         ("prints", "channel_noise", "repeat", {"text": ""}),
         ("crashes", "crash", "repeat", {"text": "\0"}),
         ("hangs", "hang", "repeat", {"text": "", "times": 9}),
+        ("ends", "crash", "repeat", {"text": "", "times": 1}),
         ("writes", "read_only_changed", "repeat", {"text": ""}),
         ("damages", "changed_by_refused", "create_note", {}),
         ("idempotent", "not_idempotent", "create_note", {"title": ""}),

@@ -1,0 +1,57 @@
+"""The command probes a program that answers one request, and writes notes of GitHub and a page."""
+
+import shlex
+import sys
+
+import pytest
+
+pytest.importorskip("hypothesis")
+pytest.importorskip("mcp")
+
+from operator_schema.cli import main
+from operator_schema.probe import probe
+
+pytestmark = pytest.mark.needs_process
+
+PROGRAM = """
+import json, sys
+from pathlib import Path
+
+request = json.load(sys.stdin)
+if request["action"] == "schema":
+    name = {"type": "string", "enum": ["Ada"]}
+    schema = {"type": "object", "properties": {"name": name}, "required": ["name"]}
+    print(json.dumps({"tools": [{"name": "greet", "summary": "Greet somebody.", "input_schema": schema}]}))
+else:
+    with Path("greeted.txt").open("a") as file:
+        file.write("x")
+    print(json.dumps({"type": "success", "content": "Error: <b>100% busy</b>"}))
+"""
+MEANING = "unflagged_error: an error comes as a result without isError: a result without isError says:"
+
+
+@pytest.fixture
+def target(tmp_path, monkeypatch):
+    """A program with a tool whose errors aren't flagged, as a target."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "greet.py").write_text(PROGRAM, encoding="utf-8")
+    return f"process:{shlex.join([sys.executable, '-I', '-S', 'greet.py'])}"
+
+
+def test_a_program_that_answers_one_request_is_probed_in_a_folder_of_its_own(target, tmp_path):
+    report = probe(target, allow=["greet"], calls=1)
+    (found,) = report.found
+    assert (found.finding.tool, found.finding.code) == ("greet", "unflagged_error")
+    assert [step.call.arguments for step in found.steps] == [{"name": "Ada"}]
+    assert [path.name for path in tmp_path.iterdir()] == ["greet.py"]
+
+
+def test_notes_for_github_and_a_page(target, tmp_path, capsys):
+    words = ["probe", "--allow", "greet", "--calls", "1", "--format", "github", "--html", "page.html", target]
+    assert main(words) == 1
+    note = f"::error title=greet%3A unflagged_error::greet: {MEANING} Error: <b>100%25 busy</b>"
+    note += '%0Acall: greet {"name": "Ada"}%0Afix: Set isError to true in results that are errors\n'
+    assert capsys.readouterr().out == note
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert f"<td>greet</td><td></td><td>{MEANING} Error: &lt;b&gt;100% busy&lt;/b&gt;</td>" in page
+    assert "<code>greet {&quot;name&quot;: &quot;Ada&quot;}</code>" in page
