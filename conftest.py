@@ -48,6 +48,7 @@ pytest_collect_file = Sybil(
                 "docs/scripts.md",
                 "docs/start.md",
                 "docs/testing.md",
+                "docs/tool-search.md",
                 "docs/toolsets.md",
             ]
             if sys.platform == "emscripten"

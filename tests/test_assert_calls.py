@@ -13,6 +13,8 @@ from operator_schema import Executor, RawCall, Toolset, Transcript, tool
 from operator_schema.testing import ToolDouble, assert_calls
 from operator_schema.testing.call_checks import differences
 
+pytestmark = pytest.mark.needs_threads
+
 
 @tool
 def refund(

@@ -17,6 +17,8 @@ from operator_schema.compare.logs import records_in
 from operator_schema.compare.recorded_calls import calls_in
 from operator_schema.testing import PlaybackError, arguments, assert_calls, near_misses, playback, record
 
+pytestmark = pytest.mark.needs_threads
+
 
 @dataclass
 class Order:

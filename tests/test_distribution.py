@@ -43,6 +43,7 @@ def readme_for_index():
 README = "[tools](docs/tools.md#methods), [spec](https://a.example), ![A plot](docs/a.svg), [here](#here)"
 
 
+@pytest.mark.needs_process
 def test_links_of_the_readme_lead_to_the_repository(readme_for_index):
     assert readme_for_index(README, "https://code.example/me/it/", "v1.0.0") == (
         "[tools](https://code.example/me/it/blob/v1.0.0/docs/tools.md#methods), [spec](https://a.example), "
@@ -50,6 +51,7 @@ def test_links_of_the_readme_lead_to_the_repository(readme_for_index):
     )
 
 
+@pytest.mark.needs_process
 def test_without_an_address_the_readme_has_no_link_that_leads_nowhere(readme_for_index):
     assert readme_for_index(README, None, "v1.0.0") == "tools, [spec](https://a.example), , [here](#here)"
     text = readme_for_index((ROOT / "README.md").read_text(encoding="utf-8"), None, "v1.0.0")

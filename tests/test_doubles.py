@@ -19,6 +19,8 @@ from operator_schema.providers import anthropic, openai_chat
 from operator_schema.testing import ToolDouble, arguments, near_misses, results
 from operator_schema.tools import Image, document_tool
 
+pytestmark = pytest.mark.needs_threads
+
 
 @dataclass
 class Order:

@@ -42,7 +42,7 @@ def rooms():
 def exported(module):
     try:
         return list(getattr(importlib.import_module(module), "__all__", []))
-    except ModuleNotFoundError as error:
+    except ImportError as error:
         pytest.skip(f"{module} needs {error.name}")
 
 

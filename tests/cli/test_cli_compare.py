@@ -375,6 +375,7 @@ class Terminal(io.StringIO):
         return True
 
 
+@pytest.mark.needs_threads
 def test_long_comparisons_show_how_far_they_are_on_a_terminal_alone(monkeypatch):
     for name in ("NO_COLOR", "FORCE_COLOR", *_CI):
         monkeypatch.delenv(name, raising=False)

@@ -16,6 +16,8 @@ from patience import at_most
 
 from operator_schema.cli import main
 
+pytestmark = pytest.mark.needs_process  # no shell either
+
 DESK = '''
 from dataclasses import dataclass
 from pathlib import Path

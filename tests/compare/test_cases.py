@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from importlib.metadata import version
 from typing import Any
 
 import pytest
@@ -156,6 +157,10 @@ def test_only_objects_count_as_arguments():
     assert difference(old, new, is_object_only=True) is NO_VALUE_EXISTS
 
 
+@pytest.mark.skipif(
+    version("jsonschema").startswith("4.17"),
+    reason="it misjudges unevaluatedProperties beside additionalProperties",
+)
 @pytest.mark.slow("draws values for hundreds of pairs")
 @pytest.mark.parametrize("seed", range(4))
 def test_another_validator_agrees(seed):

@@ -17,6 +17,8 @@ from operator_schema.providers import anthropic, openai_chat
 from operator_schema.rounds import ToolSearch, tool_search
 from operator_schema.tools import document_tool
 
+pytestmark = pytest.mark.needs_threads
+
 
 @tool(tags=["accounting"])
 def pay_invoice(invoice_id: str) -> str:
