@@ -186,7 +186,7 @@ format: $(VENV)/.dev ## fix and format with ruff
 	$(BIN)/ruff format .
 
 clean: ## remove environments and caches
-	rm -rf $(VENV) $(VENV)-docs $(SEARCH) .venv-bench* .venv-matrix $(FRAMEWORKS_VENV) .venv-extras build dist *.egg-info .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(VENV)-docs $(SEARCH) .venv-peers .venv-bench* .venv-matrix $(FRAMEWORKS_VENV) .venv-extras build dist *.egg-info .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else f"Python 3.11 or newer is needed, this is {sys.version}")'
