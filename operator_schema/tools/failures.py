@@ -181,6 +181,10 @@ class ClassSet:
 _ORDER: Any = vars(type)["__mro__"]
 
 
+class NoAnswerError(AssertionError):
+    """A double has no answer left: the test is wrong, so an executor raises it instead of telling the model."""
+
+
 class Passed:
     """An exception that goes to the caller, who handles it.
 
@@ -228,7 +232,7 @@ class Failures:
     Args:
         show: how much of an exception the model sees.
         report: writes what the model reads when its arguments do not fit.
-        pass_through: the exceptions that your program handles itself.
+        pass_through: the exceptions that your program handles itself, beside `NoAnswerError`.
     """
 
     __slots__ = ("_pass_through", "_report", "_show")
@@ -238,7 +242,7 @@ class Failures:
     ) -> None:
         self._show: ShowErrors = show
         self._report = report
-        self._pass_through = pass_through
+        self._pass_through = ClassSet((*pass_through.classes, NoAnswerError))
 
     def not_found(self, call: RawCall, error: ToolNotFoundError, names: Sequence[str]) -> ToolResult:
         """Return the result for an unknown tool: it lists the tools if no name is similar."""
@@ -387,8 +391,6 @@ class Failures:
 
         What else is in the group is logged: nothing else would say it.
         """
-        if not self._pass_through:
-            return None
         leaves = _leaves(error)
         wanted = [leaf for leaf in leaves if self._pass_through.has(leaf)]
         if not wanted:
