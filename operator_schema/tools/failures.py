@@ -182,7 +182,7 @@ _ORDER: Any = vars(type)["__mro__"]
 
 
 class NoAnswerError(AssertionError):
-    """A double has no answer left: the test is wrong, so an executor raises it instead of telling the model."""
+    """A double has no answer left: an executor raises it, for the test, instead of telling the model."""
 
 
 class Passed:
