@@ -28,6 +28,7 @@ __all__ = [
     "ERROR",
     "Failures",
     "INFO",
+    "NoAnswerError",
     "Passed",
     "ShowErrors",
     "WARNING",
