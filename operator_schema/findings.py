@@ -205,9 +205,9 @@ class Finding(Value):
         of = escape(self.type or self.tool or "")
         if self.where is not None:
             of = f"{of}, {self.where}" if path else f"{of} ({self.where})"
-        place = f"{path} (in {of})" if path else of
+        place = f"{path} (in {of})" if path and of else path or of
         stop = "" if self.message.endswith(("?", ".")) else "."
-        return f"{place}: {self.message}{stop}{hint} {self.remedy}."
+        return f"{place}{': ' if place else ''}{self.message}{stop}{hint} {self.remedy}."
 
     def _shown_path(self) -> str:
         if self.keyword is not None:

@@ -136,6 +136,16 @@ def test_answers_come_one_after_the_other():
     ]
 
 
+@pytest.mark.parametrize("tool", [find, fetch])
+def test_a_call_beyond_the_answers_fails_the_test_also_through_an_executor(tool):
+    executor = Executor(ToolDouble(tool, answers=[]))
+    call = RawCall("c1", tool.name, {"order_id": "A7"})
+    with pytest.raises(AssertionError, match="has 0 answers, and this is call 1"):
+        executor.run_sync(call)
+    with pytest.raises(AssertionError, match="has 0 answers, and this is call 2"):
+        executor.run_sync([call])
+
+
 def test_a_given_answer_is_written_as_the_result_of_the_tool():
     result = Executor(ToolDouble(find, "no list")).run_sync(RawCall("c1", "find", {"order_id": "A7"}))
     assert result.details is not None

@@ -76,7 +76,7 @@ def decode_lines(
         json_text: as for `arrow_schema`.
         decimals: as for `arrow_schema`.
         engine: `plain`, `dask` or `ray`. But for one process, type and tools have to be importable.
-        workers: processes.
+        workers: processes, 1 to 10,000.
         scheduler: the address of a running cluster of dask or ray.
 
     Yields:
@@ -84,7 +84,7 @@ def decode_lines(
 
     Raises:
         ColumnError: with every part of the type that Arrow has no columns for.
-        EngineError: the engine can't run.
+        EngineError: there is no such engine or number of workers, or the engine can't run.
         ImportError: pyarrow isn't installed.
         LogError: a file can't be opened.
         SchemaError: with every complaint about the type.

@@ -9,7 +9,7 @@ from uuid import uuid4
 import click
 
 from ..compare.call_table import TableError, call_table
-from ..compare.clusters import ENGINES, make_engine
+from ..compare.clusters import ENGINES, MOST_WORKERS, make_engine
 from ..compare.engines import EngineError, Lost
 from ..compare.logs import LogError, logs_in, parts_of
 from ..compare.replay_parts import ReplayWork
@@ -82,7 +82,7 @@ exit status:
     "--engine", type=NearChoice(ENGINES), default="plain", help="What runs the work (default: plain)."
 )
 @click.option(
-    "--workers", type=click.IntRange(1, 10_000), metavar="N", help="Processes (default: one a core)."
+    "--workers", type=click.IntRange(1, MOST_WORKERS), metavar="N", help="Processes (default: one a core)."
 )
 @click.option("--scheduler", metavar="ADDRESS", help="A running cluster of dask or ray.")
 @traceback_option

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..immutable import Value
@@ -139,7 +140,7 @@ class _MontyProgram:
             message = "to run programs in Monty, install the extra: pip install 'operator-schema[monty]'"
             raise ImportError(message) from None
         self._monty: Any = pydantic_monty
-        self._code, self._names = code, names
+        self._code, self._names, self._limits = code, names, limits
         self._snapshot: Any = None
         self._output: Any = pydantic_monty.CollectString(limits.output)
         self._pool: Any = pydantic_monty.Monty(max_processes=1, request_timeout=limits.seconds + _GRACE)
@@ -170,7 +171,7 @@ class _MontyProgram:
                 self._snapshot = self._went_on()
             return Ended(self._snapshot.output, None)
         except monty.MontyError as error:
-            return Ended(None, _told(error))
+            return Ended(None, _told(error, self._limits))
 
     def _is_call(self) -> bool:
         found = self._snapshot
@@ -201,6 +202,26 @@ def _function(name: str) -> Any:
     return called
 
 
-def _told(error: Any) -> str:
+_LIMIT_REACHED = re.compile(
+    r"^(?:TimeoutError: feed time limit exceeded: .*"
+    r"|MemoryError: memory limit exceeded: \d+ bytes > (\d+) bytes)\Z",
+    re.MULTILINE,
+)
+"""How Monty says that a limit is reached: the last line, and the only one if the limit is that of output."""
+
+
+def _told(error: Any, limits: Limits) -> str:
     text = error.display() if hasattr(error, "display") else str(error)
+    found = _LIMIT_REACHED.search(text)
+    if found is not None:
+        text = text[: found.start()] + _limit_text(found, limits)
     return "\n".join([escape(line) for line in clip(text, 4_000).splitlines()])
+
+
+def _limit_text(found: re.Match[str], limits: Limits) -> str:
+    most = found[1]
+    if most is None:
+        return f"the program computed for more than {limits.seconds:g} seconds"
+    if found.start() == 0 and int(most) == limits.output:
+        return f"the program printed more than {limits.output:,} bytes"
+    return f"the program needs more than {limits.memory:,} bytes of memory"

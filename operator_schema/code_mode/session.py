@@ -134,6 +134,7 @@ class CodeSession:
 
     Raises:
         DuplicateToolError: two tools have the same name.
+        TypeError: the sandbox is something else.
         ValueError: the executor has a store, or a limit isn't a positive number.
     """
 
@@ -157,6 +158,7 @@ class CodeSession:
         given = {"seconds": seconds, "max_calls": max_calls, "max_output": max_output, "memory": memory}
         for name, limit in given.items():
             _check_limit(name, limit)
+        _check_sandbox(sandbox)
         self._sandbox = sandbox
         self._journal = Journal() if journal is None else journal
         self._limits = Limits(float(seconds), int(memory), int(max_calls), int(max_output))
@@ -276,6 +278,16 @@ def _check_limit(name: str, limit: Any) -> None:
     if not isinstance(limit, (int, float)) or isinstance(limit, bool) or not 0 < limit < inf:
         message = f"{name} is a number above 0, not {received(limit)}"
         raise ValueError(message)
+
+
+def _check_sandbox(sandbox: Any) -> None:
+    if not isinstance(sandbox, type) and callable(getattr(sandbox, "start", None)):
+        return
+    name = clip(escape(sandbox.__name__), 100) if isinstance(sandbox, type) else None
+    given = received(sandbox) if name is None else f"the class {name}"
+    example = f"{name or 'Monty'}()"
+    message = f"sandbox is an object with the method start, such as {example}, not {given}"
+    raise TypeError(message)
 
 
 class _Replay:

@@ -7,7 +7,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from ..message_text import clip
+from ..lazy import names_meant
+from ..message_text import clip, received
 from .engines import AHEAD, TRIES, Engine, EngineError, Lost, Processes, cores, in_order, lost
 
 if TYPE_CHECKING:
@@ -16,9 +17,10 @@ if TYPE_CHECKING:
     P = TypeVar("P")
     R = TypeVar("R")
 
-__all__ = ["ENGINES", "DaskCluster", "RayCluster", "make_engine"]
+__all__ = ["ENGINES", "MOST_WORKERS", "DaskCluster", "RayCluster", "make_engine"]
 
 ENGINES: Final = ("plain", "dask", "ray")
+MOST_WORKERS: Final = 10_000
 
 _PATIENCE = 30.0
 """Seconds after which is looked whether there are workers still; they may be starting again."""
@@ -29,12 +31,13 @@ def make_engine(name: str, workers: int | None = None, scheduler: str | None = N
 
     Args:
         name: one of `ENGINES`.
-        workers: processes; by default one a core.
+        workers: processes, 1 to `MOST_WORKERS`; by default one a core.
         scheduler: the address of a running cluster; by default the engine starts one on this machine.
 
     Raises:
-        EngineError: it isn't installed, or has no scheduler.
+        EngineError: there is no such engine or number of workers, it isn't installed, or has no scheduler.
     """
+    _check(name, workers)
     if scheduler is not None and name == "plain":
         message = "a scheduler belongs to an engine: choose dask or ray"
         raise EngineError(message)
@@ -47,6 +50,17 @@ def make_engine(name: str, workers: int | None = None, scheduler: str | None = N
         message = f"to use {name}, install the extra: pip install 'operator-schema[{name}]'"
         raise EngineError(message) from None
     return engine
+
+
+def _check(name: Any, workers: Any) -> None:
+    if name not in ENGINES:
+        meant = names_meant(name, ENGINES) if isinstance(name, str) else []
+        hint = f"; did you mean {' or '.join(meant)}?" if meant else ""
+        message = f"engine is one of {', '.join(ENGINES)}, not {received(name)}{hint}"
+        raise EngineError(message)
+    if workers is not None and (type(workers) is not int or not 1 <= workers <= MOST_WORKERS):
+        message = f"workers is a whole number from 1 to {MOST_WORKERS:,}, not {received(workers)}"
+        raise EngineError(message)
 
 
 # --- dask ----------------------------------------------------------------------------------------

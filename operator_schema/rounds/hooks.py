@@ -296,7 +296,8 @@ class Hooks(Value):
 
     Raises:
         ToolNotFoundError: a name isn't in the toolset.
-        TypeError: something isn't a hook, or takes other arguments.
+        TypeError: something isn't a hook, or takes other arguments; also a function whose first argument has
+            a default, which was probably meant to be called.
     """
 
     hooks: tuple[Hook, ...]
@@ -498,6 +499,10 @@ def _hooks_of(source: Any, toolset: NamedTools | None) -> Iterator[Hook]:
             f"a hook is a function, or an object with methods that @hook marks, not {received(source)}{hint}"
         )
         raise TypeError(message)
+    if _is_called_without(source):
+        name = _name_of(source)
+        message = f"the hook {name} needs no ToolCall, so it seems to make hooks: write hooks={name}()"
+        raise TypeError(message)
     yield _checked(source, "call", None, toolset)
 
 
@@ -542,6 +547,17 @@ def _takes_one(function: Any) -> bool:
     except ValueError:  # a function in C may have no signature
         return True
     return True
+
+
+def _is_called_without(function: Any) -> bool:
+    """Return whether the first argument of a function has a default, as for one that makes hooks."""
+    from inspect import Parameter, signature
+
+    try:
+        first = next(iter(signature(function).parameters.values()), None)
+    except (TypeError, ValueError):  # a function in C may have no signature
+        return False
+    return first is not None and first.default is not Parameter.empty and first.kind is not first.KEYWORD_ONLY
 
 
 def _name_of(function: Any) -> str:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     Scores = Mapping[str, float]
 
-__all__ = ["Ranking", "best", "fused", "similarities", "terms"]
+__all__ = ["Ranking", "all_terms", "best", "fused", "similarities", "terms"]
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 _SKIPPED = frozenset(
@@ -22,13 +22,16 @@ _SKIPPED = frozenset(
         "on or please that the this to use using want what which will with would you your",
     )
 )
-"""Words that nearly every question has, and that say nothing about what a tool does."""
+"""Common words, which say little about what a tool does: they count in names, and in a query of no others."""
 
 _ENDINGS = (
     *("ization", "ations", "ation", "ating", "ators", "ator", "ated", "ates", "ate", "ities", "ies"),
     *("ings", "ing", "ions", "ion", "ments", "ment", "ers", "er", "ors", "or", "ed", "es", "s", "ly", "al"),
     *("e", "y"),
 )
+_OF_FORMS = frozenset({"ings", "ing", "ed", "es", "s", "e", "y"})
+"""Endings of forms of a word, which may have another ending before: `ordering` is a form of `order`."""
+
 _SHORTEST = 3
 """Letters that a word keeps."""
 
@@ -43,20 +46,29 @@ _FUSION = 60
 
 
 def terms(text: str) -> list[str]:
-    """List the words of a text, each without its ending: `getOrders` and `get_order` have the same."""
-    return [_stem(word) for word in map(str.lower, _WORD.findall(text)) if word not in _SKIPPED]
+    """List the words of a text, but for common ones, without their endings."""
+    return [_stem(word) for word in _words(text) if word not in _SKIPPED]
+
+
+def all_terms(text: str) -> list[str]:
+    """List all words of a text, without their endings: `getOrders` and `get_order` have the same."""
+    return [_stem(word) for word in _words(text)]
+
+
+def _words(text: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(text)]
 
 
 def _stem(word: str) -> str:
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST:
-            word = word[: -len(ending)]
-            break
+    if word.endswith("ss"):
+        return word
+    ending = next((one for one in _ENDINGS if word.endswith(one) and len(word) - len(one) >= _SHORTEST), "")
+    word = word.removesuffix(ending)
     if len(word) > _SHORTEST and word[-1] in "eiy":
         word = word[:-1]
-    if len(word) > _SHORTEST and word[-1] == word[-2]:
+    if len(word) > _SHORTEST and word[-1] == word[-2] != "s":
         word = word[:-1]
-    return word
+    return _stem(word) if ending in _OF_FORMS else word
 
 
 class Ranking:
@@ -85,9 +97,12 @@ class Ranking:
             ]
 
     def scores(self, query: str) -> dict[str, float]:
-        """Return name to score for the texts that have a term of the query."""
+        """Return name to score for the texts that have a term of the query.
+
+        Common words count in a query that has no others.
+        """
         found: dict[str, float] = {}
-        for term in dict.fromkeys(terms(query)):
+        for term in dict.fromkeys(terms(query) or all_terms(query)):
             for name, weight in self._weights.get(term, ()):
                 found[name] = found.get(name, 0.0) + weight
         return found

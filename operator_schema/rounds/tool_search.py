@@ -14,7 +14,7 @@ from ..tools.injection import skip
 from ..tools.signature import is_coroutine_function
 from .named_tools import Entry
 from .offer import make_offer
-from .ranking import Ranking, best, fused, similarities, terms
+from .ranking import Ranking, all_terms, best, fused, similarities, terms
 from .registry import Registry
 from .toolset import Toolset
 from .transcript import Turn
@@ -394,9 +394,11 @@ def _terms_of(one: Tool[..., Any]) -> dict[str, float]:
     if known is not None:
         return known
     counts: dict[str, float] = {}
+    for term in all_terms(one.name):
+        counts[term] = counts.get(term, 0) + _NAME_WEIGHT
     about = f"{one.annotations.title or ''} {one.description} {' '.join(sorted(one.tags))}"
-    texts = [(one.name, _NAME_WEIGHT), (about, _DESCRIPTION_WEIGHT)]
-    for text, weight in [*texts, *[(text, 1) for text in _texts_in(one.input_schema())]]:
+    texts = [(about, _DESCRIPTION_WEIGHT), *[(text, 1) for text in _texts_in(one.input_schema())]]
+    for text, weight in texts:
         for term in terms(text):
             counts[term] = counts.get(term, 0) + weight
     return one.keep_form("search_terms", counts)

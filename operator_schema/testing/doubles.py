@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from ..errors import EncodeError, ToolError
 from ..immutable import Value
 from ..message_text import quote, received
+from ..tools.failures import NoAnswerError
 from ..tools.signature import is_awaitable
 from ..tools.tool import Tool
 
@@ -57,7 +58,8 @@ class ToolDouble(Tool[..., Any]):
         answer: what each call returns: a value as the function would return it, an exception to be raised, or
             a function that gets the input, plain or async, and returns the value. Without it, and without
             `answers`, results are generated that fit the declared type; this needs the extra `testing`.
-        answers: the same, one after the other; a call beyond them raises AssertionError.
+        answers: the same, one after the other; a call beyond them raises AssertionError,
+            also through an executor.
         seed: of generated results: the same seed gives the same results.
 
     Attributes:
@@ -207,7 +209,7 @@ class _Script:
                 f"the double of {quote(self._tool.name)} has {len(self._answers)} answers, "
                 f"and this is call {number + 1}"
             )
-            raise AssertionError(message)
+            raise NoAnswerError(message)
         if self._answer is not _GENERATED:
             return self._answer
         if not self._generated:

@@ -28,6 +28,7 @@ __all__ = [
     "ERROR",
     "Failures",
     "INFO",
+    "NoAnswerError",
     "Passed",
     "ShowErrors",
     "WARNING",
@@ -181,6 +182,10 @@ class ClassSet:
 _ORDER: Any = vars(type)["__mro__"]
 
 
+class NoAnswerError(AssertionError):
+    """A double has no answer left: an executor raises it, for the test, instead of telling the model."""
+
+
 class Passed:
     """An exception that goes to the caller, who handles it.
 
@@ -228,7 +233,7 @@ class Failures:
     Args:
         show: how much of an exception the model sees.
         report: writes what the model reads when its arguments do not fit.
-        pass_through: the exceptions that your program handles itself.
+        pass_through: the exceptions that your program handles itself, beside `NoAnswerError`.
     """
 
     __slots__ = ("_pass_through", "_report", "_show")
@@ -238,7 +243,7 @@ class Failures:
     ) -> None:
         self._show: ShowErrors = show
         self._report = report
-        self._pass_through = pass_through
+        self._pass_through = ClassSet((*pass_through.classes, NoAnswerError))
 
     def not_found(self, call: RawCall, error: ToolNotFoundError, names: Sequence[str]) -> ToolResult:
         """Return the result for an unknown tool: it lists the tools if no name is similar."""
@@ -387,8 +392,6 @@ class Failures:
 
         What else is in the group is logged: nothing else would say it.
         """
-        if not self._pass_through:
-            return None
         leaves = _leaves(error)
         wanted = [leaf for leaf in leaves if self._pass_through.has(leaf)]
         if not wanted:

@@ -523,3 +523,9 @@ def test_what_a_tool_runs_itself_is_not_taken_for_a_call_of_the_round(traced):
     parents = [span.parent.span_id for span in traced.named("execute_tool order")]
     round_span, outer_span = traced.one("execute_round"), traced.one("execute_tool outer")
     assert sorted(parents) == sorted([round_span.context.span_id, outer_span.context.span_id])
+
+
+@pytest.mark.parametrize("given", [spans, [spans]])
+def test_spans_without_parentheses_is_refused_when_the_executor_is_made(given):
+    with pytest.raises(TypeError, match=r"write hooks=spans\(\)"):
+        Executor([], hooks=given)

@@ -296,7 +296,13 @@ def test_what_arrow_has_no_type_for_is_told_with_its_path_and_a_remedy():
     assert "Tree contains itself" in told["tree.below.*"]
     assert "decimals=(38, 9)" in told["exact"]
     assert all("json_text=True" in text for key, text in told.items() if key != "exact")
-    assert "rows[*]" in str(caught.value)
+    assert "\n- rows[*]: it may be any JSON value." in str(caught.value)
+    assert "(in )" not in str(caught.value)
+
+
+def test_a_type_that_isnt_an_object_is_told_without_a_path():
+    with pytest.raises(ColumnError, match=r"\n- it may be any JSON value\. Change"):
+        arrow_schema(Any)
 
 
 def test_what_arrow_has_no_type_for_is_json_text_if_asked_for():

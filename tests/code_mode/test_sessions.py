@@ -185,10 +185,11 @@ def test_random_numbers_and_the_time_are_the_same_when_a_program_goes_on():
 @pytest.mark.parametrize(
     ("program", "told"),
     [
-        ("while True:\n    pass", "time limit"),
-        ("x = 'a' * 10**10", "memory limit"),
-        ("x = []\nwhile True:\n    x.append('a' * 1000)", "limit"),
-        ("while True:\n    print('x' * 1000)", "limit"),
+        ("while True:\n    pass", "the program computed for more than 0.5 seconds"),
+        ("x = 'a' * 10**10", "the program needs more than 20,000,000 bytes of memory"),
+        ("x = []\nwhile True:\n    x.append('a' * 1000)", "the program needs more than 20,000,000 bytes"),
+        ("while True:\n    print('x' * 1000)", "the program printed more than 1,000 bytes"),
+        ("raise MemoryError('memory limit exceeded: 1 bytes > 1000 bytes')", "Traceback"),
         ("for n in range(10**6):\n    add(n)", "more than 50 calls"),
         (
             "while True:\n    try:\n        nothing()\n    except NameError:\n        pass",
@@ -218,6 +219,12 @@ def test_hostile_and_wrong_programs_are_stopped_and_told(program, told):
     assert len(ran.output) <= 1000
     assert len(ran.error) <= 5000
     assert len(seen) <= 50
+
+
+@pytest.mark.parametrize("sandbox", [None, Monty, "Monty"])
+def test_a_sandbox_that_cannot_start_programs_is_refused(sandbox):
+    with pytest.raises(TypeError, match=r"such as Monty\(\), not (null|the class Monty|string)"):
+        CodeSession(Executor(add), sandbox=sandbox)
 
 
 def test_a_set_becomes_a_sorted_array_so_that_a_program_makes_the_same_calls_again():

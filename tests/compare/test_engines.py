@@ -67,3 +67,21 @@ def test_an_engine_that_isnt_installed_is_told(monkeypatch, name):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(EngineError, match=rf"pip install 'operator-schema\[{name}\]'"):
         make_engine(name)
+
+
+@pytest.mark.parametrize("name", ["daks", "", None, []])
+def test_an_engine_that_doesnt_exist_is_told(name):
+    with pytest.raises(EngineError, match="engine is one of plain, dask, ray, not "):
+        make_engine(name)
+
+
+def test_the_engine_that_was_meant_is_named():
+    with pytest.raises(EngineError, match="did you mean dask"):
+        make_engine("daks")
+
+
+@pytest.mark.parametrize("workers", [0, -3, 10_001, "a", 1.5, True])
+@pytest.mark.parametrize("name", ["plain", "dask", "ray"])
+def test_a_wrong_number_of_workers_is_told(name, workers):
+    with pytest.raises(EngineError, match="workers is a whole number from 1 to 10,000, not "):
+        make_engine(name, workers)

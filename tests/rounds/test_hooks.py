@@ -193,6 +193,7 @@ def test_hooks_are_pickled_with_their_functions():
         (lambda: None, "has to take one argument, a ToolCall"),
         (lambda one, two: None, "has to take one argument, a ToolCall"),
         (lambda *, call: None, "has to take one argument"),
+        (lambda most=5: None, "it seems to make hooks: write hooks="),
     ],
 )
 def test_something_else_is_not_a_hook(source, said):
