@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from contextlib import asynccontextmanager, redirect_stdout
 from pathlib import Path
@@ -19,7 +20,7 @@ from .contexts import OpenContexts
 from .lookup import ObjectName, find_context, find_offered, why_no_tools
 from .modules import SourceFiles, WrongUse
 from .output import count
-from .sources import first_error
+from .sources import why_no_server
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
@@ -226,15 +227,16 @@ async def _server_inspected(place: Any, options: Mapping[str, Any]) -> AsyncGene
     except Exception as error:
         if is_open:
             raise
-        message = f"the MCP server {escape(place)} can't be used: {_reason(error)}"
+        message = f"the MCP server {escape(place)} can't be used: {why_no_server(error, _source_of(place))}"
         raise WrongUse(message) from None
 
 
-def _reason(error: BaseException) -> str:
-    """Return why a server can't be used."""
-    found = first_error(error)
-    text = clip(escape(str(found)), _MESSAGE_LENGTH)
-    return text or ("it doesn't answer" if isinstance(found, TimeoutError) else type(found).__name__)
+def _source_of(place: str) -> str | list[str]:
+    """Return a URL as it is, and a command in words; as one word if it can't be taken apart."""
+    try:
+        return place if is_url(place) else shlex.split(place)
+    except ValueError:
+        return [place]
 
 
 def _subject_of_server(place: str, tools: Any, options: Mapping[str, Any]) -> Subject:

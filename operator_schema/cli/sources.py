@@ -18,6 +18,8 @@ from .lookup import find_tools
 from .modules import WrongUse
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..adapters.described import Described
     from ..compare.snapshot import Snapshot
 
@@ -27,11 +29,11 @@ __all__ = [
     "ToolSource",
     "described_tools_of",
     "empty_list",
-    "first_error",
     "is_server",
     "snapshot_at",
     "snapshot_in",
     "tool_source",
+    "why_no_server",
 ]
 
 MCP: Final = "mcp:"
@@ -48,6 +50,7 @@ A target is one of these:
 """
 
 _SECONDS: Final = 60
+_MOST_SHOWN: Final = 300
 
 
 def snapshot_at(target: str, *, show_traceback: bool) -> Snapshot:
@@ -223,16 +226,32 @@ def _listed_by(target: str) -> list[dict[str, Any]]:
         message = f"{escape(target)} gave no answer within {_SECONDS} seconds"
         raise WrongUse(message) from None
     except Exception as error:  # noqa: BLE001  # of a server, or of the way to it
-        message = f"{escape(target)} can't be asked: {escape(clip(_reason(error), 300))}"
+        message = f"{escape(target)} can't be asked: {why_no_server(error, source)}"
         raise WrongUse(message) from None
 
 
-def _reason(error: BaseException) -> str:
-    error = first_error(error)
-    return f"{type(error).__name__}: {error}".rstrip(": ")
+def why_no_server(error: BaseException, source: str | Sequence[str]) -> str:
+    """Return why a server can't be used, safe to print.
+
+    Args:
+        error: what was raised when it was asked.
+        source: its URL, or the words of the command that starts it.
+    """
+    found = _first_error(error)
+    is_command = not isinstance(source, str)
+    if is_command and isinstance(found, FileNotFoundError):
+        return f"the command {escape(clip(source[0], _MOST_SHOWN))} isn't found"
+    if is_command and str(found) == "Connection closed":  # as the package mcp says that a pipe has ended
+        return (
+            "the program ended, or closed its output, before it answered; if it wrote why to its standard error, "
+            "that is above"
+        )
+    if isinstance(found, TimeoutError):
+        return "it doesn't answer"
+    return escape(clip(f"{type(found).__name__}: {found}".rstrip(": "), _MOST_SHOWN))
 
 
-def first_error(error: BaseException) -> BaseException:
+def _first_error(error: BaseException) -> BaseException:
     """Return the first error that isn't a group of others, such as task groups make."""
     while isinstance(error, BaseExceptionGroup):
         group = cast("BaseExceptionGroup[BaseException]", error)

@@ -498,7 +498,7 @@ def test_a_server_that_cant_be_asked_is_an_error(run):
     pytest.importorskip("mcp", reason="the extra mcp isn't installed")
     status, out, err = run("check", "--mcp", "no-such-program-here")
     assert (status, out) == (2, "")
-    assert "mcp:no-such-program-here can't be asked: FileNotFoundError" in err
+    assert "mcp:no-such-program-here can't be asked: the command no-such-program-here isn't found" in err
     assert run("check")[2] == (
         "operator-schema: error: give a target, such as tools, tools.py, app:registry, or --mcp COMMAND\n"
     )
