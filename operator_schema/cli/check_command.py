@@ -19,7 +19,7 @@ from ..lint import lint, lint_type, place_of_tool
 from ..message_text import escape
 from ..token_counts import count_tokens, is_estimate
 from ..tools.tool_sources import tools_in
-from .arguments import REGISTRY, NearChoice, complete_target, json_option, traceback_option
+from .arguments import TARGET, NearChoice, complete_target, json_option, traceback_option
 from .lookup import dataclasses_of, find_tools, offered_by, why_no_tools
 from .modules import WrongUse, load_module, modules_of
 from .output import annotation, count, subject_of, text_of, to_json
@@ -236,7 +236,7 @@ def _of_target(target: str, *, show_traceback: bool) -> _Checked:
         subjects = [_of_tool(tool, described.originals[tool.name]) for tool in described.tools]
         foreign = {tool.name: described.originals[tool.name] for tool in described.tools}
         return _Checked(subjects, described.tools, described.findings, foreign)
-    named = REGISTRY.convert(target, None, None)
+    named = TARGET.convert(target, None, None)
     if named.path:
         tools, _ = find_tools(named, show_traceback=show_traceback)
         return _Checked([_of_tool(tool) for tool in tools], tools, [], {})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
+from shutil import which
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from ..compare.snapshot import SnapshotError, read_snapshot, snapshot_of
@@ -12,7 +13,7 @@ from ..immutable import Value
 from ..inspector import is_url
 from ..message_text import clip, escape
 from ..tools import Tool, document_tool
-from .arguments import REGISTRY
+from .arguments import TARGET
 from .files import text_of
 from .lookup import find_tools
 from .modules import WrongUse
@@ -30,6 +31,7 @@ __all__ = [
     "described_tools_of",
     "empty_list",
     "is_server",
+    "server_source",
     "snapshot_at",
     "snapshot_in",
     "tool_source",
@@ -162,7 +164,7 @@ def _definitions_of(target: str) -> Any:
 
 
 def _defined(target: str, *, show_traceback: bool) -> list[Tool[..., Any]]:
-    return find_tools(REGISTRY.convert(target, None, None), show_traceback=show_traceback)[0]
+    return find_tools(TARGET.convert(target, None, None), show_traceback=show_traceback)[0]
 
 
 def snapshot_in(text: str, name: str) -> Snapshot:
@@ -197,17 +199,7 @@ def _read(data: Any, name: str) -> Snapshot:
 
 def _listed_by(target: str) -> list[dict[str, Any]]:
     """Return the tools that an MCP server lists."""
-    try:
-        source = target if is_url(target) else shlex.split(target.removeprefix(MCP))
-    except ValueError as error:
-        message = f"{escape(target)} isn't a command: {error}"
-        raise WrongUse(message) from None
-    if source and is_url(source[0]):
-        message = f"write the URL without mcp: {escape(source[0])}"
-        raise WrongUse(message)
-    if not source:
-        message = 'write the command behind "mcp:", as in mcp:"uvx mcp-server-time"'
-        raise WrongUse(message)
+    source = server_source(target)
     try:
         import anyio
 
@@ -230,6 +222,32 @@ def _listed_by(target: str) -> list[dict[str, Any]]:
         raise WrongUse(message) from None
 
 
+def server_source(target: str) -> str | list[str]:
+    """Return the URL of a server, or the words of the command that starts it.
+
+    Args:
+        target: a URL, or a command, with `MCP` before it or not.
+
+    Raises:
+        WrongUse: it is neither, or there is no such command.
+    """
+    try:
+        source = target if is_url(target) else shlex.split(target.removeprefix(MCP))
+    except ValueError as error:
+        message = f"{escape(target)} isn't a command: {error}"
+        raise WrongUse(message) from None
+    if source and is_url(source[0]):
+        message = f"write the URL without mcp: {escape(source[0])}"
+        raise WrongUse(message)
+    if not source:
+        message = 'write the command behind "mcp:", as in mcp:"uvx mcp-server-time"'
+        raise WrongUse(message)
+    if not isinstance(source, str) and which(source[0]) is None and not Path(source[0]).exists():
+        message = f"{escape(target)}: the command {escape(clip(source[0], _MOST_SHOWN))} isn't found"
+        raise WrongUse(message)
+    return source
+
+
 def why_no_server(error: BaseException, source: str | Sequence[str]) -> str:
     """Return why a server can't be used, safe to print.
 
@@ -238,10 +256,7 @@ def why_no_server(error: BaseException, source: str | Sequence[str]) -> str:
         source: its URL, or the words of the command that starts it.
     """
     found = _first_error(error)
-    is_command = not isinstance(source, str)
-    if is_command and isinstance(found, FileNotFoundError):
-        return f"the command {escape(clip(source[0], _MOST_SHOWN))} isn't found"
-    if is_command and str(found) == "Connection closed":  # as the package mcp says that a pipe has ended
+    if not isinstance(source, str) and str(found) == "Connection closed":  # as the package mcp says that a pipe has ended
         return (
             "the program ended, or closed its output, before it answered; if it wrote why to its standard error, "
             "that is above"
