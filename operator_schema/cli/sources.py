@@ -256,7 +256,9 @@ def why_no_server(error: BaseException, source: str | Sequence[str]) -> str:
         source: its URL, or the words of the command that starts it.
     """
     found = _first_error(error)
-    if not isinstance(source, str) and str(found) == "Connection closed":  # as the package mcp says that a pipe has ended
+    if (
+        not isinstance(source, str) and str(found) == "Connection closed"
+    ):  # as the package mcp says that a pipe has ended
         return (
             "the program ended, or closed its output, before it answered; if it wrote why to its standard error, "
             "that is above"

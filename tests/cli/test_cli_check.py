@@ -550,3 +550,21 @@ def test_without_tokens_nothing_is_counted_and_a_tool_that_is_refused_has_none(c
     _, out, _ = checked(MAIL, "--tokens", "--provider", "openai_chat", "--strict", "--fail-on", "never")
     rows = [line.split() for line in out.splitlines()]
     assert ["bare", "refused"] in rows or ["3d_send", "refused"] in rows, out
+
+
+def test_mistakes_in_a_file_of_definitions_are_warned_of_once(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    properties = {
+        "a": {"type": "strng", "description": "Where to look."},
+        "b": {"$ref": "#/nope", "description": "What to look for."},
+    }
+    schema = {"type": "object", "properties": properties}
+    listed = [{"name": "find", "description": "Find a thing in a shelf.", "inputSchema": schema}]
+    (tmp_path / "bad.json").write_text(json.dumps({"tools": listed}))
+    status, out, _ = run("check", "--fail-on", "warning", "--level", "note", "bad.json")
+    assert status == 1
+    assert out.splitlines()[:-1] == [
+        'warning: find.a: "strng" isn\'t a type. Did you mean "string"?'
+        " The types are string, integer, number, boolean, null, array, object. [unchecked]",
+        'warning: find.b: its "$ref" "#/nope" leads nowhere. Refer to a schema of the document. [unchecked]',
+    ]
