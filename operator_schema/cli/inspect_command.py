@@ -12,7 +12,7 @@ import click
 
 from ..errors import DuplicateToolError, StoreError
 from ..json_values import is_array
-from ..message_text import clip, escape
+from ..message_text import escape
 from .arguments import TARGET, TargetCommand, context_option, given_to_factory, traceback_option
 from .contexts import OpenContexts
 from .lookup import ObjectName, find_context, find_offered, why_no_tools

@@ -260,8 +260,8 @@ def why_no_server(error: BaseException, source: str | Sequence[str]) -> str:
         not isinstance(source, str) and str(found) == "Connection closed"
     ):  # as the package mcp says that a pipe has ended
         return (
-            "the program ended, or closed its output, before it answered; if it wrote why to its standard error, "
-            "that is above"
+            "the program ended, or closed its output, before it answered; if it wrote why to its standard "
+            "error, that is above"
         )
     if isinstance(found, TimeoutError):
         return "it doesn't answer"

@@ -151,7 +151,7 @@ def _call(value: dict[str, Any]) -> RecordedCall | None:
 
 
 def _found_in(record: Any, read: Callable[[dict[str, Any]], _Found | None]) -> Iterator[_Found]:
-    """Yield what is read from the objects in a record, in their order, but not from those inside such a one."""
+    """Yield what is read from the objects in a record, in their order; not what is inside such a one."""
     pending: list[tuple[Any, int]] = [(record, 0)]
     while pending:
         value, depth = pending.pop()

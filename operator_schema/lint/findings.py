@@ -120,7 +120,7 @@ def _weaknesses(tools: Sequence[Tool[..., Any]]) -> Iterator[Finding]:
 
 
 def _of_described(tool: Tool[..., Any], codec: DocumentCodec) -> Iterator[Finding]:
-    """Yield what is found in a tool that a document describes; a wrong keyword rather than that it is missing."""
+    """Yield what is found in a tool that a document describes; of a wrong type, not that it is missing."""
     mistakes = codec.mistakes
     wrong = {each.path for each in mistakes}
     yield from [each.replace(keyword=None) for each in mistakes]

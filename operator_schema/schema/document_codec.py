@@ -159,7 +159,7 @@ class DocumentCodec(ResultCodec[Any]):
 
     @property
     def mistakes(self) -> tuple[Finding, ...]:
-        """Those of `left` that are mistakes, as warnings: an unknown type, a reference to nothing in the document."""
+        """Those of `left` that are mistakes, as warnings: an unknown type, a reference that leads nowhere."""
         schema = self._whole.shown
         found = [_mistake(each, resolve_pointer(schema, each.where)) for each in self.left]
         return tuple([each for each in found if each is not None])

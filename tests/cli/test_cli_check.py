@@ -564,7 +564,9 @@ def test_mistakes_in_a_file_of_definitions_are_warned_of_once(run, tmp_path, mon
     status, out, _ = run("check", "--fail-on", "warning", "--level", "note", "bad.json")
     assert status == 1
     assert out.splitlines()[:-1] == [
-        'warning: find.a: "strng" isn\'t a type. Did you mean "string"?'
-        " The types are string, integer, number, boolean, null, array, object. [unchecked]",
+        (
+            'warning: find.a: "strng" isn\'t a type. Did you mean "string"?'
+            " The types are string, integer, number, boolean, null, array, object. [unchecked]"
+        ),
         'warning: find.b: its "$ref" "#/nope" leads nowhere. Refer to a schema of the document. [unchecked]',
     ]
