@@ -392,3 +392,24 @@ def test_each_place_is_there_once():
 
     paths = [".".join(place.path) for place in places_of(plant.codec.graph)]
     assert paths == ["", "pair", "pair.*", "pair.*", "other", "other.below", "other.below.*"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "message", "suggestion"),
+    [
+        ({"type": "strng"}, '"strng" isn\'t a type', '"string"'),
+        ({"type": ["null", "strng"]}, '"strng" isn\'t a type', '"string"'),
+        ({"type": 3}, 'its "type" is integer 3', None),
+        ({"$ref": "#/nope"}, 'its "$ref" "#/nope" leads nowhere', None),
+    ],
+    ids=["type", "types", "number", "reference"],
+)
+def test_a_mistake_in_a_schema_is_named_rather_than_that_the_type_is_missing(schema, message, suggestion):
+    (found,) = lint([described({"any": {**schema, "description": "What."}})])
+    assert (found.code, found.severity, found.path) == ("unchecked", "warning", ("any",))
+    assert (found.message, found.suggestion) == (message, suggestion)
+
+
+def test_a_reference_to_another_document_may_lead_somewhere():
+    reference = {"$ref": "https://example.com/x.json", "description": "What."}
+    assert [found.code for found in lint([described({"any": reference})])] == ["any_value"]

@@ -60,8 +60,14 @@ def read_described(data: Any) -> Described:
 
 
 def _unchecked(tool: Tool[..., Any], name: str) -> list[Finding]:
-    """Return what the schema of a tool says and nobody can read, a note for each keyword."""
-    left = tool.codec.left if isinstance(tool.codec, DocumentCodec) else ()
+    """Return what the schema of a tool says and nobody can read, a note for each keyword.
+
+    Mistakes aren't among them: `lint` warns of these.
+    """
+    if not isinstance(tool.codec, DocumentCodec):
+        return []
+    mistakes = {(one.where, one.keyword) for one in tool.codec.mistakes}
+    left = [one for one in tool.codec.left if (one.where, one.keyword) not in mistakes]
     return [
         one.replace(tool=name, where=None, message=f"its {one.keyword} isn't checked: {one.message}")
         for one in left

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
@@ -34,6 +35,7 @@ __all__ = [
     "NearChoice",
     "REGISTRY",
     "SECONDS",
+    "TARGET",
     "TOOL",
     "TYPE",
     "TargetCommand",
@@ -55,17 +57,23 @@ class _NameType(_NameParam):
         kind: the metavar of the name.
         sample: an example of the whole.
         optional: whether the module alone is enough.
+        or_server: whether an MCP server may stand in its place, so that the message for a command says how.
     """
 
-    def __init__(self, kind: str, sample: str, *, optional: bool = False) -> None:
+    def __init__(self, kind: str, sample: str, *, optional: bool = False, or_server: bool = False) -> None:
         self.name = f"MODULE[:{kind}]" if optional else f"MODULE:{kind}"
         self._kind = kind
         self._sample = sample
         self._optional = optional
+        self._or_server = or_server
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> ObjectName:
         text = str(value)
         module, colon, path = _parted(text)
+        if self._or_server and " " in module and not Path(module).exists():
+            name = escape(text)
+            message = f'there is no file {name}; a command that starts an MCP server is written mcp:"{name}"'
+            raise WrongUse(message)
         if not is_path(module) and not all(module.split(".")):
             self.fail(f"{escape(module)!r} isn't the name of a module", param, ctx)
         if not colon and not self._optional:
@@ -130,6 +138,7 @@ TYPE = _NameType("TYPE", "tools:WebSearch")
 TOOL = _NameType("TOOL", "tools:web_search")
 NAME = _NameType("NAME", "app:make_context")
 REGISTRY = _NameType("REGISTRY", "app:registry", optional=True)
+TARGET = _NameType("REGISTRY", "app:registry", optional=True, or_server=True)
 
 
 def complete_files(

@@ -16,13 +16,13 @@ from ..introspect.nodes import ObjectNode
 from ..introspect.source_code import place_of
 from ..json_values import to_json_text
 from ..lint import lint, lint_type, place_of_tool
-from ..message_text import escape, show_path
+from ..message_text import escape
 from ..token_counts import count_tokens, is_estimate
 from ..tools.tool_sources import tools_in
-from .arguments import REGISTRY, NearChoice, complete_target, json_option, traceback_option
+from .arguments import TARGET, NearChoice, complete_target, json_option, traceback_option
 from .lookup import dataclasses_of, find_tools, offered_by, why_no_tools
 from .modules import WrongUse, load_module, modules_of
-from .output import annotation, count, to_json
+from .output import annotation, count, subject_of, text_of, to_json
 from .sources import MCP, SOURCES, described_tools_of, is_server
 
 if TYPE_CHECKING:
@@ -236,7 +236,7 @@ def _of_target(target: str, *, show_traceback: bool) -> _Checked:
         subjects = [_of_tool(tool, described.originals[tool.name]) for tool in described.tools]
         foreign = {tool.name: described.originals[tool.name] for tool in described.tools}
         return _Checked(subjects, described.tools, described.findings, foreign)
-    named = REGISTRY.convert(target, None, None)
+    named = TARGET.convert(target, None, None)
     if named.path:
         tools, _ = find_tools(named, show_traceback=show_traceback)
         return _Checked([_of_tool(tool) for tool in tools], tools, [], {})
@@ -341,8 +341,8 @@ def _write(
         out.styled(
             (f"{place}: " if place else "", "dim"),
             (f"{finding.severity}: ", _STYLES[finding.severity]),
-            (escape(_subject_of(finding)), "bold"),
-            (f": {escape(_text_of(finding))}", ""),
+            (escape(subject_of(finding)), "bold"),
+            (f": {escape(text_of(finding))}", ""),
             (f" [{', '.join(filter(None, [finding.code, escape(finding.provider or '')]))}]", "dim"),
         )
     kinds = [subject.kind for subject in checked.subjects]
@@ -424,19 +424,6 @@ def _shown_cost(cost: int | None) -> str:
     return "refused" if cost is None else f"{cost:,}"
 
 
-def _subject_of(finding: Finding) -> str:
-    name, path = finding.tool or finding.type or "", show_path(finding.path).replace('["*"]', "[*]")
-    return f"{name}.{path}".replace(".[", "[").strip(".") or "all tools"
-
-
-def _text_of(finding: Finding) -> str:
-    """Write what is wrong and what to do, each as a sentence."""
-    stop = "" if finding.message.endswith(("?", ".")) else "."
-    hint = f" Did you mean {finding.suggestion}?" if finding.suggestion else ""
-    remedy = f" {finding.remedy}." if finding.remedy else ""
-    return f"{finding.message}{stop}{hint}{remedy}"
-
-
 def _as_dict(finding: Finding) -> dict[str, Any]:
     return {
         "level": finding.severity,
@@ -472,8 +459,8 @@ def _shown_place(where: str | None) -> str:
 
 def _annotation(finding: Finding) -> str:
     """Write a finding as GitHub reads it."""
-    about = {"title": f"{_subject_of(finding)}: {finding.code}"}
+    about = {"title": f"{subject_of(finding)}: {finding.code}"}
     file, line = _parted(finding.where)
     if file:
         about = {"file": os.path.relpath(file), "line": line, **about}
-    return annotation(_GITHUB[finding.severity], about, _text_of(finding))
+    return annotation(_GITHUB[finding.severity], about, text_of(finding))

@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import DuplicateToolError, StoreError
-from ..inspector import is_url
 from ..json_values import is_array
-from ..message_text import clip, escape
-from .arguments import REGISTRY, TargetCommand, context_option, given_to_factory, traceback_option
+from ..message_text import escape
+from .arguments import TARGET, TargetCommand, context_option, given_to_factory, traceback_option
 from .contexts import OpenContexts
 from .lookup import ObjectName, find_context, find_offered, why_no_tools
 from .modules import SourceFiles, WrongUse
 from .output import count
-from .sources import first_error
+from .sources import MCP, is_server, server_source, why_no_server
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
@@ -37,13 +36,13 @@ _MESSAGE_LENGTH = 300
 
 
 class _InspectCommand(TargetCommand):
-    """`inspect`, whose target may be a URL: that is `--mcp URL`."""
+    """`inspect`, whose target may be a server: that is `--mcp URL` or `--mcp COMMAND`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the words."""
         words: list[str] = []
         for word in args:
-            words += ["--mcp", word] if is_url(word) and words[-1:] != ["--mcp"] else [word]
+            words += ["--mcp", word] if is_server(word) and words[-1:] != ["--mcp"] else [word]
         return super().parse_args(ctx, words)
 
 
@@ -56,10 +55,11 @@ examples:
   operator-schema inspect --context app:make_context --calls calls.jsonl app:registry
   operator-schema inspect --store desk.db app:registry
   operator-schema inspect --mcp "npx -y @modelcontextprotocol/server-everything"
+  operator-schema inspect mcp:"uvx mcp-server-time"
   operator-schema inspect https://tools.example.com/mcp
 """,
 )
-@click.argument("target", type=REGISTRY, required=False, metavar="MODULE[:REGISTRY]|URL")
+@click.argument("target", type=TARGET, required=False, metavar="MODULE[:REGISTRY]|URL|mcp:COMMAND")
 @click.option("--mcp", "server", metavar="COMMAND", help="The command, or URL, of an MCP server to inspect.")
 @context_option
 @click.option(
@@ -97,16 +97,16 @@ def inspect_tools(outputs: tuple[Output, Output], /, target: ObjectName | None, 
     wait for a person in a store. It reads the modules again when their files change.
 
     Nobody but you can open it: it listens on this machine alone, and its address has a token. The target is a
-    module, MODULE:REGISTRY, or an MCP server of anybody, by its URL or by --mcp COMMAND.
+    module, MODULE:REGISTRY, or an MCP server of anybody, by its URL, mcp:"COMMAND" or --mcp COMMAND.
 
     It needs the extra inspector: pip install 'operator-schema[inspector]'
     """
     import asyncio
 
     server: str | None = options["server"]
-    given = server or target
+    given = server.removeprefix(MCP) if server and server != MCP else server or target
     if given is None or (server is not None and target is not None):
-        message = "give one target: MODULE, MODULE:REGISTRY, the URL of an MCP server, or --mcp COMMAND"
+        message = 'give one target: MODULE, MODULE:REGISTRY, the URL of an MCP server, or mcp:"COMMAND"'
         raise WrongUse(message)
     if server is not None and options["context"] is not None:
         message = "--context is for your own tools: a server has what it needs"
@@ -212,9 +212,10 @@ async def _server_inspected(place: Any, options: Mapping[str, Any]) -> AsyncGene
     """
     from ..inspector import server_tools
 
+    source = server_source(place)
     is_open = False
     try:
-        async with server_tools(place) as tools:
+        async with server_tools(source) as tools:
             subject = _subject_of_server(place, tools, options)
             is_open = True
             yield subject, _follow_nothing
@@ -226,15 +227,8 @@ async def _server_inspected(place: Any, options: Mapping[str, Any]) -> AsyncGene
     except Exception as error:
         if is_open:
             raise
-        message = f"the MCP server {escape(place)} can't be used: {_reason(error)}"
+        message = f"the MCP server {escape(place)} can't be used: {why_no_server(error, source)}"
         raise WrongUse(message) from None
-
-
-def _reason(error: BaseException) -> str:
-    """Return why a server can't be used."""
-    found = first_error(error)
-    text = clip(escape(str(found)), _MESSAGE_LENGTH)
-    return text or ("it doesn't answer" if isinstance(found, TimeoutError) else type(found).__name__)
 
 
 def _subject_of_server(place: str, tools: Any, options: Mapping[str, Any]) -> Subject:

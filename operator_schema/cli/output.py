@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import ObjectNode
 from ..json_values import type_of
-from ..message_text import escape
+from ..message_text import escape, show_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Mapping, Sequence
@@ -23,9 +23,19 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
 
+    from ..findings import Finding
     from ..tools.tool import Tool
 
-__all__ = ["Output", "annotation", "count", "json_types", "to_json", "value_of"]
+__all__ = [
+    "Output",
+    "annotation",
+    "count",
+    "json_types",
+    "subject_of",
+    "text_of",
+    "to_json",
+    "value_of",
+]
 
 
 _DIM = "dim"
@@ -281,6 +291,20 @@ def to_json(value: Any, indent: int | None = None, *, ascii_only: bool = False) 
 def count(number: int, noun: str) -> str:
     """Return a number with its noun: `1 field`, `1,164 values`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def subject_of(finding: Finding) -> str:
+    """Return the tool or type that a finding is about, with the place in it."""
+    name, path = finding.tool or finding.type or "", show_path(finding.path).replace('["*"]', "[*]")
+    return f"{name}.{path}".replace(".[", "[").strip(".") or "all tools"
+
+
+def text_of(finding: Finding) -> str:
+    """Write what is wrong and what to do, each as a sentence."""
+    stop = "" if finding.message.endswith(("?", ".")) else "."
+    hint = f" Did you mean {finding.suggestion}?" if finding.suggestion else ""
+    remedy = f" {finding.remedy}." if finding.remedy else ""
+    return f"{finding.message}{stop}{hint}{remedy}"
 
 
 def _is_unicode(encoding: str) -> bool:

@@ -118,8 +118,7 @@ def replay(
     options = _Options(engine, workers, scheduler, output)
     found, before, _ = _replayed(logs, work, options, outputs[1])
     if not found.calls and not (before and before.calls) and not found.unreadable_count:
-        message = f"there are no calls in {' and '.join(map(escape, logs))}"
-        raise WrongUse(message)
+        raise _no_calls(logs, found.bare_spans)
     if html is not None:
         from ..compare.replay_page import replay_page
 
@@ -132,6 +131,15 @@ def replay(
     repaired = sum(counts.repaired for counts in found.tools.values())
     bad = found.fails + (repaired if fail_on == "repaired" else 0) + found.unreadable_count
     return 1 if bad and fail_on != "never" else 0
+
+
+def _no_calls(logs: tuple[str, ...], bare_spans: int) -> WrongUse:
+    names = " and ".join(map(escape, logs))
+    if not bare_spans:
+        return WrongUse(f"there are no calls in {names}")
+    spans = count(bare_spans, "span")
+    how = "record them with spans(record_arguments=True)"
+    return WrongUse(f"there are no calls in {names}, only {spans} of calls without arguments: {how}")
 
 
 class _Options(NamedTuple):

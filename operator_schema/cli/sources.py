@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
+from shutil import which
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from ..compare.snapshot import SnapshotError, read_snapshot, snapshot_of
@@ -12,12 +13,14 @@ from ..immutable import Value
 from ..inspector import is_url
 from ..message_text import clip, escape
 from ..tools import Tool, document_tool
-from .arguments import REGISTRY
+from .arguments import TARGET
 from .files import text_of
 from .lookup import find_tools
 from .modules import WrongUse
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..adapters.described import Described
     from ..compare.snapshot import Snapshot
 
@@ -27,11 +30,12 @@ __all__ = [
     "ToolSource",
     "described_tools_of",
     "empty_list",
-    "first_error",
     "is_server",
+    "server_source",
     "snapshot_at",
     "snapshot_in",
     "tool_source",
+    "why_no_server",
 ]
 
 MCP: Final = "mcp:"
@@ -48,6 +52,7 @@ A target is one of these:
 """
 
 _SECONDS: Final = 60
+_MOST_SHOWN: Final = 300
 
 
 def snapshot_at(target: str, *, show_traceback: bool) -> Snapshot:
@@ -159,7 +164,7 @@ def _definitions_of(target: str) -> Any:
 
 
 def _defined(target: str, *, show_traceback: bool) -> list[Tool[..., Any]]:
-    return find_tools(REGISTRY.convert(target, None, None), show_traceback=show_traceback)[0]
+    return find_tools(TARGET.convert(target, None, None), show_traceback=show_traceback)[0]
 
 
 def snapshot_in(text: str, name: str) -> Snapshot:
@@ -194,17 +199,7 @@ def _read(data: Any, name: str) -> Snapshot:
 
 def _listed_by(target: str) -> list[dict[str, Any]]:
     """Return the tools that an MCP server lists."""
-    try:
-        source = target if is_url(target) else shlex.split(target.removeprefix(MCP))
-    except ValueError as error:
-        message = f"{escape(target)} isn't a command: {error}"
-        raise WrongUse(message) from None
-    if source and is_url(source[0]):
-        message = f"write the URL without mcp: {escape(source[0])}"
-        raise WrongUse(message)
-    if not source:
-        message = 'write the command behind "mcp:", as in mcp:"uvx mcp-server-time"'
-        raise WrongUse(message)
+    source = server_source(target)
     try:
         import anyio
 
@@ -223,16 +218,57 @@ def _listed_by(target: str) -> list[dict[str, Any]]:
         message = f"{escape(target)} gave no answer within {_SECONDS} seconds"
         raise WrongUse(message) from None
     except Exception as error:  # noqa: BLE001  # of a server, or of the way to it
-        message = f"{escape(target)} can't be asked: {escape(clip(_reason(error), 300))}"
+        message = f"{escape(target)} can't be asked: {why_no_server(error, source)}"
         raise WrongUse(message) from None
 
 
-def _reason(error: BaseException) -> str:
-    error = first_error(error)
-    return f"{type(error).__name__}: {error}".rstrip(": ")
+def server_source(target: str) -> str | list[str]:
+    """Return the URL of a server, or the words of the command that starts it.
+
+    Args:
+        target: a URL, or a command, with `MCP` before it or not.
+
+    Raises:
+        WrongUse: it is neither, or there is no such command.
+    """
+    try:
+        source = target if is_url(target) else shlex.split(target.removeprefix(MCP))
+    except ValueError as error:
+        message = f"{escape(target)} isn't a command: {error}"
+        raise WrongUse(message) from None
+    if source and is_url(source[0]):
+        message = f"write the URL without mcp: {escape(source[0])}"
+        raise WrongUse(message)
+    if not source:
+        message = 'write the command behind "mcp:", as in mcp:"uvx mcp-server-time"'
+        raise WrongUse(message)
+    if not isinstance(source, str) and which(source[0]) is None and not Path(source[0]).exists():
+        message = f"{escape(target)}: the command {escape(clip(source[0], _MOST_SHOWN))} isn't found"
+        raise WrongUse(message)
+    return source
 
 
-def first_error(error: BaseException) -> BaseException:
+def why_no_server(error: BaseException, source: str | Sequence[str]) -> str:
+    """Return why a server can't be used, safe to print.
+
+    Args:
+        error: what was raised when it was asked.
+        source: its URL, or the words of the command that starts it.
+    """
+    found = _first_error(error)
+    if (
+        not isinstance(source, str) and str(found) == "Connection closed"
+    ):  # as the package mcp says that a pipe has ended
+        return (
+            "the program ended, or closed its output, before it answered; if it wrote why to its standard "
+            "error, that is above"
+        )
+    if isinstance(found, TimeoutError):
+        return "it doesn't answer"
+    return escape(clip(f"{type(found).__name__}: {found}".rstrip(": "), _MOST_SHOWN))
+
+
+def _first_error(error: BaseException) -> BaseException:
     """Return the first error that isn't a group of others, such as task groups make."""
     while isinstance(error, BaseExceptionGroup):
         group = cast("BaseExceptionGroup[BaseException]", error)

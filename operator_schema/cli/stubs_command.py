@@ -9,6 +9,7 @@ import click
 from ..code_mode import stubs as stubs_of_tools
 from .arguments import NearChoice, complete_target, traceback_option
 from .modules import WrongUse
+from .output import subject_of, text_of
 from .sources import SOURCES, described_tools_of, tool_source
 
 if TYPE_CHECKING:
@@ -57,5 +58,7 @@ def _tools_of(err: Output, target: str, *, show_traceback: bool) -> tuple[list[T
         return tool_source(target, show_traceback=show_traceback)(), 0
     failed = [finding for finding in described.findings if finding.severity == "error"]
     for finding in failed:
-        err.report(finding.tool or "", str(finding))
+        subject, text = subject_of(finding), text_of(finding)
+        # The message about a tool without a name begins with its place in the list.
+        err.report(f"{target}: ", text if text.startswith(f"{subject} ") else f"{subject}: {text}")
     return described.tools, 1 if failed else 0

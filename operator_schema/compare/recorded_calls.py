@@ -6,14 +6,16 @@ Context Protocol, or a span of OpenTelemetry. Everything that looks like a call 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from ..json_values import is_array, is_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["RecordedCall", "calls_in"]
+__all__ = ["RecordedCall", "calls_in", "count_bare_spans"]
+
+_Found = TypeVar("_Found")
 
 _MAX_DEPTH = 60
 
@@ -67,13 +69,25 @@ def _span(value: dict[str, Any]) -> RecordedCall | None:
 
     Source: https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/
     """
+    attributes = _attributes(value)
+    if attributes.get(_SPAN_ARGUMENTS) is None:
+        return None
+    return _named(_SPAN_NAME, _SPAN_ARGUMENTS)(attributes)
+
+
+def _bare_span(value: dict[str, Any]) -> str | None:
+    """Return the tool of a span that has no arguments; None for anything else."""
+    attributes = _attributes(value)
+    name = attributes.get(_SPAN_NAME)
+    return name if isinstance(name, str) and attributes.get(_SPAN_ARGUMENTS) is None else None
+
+
+def _attributes(value: dict[str, Any]) -> dict[str, Any]:
     attributes = value.get("attributes")
     if is_array(attributes):
         pairs = [each for each in attributes if is_object(each) and is_object(each.get("value"))]
-        attributes = {str(each.get("key")): _any_value(each["value"]) for each in pairs}
-    if not is_object(attributes) or attributes.get(_SPAN_ARGUMENTS) is None:
-        return None
-    return _named(_SPAN_NAME, _SPAN_ARGUMENTS)(attributes)
+        return {str(each.get("key")): _any_value(each["value"]) for each in pairs}
+    return attributes if is_object(attributes) else {}
 
 
 def _any_value(value: Any, depth: int = 0) -> Any:
@@ -120,11 +134,29 @@ def calls_in(record: Any) -> Iterator[RecordedCall]:
     Args:
         record: JSON values.
     """
+    return _found_in(record, _call)
+
+
+def count_bare_spans(record: Any) -> int:
+    """Count the spans of calls that were recorded without their arguments.
+
+    Args:
+        record: JSON values.
+    """
+    return sum(1 for _ in _found_in(record, _bare_span))
+
+
+def _call(value: dict[str, Any]) -> RecordedCall | None:
+    return next((call for form in _FORMS if (call := form(value)) is not None), None)
+
+
+def _found_in(record: Any, read: Callable[[dict[str, Any]], _Found | None]) -> Iterator[_Found]:
+    """Yield what is read from the objects in a record, in their order; not what is inside such a one."""
     pending: list[tuple[Any, int]] = [(record, 0)]
     while pending:
         value, depth = pending.pop()
         if is_object(value):
-            found = next((call for form in _FORMS if (call := form(value)) is not None), None)
+            found = read(value)
             if found is not None:
                 yield found
                 continue

@@ -218,6 +218,7 @@ class Replay:
         unknown: calls of each name that no tool has.
         unreadable: the first parts of the files that can't be read, in words.
         unreadable_count: all of them.
+        bare_spans: spans of calls without their arguments, in records without any call.
     """
 
     def __init__(self, tools: Iterable[Tool[..., Any]]) -> None:
@@ -227,6 +228,7 @@ class Replay:
         self.unknown: Tally[str] = Tally()
         self.unreadable: list[str] = []
         self.unreadable_count = 0
+        self.bare_spans = 0
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_tools"}
@@ -247,6 +249,7 @@ class Replay:
             self.tools.setdefault(name, ToolCounts()).merge(counts)
         self.unknown.merge(later.unknown)
         self.unreadable_count += later.unreadable_count
+        self.bare_spans += later.bare_spans
         self.unreadable += later.unreadable[: _MOST_PLACES - len(self.unreadable)]
 
     @property

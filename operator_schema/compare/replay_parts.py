@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..immutable import Value
 from .logs import Unreadable, records_of
-from .recorded_calls import calls_in
+from .recorded_calls import calls_in, count_bare_spans
 from .replay import Replay
 
 if TYPE_CHECKING:
@@ -113,13 +113,17 @@ class ReplayWork(Value):
                 found.add_unreadable(part.place(record.line), record.reason)
                 yield CallRow(part.log, record.line, None, "unreadable", reason=record.reason)
                 continue
+            has_calls = False
             for call in calls_in(record):
+                has_calls = True
                 if before is not None and not before.add(call).fits:
                     continue
                 kind, faults, repairs, ignored = found.add(call)
                 if self.with_rows:
                     codes, paths = tuple(each.code for each in faults), tuple(each.path for each in faults)
                     yield CallRow(part.log, line, call.name, kind, codes, paths, repairs, ignored)
+            if not has_calls:
+                found.bare_spans += count_bare_spans(record)
 
 
 @lru_cache(2)

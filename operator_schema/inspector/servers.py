@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Sequence
 
 __all__ = ["is_url", "server_tools"]
 
@@ -14,11 +14,11 @@ _SECONDS_TO_CONNECT = 30.0
 
 
 @asynccontextmanager
-async def server_tools(server: str) -> AsyncGenerator[Any]:
+async def server_tools(source: str | Sequence[str]) -> AsyncGenerator[Any]:
     """Connect to an MCP server, and return its tools as ours while the context lasts.
 
     Args:
-        server: its URL, or the command that starts it.
+        source: its URL, or the words of the command that starts it.
 
     Yields:
         The list of `operator_schema.adapters.mcp_client.tools_from`.
@@ -26,14 +26,12 @@ async def server_tools(server: str) -> AsyncGenerator[Any]:
     Raises:
         ModuleNotFoundError: the package mcp isn't installed.
         TimeoutError: it doesn't answer within 30 seconds.
-        ValueError: the command can't be taken apart.
     """
     import asyncio
-    import shlex
 
     from ..adapters.mcp_client import client_of, tools_from
 
-    client = client_of(server if is_url(server) else shlex.split(server))
+    client = client_of(source)
     async with asyncio.timeout(_SECONDS_TO_CONNECT) as limit:
         async with client:
             tools = await tools_from(client)

@@ -111,13 +111,22 @@ def _without_strict_mode(provider: Provider) -> Finding:
 
 def _weaknesses(tools: Sequence[Tool[..., Any]]) -> Iterator[Finding]:
     for tool in tools:
-        is_described = isinstance(tool.codec, DocumentCodec)
         place = place_of_tool(tool)
-        for found in _of_tool(tool):
-            known = _of_document(found) if is_described else found
-            yield known.replace(tool=tool.name, where=place)
+        of_tool = _of_described(tool, tool.codec) if isinstance(tool.codec, DocumentCodec) else _of_tool(tool)
+        for found in of_tool:
+            yield found.replace(tool=tool.name, where=place)
     for set_check in SET_CHECKS:
         yield from [found.replace(tool=name) for name, found in set_check(tools)]
+
+
+def _of_described(tool: Tool[..., Any], codec: DocumentCodec) -> Iterator[Finding]:
+    """Yield what is found in a tool that a document describes; of a wrong type, not that it is missing."""
+    mistakes = codec.mistakes
+    wrong = {each.path for each in mistakes}
+    yield from [each.replace(keyword=None) for each in mistakes]
+    for found in _of_tool(tool):
+        if found.code != "any_value" or found.path not in wrong:
+            yield _of_document(found)
 
 
 def _of_tool(tool: Tool[..., Any]) -> Iterator[Finding]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..codec.codec import DEFAULTS, ResultCodec
 from ..codec.options import checked_options
@@ -10,12 +10,13 @@ from ..codec.problems import Problems
 from ..errors import EncodeError, SchemaError
 from ..findings import DecodeReport, Finding, about_type
 from ..immutable import set_once
-from ..json_values import copy_json
-from ..message_text import nearest, quote
+from ..json_values import JSON_TYPES, copy_json, is_array, is_object
+from ..message_text import nearest, quote, received
 from .document_checks import Judge
 from .document_graph import read_document
 from .patterns import Patterns
 from .style import restyled, style_of
+from .subschemas import resolve_pointer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -100,6 +101,27 @@ def _whole_of(
     return checked, whole
 
 
+def _mistake(left: Finding, place: tuple[str, Any] | None) -> Finding | None:
+    """Return a keyword that isn't checked as a warning, if whoever wrote it has made a mistake."""
+    value = place[1].get(left.keyword) if place is not None and is_object(place[1]) else None
+    if left.keyword == "$ref" and isinstance(value, str) and value.startswith("#"):
+        message = f'its "$ref" {quote(value)} leads nowhere'
+        return left.replace(message=message, severity="warning", remedy="Refer to a schema of the document")
+    if left.keyword != "type":
+        return None
+    names: list[Any] = value if is_array(value) else [value]
+    wrong = next((name for name in names if name not in JSON_TYPES), None)
+    if not isinstance(wrong, str):
+        return left.replace(message=f'its "type" is {received(value)}', severity="warning", remedy=_TYPES)
+    near = nearest(wrong, JSON_TYPES)
+    meant = None if near is None else quote(near)
+    message = f"{quote(wrong)} isn't a type"
+    return left.replace(message=message, severity="warning", suggestion=meant, remedy=_TYPES)
+
+
+_TYPES: Final = f"The types are {', '.join(JSON_TYPES)}"
+
+
 class DocumentCodec(ResultCodec[Any]):
     """Check values against a JSON Schema document that you didn't write.
 
@@ -134,6 +156,13 @@ class DocumentCodec(ResultCodec[Any]):
     def left(self) -> tuple[Finding, ...]:
         """The keywords that aren't checked, in the order of the document; 100 at most."""
         return () if self._whole.judge is None else self._whole.judge.left
+
+    @property
+    def mistakes(self) -> tuple[Finding, ...]:
+        """Those of `left` that are mistakes, as warnings: an unknown type, a reference that leads nowhere."""
+        schema = self._whole.shown
+        found = [_mistake(each, resolve_pointer(schema, each.where)) for each in self.left]
+        return tuple([each for each in found if each is not None])
 
     @property
     def beyond(self) -> tuple[Finding, ...]:

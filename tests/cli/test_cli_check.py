@@ -494,11 +494,32 @@ def test_tools_of_any_mcp_server_are_judged_by_their_definitions(tmp_path):
     assert findings(done.stdout) == FOUND[3:]
 
 
+def test_a_command_in_place_of_a_target_is_told_how_a_server_is_written(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "good.py").touch()
+    for command in ("python good.py", "uvx mcp-server-time"):
+        said = f'there is no file {command}; a command that starts an MCP server is written mcp:"{command}"'
+        assert run("check", command)[2] == f"operator-schema: error: {said}\n"
+        assert said in run("snapshot", command)[2]
+
+
+@pytest.mark.needs_process
+def test_a_server_that_ends_is_said_to_have_ended(tmp_path):
+    pytest.importorskip("mcp", reason="the extra mcp isn't installed")
+    (tmp_path / "dies.py").write_text("import sys\nsys.exit('no database')\n")
+    command = f"{sys.executable} {tmp_path / 'dies.py'}"
+    words = [sys.executable, "-m", "operator_schema", "check", "--mcp", command]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("no database\n")
+    assert "can't be asked: the program ended, or closed its output, before it answered" in done.stderr
+
+
 def test_a_server_that_cant_be_asked_is_an_error(run):
     pytest.importorskip("mcp", reason="the extra mcp isn't installed")
     status, out, err = run("check", "--mcp", "no-such-program-here")
     assert (status, out) == (2, "")
-    assert "mcp:no-such-program-here can't be asked: FileNotFoundError" in err
+    assert "mcp:no-such-program-here: the command no-such-program-here isn't found" in err
     assert run("check")[2] == (
         "operator-schema: error: give a target, such as tools, tools.py, app:registry, or --mcp COMMAND\n"
     )
@@ -529,3 +550,23 @@ def test_without_tokens_nothing_is_counted_and_a_tool_that_is_refused_has_none(c
     _, out, _ = checked(MAIL, "--tokens", "--provider", "openai_chat", "--strict", "--fail-on", "never")
     rows = [line.split() for line in out.splitlines()]
     assert ["bare", "refused"] in rows or ["3d_send", "refused"] in rows, out
+
+
+def test_mistakes_in_a_file_of_definitions_are_warned_of_once(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    properties = {
+        "a": {"type": "strng", "description": "Where to look."},
+        "b": {"$ref": "#/nope", "description": "What to look for."},
+    }
+    schema = {"type": "object", "properties": properties}
+    listed = [{"name": "find", "description": "Find a thing in a shelf.", "inputSchema": schema}]
+    (tmp_path / "bad.json").write_text(json.dumps({"tools": listed}))
+    status, out, _ = run("check", "--fail-on", "warning", "--level", "note", "bad.json")
+    assert status == 1
+    assert out.splitlines()[:-1] == [
+        (
+            'warning: find.a: "strng" isn\'t a type. Did you mean "string"?'
+            " The types are string, integer, number, boolean, null, array, object. [unchecked]"
+        ),
+        'warning: find.b: its "$ref" "#/nope" leads nowhere. Refer to a schema of the document. [unchecked]',
+    ]

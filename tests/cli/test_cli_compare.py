@@ -230,7 +230,7 @@ def test_a_server_is_asked(desk):
     command = [*program, "snapshot", "mcp:no-such-program-here"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "can't be asked: FileNotFoundError" in done.stderr
+    assert "the command no-such-program-here isn't found" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -357,6 +357,15 @@ def test_a_replay_without_calls_or_tools_is_wrong_use(logs, tmp_path, words, sai
     (tmp_path / "empty.jsonl").write_text("")
     status, _, err = logs("replay", *words)
     assert (status, said in err) == (2, True), err
+
+
+def test_spans_without_arguments_are_told_from_no_calls(logs, tmp_path):
+    span = {"name": "execute_tool refund", "attributes": {"gen_ai.tool.name": "refund"}}
+    (tmp_path / "spans.jsonl").write_text(f"{json.dumps(span)}\n" * 2)
+    status, _, err = logs("replay", "spans.jsonl", "--against", "compare_desk")
+    assert status == 2
+    assert "no calls in spans.jsonl, only 2 spans of calls without arguments: record them with spans(" in err
+    assert "(record_arguments=True)" in err
 
 
 def test_lines_that_cant_be_read_are_told(logs, tmp_path):

@@ -66,3 +66,16 @@ def test_stubs_of_nothing_are_wrong_use(run, tmp_path):
     status, _, err = run("stubs", str(file))
     assert status == 2
     assert "there are no tools" in err
+
+
+def test_each_unreadable_definition_is_named_once_behind_the_file(run, tmp_path):
+    listed = [{"name": "n", "inputSchema": {"type": "array"}}, {"inputSchema": {"type": "object"}}]
+    good = {"name": "good", "description": "x", "inputSchema": {"type": "object"}}
+    (tmp_path / "bad.json").write_text(json.dumps({"tools": [good, *listed]}))
+    assert run("stubs", "bad.json")[2].splitlines() == [
+        (
+            'bad.json: n: its JSON Schema can\'t be used: "type" is string "array", and arguments are an'
+            " object. Fix it where it is written."
+        ),
+        "bad.json: tool 3 has no name. Correct the definition.",
+    ]

@@ -212,8 +212,12 @@ def test_wrong_use_says_what_is_right(refused, folder, monkeypatch):
 
 @needs_mcp
 def test_a_server_that_can_not_be_reached(refused):
-    assert "the MCP server no-such-program can't be used: " in refused("--mcp", "no-such-program")
-    assert "can't be used: No closing quotation" in refused("--mcp", "'open")
+    missing = "no-such-program x: the command no-such-program isn't found"
+    assert missing in refused("--mcp", "no-such-program x")
+    assert missing in refused("mcp:no-such-program x")
+    assert "'open isn't a command: No closing quotation" in refused("--mcp", "'open")
+    assert 'write the command behind "mcp:"' in refused("mcp:")
+    assert 'is written mcp:"python good.py"' in refused("python good.py")
     assert "the MCP server http://127.0.0.1:9/mcp can't be used: " in refused("http://127.0.0.1:9/mcp")
 
 
