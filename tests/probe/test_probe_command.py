@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+import tempfile
 
 import pytest
 
@@ -55,3 +56,26 @@ def test_notes_for_github_and_a_page(target, tmp_path, capsys):
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert f"<td>greet</td><td></td><td>{MEANING} Error: &lt;b&gt;100% busy&lt;/b&gt;</td>" in page
     assert "<code>greet {&quot;name&quot;: &quot;Ada&quot;}</code>" in page
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["./nofile"], "its program can't be started: [Errno 2] No such file or directory: './nofile'"),
+        ([sys.executable, "-S", "-c", ""], "its program failed: it answered nothing"),
+        ([sys.executable, "-S", "nofile.py"], "nofile.py': [Errno 2] No such file or directory"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["process", "mcp"])
+def test_a_program_that_does_not_start_is_told_with_its_folder(
+    words, said, kind, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert main(["probe", f"{kind}:{shlex.join(words)}"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"operator-schema: error: {kind}:")
+    assert kind == "mcp" or said in error
+    assert "it is started in an empty folder" in error
+    assert '--env PYTHONPATH="$PWD"' in error
+    assert list(tmp_path.iterdir()) == []
