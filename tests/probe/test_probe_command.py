@@ -79,3 +79,10 @@ def test_a_program_that_does_not_start_is_told_with_its_folder(
     assert "it is started in an empty folder" in error
     assert '--env PYTHONPATH="$PWD"' in error
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_probe_that_may_call_nothing_fails_and_its_plan_is_shown(target, capsys):
+    assert main(["probe", target]) == 2
+    said = 'no tool was called, since none says readOnlyHint: name some with --allow, of "greet"'
+    assert said in capsys.readouterr().err
+    assert main(["probe", "--dry-run", target]) == 0

@@ -59,3 +59,11 @@ def test_a_server_that_does_not_start_fails_the_tests(pytester):
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
     assert "passed" not in result.parseoutcomes()
     result.stdout.fnmatch_lines(["*no luck*"])
+
+
+def test_tools_of_which_none_may_be_called_fail_the_tests_of_the_server(pytester):
+    text = "from operator_schema import tool\n@tool\ndef pay() -> str:\n    'Pay.'\n    return ''\n"
+    pytester.makepyfile(test_it=text + LINE.format(command="", options={}).replace("''", "[pay]"))
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
+    assert set(result.parseoutcomes()) == {"failed", "skipped"}
+    result.stdout.fnmatch_lines(["*no tool was called*"])
