@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..json_values import to_json_text
 from ..message_text import clip, escape, listed, nearest, quote
-from .calls import Call, ProbedTool
+from .calls import Call, ProbedTool, storing_nothing
 from .checks import Fault, faults_of
 from .reports import LEVELS, Found, Plan, ProbeReport, Step
 from .sequences import walk
@@ -216,8 +216,9 @@ class _Run:
                 hint = f"; did you mean {quote(near)}?" if near else f"; it has {listed(list(self.tools))}"
                 message = f"allow names {quote(name)}, which the server doesn't have{hint}"
                 raise ProbeError(message)
-        for tool in self.tools.values():
-            self._plan(tool, is_allowed=allow_all or tool.name in allow)
+        with storing_nothing():
+            for tool in self.tools.values():
+                self._plan(tool, is_allowed=allow_all or tool.name in allow)
 
     def check_calls(self) -> None:
         """Refuse a probe that calls nothing, which would find nothing.

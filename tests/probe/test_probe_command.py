@@ -1,8 +1,11 @@
 """The command probes a program that answers one request, and writes notes of GitHub and a page."""
 
+import os
 import shlex
+import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -86,3 +89,11 @@ def test_a_probe_that_may_call_nothing_fails_and_its_plan_is_shown(target, capsy
     said = 'no tool was called, since none says readOnlyHint: name some with --allow, of "greet"'
     assert said in capsys.readouterr().err
     assert main(["probe", "--dry-run", target]) == 0
+
+
+def test_nothing_is_written_into_the_folder_of_the_user(target, tmp_path):
+    command = [sys.executable, "-m", "operator_schema", "probe", "--dry-run", "--allow", "greet", target]
+    root = str(Path(__file__).parents[2])
+    done = subprocess.run(command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": root}, capture_output=True)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert [path.name for path in tmp_path.iterdir()] == ["greet.py"]
