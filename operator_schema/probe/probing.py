@@ -14,7 +14,7 @@ from .calls import Call, ProbedTool, storing_nothing
 from .checks import Fault, faults_of
 from .reports import LEVELS, Found, Plan, ProbeReport, Step
 from .sequences import walk
-from .settling import Candidate, settle
+from .settling import Candidate, found_of, settle
 from .subject import ProbeError, Server, server_of
 from .watching import Limits, Watcher, change_of
 
@@ -185,7 +185,7 @@ class _Run:
     found: list[Found] = field(default_factory=list[Found])
     lost: dict[str, int] = field(default_factory=dict[str, int])
     good: dict[str, list[Call]] = field(default_factory=dict[str, "list[Call]"])
-    unrepeated: int = 0
+    unrepeated: list[Found] = field(default_factory=list[Found])
     is_complete: bool = True
     start: float = field(default_factory=monotonic)
 
@@ -442,7 +442,8 @@ class _Run:
                 self.server.start()
             settled = settle(self.watcher, candidate, min(monotonic() + 2 * share, self._end))
             if settled is None:
-                self.unrepeated += 1
+                seen = (self.server, candidate.tool, candidate.fault, candidate.steps)
+                self.unrepeated.append(found_of(*seen, is_smallest=False))
             else:
                 found.append(settled)
                 known.add(place)

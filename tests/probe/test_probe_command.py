@@ -1,5 +1,6 @@
 """The command probes a program that answers one request, and writes notes of GitHub and a page."""
 
+import json
 import os
 import shlex
 import subprocess
@@ -13,7 +14,7 @@ pytest.importorskip("hypothesis")
 pytest.importorskip("mcp")
 
 from operator_schema.cli import main
-from operator_schema.probe import probe
+from operator_schema.probe import ProbeReport, probe
 
 pytestmark = pytest.mark.needs_process
 
@@ -97,3 +98,41 @@ def test_nothing_is_written_into_the_folder_of_the_user(target, tmp_path):
     done = subprocess.run(command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": root}, capture_output=True)
     assert (done.returncode, done.stderr) == (0, b"")
     assert [path.name for path in tmp_path.iterdir()] == ["greet.py"]
+
+
+ONCE = """
+import json, sys
+from pathlib import Path
+
+request = json.load(sys.stdin)
+if request["action"] == "schema":
+    schema = {"type": "object", "properties": {}, "additionalProperties": False}
+    print(json.dumps({"tools": [{"name": "greet", "summary": "Greet somebody.", "input_schema": schema}]}))
+else:
+    is_first = not Path(sys.argv[1]).exists()
+    Path(sys.argv[1]).touch()
+    print(json.dumps({"type": "success", "content": "Error: busy" if is_first else "Hello."}))
+"""
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_fault_that_shows_once_is_named_with_its_call(as_json, tmp_path, capsys):
+    program, seen = tmp_path / "greet.py", tmp_path / "seen"
+    program.write_text(ONCE, encoding="utf-8")
+    target = f"process:{shlex.join([sys.executable, '-I', '-S', str(program), str(seen)])}"
+    assert main(["probe", "--allow", "greet", "--calls", "1", *(["--json"] if as_json else []), target]) == 0
+    shown = capsys.readouterr().out
+    if as_json:
+        (found,) = json.loads(shown)["unrepeated"]
+        assert (found["tool"], found["code"]) == ("greet", "unflagged_error")
+        assert [call["arguments"] for call in found["calls"]] == [{}]
+    else:
+        first, note, call = shown.splitlines()
+        assert " of 1 tool" in first
+        assert note == f"note: greet: {MEANING} Error: busy (it didn't show a second time)"
+        assert call == "  call: greet {}"
+
+
+def test_one_call_is_one_call():
+    report = ProbeReport("app:registry", [], [], 1, 0, [], is_complete=True, seed=0)
+    assert report.summary() == "nothing found · 1 call of 0 tools"
