@@ -12,7 +12,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import pytest
+try:
+    import pytest
+except ModuleNotFoundError as error:
+    if error.name != "pytest":
+        raise
+    message = "operator_schema.testing.pytest_probe needs pytest: pip install pytest 'operator-schema[probe]'"
+    raise ModuleNotFoundError(message, name=error.name) from None
 
 from ..compare.accepted import read_accepted, sort_changes
 from ..probe.checks import CHECKS

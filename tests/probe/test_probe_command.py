@@ -95,7 +95,9 @@ def test_a_probe_that_may_call_nothing_fails_and_its_plan_is_shown(target, capsy
 def test_nothing_is_written_into_the_folder_of_the_user(target, tmp_path):
     command = [sys.executable, "-m", "operator_schema", "probe", "--dry-run", "--allow", "greet", target]
     root = str(Path(__file__).parents[2])
-    done = subprocess.run(command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": root}, capture_output=True)
+    done = subprocess.run(
+        command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": root}, capture_output=True, check=False
+    )
     assert (done.returncode, done.stderr) == (0, b"")
     assert [path.name for path in tmp_path.iterdir()] == ["greet.py"]
 
@@ -136,3 +138,25 @@ def test_a_fault_that_shows_once_is_named_with_its_call(as_json, tmp_path, capsy
 def test_one_call_is_one_call():
     report = ProbeReport("app:registry", [], [], 1, 0, [], is_complete=True, seed=0)
     assert report.summary() == "nothing found · 1 call of 0 tools"
+
+
+@pytest.mark.parametrize(
+    ("missing", "line", "said"),
+    [
+        ("hypothesis", "from operator_schema.probe import probe", "to probe a server, install the extra"),
+        ("pytest", "import operator_schema.testing.pytest_probe", "pytest_probe needs pytest"),
+        ("hypothesis", "import operator_schema.testing.pytest_probe", "to probe a server, install the extra"),
+    ],
+)
+def test_without_a_package_the_extra_is_named(missing, line, said):
+    hide = f"""
+import sys
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if name == {missing!r}:
+            raise ModuleNotFoundError("No module named " + repr(name), name=name)
+sys.meta_path.insert(0, Hidden())
+"""
+    done = subprocess.run([sys.executable, "-c", hide + line], capture_output=True, text=True, check=False)
+    assert said in done.stderr.splitlines()[-1]
+    assert "'operator-schema[probe]'" in done.stderr.splitlines()[-1]
