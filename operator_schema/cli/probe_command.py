@@ -148,7 +148,7 @@ def probe(
     left = [row.found for row in found.left]
     visible = [each for each in left if each.finding.severity in _from(level)]
     _write_reports(report, left, junit, html, _from(fail_on))
-    _show(out, shape, report, visible, len(found.accepted))
+    _show(out, shape, report, visible, len(found.accepted), level)
     _show_entries(err, found)
     return 1 if any(each.finding.severity in _from(fail_on) for each in left) else 0
 
@@ -237,7 +237,9 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _show(out: Output, shape: str, report: ProbeReport, visible: Sequence[Found], accepted: int) -> None:
+def _show(
+    out: Output, shape: str, report: ProbeReport, visible: Sequence[Found], accepted: int, level: str
+) -> None:
     if shape == "json":
         out.json({**report.as_dict(), "findings": [each.as_dict() for each in visible]}, 2)
         return
@@ -256,8 +258,17 @@ def _show(out: Output, shape: str, report: ProbeReport, visible: Sequence[Found]
         if each.steps and not each.is_smallest:
             out.line("  (there was no time to look for a smaller call: --seconds)", "dim")
     out.line(report.summary() + (f" · {accepted} accepted" if accepted else ""))
-    if report.unrepeated:
-        out.line(f"{count(report.unrepeated, 'fault')} didn't show a second time", "dim")
+    for each in report.unrepeated if level == "note" else ():
+        first, *rest = _lines_of_unrepeated(each)
+        out.line(f"note: {first}", "dim")
+        for line in rest:
+            out.line(f"  {line}", "dim")
+
+
+def _lines_of_unrepeated(found: Found) -> list[str]:
+    """Write what was seen once, and the calls before it; what to do isn't known."""
+    first, *_ = found.lines()
+    return [f"{first} (it didn't show a second time)", *found.calls()]
 
 
 def _show_entries(err: Output, found: Sorted[Any]) -> None:

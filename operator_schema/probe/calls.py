@@ -5,11 +5,20 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from hypothesis import HealthCheck, Phase, given, seed, settings
+try:
+    from hypothesis import HealthCheck, Phase, given, seed, settings
+    from hypothesis.configuration import set_hypothesis_home_dir, storage_directory
+except ModuleNotFoundError as error:
+    if error.name != "hypothesis":
+        raise
+    message = "to probe a server, install the extra: pip install 'operator-schema[probe]'"
+    raise ModuleNotFoundError(message, name=error.name) from None
 
 from ..errors import SchemaError
 from ..json_values import choice_key, copy_json, is_array, is_object, to_json_text
@@ -18,13 +27,13 @@ from ..schema.document_codec import DocumentCodec
 from ..testing.strategies import arguments, near_misses
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Generator, Iterable, Iterator, Mapping
 
     from hypothesis.strategies import SearchStrategy
 
     from ..findings import Finding
 
-__all__ = ["Call", "CallKind", "ProbedTool", "drawn"]
+__all__ = ["Call", "CallKind", "ProbedTool", "drawn", "storing_nothing"]
 
 CallKind: TypeAlias = Literal["valid", "invalid", "hostile"]
 """`valid`: the schema allows it · `invalid`: it doesn't · `hostile`: it allows it, and promises no answer."""
@@ -272,6 +281,19 @@ def _codec_of(name: str, schema: Any, *, is_arguments: bool, is_closed: bool = F
     except SchemaError:
         return None
     return None if codec.left else codec
+
+
+@contextmanager
+def storing_nothing() -> Generator[None]:
+    """Have Hypothesis keep its files in a folder that is removed, rather than in the working directory."""
+    found: Any = storage_directory(intent_to_write=False)
+    before = getattr(found, "path", found)  # older versions return the path itself
+    with TemporaryDirectory(prefix="probe-") as folder:
+        set_hypothesis_home_dir(folder)
+        try:
+            yield
+        finally:
+            set_hypothesis_home_dir(before)
 
 
 def drawn(strategy: SearchStrategy[Any], number: int, chance: int) -> list[Any]:

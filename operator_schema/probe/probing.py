@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..json_values import to_json_text
 from ..message_text import clip, escape, listed, nearest, quote
-from .calls import Call, ProbedTool
+from .calls import Call, ProbedTool, storing_nothing
 from .checks import Fault, faults_of
 from .reports import LEVELS, Found, Plan, ProbeReport, Step
 from .sequences import walk
-from .settling import Candidate, settle
+from .settling import Candidate, found_of, settle
 from .subject import ProbeError, Server, server_of
 from .watching import Limits, Watcher, change_of
 
@@ -45,6 +45,8 @@ _PLANNED: Final = 0.9
 
 _OTHER_DEFAULT: Final = frozenset({"unmarked_deletion"})
 """Codes of `lint` about hints that have another meaning in the protocol if they aren't stated."""
+
+_MAY_CHANGE: Final = "it may change something"
 
 _ONE_CAUSE: Final = frozenset({"unnamed_parameter"})
 """Codes of faults that have one cause in all tools: they are reported once."""
@@ -91,7 +93,8 @@ def probe(
         All findings, each with the smallest call that shows it.
 
     Raises:
-        ProbeError: the server can't be reached, has no tools, or none with a name in `allow`.
+        ProbeError: the server can't be reached, has no tools, or none with a name in `allow`; or none of them
+            may be called.
         TypeError: an option is of another kind.
         ValueError: a number isn't above 0, or `allow_all` is given for a URL.
     """
@@ -100,6 +103,7 @@ def probe(
         limits = Limits(monotonic() + seconds * _PLANNED, calls, seed)
         run = _Run(Watcher(server, {}, most_bytes), limits, on_progress or _silent)
         run.begin(allow, allow_all=allow_all)
+        run.check_calls()
         return run.finish()
     finally:
         server.close()
@@ -181,7 +185,7 @@ class _Run:
     found: list[Found] = field(default_factory=list[Found])
     lost: dict[str, int] = field(default_factory=dict[str, int])
     good: dict[str, list[Call]] = field(default_factory=dict[str, "list[Call]"])
-    unrepeated: int = 0
+    unrepeated: list[Found] = field(default_factory=list[Found])
     is_complete: bool = True
     start: float = field(default_factory=monotonic)
 
@@ -212,14 +216,26 @@ class _Run:
                 hint = f"; did you mean {quote(near)}?" if near else f"; it has {listed(list(self.tools))}"
                 message = f"allow names {quote(name)}, which the server doesn't have{hint}"
                 raise ProbeError(message)
-        for tool in self.tools.values():
-            self._plan(tool, is_allowed=allow_all or tool.name in allow)
+        with storing_nothing():
+            for tool in self.tools.values():
+                self._plan(tool, is_allowed=allow_all or tool.name in allow)
+
+    def check_calls(self) -> None:
+        """Refuse a probe that calls nothing, which would find nothing.
+
+        Raises:
+            ProbeError: no tool may be called.
+        """
+        if all(each.reason == _MAY_CHANGE for each in self.plan):
+            names = listed([quote(each.tool) for each in self.plan])
+            message = f"no tool was called, since none says readOnlyHint: name some with --allow, of {names}"
+            raise ProbeError(message)
 
     def _plan(self, tool: ProbedTool, *, is_allowed: bool) -> None:
         is_called = tool.is_read_only or is_allowed
         reason = "it says that it only reads" if tool.is_read_only else "it is allowed"
         if not is_called:
-            reason = "it may change something"
+            reason = _MAY_CHANGE
         elif tool.codec is None:
             is_called, reason = False, "its input schema can't be read as a whole"
         calls = tool.calls(self.limits.calls, self.limits.seed) if is_called else []
@@ -426,7 +442,8 @@ class _Run:
                 self.server.start()
             settled = settle(self.watcher, candidate, min(monotonic() + 2 * share, self._end))
             if settled is None:
-                self.unrepeated += 1
+                seen = (self.server, candidate.tool, candidate.fault, candidate.steps)
+                self.unrepeated.append(found_of(*seen, is_smallest=False))
             else:
                 found.append(settled)
                 known.add(place)

@@ -86,13 +86,17 @@ class Found(NamedTuple):
             "repeat": self.repeat,
         }
 
+    def calls(self) -> list[str]:
+        """Write the calls, a line for each."""
+        return [f"call: {clip(escape(step.shown()), _MOST_SHOWN)}" for step in self.steps]
+
     def lines(self) -> list[str]:
         """Write it as lines: what is wrong, the calls, what to do."""
         finding, check = self.finding, CHECKS.get(self.finding.code)
         place = ".".join(filter(None, [finding.tool or "the server", show_path(finding.path)]))
         meaning = finding.message if check is None else f"{check.meaning}: {finding.message}"
         lines = [f"{place}: {finding.code}: {meaning}"]
-        lines += [f"call: {clip(escape(step.shown()), _MOST_SHOWN)}" for step in self.steps]
+        lines += self.calls()
         if finding.remedy:
             lines.append(f"fix: {finding.remedy}")
         return lines
@@ -125,7 +129,7 @@ class ProbeReport(NamedTuple):
         plan: which tools were called, and which weren't.
         calls: how many calls were made.
         restarts: how often the server had to be started again.
-        unrepeated: how many faults couldn't be shown a second time, and aren't listed.
+        unrepeated: faults that couldn't be shown a second time, with the calls after which they were seen.
         is_complete: whether all planned calls were made in time.
         seed: with which the same calls are made again.
     """
@@ -135,7 +139,7 @@ class ProbeReport(NamedTuple):
     plan: list[Plan]
     calls: int
     restarts: int
-    unrepeated: int
+    unrepeated: list[Found]
     is_complete: bool
     seed: int
 
@@ -152,7 +156,7 @@ class ProbeReport(NamedTuple):
             "calls": self.calls,
             "restarts": self.restarts,
             "complete": self.is_complete,
-            "unrepeated": self.unrepeated,
+            "unrepeated": [each.as_dict() for each in self.unrepeated],
             "tools": [each._asdict() for each in self.plan],
             "findings": [each.as_dict() for each in self.found],
         }
@@ -172,7 +176,7 @@ class ProbeReport(NamedTuple):
         ]
         called = sum(each.is_called for each in self.plan)
         skipped = len(self.plan) - called
-        parts = [", ".join(counts) or "nothing found", f"{self.calls:,} calls of {count_of(called, 'tools')}"]
+        parts = [", ".join(counts) or "nothing found", self._calls(called)]
         if skipped:
             parts.append(f"{skipped} not called, since they may change something (--allow)")
         if self.restarts:
@@ -180,6 +184,10 @@ class ProbeReport(NamedTuple):
         if not self.is_complete:
             parts.append("not all planned calls were made in time")
         return " · ".join(parts)
+
+    def _calls(self, tools: int) -> str:
+        calls = "1 call" if self.calls == 1 else f"{self.calls:,} calls"
+        return f"{calls} of {count_of(tools, 'tools')}"
 
 
 def _json(value: Any) -> str:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .subject import Outcome, Server
     from .watching import Watcher
 
-__all__ = ["Candidate", "settle"]
+__all__ = ["Candidate", "found_of", "settle"]
 
 _MOST_TRIES: Final = 3000
 _SECONDS_FOR_NOISE: Final = 0.05
@@ -55,7 +55,7 @@ def settle(watcher: Watcher, candidate: Candidate, until: float) -> Found | None
         What is reported; None if the fault doesn't show again.
     """
     if not candidate.steps:
-        return _found(watcher.server, candidate.tool, candidate.fault, [], is_smallest=True)
+        return found_of(watcher.server, candidate.tool, candidate.fault, [], is_smallest=True)
     tries = _Tries(watcher, candidate, until)
     if not tries.shows(candidate.steps):
         return None
@@ -64,10 +64,13 @@ def settle(watcher: Watcher, candidate: Candidate, until: float) -> Found | None
         steps = shrunk_sequence(steps, tries.shows, without_step)
     if candidate.fault.code != "unknown_tool_accepted":
         steps = tries.with_small_arguments(steps)
-    return _found(watcher.server, candidate.tool, tries.fault, steps, is_smallest=not tries.is_over)
+    return found_of(watcher.server, candidate.tool, tries.fault, steps, is_smallest=not tries.is_over)
 
 
-def _found(server: Server, tool: str | None, fault: Fault, steps: list[Step], *, is_smallest: bool) -> Found:
+def found_of(
+    server: Server, tool: str | None, fault: Fault, steps: Sequence[Step], *, is_smallest: bool
+) -> Found:
+    """Return what is reported of a fault."""
     check = CHECKS[fault.code]
     severity = fault.severity or check.severity
     finding = Finding(

@@ -16,6 +16,7 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from ..errors import SchemaError, ToolError
 from ..json_values import is_array, is_object
 from ..message_text import clip, escape
 from .channel import HttpChannel, PipeChannel, ProcessChannel
@@ -37,6 +38,11 @@ _MOST_HASHED: Final = 5_000_000
 _KEPT_VARIABLES: Final = (
     *("PATH", "PATHEXT", "SYSTEMROOT", "LANG", "LC_ALL", "TZ", "VIRTUAL_ENV", "NODE_PATH"),
     *("PYTHONPATH", "UV_CACHE_DIR", "npm_config_cache", "PYTHONDONTWRITEBYTECODE"),
+)
+
+_FOLDER_HINT: Final = (
+    "it is started in an empty folder: write full paths of files, "
+    'and --env PYTHONPATH="$PWD" for modules of this folder'
 )
 
 
@@ -254,7 +260,8 @@ class Server:
         try:
             self._channel = self.open(self.place, env)
         except (OSError, ValueError) as error:
-            message = f"it can't be started: {error}"
+            hints = [str(error), *([_FOLDER_HINT] if self.kind == "command" else [])]
+            message = f"it can't be started: {'; '.join(hints)}"
             raise ProbeError(message) from None
         params = {
             "protocolVersion": _VERSION,
@@ -346,6 +353,8 @@ class Server:
         if self.errors.strip():
             hints.append(f"standard error ends with {self.errors.strip()[-300:]!r}")
         message = f"{method} failed: {clip(escape('; '.join(hints)), 700)}"
+        if method == "initialize" and self.kind == "command":
+            message += f"; {_FOLDER_HINT}"
         raise ProbeError(message)
 
 
@@ -471,7 +480,13 @@ def _of_program(words: list[str], target: str, options: dict[str, Any]) -> Serve
 
     place = Place.new()
     env = place.environment(options.get("env", {}))
-    tools = tools_of(_whole(words), cwd=place.work, env=env, timeout=options.get("timeout", 10.0))
+    try:
+        tools = tools_of(_whole(words), cwd=place.work, env=env, timeout=options.get("timeout", 10.0))
+    except (OSError, SchemaError, ToolError, ValueError) as error:
+        place.remove()
+        said = error.message if isinstance(error, ToolError) else str(error)
+        message = f"{clip(escape(said), 700)}; {_FOLDER_HINT}"
+        raise ProbeError(message) from None
     found = in_process(tools, target, **options)
     found.place = place
     return found

@@ -12,7 +12,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import pytest
+try:
+    import pytest
+except ModuleNotFoundError as error:
+    if error.name != "pytest":
+        raise
+    message = "operator_schema.testing.pytest_probe needs pytest: pip install pytest 'operator-schema[probe]'"
+    raise ModuleNotFoundError(message, name=error.name) from None
 
 from ..compare.accepted import read_accepted, sort_changes
 from ..probe.checks import CHECKS
@@ -98,17 +104,22 @@ class _Subject:
         return [*[(tool, check) for tool in [_SERVER, *called] for check in checks], *others]
 
     @cached_property
-    def _report(self) -> ProbeReport:
-        return probe(self._target, **self._options)
+    def _report(self) -> ProbeReport | None:
+        try:
+            return probe(self._target, **self._options)
+        except ProbeError as error:
+            self._failure = str(error)
+            return None
 
     def judge(self, tool: str, check: str) -> None:
         """Fail if something was found; skip what isn't called."""
         __tracebackhide__ = True
-        if self._failure:
-            pytest.fail(self._failure, pytrace=False)
         if check == "called":
             pytest.skip(f"{self._plans[tool].reason}: allow=[{tool!r}] calls it")
-        own = [each for each in self._report.found if _case_of(each.finding) == (tool, check)]
+        report = None if self._failure else self._report
+        if report is None:
+            pytest.fail(self._failure, pytrace=False)
+        own = [each for each in report.found if _case_of(each.finding) == (tool, check)]
         rows = sort_changes([each.finding for each in own], self._entries, datetime.now(UTC).date())
         left = [each for each in own if each.finding in rows.left and each.finding.severity in self._failing]
         if left:

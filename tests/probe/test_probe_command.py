@@ -1,7 +1,12 @@
 """The command probes a program that answers one request, and writes notes of GitHub and a page."""
 
+import json
+import os
 import shlex
+import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -9,7 +14,7 @@ pytest.importorskip("hypothesis")
 pytest.importorskip("mcp")
 
 from operator_schema.cli import main
-from operator_schema.probe import probe
+from operator_schema.probe import ProbeReport, probe
 
 pytestmark = pytest.mark.needs_process
 
@@ -55,3 +60,103 @@ def test_notes_for_github_and_a_page(target, tmp_path, capsys):
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert f"<td>greet</td><td></td><td>{MEANING} Error: &lt;b&gt;100% busy&lt;/b&gt;</td>" in page
     assert "<code>greet {&quot;name&quot;: &quot;Ada&quot;}</code>" in page
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["./nofile"], "its program can't be started: [Errno 2] No such file or directory: './nofile'"),
+        ([sys.executable, "-S", "-c", ""], "its program failed: it answered nothing"),
+        ([sys.executable, "-S", "nofile.py"], "nofile.py': [Errno 2] No such file or directory"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["process", "mcp"])
+def test_a_program_that_does_not_start_is_told_with_its_folder(
+    words, said, kind, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert main(["probe", f"{kind}:{shlex.join(words)}"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"operator-schema: error: {kind}:")
+    assert kind == "mcp" or said in error
+    assert "it is started in an empty folder" in error
+    assert '--env PYTHONPATH="$PWD"' in error
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_probe_that_may_call_nothing_fails_and_its_plan_is_shown(target, capsys):
+    assert main(["probe", target]) == 2
+    said = 'no tool was called, since none says readOnlyHint: name some with --allow, of "greet"'
+    assert said in capsys.readouterr().err
+    assert main(["probe", "--dry-run", target]) == 0
+
+
+def test_nothing_is_written_into_the_folder_of_the_user(target, tmp_path):
+    command = [sys.executable, "-m", "operator_schema", "probe", "--dry-run", "--allow", "greet", target]
+    root = str(Path(__file__).parents[2])
+    done = subprocess.run(
+        command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": root}, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert [path.name for path in tmp_path.iterdir()] == ["greet.py"]
+
+
+ONCE = """
+import json, sys
+from pathlib import Path
+
+request = json.load(sys.stdin)
+if request["action"] == "schema":
+    schema = {"type": "object", "properties": {}, "additionalProperties": False}
+    print(json.dumps({"tools": [{"name": "greet", "summary": "Greet somebody.", "input_schema": schema}]}))
+else:
+    is_first = not Path(sys.argv[1]).exists()
+    Path(sys.argv[1]).touch()
+    print(json.dumps({"type": "success", "content": "Error: busy" if is_first else "Hello."}))
+"""
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_fault_that_shows_once_is_named_with_its_call(as_json, tmp_path, capsys):
+    program, seen = tmp_path / "greet.py", tmp_path / "seen"
+    program.write_text(ONCE, encoding="utf-8")
+    target = f"process:{shlex.join([sys.executable, '-I', '-S', str(program), str(seen)])}"
+    assert main(["probe", "--allow", "greet", "--calls", "1", *(["--json"] if as_json else []), target]) == 0
+    shown = capsys.readouterr().out
+    if as_json:
+        (found,) = json.loads(shown)["unrepeated"]
+        assert (found["tool"], found["code"]) == ("greet", "unflagged_error")
+        assert [call["arguments"] for call in found["calls"]] == [{}]
+    else:
+        first, note, call = shown.splitlines()
+        assert " of 1 tool" in first
+        assert note == f"note: greet: {MEANING} Error: busy (it didn't show a second time)"
+        assert call == "  call: greet {}"
+
+
+def test_one_call_is_one_call():
+    report = ProbeReport("app:registry", [], [], 1, 0, [], is_complete=True, seed=0)
+    assert report.summary() == "nothing found · 1 call of 0 tools"
+
+
+@pytest.mark.parametrize(
+    ("missing", "line", "said"),
+    [
+        ("hypothesis", "from operator_schema.probe import probe", "to probe a server, install the extra"),
+        ("pytest", "import operator_schema.testing.pytest_probe", "pytest_probe needs pytest"),
+        ("hypothesis", "import operator_schema.testing.pytest_probe", "to probe a server, install the extra"),
+    ],
+)
+def test_without_a_package_the_extra_is_named(missing, line, said):
+    hide = f"""
+import sys
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if name == {missing!r}:
+            raise ModuleNotFoundError("No module named " + repr(name), name=name)
+sys.meta_path.insert(0, Hidden())
+"""
+    done = subprocess.run([sys.executable, "-c", hide + line], capture_output=True, text=True, check=False)
+    assert said in done.stderr.splitlines()[-1]
+    assert "'operator-schema[probe]'" in done.stderr.splitlines()[-1]

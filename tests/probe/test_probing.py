@@ -28,7 +28,7 @@ def shown(report, code):
 def test_a_server_without_faults_has_no_findings(seed):
     report = probed(seed=seed)
     assert str(report).split(" · ")[0] == "nothing found"
-    assert report.unrepeated == 0
+    assert report.unrepeated == []
 
 
 @pytest.mark.parametrize(

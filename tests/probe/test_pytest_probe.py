@@ -59,3 +59,13 @@ def test_a_server_that_does_not_start_fails_the_tests(pytester):
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
     assert "passed" not in result.parseoutcomes()
     result.stdout.fnmatch_lines(["*no luck*"])
+
+
+def test_tools_of_which_none_may_be_called_fail_the_tests_of_the_server(pytester):
+    text = "from operator_schema import tool\n@tool\ndef pay() -> str:\n    'Pay.'\n    return ''\n"
+    file = pytester.makepyfile(shop=text)
+    command = [sys.executable, "-m", "operator_schema", "serve", str(file)]
+    pytester.makepyfile(test_it=LINE.format(command=command, options={}))
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
+    assert set(result.parseoutcomes()) == {"failed", "skipped"}
+    result.stdout.fnmatch_lines(["*no tool was called*"])
