@@ -9,6 +9,7 @@ from os import fspath
 from threading import RLock
 from time import time
 from typing import TYPE_CHECKING, Any
+from weakref import finalize
 
 from ..errors import StoreError
 from ..immutable import Value
@@ -92,6 +93,7 @@ class Journal:
         self._memory: Any = None
         if path is None:
             self._memory = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
+            finalize(self, self._memory.close)
         with self._transaction() as db:
             for statement in (_PROGRAMS, _CALLS):
                 db.execute(statement)
