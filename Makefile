@@ -19,7 +19,9 @@ demo: $(VENV)/.base ## decode 1,164 real calls of 14 tools, and run two conversa
 	@$(BIN)/python docs/examples/airline/demo.py
 
 # The examples of a page share their names, so a file stays in one process; tests/conftest.py puts slow files first.
-PARALLEL ?= --numprocesses auto --dist loadfile --no-loadscope-reorder
+# One process more than there are cores, since many tests wait for a process or a time limit.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
+PARALLEL ?= --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 PYTEST := $(BIN)/python -m pytest
 test: $(VENV)/.test ## run all tests, in a process for each core (ARGS="-k name" runs a part)
 	$(PYTEST) $(PARALLEL) $(ARGS)

@@ -50,7 +50,7 @@ def test_a_server_without_faults_has_no_findings(seed):
     ],
 )
 def test_a_fault_is_found_with_the_smallest_call(fault, code, tool, arguments):
-    report = probed(fault)
+    report = probed(fault, timeout=1 if fault == "hangs" else 2)
     found = [each for each in shown(report, code) if each.finding.tool == tool]
     assert arguments in [each.steps[-1].call.arguments for each in found]
     assert all(each.is_smallest for each in found)

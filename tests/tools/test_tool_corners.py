@@ -13,7 +13,7 @@ from operator_schema import DecodeError, RawCall, SchemaLeaf, skip, tool
 from operator_schema.content import File, Resource
 from operator_schema.tools.context import _arguments_in, _shape
 from operator_schema.tools.descriptions import _code, _without_statements, parameters_of
-from operator_schema.tools.failures import Failures, _cut_part, _ignored_arguments
+from operator_schema.tools.failures import ClassSet, Failures, _cut_part, _ignored_arguments
 from operator_schema.tools.injection import _without_names, schema_of_raw
 from operator_schema.tools.input_types import Input, _make_dataclass, _WrittenByDataclass
 from operator_schema.tools.parameters import _has_leaf
@@ -203,7 +203,7 @@ def test_a_method_of_a_tool_is_the_tool_of_its_instance():
 
 
 def test_the_wording_of_a_failure_that_fails_names_the_tool():
-    failures = Failures("type", str, ())
+    failures = Failures("type", str, ClassSet(()))
 
     class Odd(Exception):  # noqa: N818  # it is odd
         def __str__(self):
