@@ -125,7 +125,7 @@ def find_tools(target: ObjectName, *, show_traceback: bool) -> tuple[list[Tool[.
         WrongUse: there is no such module, nothing of that kind and name in it, or there are no tools.
     """
     found, registry = _offered_tools(target, show_traceback=show_traceback)
-    if not found:  # in a CI, a command that does nothing would pass for ever
+    if not found:  # in a CI, a command that does nothing would pass forever
         raise WrongUse(why_no_tools(target, show_traceback=show_traceback))
     return found, registry
 
@@ -240,9 +240,9 @@ def _imported_tools(target: ObjectName, *, show_traceback: bool) -> str:
         for name, value in vars(module).items():
             if isinstance(value, Tool) and value.home != module.__name__:
                 homes.setdefault(value.home, []).append(escape(name))
-    told = [_imported_from(home, names) for home, names in list(homes.items())[:_SHOWN]]
+    shown = [_imported_from(home, names) for home, names in list(homes.items())[:_SHOWN]]
     them = "it" if sum(map(len, homes.values())) == 1 else "them"
-    return f"{'; '.join(told)}: name that, or a Toolset of {them}" if told else ""
+    return f"{'; '.join(shown)}: name that, or a Toolset of {them}" if shown else ""
 
 
 def _imported_from(home: str, names: list[str]) -> str:

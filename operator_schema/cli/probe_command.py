@@ -9,7 +9,7 @@ import click
 
 from ..compare.accepted import sort_changes
 from ..message_text import clip, escape
-from .arguments import SECONDS, NearChoice
+from .arguments import SECONDS, NearChoice, json_option
 from .files import accepted_in, replace_file
 from .modules import WrongUse, is_path
 from .output import annotation, count
@@ -91,7 +91,7 @@ exit status:
     default="text",
     help="What is printed (default: text).",
 )
-@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@json_option("The same as --format json.")
 @click.option("--junit", metavar="FILE", help="Also write JUnit XML.")
 @click.option("--html", metavar="FILE", help="Also write a page.")
 @click.pass_obj
