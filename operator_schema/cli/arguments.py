@@ -16,7 +16,7 @@ from .lookup import ObjectName, find_factory
 from .modules import WrongUse, is_path, module_of_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from click.shell_completion import CompletionItem
 
@@ -44,6 +44,7 @@ __all__ = [
     "context_option",
     "factory_of",
     "given_to_factory",
+    "fail_on_option",
     "json_option",
     "traceback_option",
     "unknown_fields_option",
@@ -190,6 +191,20 @@ def json_option(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
         what: the help: what is printed as JSON, in place of a text for people.
     """
     return click.option("--json", "as_json", is_flag=True, help=what)
+
+
+def fail_on_option(levels: Sequence[str]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return what adds the option --fail-on to a command.
+
+    Args:
+        levels: the levels of findings, beside `never`.
+    """
+    return click.option(
+        "--fail-on",
+        type=NearChoice([*levels, "never"]),
+        default="error",
+        help="The least level that makes the exit status 1 (default: error).",
+    )
 
 
 def unknown_fields_option(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -19,7 +19,7 @@ from ..lint import lint, lint_type, place_of_tool
 from ..message_text import escape
 from ..token_counts import count_tokens, is_estimate
 from ..tools.tool_sources import tools_in
-from .arguments import TARGET, NearChoice, complete_target, json_option, traceback_option
+from .arguments import TARGET, NearChoice, complete_target, fail_on_option, json_option, traceback_option
 from .lookup import dataclasses_of, find_tools, offered_by, why_no_tools
 from .modules import WrongUse, load_module, modules_of
 from .output import annotation, count, subject_of, text_of, to_json
@@ -92,12 +92,7 @@ exit status:
     default="warning",
     help="The least level that is shown (default: warning).",
 )
-@click.option(
-    "--fail-on",
-    type=NearChoice([*_LEVELS, "never"]),
-    default="error",
-    help="The least level that makes the exit status 1 (default: error).",
-)
+@fail_on_option(_LEVELS)
 @click.option(
     "--format",
     "shape",

@@ -9,7 +9,7 @@ import click
 
 from ..compare.accepted import sort_changes
 from ..message_text import clip, escape
-from .arguments import SECONDS, NearChoice, json_option
+from .arguments import SECONDS, NearChoice, fail_on_option, json_option
 from .files import accepted_in, replace_file
 from .modules import WrongUse, is_path
 from .output import annotation, count
@@ -78,12 +78,7 @@ exit status:
     "--accepted", metavar="FILE", help="Accept the findings that a TOML file lists, with reason and day."
 )
 @click.option("--level", type=NearChoice(_LEVELS), default="note", help="The least level that is shown.")
-@click.option(
-    "--fail-on",
-    type=NearChoice([*_LEVELS, "never"]),
-    default="error",
-    help="The least level that makes the exit status 1 (default: error).",
-)
+@fail_on_option(_LEVELS)
 @click.option(
     "--format",
     "shape",
