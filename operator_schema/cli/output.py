@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import ObjectNode
 from ..json_values import type_of
-from ..message_text import escape, show_path
+from ..message_text import escape, show_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Mapping, Sequence
@@ -295,7 +295,7 @@ def count(number: int, noun: str) -> str:
 
 def subject_of(finding: Finding) -> str:
     """Return the tool or type that a finding is about, with the place in it."""
-    name, path = finding.tool or finding.type or "", show_path(finding.path).replace('["*"]', "[*]")
+    name, path = finding.tool or finding.type or "", show_place(finding.path)
     return f"{name}.{path}".replace(".[", "[").strip(".") or "all tools"
 
 

@@ -8,11 +8,9 @@ from uuid import uuid4
 
 import click
 
-from ..compare.call_table import TableError, call_table
-from ..compare.clusters import ENGINES, MOST_WORKERS, make_engine
-from ..compare.engines import EngineError, Lost
+from ..compare.engines import ENGINES, MOST_WORKERS, EngineError, Lost, make_engine
 from ..compare.logs import LogError, logs_in, parts_of
-from ..compare.replay_parts import ReplayWork
+from ..compare.replay import ReplayWork, TableError, call_table
 from ..message_text import clip, escape
 from .arguments import NearChoice, complete_files, complete_target, json_option, traceback_option
 from .files import replace_file
@@ -24,8 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ..compare.engines import Engine
-    from ..compare.replay import Replay, ToolCounts
-    from ..compare.replay_parts import CallRow, PartReport
+    from ..compare.replay import CallRow, PartReport, Replay, ToolCounts
 
 __all__ = ["replay"]
 
@@ -120,7 +117,7 @@ def replay(
     if not found.calls and not (before and before.calls) and not found.unreadable_count:
         raise _no_calls(logs, found.bare_spans)
     if html is not None:
-        from ..compare.replay_page import replay_page
+        from ..compare.reports import replay_page
 
         title = " → ".join([" ".join(logs), *([] if old is None else [old]), against])
         replace_file(html, replay_page(found.as_dict(), f"Replay: {clip(title, _TEXT)}"))
