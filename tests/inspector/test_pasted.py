@@ -11,7 +11,7 @@ from provider_traffic import provider_of
 from operator_schema import RawCall, providers
 from operator_schema.inspector import pasted
 from operator_schema.inspector.catalogue import UnknownProviderError
-from operator_schema.inspector.pasted import UnreadableAnswerError, take_apart
+from operator_schema.inspector.readings import UnreadableAnswerError, take_apart
 from operator_schema.providers import openai_chat, provider_names
 from operator_schema.testing import ScriptedModel
 

@@ -11,7 +11,7 @@ import pytest
 
 from operator_schema import Executor, RawCall, Toolset
 from operator_schema.inspector import subject_of
-from operator_schema.inspector.waiting import Decision, DecisionError, decide, run_round, waiting_rounds
+from operator_schema.inspector.run_call import Decision, DecisionError, decide, run_round, waiting_rounds
 from operator_schema.rounds import SqliteStore
 
 pytestmark = pytest.mark.needs_threads
