@@ -40,7 +40,6 @@ T = TypeVar("T", bound=str)
 __all__ = [
     "CLIENTS",
     "Client",
-    "NAME",
     "NearChoice",
     "REGISTRY",
     "SECONDS",

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from .lookup import ObjectName
     from .output import Output
 
-__all__ = ["Decoder", "decode", "decode_file", "schema"]
+__all__ = ["Decoder", "decode", "schema"]
 
 
 @click.command(

@@ -25,20 +25,7 @@ if TYPE_CHECKING:
     from .containment import Escape
     from .unread import Unkept
 
-__all__ = [
-    "LABELS",
-    "LEVELS",
-    "NO_VALUE",
-    "Change",
-    "Comparison",
-    "Judged",
-    "Level",
-    "Narrowing",
-    "Verdict",
-    "compare",
-    "narrowings",
-    "narrowings_of",
-]
+__all__ = ["LABELS", "LEVELS", "NO_VALUE", "Change", "Comparison", "Level", "compare", "narrowings"]
 
 Level: TypeAlias = Literal["breaking", "undecided", "meaning", "text", "wider"]
 LEVELS: Final[tuple[Level, ...]] = ("breaking", "undecided", "meaning", "text", "wider")

@@ -27,22 +27,7 @@ if TYPE_CHECKING:
     P = TypeVar("P")
     R = TypeVar("R")
 
-__all__ = [
-    "AHEAD",
-    "ENGINES",
-    "MOST_WORKERS",
-    "TRIES",
-    "DaskCluster",
-    "Engine",
-    "EngineError",
-    "Lost",
-    "Processes",
-    "RayCluster",
-    "cores",
-    "in_order",
-    "lost",
-    "make_engine",
-]
+__all__ = ["ENGINES", "MOST_WORKERS", "Engine", "EngineError", "Lost", "make_engine"]
 
 TRIES: Final = 3
 """How often a part is done whose process dies."""

@@ -27,13 +27,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CallRow",
-    "Fault",
-    "Outcome",
     "PartReport",
     "Replay",
     "ReplayWork",
     "TableError",
-    "Tally",
     "ToolCounts",
     "call_table",
     "fault_key",

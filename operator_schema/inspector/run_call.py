@@ -46,11 +46,9 @@ __all__ = [
     "DecisionError",
     "decide",
     "load_round",
-    "result_as_dict",
     "round_as_dict",
     "run_call",
     "run_round",
-    "undecided",
     "waiting_rounds",
 ]
 

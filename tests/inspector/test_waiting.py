@@ -143,9 +143,9 @@ def test_rounds_of_a_process_that_died_are_listed(subject, store):
 
 
 def test_very_many_rounds_are_counted(subject, store, monkeypatch):
-    from operator_schema.inspector import waiting
+    from operator_schema.inspector import run_call
 
-    monkeypatch.setattr(waiting, "_MOST_ROUNDS", 1)
+    monkeypatch.setattr(run_call, "_MOST_ROUNDS", 1)
     first = wait(store, REFUND)
     wait(store, REFUND)
     found = waiting_rounds(subject, store)
