@@ -16,11 +16,25 @@ from ..rounds import Toolset
 from ..tools import RawCall
 
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from ..codec import Partial
     from ..findings import Finding
     from ..providers import Answer
     from ..tools import Tool
-    from .subject import Subject
+
+    class Offered(Protocol):
+        """What has the tools that were offered, such as a `Subject`."""
+
+        @property
+        def toolset(self) -> Toolset[Any]:
+            """The tools."""
+            ...
+
+        def tool(self, name: str) -> Tool[..., Any]:
+            """Return a tool by its name, or raise a `LookupError`."""
+            ...
+
 
 __all__ = [
     "LONGEST_TEXT",
@@ -200,11 +214,11 @@ class UnreadableAnswerError(ValueError):
     """A text is no answer of a provider, and holds no calls; the text says what was tried."""
 
 
-def take_apart(subject: Subject, text: str, provider: str | None = None) -> dict[str, Any]:
+def take_apart(offered: Offered, text: str, provider: str | None = None) -> dict[str, Any]:
     """Take an answer apart.
 
     Args:
-        subject: whose tools were offered.
+        offered: has the tools that were offered.
         text: of a response or a stream of a provider, as it came; or of calls in any usual form.
         provider: its name; None to find it out.
 
@@ -221,7 +235,7 @@ def take_apart(subject: Subject, text: str, provider: str | None = None) -> dict
     problems: dict[str, str] = {}
     for name in names:
         try:
-            read[name] = _answer_of(subject, text, name)
+            read[name] = _answer_of(offered, text, name)
         except ResponseError as error:
             problems[name] = str(error)
     best = next((name for name in read if read[name].calls), next(iter(read), None))
@@ -230,11 +244,11 @@ def take_apart(subject: Subject, text: str, provider: str | None = None) -> dict
         others = [name for name in read if name != best and _same(read[name], answer)]
         said = {"text": answer.text, "reasoning": answer.reasoning, "refusal": answer.refusal}
         stopped = {"stop": answer.stop, "raw_stop": answer.raw_stop, "is_cut_off": answer.is_cut_off}
-        return {"provider": best, "others": others, **said, **stopped, **_calls_of(subject, answer.calls)}
+        return {"provider": best, "others": others, **said, **stopped, **_calls_of(offered, answer.calls)}
     calls = [RawCall(None, call.name, call.arguments) for call in calls_in(_json_of(text))]
     if calls:
         nothing = {"text": "", "reasoning": "", "refusal": None, "stop": None, "raw_stop": None}
-        found = _calls_of(subject, calls)
+        found = _calls_of(offered, calls)
         return {"provider": None, "others": [], **nothing, "is_cut_off": False, **found}
     tried = problems.get(names[0]) or "it has neither calls nor text"
     message = tried if provider is not None else f"no provider reads this; as {names[0]}: {tried}"
@@ -246,7 +260,7 @@ def _in_order() -> list[str]:
     return [*[name for name in _FIRST if name in names], *[name for name in names if name not in _FIRST]]
 
 
-def _answer_of(subject: Subject, text: str, name: str) -> Answer:
+def _answer_of(offered: Offered, text: str, name: str) -> Answer:
     """Read a text as a response, or as a stream of events.
 
     Raises:
@@ -255,8 +269,8 @@ def _answer_of(subject: Subject, text: str, name: str) -> Answer:
     provider = provider_named(name)
     value = _json_of(text)
     if is_object(value):
-        return provider.answer(value, subject.toolset)
-    stream = provider.stream(subject.toolset)
+        return provider.answer(value, offered.toolset)
+    stream = provider.stream(offered.toolset)
     if is_array(value):
         for event in value:
             stream.feed(event)
@@ -280,12 +294,12 @@ def _said(answer: Answer) -> list[tuple[str, Any]]:
     return [(call.name, call.arguments) for call in answer.calls]
 
 
-def _calls_of(subject: Subject, calls: Any) -> dict[str, Any]:
-    found = [_read(subject, call) for call in list(calls)[:_MOST_CALLS]]
+def _calls_of(offered: Offered, calls: Any) -> dict[str, Any]:
+    found = [_read(offered, call) for call in list(calls)[:_MOST_CALLS]]
     return {"calls": found, "more_calls": max(0, len(calls) - _MOST_CALLS)}
 
 
-def _read(subject: Subject, call: RawCall) -> dict[str, Any]:
+def _read(offered: Offered, call: RawCall) -> dict[str, Any]:
     sent = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments, indent=2)
     about = {
         "id": call.id,
@@ -294,7 +308,7 @@ def _read(subject: Subject, call: RawCall) -> dict[str, Any]:
         "is_cut_off": call.is_cut_off,
     }
     try:
-        tool = subject.tool(call.name)
+        tool = offered.tool(call.name)
     except LookupError as error:
         reading = None
         about["text"] = str(error)
