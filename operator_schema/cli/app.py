@@ -19,7 +19,7 @@ from .output import Output
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["app", "run"]
+__all__ = ["app", "commands", "run"]
 
 PROGRAM = "operator-schema"
 COMPLETE = "_OPERATOR_SCHEMA_COMPLETE"
@@ -86,7 +86,11 @@ class _Commands(click.Group):
         names = self.list_commands(ctx)
         if args[0] not in names and not args[0].startswith("-"):
             near = nearest(args[0], names)
-            hint = f"; did you mean {near}?" if near else f"; the commands are {', '.join(names)}"
+            hint = (
+                f"; did you mean {near}?"
+                if near
+                else f"; the commands are {', '.join([*_MODULES, *self.commands])}"
+            )
             ctx.fail(f"no command {escape(args[0])!r}{hint}")
         return super().resolve_command(ctx, args)
 
@@ -137,6 +141,13 @@ def completion(outputs: tuple[Output, Output], /, shell: Any) -> int:
 
 app.add_command(completion)
 app.add_command(show_help)
+
+
+def commands() -> dict[str, click.Command]:
+    """Return all commands by their names, each loaded."""
+    ctx = click.Context(app, info_name=PROGRAM)
+    found = {name: app.get_command(ctx, name) for name in app.list_commands(ctx)}
+    return {name: command for name, command in found.items() if command is not None}
 
 
 def run(argv: Sequence[str] | None) -> int:
