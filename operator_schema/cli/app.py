@@ -83,14 +83,10 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        names = self.list_commands(ctx)
+        names = [*_MODULES, *self.commands]
         if args[0] not in names and not args[0].startswith("-"):
             near = nearest(args[0], names)
-            hint = (
-                f"; did you mean {near}?"
-                if near
-                else f"; the commands are {', '.join([*_MODULES, *self.commands])}"
-            )
+            hint = f"; did you mean {near}?" if near else f"; the commands are {', '.join(names)}"
             ctx.fail(f"no command {escape(args[0])!r}{hint}")
         return super().resolve_command(ctx, args)
 

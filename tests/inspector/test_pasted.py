@@ -10,8 +10,7 @@ from provider_traffic import provider_of
 
 from operator_schema import RawCall, providers
 from operator_schema.inspector import readings
-from operator_schema.inspector.catalogue import UnknownProviderError
-from operator_schema.inspector.readings import UnreadableAnswerError, take_apart
+from operator_schema.inspector.readings import UnknownProviderError, UnreadableAnswerError, take_apart
 from operator_schema.providers import openai_chat, provider_names
 from operator_schema.testing import ScriptedModel
 
