@@ -20,7 +20,8 @@ from ..message_text import escape
 from ..token_counts import count_tokens, is_estimate
 from ..tools.tool_sources import tools_in
 from .arguments import (
-    TARGET,
+    REGISTRY,
+    TARGETS,
     NearChoice,
     complete_target,
     fail_on_option,
@@ -31,7 +32,7 @@ from .arguments import (
 from .lookup import dataclasses_of, find_tools, offered_by, why_no_tools
 from .modules import WrongUse, load_module, modules_of
 from .output import GITHUB_KINDS, SEVERITY_STYLES, annotation, count, subject_of, text_of, to_json
-from .sources import MCP, SOURCES, described_tools_of, is_server
+from .sources import described_tools_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -57,10 +58,10 @@ examples:
   operator-schema check --provider openai_chat --provider anthropic --strict app:registry
   operator-schema check --provider all --level note tools
   operator-schema check --tokens --provider all tools
-  operator-schema check --mcp "uvx mcp-server-time"
+  operator-schema check mcp:"uvx mcp-server-time"
   operator-schema check --format github tools
 
-{SOURCES}
+{TARGETS}
 \b
 levels:
   error    a type that can't be registered, or what a provider refuses
@@ -74,14 +75,7 @@ exit status:
   2  wrong use: a target that can't be read, or has neither types nor tools
 """
 )
-@click.argument("targets", nargs=-1, metavar="TARGET...", shell_complete=complete_target)
-@click.option(
-    "--mcp",
-    "servers",
-    multiple=True,
-    metavar="COMMAND",
-    help="The command, or URL, of an MCP server whose tools are checked; may be given several times.",
-)
+@click.argument("targets", nargs=-1, required=True, metavar="TARGET...", shell_complete=complete_target)
 @click.option(
     "--provider",
     "names",
@@ -106,7 +100,6 @@ exit status:
 def check(
     outputs: tuple[Output, Output],
     targets: tuple[str, ...],
-    servers: tuple[str, ...],
     names: tuple[str, ...],
     level: str,
     fail_on: str,
@@ -124,11 +117,7 @@ def check(
     modules below it too. What a module merely imports is checked where it is defined. Tools of MCP servers
     are judged by their definitions, and not called. Each line says where, what, and what to do.
     """
-    wanted = [*targets, *[one if is_server(one) else f"{MCP}{one}" for one in servers]]
-    if not wanted:
-        message = "give a target, such as tools, tools.py, app:registry, or --mcp COMMAND"
-        raise WrongUse(message)
-    checked = _checked([_of_target(one, show_traceback=show_traceback) for one in wanted])
+    checked = _checked([_of_target(one, show_traceback=show_traceback) for one in targets])
     chosen = [getattr(provider_table, name) for name in (_PROVIDERS if "all" in names else _once(names))]
     found = _findings(checked, chosen, strict=strict)
     counted = levels_from(_LEVELS, fail_on)
@@ -223,7 +212,7 @@ def _of_target(target: str, *, show_traceback: bool) -> _Checked:
         subjects = [_of_tool(tool, described.originals[tool.name]) for tool in described.tools]
         foreign = {tool.name: described.originals[tool.name] for tool in described.tools}
         return _Checked(subjects, described.tools, described.findings, foreign)
-    named = TARGET.convert(target, None, None)
+    named = REGISTRY.convert(target, None, None)
     if named.path:
         tools, _ = find_tools(named, show_traceback=show_traceback)
         return _Checked([_of_tool(tool) for tool in tools], tools, [], {})

@@ -26,6 +26,7 @@ from ..tools.descriptions import documentation_of, schema_response
 from .arguments import (
     REGISTRY,
     SECONDS,
+    TARGETS,
     TOOL,
     NearChoice,
     TargetCommand,
@@ -38,7 +39,7 @@ from .arguments import (
 from .lookup import find_context, find_tool, find_tools
 from .modules import WrongUse, near_name
 from .output import count, json_types, subject_of, text_of, to_json, value_of
-from .sources import SOURCES, described_tools_of, tool_source
+from .sources import described_tools_of, tool_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -510,7 +511,7 @@ examples:
   operator-schema stubs --language typescript tools > tools.d.ts
   operator-schema stubs mcp:"uvx mcp-server-time" > server.pyi
 
-{SOURCES}"""
+{TARGETS}"""
 )
 @click.argument("target", shell_complete=complete_target)
 @click.option(
