@@ -124,11 +124,9 @@ def check(
     visible = {*levels_from(_LEVELS, level), *counted}
     shown = [finding for finding in found if finding.severity in visible]
     out = outputs[0]
-    costs = _costs(checked, chosen, strict=strict) if tokens and checked.tools else []
+    costs = _costs(checked, chosen, strict=strict) if tokens else None
     if as_json or shape == "json":
-        subjects = [subject.as_dict() for subject in checked.subjects]
-        document = {"checked": subjects, "findings": [_as_dict(finding) for finding in shown]}
-        out.json({**document, **({"tokens": [cost.as_dict() for cost in costs]} if tokens else {})}, 2)
+        out.json(_data(checked, shown, costs), 2)
     elif shape == "github":
         for finding in shown:
             out.command(_annotation(finding))
@@ -136,8 +134,7 @@ def check(
         _write(out, checked, found, shown, verbose=verbose)
         for provider in chosen if checked.tools else ():
             out.line(_size_of_request(provider, checked.tools, strict=strict), "dim")
-        if costs:
-            _write_costs(out, costs)
+        _write_costs(out, costs or [])
     return 1 if any(finding.severity in counted for finding in found) else 0
 
 
@@ -371,7 +368,9 @@ class _Costs(NamedTuple):
 
 
 def _costs(checked: _Checked, providers: Sequence[Provider], *, strict: bool) -> list[_Costs]:
-    """Return what tools cost: as they are if no provider is chosen."""
+    """Return what tools cost, as they are if no provider is chosen; nothing if there are no tools."""
+    if not checked.tools:
+        return []
 
     def name(given: str) -> str:
         return checked.foreign.get(given, given)
@@ -387,6 +386,8 @@ def _costs(checked: _Checked, providers: Sequence[Provider], *, strict: bool) ->
 
 
 def _write_costs(out: Output, costs: Sequence[_Costs]) -> None:
+    if not costs:
+        return
     titles = [escape(cost.provider or "tokens") for cost in costs]
     first = costs[0].tools
     names = sorted(first, key=lambda name: -max([cost.tools[name] or 0 for cost in costs]))
@@ -398,6 +399,13 @@ def _write_costs(out: Output, costs: Sequence[_Costs]) -> None:
 
 def _shown_cost(cost: int | None) -> str:
     return "refused" if cost is None else f"{cost:,}"
+
+
+def _data(checked: _Checked, shown: Sequence[Finding], costs: Sequence[_Costs] | None) -> dict[str, Any]:
+    """Return what is printed as JSON; without costs if they are None."""
+    subjects = [subject.as_dict() for subject in checked.subjects]
+    document: dict[str, Any] = {"checked": subjects, "findings": [_as_dict(finding) for finding in shown]}
+    return document if costs is None else {**document, "tokens": [cost.as_dict() for cost in costs]}
 
 
 def _as_dict(finding: Finding) -> dict[str, Any]:
