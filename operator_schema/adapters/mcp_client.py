@@ -25,7 +25,6 @@ from ..errors import CallError, SchemaError, ToolError
 from ..execution import current_backend
 from ..json_values import copy_json, to_json_text, without_surrogates
 from ..message_text import clip, escape, listed, nearest, quote
-from ..schema.document import SchemaDocument
 from ..schema.document_codec import DocumentCodec
 from ..tools import (
     Audio,
@@ -520,7 +519,9 @@ def _tool(
 ) -> Tool[..., Any]:
     stated = _stated(described)
     options: dict[str, Any] = {"name": name, "description": described.description or "", **stated, **given}
-    return tool_of_document(call, described.input_schema, _Output.of(described, name), **options)
+    return tool_of_document(
+        call, described.input_schema, _Output.of_schema(described.output_schema, name), **options
+    )
 
 
 def _stated(described: types.Tool) -> dict[str, Any]:
@@ -547,16 +548,6 @@ class _Output(DocumentOutput):
     """The result of a tool of a server: `value` is its `CallToolResult`, `json` its structured content."""
 
     __slots__ = ()
-
-    @classmethod
-    def of(cls, described: types.Tool, name: str) -> _Output:
-        schema = described.output_schema
-        if schema is None:
-            return cls(None)
-        try:
-            return cls(SchemaDocument(name, schema, is_arguments=False))
-        except SchemaError:
-            return cls(None)
 
     def write(self, value: object, name: str, *, is_lenient: bool) -> WrittenOutput:
         """Write a `CallToolResult`; anything else as a JSON value."""

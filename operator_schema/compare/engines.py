@@ -257,17 +257,21 @@ def _check(name: Any, workers: Any) -> None:
 # --- dask ----------------------------------------------------------------------------------------
 
 
-class DaskCluster:
-    """A cluster of dask.
+class _Cluster:
+    """A cluster, on this machine or one that runs already.
 
     Args:
-        workers: processes of a cluster on this machine.
+        workers: processes, or cores, of a cluster on this machine.
         scheduler: the address of a cluster that runs already.
     """
 
     def __init__(self, workers: int | None, scheduler: str | None) -> None:
         self._workers = workers
         self._scheduler = scheduler
+
+
+class DaskCluster(_Cluster):
+    """A cluster of dask."""
 
     def check(self) -> None:
         """Raise ImportError if dask isn't there."""
@@ -338,17 +342,8 @@ def _waited(future: Any, client: Any) -> Any:
 # --- ray -----------------------------------------------------------------------------------------
 
 
-class RayCluster:
-    """A cluster of ray; one that this program has started or joined already is used as it is.
-
-    Args:
-        workers: cores that ray uses on this machine.
-        scheduler: the address of a cluster that runs already.
-    """
-
-    def __init__(self, workers: int | None, scheduler: str | None) -> None:
-        self._workers = workers
-        self._scheduler = scheduler
+class RayCluster(_Cluster):
+    """A cluster of ray; one that this program has started or joined already is used as it is."""
 
     def check(self) -> None:
         """Raise ImportError if ray isn't there."""
