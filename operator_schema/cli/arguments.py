@@ -252,7 +252,7 @@ def format_option(*shapes: str) -> Callable[[Callable[..., Any]], Callable[..., 
     """Return what adds the options --format and --json to a command.
 
     Args:
-        shapes: what can be printed besides text and JSON.
+        shapes: other forms than text and JSON.
     """
     known = ", ".join([_SHAPES[shape] for shape in shapes])
 

@@ -215,7 +215,7 @@ def _of_target(target: str, *, show_traceback: bool) -> _Checked:
         return _Checked([_of_tool(tool) for tool in tools], tools, [], {})
     modules = modules_of(named.module, show_traceback=show_traceback)
     found = _checked([_of_module(name, named, show_traceback=show_traceback) for name in modules])
-    if not found.subjects and not found.findings:  # in a CI this would pass for ever
+    if not found.subjects and not found.findings:  # in a CI, a check of nothing would always pass
         what, how = "dataclasses or tools", "decorate functions with @tool, or classes with @dataclass"
         raise WrongUse(why_no_tools(named, what, how, show_traceback=show_traceback))
     return found

@@ -400,7 +400,7 @@ def _no_calls(logs: tuple[str, ...], bare_spans: int) -> WrongUse:
 
 
 class _Options(NamedTuple):
-    """How logs are read, and what is written of them beside the report."""
+    """How logs are read, and whether a table is written in addition to the report."""
 
     engine: str
     workers: int | None

@@ -119,7 +119,7 @@ def _check_installed() -> None:
 
 
 def _kept(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Open the files beside the tools.
+    """Open the store and the file of tried calls.
 
     Raises:
         WrongUse: one isn't what it should be.

@@ -353,7 +353,7 @@ def _write_schema(
 
 
 def _marked(rows: Iterable[dict[str, Any]]) -> Iterable[tuple[str, str]]:
-    """Yield the lines of two documents with a mark: what goes stands before what comes in its place."""
+    """Yield the lines of two documents with a mark: removed lines come before those that replace them."""
     coming: list[str] = []
     end: dict[str, Any] = {"same": True, "ours": None, "theirs": None}
     for row in [*rows, end]:

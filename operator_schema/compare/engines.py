@@ -2,7 +2,7 @@
 
 Every engine gives the results in the order of the parts, each of them once. The work can be pickled, and
 depends on its part alone, so a part whose process died is simply done again. If that happens again and again
-the part is lost, which the caller is told.
+the part is lost, and the caller gets a `Lost` in place of its result.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ AHEAD: Final = 4
 """Parts a worker that are handed out before the first of them is done."""
 
 _FEW: Final = 4
-"""Parts that are done sooner than processes start."""
+"""So few parts are done before processes have started."""
 
 
 class EngineError(Exception):

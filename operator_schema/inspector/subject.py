@@ -25,7 +25,7 @@ __all__ = ["Inspector", "Subject", "UnknownToolError", "server_tools", "subject_
 
 
 class UnknownToolError(LookupError):
-    """There is no tool of a name; the text says which was probably meant."""
+    """There is no tool of that name; the text says which was probably meant."""
 
 
 class Subject(Value):
@@ -108,7 +108,7 @@ def subject_of(
 
 
 class Inspector:
-    """What one page works on: the subject, which changes, and what is kept beside it.
+    """What one page works on: the subject, which changes, its store, its log, and the calls that were tried.
 
     Args:
         subject: what is inspected first.
