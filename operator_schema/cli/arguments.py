@@ -76,7 +76,7 @@ MCP: Final = "mcp:"
 
 SERVERS: Final = """\
   https://example.com/mcp an MCP server
-  mcp:"COMMAND …"         a command that starts one; mcp: can be left out if the command has a space
+  mcp:"COMMAND …"         a command that starts one; mcp: may be left out if it has a space
 """
 """How an MCP server is written as a target, for the help."""
 
