@@ -92,6 +92,8 @@ def test_the_counter_finds_what_it_is_for():
     assert found["execution/run.py"] == "execution/executor.py"
     assert "codec/example.py" not in found  # loaded when it is needed
     assert "codec/shortcuts.py" not in found  # public names of the package
+    assert "cli/serve.py" not in found  # app.py loads it by its name when it is asked for
+    assert "cli/client_config.py" not in found  # loaded for one option
     assert "introspect/walk.py" not in found  # the entrance of its room, which the codec uses
 
 

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import logging
+import os
+import sys
 from binascii import a2b_base64
-from typing import TYPE_CHECKING, Annotated, Any, SupportsIndex
+from collections import deque
+from contextlib import asynccontextmanager, suppress
+from secrets import token_hex
+from signal import Signals
+from threading import Event, Lock, Thread
+from typing import IO, TYPE_CHECKING, Annotated, Any, SupportsIndex, cast
 
 try:
     from mcp import ClientSession, MCPError, types
@@ -18,7 +25,6 @@ from ..errors import CallError, SchemaError, ToolError
 from ..execution import current_backend
 from ..json_values import copy_json, to_json_text, without_surrogates
 from ..message_text import clip, escape, listed, nearest, quote
-from ..schema.document import SchemaDocument
 from ..schema.document_codec import DocumentCodec
 from ..tools import (
     Audio,
@@ -34,7 +40,8 @@ from ..tools import (
 from .conversions import NameGiver
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
+    from types import TracebackType
     from typing import Unpack
 
     from mcp.client import Client
@@ -42,7 +49,7 @@ if TYPE_CHECKING:
     from ..rounds import Registry
     from ..tools import Part, Tool, ToolOptions
 
-__all__ = ["ServerTools", "client_of", "described_tools", "part_of", "tools_from"]
+__all__ = ["ServerEndedError", "ServerTools", "connected", "described_tools", "part_of", "tools_from"]
 
 
 _SHOWN = 200
@@ -305,19 +312,6 @@ async def _listed(session: ClientSession | Client) -> list[types.Tool]:
     return list(found.values())[:_MAX_TOOLS]
 
 
-def client_of(source: str | Sequence[str]) -> Client:
-    """Return a client of a server, which connects when it is entered.
-
-    Args:
-        source: the URL of a server, or the words of a command that starts one.
-    """
-    from mcp import Client, StdioServerParameters
-
-    if isinstance(source, str):
-        return Client(source)
-    return Client(StdioServerParameters(command=source[0], args=[*source[1:]]))
-
-
 async def described_tools(source: str | Sequence[str]) -> list[dict[str, Any]]:
     """Ask a server which tools it has, and end the connection.
 
@@ -327,7 +321,7 @@ async def described_tools(source: str | Sequence[str]) -> list[dict[str, Any]]:
     Returns:
         The tools as the server describes them: the items of the result of `tools/list`, of all pages.
     """
-    async with client_of(source) as client:
+    async with connected(source) as client:
         listed = await _listed(client)
     return [each.model_dump(mode="json", by_alias=True, exclude_none=True) for each in listed]
 
@@ -344,6 +338,179 @@ def _check_there(wanted: Collection[str], names: Collection[str]) -> None:
         raise ToolError(missing[0], f"the server has no such tool{hint}")
 
 
+# --- a server that is started here -------------------------------------------------------------------
+
+
+class ServerEndedError(ConnectionError):
+    """The program of a server ended before it was asked to.
+
+    Attributes:
+        status: its exit status; below 0, the number of the signal that ended it; None if it only closed its
+            output.
+        errors: the end of its standard error, at most 1,000 characters.
+    """
+
+    def __init__(self, status: int | None, errors: str) -> None:
+        how = "closed its output" if status is None else f"ended with {_status_in_words(status)}"
+        said = f"; its standard error ends with:\n{errors}" if errors else "; its standard error is empty"
+        super().__init__(f"the program {how}{said}")
+        self.status = status
+        self.errors = errors
+
+
+def _status_in_words(status: int) -> str:
+    if status >= 0:
+        return f"exit status {status}"
+    try:
+        return f"signal {-status} ({Signals(-status).name})"
+    except ValueError:
+        return f"signal {-status}"
+
+
+_WATCH = """
+import os, subprocess, sys
+try:
+    program = subprocess.Popen(sys.argv[2:])
+except OSError as error:
+    status = 127
+    sys.stderr.write(str(error))
+else:
+    os.close(0)
+    os.close(1)
+    status = program.wait()
+sys.stderr.write(f"\\n\\0{sys.argv[1]}{status}\\n")
+"""
+"""Starts a program, and writes its exit status behind its standard error: the SDK doesn't say it."""
+
+_PROGRAMS: dict[int, _Program] = {}
+"""The `id` of an open client, and of its session, to the program of its server."""
+
+_MAX_ERRORS = 1000
+_SECONDS_TO_END = 1.0
+
+
+class _Program:
+    """The transport to a server that a command starts, which knows how the program ends.
+
+    Its standard error is kept back until `pass_on`, and goes to that of this process from then on.
+
+    Args:
+        words: the command.
+    """
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._mark = f"{token_hex(8)}:"
+        self._arguments = ["-I", "-S", "-c", _WATCH, self._mark, *words]
+        self._lines: deque[str] = deque(maxlen=_MAX_ERRORS)
+        self._is_passed_on = self._is_asked_to_end = False
+        self.status: int | None = None
+        self._ended = Event()
+        self._lock = Lock()
+
+    async def __aenter__(self) -> Any:
+        """Start the program, and return the streams of its messages."""
+        from mcp import StdioServerParameters, stdio_client
+
+        source, sink = os.pipe()
+        Thread(target=self._listen, args=(os.fdopen(source, "rb"),), daemon=True).start()
+        with os.fdopen(sink, "w", encoding="utf-8") as errors:
+            parameters = StdioServerParameters(command=sys.executable, args=self._arguments)
+            self._manager = stdio_client(parameters, errors)
+            return await self._manager.__aenter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        """End the program; if the connection has failed, give it time to say how it ended."""
+        if error is not None and _is_closed(error):
+            await self.end()
+        self._is_asked_to_end = True
+        return await self._manager.__aexit__(kind, error, trace)
+
+    async def end(self) -> ServerEndedError:
+        """Wait a moment for the program to end, and return the error that says how it did."""
+        from anyio import to_thread
+
+        await to_thread.run_sync(self._ended.wait, _SECONDS_TO_END)
+        text = "".join(self._lines).strip()
+        errors = text if len(text) <= _MAX_ERRORS else f"…{text[1 - _MAX_ERRORS :]}"
+        return ServerEndedError(self.status, errors)
+
+    def _listen(self, source: IO[bytes]) -> None:
+        with suppress(OSError, ValueError), source:
+            while line := source.readline(_MAX_ERRORS):
+                text = line.decode(errors="replace")
+                before, mark, status = text.partition(f"\0{self._mark}")
+                if mark and not self._is_asked_to_end:
+                    self.status = int(status)
+                if before:
+                    self._keep(before)
+                if mark:
+                    break
+        self._ended.set()
+
+    def _keep(self, text: str) -> None:
+        with self._lock:
+            self._lines.append(text)
+            if self._is_passed_on:
+                _write_error(text)
+
+    def pass_on(self) -> None:
+        """Write to standard error what the program wrote there, and writes from now on."""
+        with self._lock:
+            _write_error("".join(self._lines))
+            self._is_passed_on = True
+
+
+def _write_error(text: str) -> None:
+    with suppress(AttributeError, OSError, ValueError):  # it is closed, or there is none
+        sys.stderr.write(text)
+
+
+@asynccontextmanager
+async def connected(source: str | Sequence[str]) -> AsyncGenerator[Client]:
+    """Connect to a server while the context lasts.
+
+    Args:
+        source: the URL of a server, or the words of a command that starts one.
+
+    Yields:
+        The client.
+
+    Raises:
+        ServerEndedError: the program ended before it was asked to.
+    """
+    from mcp import Client
+
+    if isinstance(source, str):
+        async with Client(source) as client:
+            yield client
+        return
+    program = _Program(source)
+    try:
+        async with Client(program) as client:
+            program.pass_on()
+            names = [id(client), id(client.session)]
+            _PROGRAMS.update(dict.fromkeys(names, program))
+            try:
+                yield client
+            finally:
+                for name in names:
+                    del _PROGRAMS[name]
+    except Exception as error:
+        if _is_closed(error):
+            raise await program.end() from error
+        raise
+
+
+def _is_closed(error: BaseException) -> bool:
+    """Return whether an error says that the connection was closed."""
+    if isinstance(error, BaseExceptionGroup):
+        group = cast("BaseExceptionGroup[BaseException]", error)
+        return any(map(_is_closed, group.exceptions))
+    return isinstance(error, MCPError) and error.code == types.CONNECTION_CLOSED
+
+
 # --- one tool ----------------------------------------------------------------------------------------
 
 
@@ -352,7 +519,9 @@ def _tool(
 ) -> Tool[..., Any]:
     stated = _stated(described)
     options: dict[str, Any] = {"name": name, "description": described.description or "", **stated, **given}
-    return tool_of_document(call, described.input_schema, _Output.of(described, name), **options)
+    return tool_of_document(
+        call, described.input_schema, _Output.of_schema(described.output_schema, name), **options
+    )
 
 
 def _stated(described: types.Tool) -> dict[str, Any]:
@@ -379,16 +548,6 @@ class _Output(DocumentOutput):
     """The result of a tool of a server: `value` is its `CallToolResult`, `json` its structured content."""
 
     __slots__ = ()
-
-    @classmethod
-    def of(cls, described: types.Tool, name: str) -> _Output:
-        schema = described.output_schema
-        if schema is None:
-            return cls(None)
-        try:
-            return cls(SchemaDocument(name, schema, is_arguments=False))
-        except SchemaError:
-            return cls(None)
 
     def write(self, value: object, name: str, *, is_lenient: bool) -> WrittenOutput:
         """Write a `CallToolResult`; anything else as a JSON value."""
@@ -421,6 +580,8 @@ def _caller(session: ClientSession | Client, original: str, name: str, home: obj
         except MCPError as error:
             if error.code in _FOR_THE_MODEL:
                 raise CallError(error.message) from error
+            if _is_closed(error) and id(session) in _PROGRAMS:
+                raise await _PROGRAMS[id(session)].end() from error
             raise
         if answer.is_error:
             raise AnswerError(answer, original)

@@ -10,11 +10,15 @@ import click
 from ..compare.accepted import sort_changes
 from ..message_text import clip, escape
 from .arguments import (
+    MCP,
     SECONDS,
+    SERVERS,
     NearChoice,
     accepted_in,
     fail_on_option,
     format_option,
+    is_server,
+    is_url,
     levels_from,
     replace_file,
 )
@@ -35,7 +39,7 @@ _LONGEST: Final = 1000
 
 
 @click.command(
-    epilog="""\b
+    epilog=f"""\b
 examples:
   operator-schema probe "python server.py"
   operator-schema probe --allow create_note --allow delete_note "python server.py"
@@ -45,8 +49,7 @@ examples:
 
 \b
 A target is one of these:
-  "python server.py"      a command that starts an MCP server, also as mcp:"…"
-  https://example.com/mcp an MCP server that runs already
+{SERVERS}\
   app:registry            a registry, a toolset or an executor in a module
   process:"./program"     a program that answers one request, as for tools_of
 
@@ -166,7 +169,7 @@ def _asked(what: str, target: str, options: dict[str, Any]) -> Any:
             raise
         raise WrongUse(_INSTALL) from None
     try:
-        return getattr(probing, what)(_as_file(target), **options)
+        return getattr(probing, what)(_in_full(target), **options)
     except ProbeError as error:
         message = f"{escape(clip(target, 200))}: {error}"
         raise WrongUse(message) from None
@@ -174,10 +177,14 @@ def _asked(what: str, target: str, options: dict[str, Any]) -> Any:
         raise WrongUse(str(error).replace("allow_all", "--allow-all")) from None
 
 
-def _as_file(target: str) -> str:
-    """Return a target in which the file of a module is named from the root: the server works elsewhere."""
+def _in_full(target: str) -> str:
+    """Return a target that means the same in another folder, where the server works, and names its kind."""
     from pathlib import Path
 
+    if target.startswith("process:"):
+        return target
+    if is_server(target):
+        return target if is_url(target) else f"{MCP}{target.removeprefix(MCP)}"
     module, colon, name = target.partition(":")
     is_file = is_path(module) and Path(module).is_file()
     return f"{Path(module).resolve()}{colon}{name}" if is_file and " " not in target else target
