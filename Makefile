@@ -24,12 +24,12 @@ CORES := $(shell $(PYTHON) -c 'import os; print(os.cpu_count() or 1)')
 WORKERS ?= $(shell expr $(CORES) + 1)
 PARALLEL ?= --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 PYTEST := $(BIN)/python -m pytest
-# Tests that specify the engine run under coverage, once, the others without: tests/conftest.py says which. A part of the tests can't
-# cover everything, and what a newer Python runs is measured by no run on 3.11.
+# Each test runs once: those that specify the engine under coverage, then the others, without; tests/conftest.py says which. With
+# ARGS there is no coverage, since a part of the tests can't cover everything; nor on newer Pythons, which run other branches.
 MEASURED = $(if $(ARGS),,$(shell $(BIN)/python -c 'import sys; print("yes" if sys.version_info[:2] == (3, 11) else "")'))
 test: $(VENV)/.test ## run all tests; each branch of the engine must be covered (ARGS="-k name" runs a part, without coverage)
-	$(PYTEST) $(PARALLEL) $(if $(MEASURED),--cov --cov-report=) $(ARGS)
-	$(if $(MEASURED),$(REPORT))
+	$(if $(MEASURED),@$(MAKE) --no-print-directory coverage)
+	$(PYTEST) $(PARALLEL) $(if $(MEASURED),--part rest) $(ARGS)
 
 test-quick: $(VENV)/.test ## run all tests but the slow ones
 	$(PYTEST) $(PARALLEL) -m "not slow" $(ARGS)
@@ -79,10 +79,9 @@ conformance: $(FRAMEWORKS_VENV)/together/.built ## run the protocol's own tests 
 grammars: $(FRAMEWORKS_VENV)/grammars/.built ## compare constrained decoding with decoding (EXAMPLES=1000 SEED=0, ARGS=--write for docs/)
 	@PYTHONPATH=tests/frameworks:. $(FRAMEWORKS_VENV)/grammars/bin/python -m grammars.measure --examples $(EXAMPLES) --seed $(SEED) $(ARGS)
 
-REPORT = $(BIN)/python -m coverage report --show-missing --skip-covered --fail-under=100
 coverage: $(VENV)/.test ## check only that each branch of the engine is covered, by the tests that specify it (Python 3.11)
-	$(PYTEST) $(PARALLEL) --cov --cov-report= -m "not no_cover" $(ARGS)
-	$(REPORT)
+	$(PYTEST) $(PARALLEL) --cov --cov-report= --part engine $(ARGS) tests
+	$(BIN)/python -m coverage report --show-missing --skip-covered --fail-under=100
 
 EXAMPLES ?= 1000
 laws: $(VENV)/.test ## try each law with many more examples than `make test`, others each time (EXAMPLES=1000)
