@@ -82,9 +82,7 @@ def covers_engine(item: pytest.Item) -> bool:
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--write-golden", action="store_true", help="rewrite the golden files")
     # What is cached by a test that isn't traced would be missing in one that is, so each has its processes.
-    parser.addoption(
-        "--part", choices=["engine", "rest"], help="run what covers the engine, or the others"
-    )
+    parser.addoption("--part", choices=["engine", "rest"], help="run what covers the engine, or the others")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -65,18 +65,10 @@ PURE = {
 PIP = ("-m", "pip", "--disable-pip-version-check", "--quiet")
 # No version of Python changes what these tests find; `make test` runs them.
 SAME_EVERYWHERE = {
-    "they measure how time and memory grow": (
-        *(
-            "code_tools/test_growth.py",
-            "codec/partial/test_partial_time.py",
-            "codec/repair/test_repair_effort.py",
-        ),
-        "documents/test_hostile_documents.py",
-    ),
     "they ask other programs: git, Go, type checkers, other parsers, shells": (
         *("code_tools/test_in_place.py", "code_tools/test_judges.py", "code_tools/test_patches.py"),
         *("code_tools/test_type_checkers.py", "code_tools/test_uses.py", "cli/test_cli_completion.py"),
-        *("cli/test_changes_page.py", "probe/test_planted_faults.py"),
+        *("cli/test_changes_page.py", "probe/test_planted_faults.py", "probe/test_probing.py"),
     ),
     "they read languages other than Python": (
         *("code_tools/test_brace_languages.py", "code_tools/test_doc_comments.py", "code_tools/test_rust.py"),
@@ -95,7 +87,9 @@ SAME_EVERYWHERE = {
     ),
 }
 LEFT_OUT = [f"tests/{path}" for paths in SAME_EVERYWHERE.values() for path in paths]
-PYTEST = ("-q", "-p", "no:cacheprovider", *[f"--ignore={path}" for path in LEFT_OUT])
+# Slow tests that neither draw nor start anything measure time or memory, or read a lot: the same everywhere.
+SELECTED = "not slow or hypothesis or needs_process or needs_threads"
+PYTEST = ("-q", "-p", "no:cacheprovider", "-m", SELECTED, *[f"--ignore={path}" for path in LEFT_OUT])
 CORES = os.cpu_count() or 1
 # An interpreter of a distribution may come without what makes environments.
 PROBE = "import ensurepip, platform, sys, venv; print(platform.python_version(), sys.executable)"

@@ -28,7 +28,10 @@ from operator_schema.adapters.mcp import server
 from operator_schema.cli import main as operator_schema
 from operator_schema.tools import document_tool
 
-pytestmark = pytest.mark.slow("starts a server in a process for each question")
+pytestmark = [
+    pytest.mark.needs_process,
+    pytest.mark.slow("starts a server in a process for each question"),
+]
 
 LEGACY, MODERN = "legacy", "2026-07-28"
 SECRET = "swordfish-swordfish-swordfish"  # noqa: S105  # what must not be found anywhere
