@@ -34,7 +34,7 @@ STREAMED = streamed()
 OF_TEXT = [exchange for exchange in STREAMED if exchange["response_encoding"] == "text"]
 OF_BEDROCK = [exchange for exchange in STREAMED if exchange["response_encoding"] == "base64"]
 PROVIDERS = sorted({exchange["provider"] for exchange in OF_TEXT})
-IN_EVERY_WAY = 4
+IN_EVERY_WAY = 2
 """So many streams of each provider, the shortest ones, are fed one by one in every way."""
 
 
