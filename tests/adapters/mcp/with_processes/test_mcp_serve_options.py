@@ -12,7 +12,10 @@ from mcp import Client
 from mcp.types import ElicitResult
 from mcp_processes import PATIENCE, environment, http_server, over_stdio, raw_server, run
 
-pytestmark = pytest.mark.slow("starts a server in a process for each question")
+pytestmark = [
+    pytest.mark.needs_process,
+    pytest.mark.slow("starts a server in a process for each question"),
+]
 
 APP = '''
 import os
