@@ -81,8 +81,9 @@ class RawCall(Value):
             empty text are what some providers send for a call without arguments.
         is_cut_off: whether the model's answer ended before the arguments were complete, as at a limit of
             tokens. Such a call is never run, even if the part of its arguments that arrived fits.
-        caller: the program that made it, in a sandbox of the provider, as the provider names it; a JSON object
-            such as `{"type": "code_execution_20260120", "tool_id": "srvtoolu_1"}`. None for the model itself.
+        caller: the program that made it, in a sandbox of the provider, as the provider names it: a JSON
+            object such as `{"type": "code_execution_20260120", "tool_id": "srvtoolu_1"}`. None if the model
+            made it.
 
     Raises:
         TypeError: id or name isn't a string, `is_cut_off` isn't a bool, `caller` isn't a dict, or there is
