@@ -301,7 +301,8 @@ class ToolSearch(Registry):
             TypeError: an argument is of another kind.
             ValueError: `max_tokens` is out of range.
         """
-        put_off = self._to_be_found(required) if deferred else []
+        found = self._to_be_found() if deferred else self.found_in(history)
+        named = None if required is None or required in {"any", "none"} else self.name_of(required)
         return make_offer(
             self.toolset,
             None,
@@ -311,15 +312,14 @@ class ToolSearch(Registry):
             descriptions=descriptions,
             context=context,
             max_tokens=max_tokens,
-            found=put_off if deferred else self.found_in(history),
-            deferred=put_off,
+            found=found,
+            deferred=[name for name in found if name != named] if deferred else (),
         )
 
-    def _to_be_found(self, required: Required) -> list[str]:
-        """List the names of the tools that a search finds, but for one that is required."""
-        named = None if required is None or required in {"any", "none"} else self.name_of(required)
-        found = [name for name, entry in self._named.items() if entry.found is not None]
-        return sorted([name for name in found if name != named and not self._named[name].is_hidden])
+    def _to_be_found(self) -> list[str]:
+        """List the names of the tools that a search may find."""
+        entries = [*self._named.items()]
+        return sorted([name for name, entry in entries if entry.found is not None and not entry.is_hidden])
 
     # --- as a value ------------------------------------------------------------------------------
 

@@ -52,7 +52,11 @@ REQUESTS = [
     ("openai_chat", SOME, {"listed": TOOLS, "custom": [run_sql]}),
     ("openai_chat", TOOLS.offer(required=run_sql), {"custom": {run_sql: Grammar("regex", "SELECT .*")}}),
     ("openai_responses", SOME, {"listed": TOOLS, "parallel": True, "custom": {"run_sql": None}}),
-    ("openai_responses", TOOLS.offer(required=run_sql), {"custom": {run_sql: Grammar("lark", "start: WORD")}}),
+    (
+        "openai_responses",
+        TOOLS.offer(required=run_sql),
+        {"custom": {run_sql: Grammar("lark", "start: WORD")}},
+    ),
     ("openai_responses", DEFERRED, {"namespaces": [Namespace("bank", "Money.", [pay])], "custom": [run_sql]}),
     ("openai_responses", TOOLS, {"allowed_callers": {pay: ["programmatic"], "run_sql": ["direct"]}}),
     ("xai", TOOLS, {"parallel": False}),
