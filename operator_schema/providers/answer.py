@@ -83,8 +83,6 @@ class Answer(Value):
             several answers, each says the same.
         stop_message: what the provider says of why it stopped, in its words, or None: Gemini's
             `finishMessage`, Groq's message of a call that it refused.
-        container: the id of the sandbox in which a program waits for the results of its calls, or None. The
-            next request has to name it: `{**anthropic.request(…), "container": answer.container}`.
     """
 
     calls: tuple[RawCall, ...]
@@ -97,7 +95,6 @@ class Answer(Value):
     id: str | None = None
     usage: Usage | None = None
     stop_message: str | None = None
-    container: str | None = None
 
     @property
     def message(self) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..json_values import copy_json, is_array, is_object, to_json_text
-from ..message_text import checked_text
+from ..message_text import checked_text, received
 from ..schema.style import Dialect
 from ..tools import RawCall
 from .answer import Answer
@@ -508,14 +508,25 @@ def openai_compatible(
         features: what else it takes in a request, such as `Features(parallel=True)`.
 
     Raises:
-        TypeError: the name isn't a string.
+        TypeError: the name isn't a string, or the features are something else.
+        ValueError: Chat Completions has no form for a feature.
     """
     name = checked_text("the name of a provider", name)
+    if not isinstance(features, Features):
+        message = f"features is a Features(…), not {received(features)}"
+        raise TypeError(message)
+    unknown = [feature for feature in _NO_FORM if getattr(features, feature)]
+    if unknown:
+        message = f"Chat Completions has no form for {unknown[0]}: leave it out of features"
+        raise ValueError(message)
     wire = ChatWire(required, sent_keys, takes_images)
     return Provider(
         *(name, wire, names), takes_unions=takes_unions, dialect=dialect, rules=rules, features=features
     )
 
+
+_NO_FORM = ("cache", "examples", "loads_found")
+"""Features that need a wire form of another family."""
 
 DEEPSEEK_STRICT = Dialect(
     keywords=NUMBERS | {"pattern"},

@@ -86,7 +86,9 @@ class MessagesWire(BlockWire):
         uses = [block for block in blocks if self.is_call(block)]
         calls = tuple(
             [
-                RawCall(block["id"], block["name"], block.get("input"), caller=program_of(block))
+                RawCall(block["id"], block["name"], block.get("input"))
+                if "caller" not in block
+                else RawCall(block["id"], block["name"], block.get("input"), caller=program_of(block))
                 for block in uses
             ]
         )
@@ -105,7 +107,6 @@ class MessagesWire(BlockWire):
                 reasoning="\n\n".join([thought for thought in thoughts if thought]),
                 id=text_or_none(response.get("id")),
                 usage=usage_of(response.get("usage"), ["input_tokens"], ["output_tokens"]),
-                container=text_or_none((response.get("container") or {}).get("id")),
             )
         ]
 

@@ -191,7 +191,7 @@ class Provider(Value):
         own, keys = self._own_names(offered), own_keys(self, offered.tools)
         if own or keys:
             found = [renamed(answer, own, keys) for answer in found]
-        if any(is_custom(call) for answer in found for call in answer.calls):
+        if self.features.custom and any(is_custom(call) for answer in found for call in answer.calls):
             from .request_options import with_text_keys
 
             found = [with_text_keys(answer, offered.tools) for answer in found]
@@ -271,18 +271,18 @@ class Provider(Value):
     def _results(
         self, results: Sequence[ToolResult], offered: Offered, calls: Sequence[RawCall] = ()
     ) -> list[dict[str, Any]]:
-        wire_names = self._wire_names(offered)
+        wire_names, given = self._wire_names(offered), _checked_results(results)
         sent = [
             result.replace(name=wire_names[result.name], parts=result.parts)
             if wire_names.get(result.name, result.name) != result.name
             else result
-            for result in _checked_results(results)
+            for result in given
         ]
         messages = self.wire.results(sent)
         if offered.deferred and self.features.loads_found:
             from .request_options import found_by
 
-            for place, names in found_by(results, offered).items():
+            for place, names in found_by(given, offered).items():
                 self.wire.load_found(messages, place, [self.names.wire_name(name) for name in names])
         if any(call.caller is not None for call in calls):
             if len(calls) != len(sent):

@@ -410,8 +410,9 @@ class _Entries:
                 raise TypeError(message)
             self._callers[name] = tuple([_known_caller(self._provider, known, each) for each in callers])
             self._sent[name]["allowed_callers"] = [*dict.fromkeys(self._callers[name])]
-            used |= {each: known[each] for each in callers if known[each] is not None}
-            if used and self._provider.features.programs_alone and self._sent[name].get("strict"):
+            runners = {each: known[each] for each in callers if known[each] is not None}
+            used |= runners
+            if runners and self._provider.features.programs_alone and self._sent[name].get("strict"):
                 remedy = "offer it without strict, or leave it out of allowed_callers"
                 message = f"{self._provider.name} lets no program call a strict tool, {quote(name)}: {remedy}"
                 raise ValueError(message)

@@ -163,11 +163,12 @@ _WAITING = frozenset(
 
 
 def _call(item: Mapping[str, Any]) -> RawCall:
-    program = program_of(item)
     if item["type"] == "custom_tool_call":
-        call = custom_call(item["call_id"], item["name"], item.get("input"), program)
+        call = custom_call(item["call_id"], item["name"], item.get("input"))
     else:
-        call = RawCall(item["call_id"], item["name"], item.get("arguments"), caller=program)
+        call = RawCall(item["call_id"], item["name"], item.get("arguments"))
+    if "caller" in item:
+        call = call.replace(caller=program_of(item))
     return call if item.get("status") in {"completed", None} else marked_if_cut(call)
 
 

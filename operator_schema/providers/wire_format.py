@@ -430,14 +430,14 @@ def unnamed_call(name: str, arguments: Any, start: str = UNNAMED) -> RawCall:
     return RawCall(f"{start}{urandom(12).hex()}", name, arguments)
 
 
-def custom_call(call_id: str, name: str, text: Any, caller: dict[str, Any] | None = None) -> RawCall:
+def custom_call(call_id: str, name: str, text: Any) -> RawCall:
     """Return a call of a custom tool, whose input is text: it becomes the parameter `input`.
 
-    Where the tool is known, `text_arguments` gives the parameter its own name.
+    Where the tool is known, `with_text_keys` gives the parameter its own name.
 
     Source: https://platform.openai.com/docs/guides/function-calling#custom-tools
     """
-    return RawCall(f"{CUSTOM}{call_id}", name, {"input": text}, caller=caller)
+    return RawCall(f"{CUSTOM}{call_id}", name, {"input": text})
 
 
 def is_custom(call: RawCall | ToolResult) -> bool:

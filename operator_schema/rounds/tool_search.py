@@ -301,6 +301,9 @@ class ToolSearch(Registry):
             TypeError: an argument is of another kind.
             ValueError: `max_tokens` is out of range.
         """
+        if not isinstance(deferred, bool):
+            message = f"deferred is True or False, not {as_written(deferred)}"
+            raise TypeError(message)
         found = self._to_be_found() if deferred else self.found_in(history)
         named = None if required is None or required in {"any", "none"} else self.name_of(required)
         return make_offer(

@@ -142,20 +142,10 @@ class RawCall(Value):
         set_once(self, "name", name)
         set_once(self, "arguments", arguments)
         set_once(self, "is_cut_off", is_cut_off)
-        if caller is not None:
-            if not is_object(caller):
-                message = f"caller is a dict of JSON values or None, not {received(caller)}"
-                raise TypeError(message)
-            set_once(self, "caller", caller)
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            # Python asks here for a slot without a value: few calls are made by a program.
-            if name == "caller":
-                return None
-            message = f"{type(self).__name__!r} object has no attribute {name!r}"
-            raise AttributeError(message, name=name, obj=self)
+        if caller is not None and not is_object(caller):
+            message = f"caller is a dict of JSON values or None, not {received(caller)}"
+            raise TypeError(message)
+        set_once(self, "caller", caller)
 
     def __repr__(self) -> str:
         cut = ", is_cut_off=True" if self.is_cut_off else ""

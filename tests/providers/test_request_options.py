@@ -71,12 +71,12 @@ DEFERRED = TOOLS.offer(deferred=[pay])
 def listing(body):
     """Return the list of tools in a request."""
     tools = body["toolConfig"]["tools"] if "tools" not in body else body["tools"]
-    return tools[0]["functionDeclarations"] if "functionDeclarations" in tools[0] else tools
+    return tools[0].get("functionDeclarations", tools)
 
 
 def refusal(provider, offer, **options):
     """Return the words of a refusal."""
-    with pytest.raises(ValueError, match=".") as caught:
+    with pytest.raises(ValueError, match=r"\w") as caught:
         provider.request(offer, **options)
     return str(caught.value)
 
@@ -457,6 +457,11 @@ def test_a_search_of_the_provider_takes_the_place_of_yours(search):
     assert anthropic.request(required)["tool_choice"] == {"type": "tool", "name": "search_tools"}
 
 
+def test_deferred_says_of_a_search_whether(search):
+    with pytest.raises(TypeError, match='deferred is True or False, not "pay"'):
+        search.offer([], deferred="pay")
+
+
 def test_a_required_tool_is_never_deferred(search):
     offer = search.offer([], deferred=True, required=pay)
     assert (offer.deferred, offer.choice.name) == (("run_sql",), "pay")
@@ -650,6 +655,9 @@ def test_what_excludes_programs_is_refused():
     both = {"allowed_callers": {pay: ["direct", "code_execution_20260120"]}}
     assert "is for programs" in refusal(anthropic, TOOLS.offer(required=pay), **both)
     assert anthropic.request(TOOLS.offer(required=weather), **code)["tool_choice"]["name"] == "weather"
+    strict = {weather: ["direct"], pay: ["code_execution_20260120"]}
+    only_weather = TOOLS.offer(only=[weather, pay], strict="auto")
+    assert "strict tool" in refusal(anthropic, only_weather, allowed_callers=strict)
     two = {weather: ["code_execution_20250825"], **code["allowed_callers"]}
     said = refusal(anthropic, TOOLS, allowed_callers=two)
     assert said.startswith(
@@ -666,10 +674,9 @@ def test_a_call_says_which_program_made_it():
     blocks = [{**CALL, "caller": PROGRAM}, {**CALL, "id": "toolu_3", "caller": {"type": "direct"}}]
     about = {"container": {"id": "container_1", "expires_at": "2026-01-01T00:00:00Z"}}
     response = {"role": "assistant", "content": blocks, "stop_reason": "tool_use", **about}
-    answer, _ = answers_both_ways(anthropic, response, message_events(blocks, **about), TOOLS)
+    answer, stream = answers_both_ways(anthropic, response, message_events(blocks, **about), TOOLS)
     assert [call.caller for call in answer.calls] == [PROGRAM, None]
-    assert answer.container == "container_1"
-    assert anthropic.answer({**response, "container": None}, TOOLS).container is None
+    assert stream.response["container"] == about["container"]
     offer = TOOLS.offer()
     saved = json.loads(json.dumps(offer.round(answer).as_dict()))
     restored = TOOLS.restore_round(saved)
@@ -848,6 +855,10 @@ def test_the_features_of_another_provider_are_a_table():
     body = vllm.request(TOOLS.offer(only=pay), listed=TOOLS, parallel=False)
     assert (body["parallel_tool_calls"], body["tool_choice"]["type"]) == (False, "allowed_tools")
     assert refusal(vllm, TOOLS, cache=True) == "vLLM has no cache point after tools: leave cache out"
+    with pytest.raises(ValueError, match="Chat Completions has no form for cache: leave it out of features"):
+        openai_compatible("mine", features=Features(cache=True))
+    with pytest.raises(TypeError, match=r"features is a Features\(…\), not string"):
+        openai_compatible("mine", features="parallel")
     searching = openai_compatible("mine", features=Features(searches=(("own", HostedTool("find")),)))
     assert searching.request(DEFERRED)["tools"][0] == {"type": "find"}
 
