@@ -27,7 +27,7 @@ from .tool_forms import (
     sent_tools,
 )
 from .tool_names import Features, Rules
-from .wire_format import Wanted, form_of, is_custom, text_in
+from .wire_format import CUSTOM, Wanted, form_of, text_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -191,7 +191,9 @@ class Provider(Value):
         own, keys = self._own_names(offered), own_keys(self, offered.tools)
         if own or keys:
             found = [renamed(answer, own, keys) for answer in found]
-        if self.features.custom and any(is_custom(call) for answer in found for call in answer.calls):
+        if self.features.custom and [
+            call for answer in found for call in answer.calls if call.id.startswith(CUSTOM)
+        ]:
             from .request_options import with_text_keys
 
             found = [with_text_keys(answer, offered.tools) for answer in found]

@@ -201,7 +201,8 @@ def _is_off(option: str, value: Any) -> bool:
     return not value
 
 
-_SWITCHES = {"parallel": (None, True, False), "examples": (None, True, False), "cache": (None, True, False)}
+_SWITCHES = frozenset({"parallel", "examples", "cache"})
+_TIMES = ("5m", "1h")
 
 
 def _check_kind(option: str, value: Any) -> None:
@@ -212,15 +213,16 @@ def _check_kind(option: str, value: Any) -> None:
         ValueError: it is none of the words that there are.
     """
     if option in _SWITCHES:
-        if value is None or isinstance(value, bool) or (option == "cache" and value in {"5m", "1h"}):
+        is_time = option == "cache" and isinstance(value, str)
+        if value is None or isinstance(value, bool) or (is_time and value in _TIMES):
             return
         words = 'True, "5m" or "1h"' if option == "cache" else "True or False"
         message = f"{option} is {words}, not {as_written(value)}"
-        raise (ValueError if option == "cache" and isinstance(value, str) else TypeError)(message)
+        raise (ValueError if is_time else TypeError)(message)
     kind = _KINDS.get(option)
     if value is None or kind is None:
         return
-    is_text = isinstance(value, str) and option != "search"
+    is_text = isinstance(value, (str, bytes, bytearray)) and option != "search"
     if is_text or not isinstance(value, kind[0]):
         message = f"{option} is {kind[1]}, not {received(value)}"
         raise TypeError(message)
@@ -247,6 +249,9 @@ def _check_together(provider: TakesTools, offered: Offered, given: Mapping[str, 
         ),
         "listed and namespaces exclude each other: offer the tools of the namespaces that are allowed": (
             "listed" in given and "namespaces" in given
+        ),
+        "listed and allowed_callers exclude each other: list what is offered, or let no program run": (
+            "listed" in given and bool(programs)
         ),
         f"{provider.name} takes no examples where tools are deferred: leave one of them out": (
             deferred and "examples" in given
@@ -372,9 +377,9 @@ class _Entries:
             SchemaError: a tool takes something other than one text.
             TypeError: a grammar is something else.
         """
-        grammars = custom if isinstance(custom, Mapping) else dict.fromkeys(custom or ())
-        for selector, grammar in grammars.items():
-            name = self._name_of(selector)
+        is_named = isinstance(custom, Mapping)
+        for selector in custom or ():
+            name, grammar = self._name_of(selector), custom[selector] if is_named else None
             if grammar is not None and not isinstance(grammar, Grammar):
                 message = f"the grammar of {quote(name)} is a Grammar or None, not {received(grammar)}"
                 raise TypeError(message)

@@ -157,6 +157,7 @@ def test_options_that_are_off_change_no_byte(provider):
         ("cach", True, TypeError, r'unexpected option "cach"; did you mean cache\?'),
         ("colour", True, TypeError, 'unexpected option "colour"; it takes listed, cache, parallel'),
         ("cache", "2h", ValueError, 'cache is True, "5m" or "1h", not "2h"'),
+        ("cache", [], TypeError, 'cache is True, "5m" or "1h", not'),
         ("cache", 5, TypeError, 'cache is True, "5m" or "1h", not 5'),
         ("parallel", "no", TypeError, 'parallel is True or False, not "no"'),
         ("examples", 1, TypeError, "examples is True or False, not 1"),
@@ -181,6 +182,8 @@ def test_what_is_given_is_checked(option, value, error, said):
     ("option", "value", "error", "said"),
     [
         ("custom", "run_sql", TypeError, "custom is a list of names or tools, or a dict"),
+        ("custom", b"run_sql", TypeError, "custom is a list of names or tools, or a dict"),
+        ("custom", [["run_sql"]], TypeError, "by its name or the tool itself, not by array"),
         ("custom", 5, TypeError, "custom is a list of names or tools, or a dict"),
         ("custom", {run_sql: "SELECT"}, TypeError, 'the grammar of "run_sql" is a Grammar or None'),
         ("custom", [weather], SchemaError, "takes one parameter, which is any text"),
@@ -553,6 +556,9 @@ def test_listed_has_to_hold_what_is_offered():
     assert said.startswith('"pay" is offered, but isn\'t among the tools that are listed')
     assert refusal(openai_chat, offer, listed=DEFERRED).startswith("listed has deferred tools")
     assert refusal(openai_responses, DEFERRED, listed=TOOLS).startswith("listed and deferred exclude")
+    programs = {"allowed_callers": {pay: ["programmatic"]}}
+    said = refusal(openai_responses, TOOLS.offer(only=pay), listed=TOOLS, **programs)
+    assert said.startswith("listed and allowed_callers exclude each other")
     said = refusal(openai_chat, TOOLS.offer(only=pay, strict="auto"), listed=TOOLS)
     assert said.startswith("listed needs strict=True or False")
     said = refusal(gemini, TOOLS.offer(only=pay), listed=TOOLS)
