@@ -2,8 +2,9 @@
 
     python tests/extras/run.py [NAME ...]
 
-Without names it runs the extras that `make test` covers; a framework's extra is run if it is named. The
-environments are under `.venv-extras/`. uv resolves and installs; `--uv PATH` says where it is.
+Without names it runs the extras that `make test` covers. The extra of a framework, or of a cluster, is run if
+it is named. The environments are under `.venv-extras/`. uv resolves and installs; `--uv PATH` says where
+it is.
 """
 
 from __future__ import annotations
@@ -20,15 +21,23 @@ ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / ".venv-extras"
 ENDS = {"lowest": "lowest-direct", "newest": "highest"}
 
+LINES = ["tests/bulk", "tests/compare", "tests/cli/test_cli_replay.py"]
 SMALL = {
+    "arrow": LINES,
     "cli": ["tests/cli"],
     "code": ["tests/code_tools"],
     "inspector": ["tests/inspector"],
     "mcp": ["tests/adapters/mcp"],
     "monty": ["tests/code_mode"],
+    "opentelemetry": ["tests/adapters/test_opentelemetry.py"],
+    "probe": ["tests/probe"],
     "testing": ["tests/test_testing.py", "tests/test_testing_extra.py", "tests/test_scripted_model.py"],
+    "zstd": LINES,
 }
 """The extras that `make test` covers, and their tests."""
+
+ENGINES = dict.fromkeys(["dask", "ray"], "engines/test_engines_elsewhere.py")
+"""The extras of clusters, which have an environment of their own, as frameworks do."""
 
 
 class Outcome(NamedTuple):
@@ -49,17 +58,33 @@ class Outcome(NamedTuple):
     passed: bool
 
 
+def extras() -> dict[str, list[str]]:
+    """Return what each extra asks for."""
+    table = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return dict(table["project"]["optional-dependencies"])
+
+
 def frameworks() -> dict[str, Path]:
-    """Return the tests of each framework's adapter, by the name of its extra."""
-    found = sorted((ROOT / "tests" / "frameworks").glob("*/test_adapter_*.py"))
-    return {path.stem.removeprefix("test_adapter_").replace("_", "-"): path for path in found}
+    """Return the tests of each extra that has an environment under `tests/frameworks/`, by its name."""
+    folder = ROOT / "tests" / "frameworks"
+    found = {
+        path.stem.removeprefix("test_adapter_").replace("_", "-"): path
+        for path in sorted(folder.glob("*/test_adapter_*.py"))
+    }
+    found |= {name: folder / path for name, path in ENGINES.items()}
+    return {name: path for name, path in found.items() if name in extras()}
 
 
 def names_of(extra: str) -> list[str]:
     """Return the packages that an extra asks for, without ours."""
-    table = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    asked = table["project"]["optional-dependencies"][extra]
-    return [name for one in asked if (name := re.split(r"[<>=\[ ;]", one)[0]) != "operator-schema"]
+    names: list[str] = []
+    for one in extras()[extra]:
+        name, _, inner = re.split(r"[<>= ;]", one)[0].partition("[")
+        if name == "operator-schema":
+            names += [found for each in inner.rstrip("]").split(",") for found in names_of(each)]
+        else:
+            names.append(name)
+    return names
 
 
 def run(extra: str, end: str, uv: str) -> Outcome:
@@ -89,7 +114,9 @@ def run(extra: str, end: str, uv: str) -> Outcome:
         if done.returncode:
             return Outcome(extra, end, "", " ".join(done.stderr.split())[-300:], passed=False)
     pinned = dict(line.split("==") for line in pins.read_text(encoding="utf-8").splitlines() if "==" in line)
-    versions = ", ".join([f"{name} {pinned[name].partition(' ')[0]}" for name in names_of(extra)])
+    versions = ", ".join(
+        [f"{name} {pinned[name].partition(' ')[0]}" for name in names_of(extra) if name in pinned]
+    )
     pytest = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow", *tests]
     done = subprocess.run(pytest, cwd=ROOT, capture_output=True, text=True, check=False)
     (FOLDER / f"{extra}-{end}.log").write_text(done.stdout + done.stderr, encoding="utf-8")
@@ -100,7 +127,7 @@ def run(extra: str, end: str, uv: str) -> Outcome:
 def main() -> int:
     """Run what was asked for; return the code of the process."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("extras", nargs="*", metavar="NAME", help="extras (default: all but frameworks)")
+    parser.add_argument("extras", nargs="*", metavar="NAME", help="extras (default: those of `make test`)")
     parser.add_argument("--uv", default="uv", help="the program uv")
     parser.add_argument("--end", choices=ENDS, action="append", help="only one end")
     given = parser.parse_args()
