@@ -4,7 +4,7 @@
 
 Without names it runs the extras that `make test` covers. The extra of a framework, or of a cluster, is run if
 it is named. The environments are under `.venv-extras/`. uv resolves and installs; `--uv PATH` says where
-it is.
+it is. `--write` updates the table of docs/stability.md with the versions whose tests passed.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / ".venv-extras"
 ENDS = {"lowest": "lowest-direct", "newest": "highest"}
+PAGE = ROOT / "docs" / "stability.md"
+MARKS = ("<!-- extras -->\n", "<!-- end of extras -->")
 
 LINES = ["tests/bulk", "tests/compare", "tests/cli/test_cli_replay.py"]
 SMALL = {
@@ -124,12 +126,31 @@ def run(extra: str, end: str, uv: str) -> Outcome:
     return Outcome(extra, end, versions, lines[-1].strip("= "), passed=done.returncode == 0)
 
 
+def table() -> dict[str, dict[str, str]]:
+    """Return the versions in the table of the page, by extra and end."""
+    rows = PAGE.read_text(encoding="utf-8").partition(MARKS[0])[2].partition(MARKS[1])[0].splitlines()[2:]
+    cells = [[cell.strip(" `") for cell in row.strip("|").split("|")] for row in rows]
+    return {extra: dict(zip(ENDS, versions, strict=True)) for extra, *versions in cells}
+
+
+def write(found: Outcome) -> None:
+    """Write the versions whose tests passed into the table of the page."""
+    rows = table()
+    rows.setdefault(found.extra, dict.fromkeys(ENDS, ""))[found.end] = found.versions
+    lines = [f"| extra | {' | '.join(ENDS)} |", f"|---{'|---' * len(ENDS)}|"]
+    lines += [f"| `{extra}` | {' | '.join(rows[extra].values())} |" for extra in sorted(rows)]
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(MARKS[0])
+    after = rest.partition(MARKS[1])[2]
+    PAGE.write_text("".join([before, MARKS[0], *[f"{line}\n" for line in lines], MARKS[1], after]), "utf-8")
+
+
 def main() -> int:
     """Run what was asked for; return the code of the process."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("extras", nargs="*", metavar="NAME", help="extras (default: those of `make test`)")
     parser.add_argument("--uv", default="uv", help="the program uv")
     parser.add_argument("--end", choices=ENDS, action="append", help="only one end")
+    parser.add_argument("--write", action="store_true", help="update docs/stability.md")
     given = parser.parse_args()
     unknown = set(given.extras) - {*SMALL, *frameworks()}
     if unknown:
@@ -139,6 +160,8 @@ def main() -> int:
         for end in given.end or ENDS:
             found = run(extra, end, given.uv)
             failed += not found.passed
+            if given.write and found.passed:
+                write(found)
             mark = "pass" if found.passed else "FAIL"
             print(mark, extra, end, f"({found.versions}):", found.said, flush=True)
     return min(failed, 1)
