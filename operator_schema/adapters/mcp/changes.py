@@ -163,6 +163,10 @@ class ChangeBus:
             self._connections.discard(id(client))
             unsubscribe()
 
+    def uris(self, ctx: Ctx) -> set[str]:
+        """Return the resources that the client of a request has subscribed to."""
+        return set(self._uris.get(ctx) or ())
+
     def add_uri(self, ctx: Ctx, uri: str) -> bool:
         """Tell the client of a request of changes of a resource from now on; return whether that is new.
 

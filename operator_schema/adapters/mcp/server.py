@@ -470,11 +470,11 @@ class ToolServer(Server[Any]):
 
     Attributes:
         handlers: what answers; `app.handlers.resource_updated(uri)` tells of a change.
-        may_change: whether the tools may change.
+        announced: which changes such clients hear of.
     """
 
     handlers: Handlers
-    may_change: bool = False
+    announced: NotificationOptions = NotificationOptions()
 
     def create_initialization_options(
         self,
@@ -483,7 +483,7 @@ class ToolServer(Server[Any]):
         extensions: dict[str, dict[str, Any]] | None = None,
     ) -> InitializationOptions:
         """Return what a client gets in the handshake."""
-        said = notification_options or NotificationOptions(tools_changed=self.may_change)
+        said = notification_options or self.announced
         return super().create_initialization_options(said, experimental_capabilities, extensions)
 
 
@@ -565,7 +565,7 @@ def server_of(own: Handlers, name: str, *, may_change: bool, **native: Any) -> T
         **native,
     }
     made = ToolServer(name, **options)
-    made.handlers, made.may_change = own, may_change
+    made.handlers, made.announced = own, NotificationOptions(tools_changed=may_change)
     if tells:
         made.add_notification_handler("notifications/initialized", types.NotificationParams, own.initialized)
     if follows:
