@@ -23,7 +23,7 @@ from .content import is_modern
 from .messages import PatientSession
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
     from contextlib import AbstractAsyncContextManager
     from typing import Self, TypeAlias
 
@@ -36,10 +36,11 @@ if TYPE_CHECKING:
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
     Heard: TypeAlias = "Callable[[Link, types.ServerNotification], None]"
 
-__all__ = ["BehindTools", "Connection", "Fronts", "Link", "current_request", "driven", "passed", "sendable"]
+__all__ = ["BehindTools", "Fronts", "Link", "check_sendable", "current_request", "driven", "sendable"]
 
 T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
+Q = TypeVar("Q", types.ElicitRequest, types.CreateMessageRequest, types.ListRootsRequest, types.InputRequest)
 
 MOST_CHARACTERS = 16 * 2**20
 """Characters that an answer or a question of a server may have as JSON."""
@@ -214,12 +215,9 @@ class Connection:
 
     async def _asked(self, context: Any, params: Any) -> Any:
         del context  # the SDK gives it by this name
-        if isinstance(params, types.CreateMessageRequestParams):
-            return await self._ask(types.CreateMessageRequest(params=params))
-        if self._link.says_name:
-            message = f"{self._link.name}: {params.message}"
-            params = params.model_copy(update={"message": message})
-        return await self._ask(types.ElicitRequest(params=params))
+        is_for_model = isinstance(params, types.CreateMessageRequestParams)
+        kind = types.CreateMessageRequest if is_for_model else types.ElicitRequest
+        return await self._ask(kind(params=params))
 
     async def _roots_asked(self, context: Any) -> Any:
         del context
@@ -231,7 +229,7 @@ class Connection:
             return _refused(f"there are {_MOST_QUESTIONS} other questions that wait for an answer")
         self._questions += 1
         try:
-            sendable(request, self._link.name)
+            request = self._link.named(request)
             asker = self._asker()
             if asker is not None:
                 return await asker.run(lambda: ask_front(asker.ctx, request, asker.ctx.request_id))
@@ -363,10 +361,22 @@ class Link:
             raise MCPError(types.INTERNAL_ERROR, message) from None
         except MCPError as error:
             if (error.code, error.message) != _CLOSED:
-                raise passed(error, self.name) from error
+                raise _passed(error, self.name) from error
             connection.close()
             message = f"the server {self.name} has closed its connection; another request opens it again"
             raise MCPError(types.INTERNAL_ERROR, message) from error
+
+    def named(self, request: Q) -> Q:
+        """Return a question of the server, which says whose it is if there are others.
+
+        Raises:
+            MCPError: it is too large, or can't be written.
+        """
+        sendable(request, self.name)
+        if not self.says_name or not isinstance(request, types.ElicitRequest):
+            return request
+        params = request.params.model_copy(update={"message": f"{self.name}: {request.params.message}"})
+        return request.model_copy(update={"params": params})
 
     def meta(self, ctx: Ctx | None) -> Any:
         """Return what a server from 2026-07-28 on is to know: what the client can do, which logs it wants."""
@@ -425,7 +435,11 @@ async def ask_front(ctx: Ctx, request: types.InputRequest, related: types.Reques
         has_tools = request.params.tools is not None
         kind = types.CreateMessageResultWithTools if has_tools else types.CreateMessageResult
     metadata = None if related is None else ServerMessageMetadata(related_request_id=related)
-    return await PatientSession.of(ctx.session).send_request(request, kind, metadata=metadata)
+    try:
+        return await PatientSession.of(ctx.session).send_request(request, kind, metadata=metadata)
+    except ValidationError:
+        message = "the gateway's client gave an answer that doesn't fit the question"
+        raise MCPError(types.INVALID_REQUEST, message) from None
 
 
 def _lacking(ctx: Ctx, request: types.InputRequest) -> str | None:
@@ -444,12 +458,15 @@ def _lacking(ctx: Ctx, request: types.InputRequest) -> str | None:
     return None
 
 
-async def driven(answer: Any, ctx: Ctx | None, again: Callable[[Any, str | None], Awaitable[Any]]) -> Any:
+async def driven(
+    answer: Any, ctx: Ctx | None, link: Link, again: Callable[[Any, str | None], Awaitable[Any]]
+) -> Any:
     """Ask a client before 2026-07-28 what a server of a newer generation asks by its answers.
 
     Args:
         answer: of the server.
         ctx: of the request in front.
+        link: to the server.
         again: sends the request again, with answers and the server's state.
 
     Returns:
@@ -458,15 +475,19 @@ async def driven(answer: Any, ctx: Ctx | None, again: Callable[[Any, str | None]
     Raises:
         MCPError: the client can't be asked, or the server asks without end.
     """
-    if ctx is not None and is_modern(ctx.protocol_version):
-        return answer
     for _ in range(MOST_ROUNDS):
         if not isinstance(answer, types.InputRequiredResult):
             return answer
+        questions = answer.input_requests or {}
+        if len(questions) > _MOST_QUESTIONS:
+            raise MCPError(types.INTERNAL_ERROR, f"the server asks {len(questions)} questions at once")
+        questions = {key: link.named(request) for key, request in questions.items()}
         if ctx is None:
             raise MCPError(types.INVALID_REQUEST, "the server asks, and there is no client to ask")
+        if is_modern(ctx.protocol_version):
+            return answer.model_copy(update={"input_requests": questions or None})
         answers: dict[str, Any] = {}
-        for key, request in (answer.input_requests or {}).items():
+        for key, request in questions.items():
             answers[key] = await ask_front(ctx, request, ctx.request_id)
         answer = await again(answers or None, answer.request_state)
     raise MCPError(types.INTERNAL_ERROR, f"the server asked more than {MOST_ROUNDS} times for one request")
@@ -524,7 +545,7 @@ class BehindTools(ToolSource):
             given = None if self._is_held else _given(ctx, name)
             answers, state = given or (None, None)
             try:
-                answer = await driven(await again(answers, state), ctx, again)
+                answer = await driven(await again(answers, state), ctx, link, again)
             except MCPError as error:
                 # What is wrong with a state is nothing that a model could mend.
                 raise (for_the_model(error) if state is None else error) from error
@@ -562,18 +583,29 @@ def sendable(answer: M, name: str) -> M:
     Raises:
         MCPError: it is too large, or can't be written.
     """
-    try:
-        length = len(answer.model_dump_json(by_alias=True))
-    except ValueError:  # a lone surrogate
-        message = f"the server {name} sent a text that can't be written as UTF-8"
-        raise MCPError(types.INTERNAL_ERROR, message) from None
-    if length > MOST_CHARACTERS:
-        message = f"the server {name} sent {length:,} characters; the gateway hands on {MOST_CHARACTERS:,}"
-        raise MCPError(types.INTERNAL_ERROR, message)
+    check_sendable([answer], name)
     return answer
 
 
-def passed(error: MCPError, name: str) -> MCPError:
+def check_sendable(answers: Iterable[BaseModel], name: str) -> None:
+    """Check that what a server sent can be handed on together; the arguments are those of `sendable`.
+
+    Raises:
+        MCPError: it is too large, or can't be written.
+    """
+    length = 0
+    for answer in answers:
+        try:
+            length += len(answer.model_dump_json(by_alias=True))
+        except ValueError:  # a lone surrogate
+            message = f"the server {name} sent a text that can't be written as UTF-8"
+            raise MCPError(types.INTERNAL_ERROR, message) from None
+        if length > MOST_CHARACTERS:
+            message = f"the server {name} sent more than {MOST_CHARACTERS:,} characters at once"
+            raise MCPError(types.INTERNAL_ERROR, message)
+
+
+def _passed(error: MCPError, name: str) -> MCPError:
     """Return an error of a server as the client of the gateway gets it: bounded, and such as can be written.
 
     Args:

@@ -18,7 +18,7 @@ from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate
 from ...message_text import clip, escape, nearest, quote
 from ...rounds import Registry
 from ..mcp_client import ServerTools, all_pages
-from .behind import BehindTools, Fronts, Link, current_request, driven, sendable
+from .behind import BehindTools, Fronts, Link, check_sendable, current_request, driven, sendable
 from .content import is_modern
 from .resources_and_prompts import page_of
 from .server import handlers, server_of
@@ -191,8 +191,8 @@ class Gateway:
     async def _watch_again(self, known: _Watched, link: Link, uri: str) -> None:
         try:
             await known.begin(link, uri, self._group)
-        except MCPError as error:
-            _LOG.warning("%s: %s can't be watched again: %s", link.name, escape(uri), error.message)
+        except Exception as error:  # noqa: BLE001  # as above
+            _LOG.warning("%s: %s can't be watched again: %r", link.name, escape(uri), error)
 
     def _updated(self, link: Link, uri: str) -> None:
         if (link, uri) in self._watched:
@@ -229,7 +229,7 @@ class Gateway:
                 if error.code == types.METHOD_NOT_FOUND:
                     return
                 _LOG.info("%s: its changes can't be heard of: %s", link.name, error.message)
-            except (SubscriptionLost, RuntimeError, TimeoutError) as error:
+            except Exception as error:  # noqa: BLE001  # whatever a server does, the others go on
                 _LOG.info("%s: its changes can't be heard of: %r", link.name, error)
             await anyio.sleep(wait)
             wait = min(2 * wait, _LONGEST_WAIT)
@@ -277,7 +277,8 @@ class Gateway:
             return await all_pages(lambda params: getattr(session, method)(params=params), kind, key)
 
         items = await link.request(ctx, send)
-        return [sendable(item, link.name) for item in items]
+        check_sendable(items, link.name)
+        return items
 
     def _remember(self, kind: str, owners: dict[str, tuple[Link, str]]) -> None:
         if kind == "prompts":
@@ -397,7 +398,12 @@ class _Watched:
         """
         connection = await link.connection(None)
         if connection.is_modern:
-            await group.start(self._listen, connection.client.session, uri)
+            self._scope = anyio.CancelScope()
+            try:
+                await group.start(self._listen, connection.client.session, uri)
+            except (SubscriptionLost, RuntimeError, TimeoutError) as error:
+                message = f"the server {link.name} doesn't tell of changes of resources"
+                raise MCPError(types.INTERNAL_ERROR, message) from error
             return
         request = types.SubscribeRequest(params=types.SubscribeRequestParams(uri=uri))
         await link.request(None, lambda session: session.send_request(request, types.EmptyResult))
@@ -409,8 +415,8 @@ class _Watched:
             request = types.UnsubscribeRequest(params=types.UnsubscribeRequestParams(uri=uri))
             try:
                 await link.request(None, lambda session: session.send_request(request, types.EmptyResult))
-            except MCPError as error:
-                _LOG.info("%s: %s", link.name, error.message)
+            except Exception as error:  # noqa: BLE001  # nobody waits for it
+                _LOG.info("%s: %r", link.name, error)
 
     async def _listen(
         self,
@@ -427,10 +433,10 @@ class _Watched:
                     task_status.started()
                     async for _ in changes:  # the connection hands each on as a notification, too
                         pass
-        except (MCPError, SubscriptionLost) as error:
+        except Exception as error:
             if not is_started:
                 raise
-            _LOG.info("its changes can't be heard of any more: %r", error)
+            _LOG.info("changes of %s can't be heard of any more: %r", escape(uri), error)
 
 
 class _Front:
@@ -485,7 +491,7 @@ class _Front:
     async def initialized(self, ctx: Ctx, params: types.NotificationParams | None = None) -> None:
         """Tell a client before 2026-07-28 of changes as long as its connection lasts."""
         client = ctx.session.client_params
-        if client is None or is_modern(ctx.protocol_version):
+        if client is None or is_modern(ctx.protocol_version) or id(client) in self._fronts.contexts:
             return
         self._fronts.contexts[id(client)] = ctx
         try:
@@ -560,7 +566,7 @@ class _Front:
             return await link.request(ctx, lambda session: send(session, more))
 
         first = await again(params.input_responses, params.request_state)
-        return sendable(await driven(first, ctx, again), link.name)
+        return sendable(await driven(first, ctx, link, again), link.name)
 
     async def complete(self, ctx: Ctx, params: types.CompleteRequestParams) -> types.CompleteResult:
         """Complete an argument by the server that has the prompt or the template."""

@@ -488,6 +488,22 @@ def test_a_person_reads_which_server_asks():
     assert asked == ["b: Who?"]
 
 
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_a_person_reads_which_newer_server_asks(mode):
+    asked = []
+
+    async def answer(_context, params):
+        asked.append(params.message)
+        return types.ElicitResult(action="accept", content={"name": "Ann"})
+
+    async def main(client):
+        return text_of(await client.call_tool("b_ask_by_answer", {}))
+
+    servers = {"a": behind(server([add])), "b": behind(everything(), lacks=NEW)}
+    assert through(main, servers, mode=mode, elicitation_callback=answer) == "{'name': 'Ann'} state"
+    assert asked == ["b: Who?"]
+
+
 def test_a_server_that_cannot_list_is_left_out(caplog):
     async def fail(_ctx, _params):
         raise MCPError(-32000, "out of order")
@@ -612,6 +628,33 @@ def test_a_client_hears_of_the_resources_that_it_watches(lacks):
     assert heard == {"ann": ["note://today"], "bob": []}
 
 
+@OF_OLD
+@pytest.mark.parametrize("lacks", [OLD, NEW])
+def test_what_is_watched_is_watched_again_after_a_connection_was_lost(lacks):
+    watched = everything()
+
+    async def main():
+        heard = anyio.Event()
+
+        async def on_message(message):
+            if isinstance(message, types.ResourceUpdatedNotification):
+                heard.set()
+
+        async with Gateway(behind(watched, lacks=lacks)) as gateway:
+            app = gateway.server()
+            async with Client(app, mode="legacy", message_handler=on_message) as client:
+                await client.session.send_notification(types.InitializedNotification())  # once too often
+                await client.subscribe_resource("note://today")
+                gateway._links[0].home.close()
+                await client.call_tool("add", {"a": 1, "b": 2})
+                while not heard.is_set():
+                    watched.handlers.resource_updated("note://today")
+                    await anyio.sleep(0.01)
+        return True
+
+    assert anyio.run(main)
+
+
 @pytest.mark.parametrize("lacks", [OLD, NEW])
 def test_a_newer_client_hears_of_the_resources_that_it_watches(lacks):
     watched = everything()
@@ -670,7 +713,7 @@ def test_what_is_too_large_is_not_handed_on(monkeypatch):
         return await refusal(client.read_resource("note://large"))
 
     error = through(main, behind(server([add], resources={"note://large": "x" * 2000})))
-    assert "characters; the gateway hands on 1,000" in error.message
+    assert "sent more than 1,000 characters at once" in error.message
 
 
 def test_what_is_long_in_an_error_is_cut():
