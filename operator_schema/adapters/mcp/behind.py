@@ -10,45 +10,40 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast, get_args
 import anyio
 import mcp_types as types
 from mcp import Client
+from mcp.client.subscriptions import SubscriptionLost, listen
 from mcp.shared.exceptions import MCPError
-from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from pydantic import BaseModel, ValidationError
 
 from ...errors import CallError
-from ...message_text import clip, escape
+from ...message_text import escape
 from ...tools import Progress, skip
 from ..mcp_client import ToolSource, all_pages, checked_answer, for_the_model, progress_to, transport_of
 from .changes import PerClient
 from .content import is_modern
-from .messages import PatientSession
+from .handed_on import MOST_QUESTIONS, ask_front, driven, passed, reason_of, refused, sendable
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
     from contextlib import AbstractAsyncContextManager
     from typing import Self, TypeAlias
 
     from anyio.abc import TaskGroup, TaskStatus
     from mcp import ClientSession
     from mcp.server.context import ServerRequestContext
+    from mcp.shared.message import SessionMessage
 
     from ..mcp_client import Source
 
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
     Heard: TypeAlias = "Callable[[Link, types.ServerNotification], None]"
 
-__all__ = ["BehindTools", "Fronts", "Link", "check_sendable", "current_request", "driven", "sendable"]
+__all__ = ["BehindTools", "Fronts", "Link", "Watched", "current_request"]
 
 T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
 Q = TypeVar("Q", types.ElicitRequest, types.CreateMessageRequest, types.ListRootsRequest, types.InputRequest)
 
-MOST_CHARACTERS = 16 * 2**20
-"""Characters that an answer or a question of a server may have as JSON."""
-
-MOST_ROUNDS = 10
-_MOST_QUESTIONS = 100
 _CONNECT_SECONDS = 60.0
-_SHOWN = 2000
 _CLOSED = types.CONNECTION_CLOSED, "Connection closed"
 """How the SDK says it; a server may use the same code for anything."""
 
@@ -115,9 +110,9 @@ class _Asker:
         try:
             self._context.run(self._group.start_soon, run)
         except RuntimeError:  # the request is over
-            return _refused("the request that it belongs to is over")
+            return refused("the request that it belongs to is over")
         await done.wait()
-        return found[0] if found else _refused("the gateway's client gave no answer to it")
+        return found[0] if found else refused("the gateway's client gave no answer to it")
 
 
 class Connection:
@@ -225,8 +220,8 @@ class Connection:
 
     async def _ask(self, request: types.InputRequest) -> Any:
         """Ask the client in front; return its answer, or why it can't be asked."""
-        if self._questions >= _MOST_QUESTIONS:
-            return _refused(f"there are {_MOST_QUESTIONS} other questions that wait for an answer")
+        if self._questions >= MOST_QUESTIONS:
+            return refused(f"there are {MOST_QUESTIONS} other questions that wait for an answer")
         self._questions += 1
         try:
             request = self._link.named(request)
@@ -240,7 +235,7 @@ class Connection:
             return error.error
         finally:
             self._questions -= 1
-        return _refused("the gateway can't tell which of its clients is meant")
+        return refused("the gateway can't tell which of its clients is meant")
 
     async def _logged(self, params: types.LoggingMessageNotificationParams) -> None:
         asker = self._asker()
@@ -298,7 +293,7 @@ class Link:
             with anyio.fail_after(_CONNECT_SECONDS):
                 await self._group.start(self.home.hold)
         except Exception as error:
-            message = f"the server {self.name} can't be reached: {_reason(error)}"
+            message = f"the server {self.name} can't be reached: {reason_of(error)}"
             raise ConnectionError(message) from error
 
     @property
@@ -331,7 +326,7 @@ class Link:
             with anyio.fail_after(_CONNECT_SECONDS):
                 await self._group.start(made.hold)
         except Exception as error:
-            message = f"the server {self.name} can't be reached: {_reason(error)}"
+            message = f"the server {self.name} can't be reached: {reason_of(error)}"
             raise MCPError(types.INTERNAL_ERROR, message) from error
         await self._set_level_of(made)
         return made
@@ -361,7 +356,7 @@ class Link:
             raise MCPError(types.INTERNAL_ERROR, message) from None
         except MCPError as error:
             if (error.code, error.message) != _CLOSED:
-                raise _passed(error, self.name) from error
+                raise passed(error, self.name) from error
             connection.close()
             message = f"the server {self.name} has closed its connection; another request opens it again"
             raise MCPError(types.INTERNAL_ERROR, message) from error
@@ -405,96 +400,72 @@ class Link:
             with anyio.fail_after(self._seconds):
                 await connection.client.session.send_request(request, types.EmptyResult)
         except (MCPError, TimeoutError) as error:
-            _LOG.warning("%s: the level of its log can't be set: %s", self.name, _reason(error))
+            _LOG.warning("%s: the level of its log can't be set: %s", self.name, reason_of(error))
 
 
-# --- questions -------------------------------------------------------------------------------------
+# --- resources that clients watch ------------------------------------------------------------------
 
 
-async def ask_front(ctx: Ctx, request: types.InputRequest, related: types.RequestId | None) -> Any:
-    """Ask a client before 2026-07-28 what a server behind the gateway asks.
+class Watched:
+    """A resource of a server that clients watch.
 
-    Args:
-        ctx: of a request of this client.
-        request: the question.
-        related: id of the request that it belongs to; None if there is none.
-
-    Returns:
-        The client's answer.
-
-    Raises:
-        MCPError: the client can't be asked this, or answers an error.
+    Attributes:
+        count: of those who watch it.
     """
-    lacking = _lacking(ctx, request)
-    if lacking is not None:
-        raise MCPError(types.INVALID_REQUEST, f"the gateway's client can't be asked: {lacking}")
-    kind: type[BaseModel] = types.ListRootsResult
-    if isinstance(request, types.ElicitRequest):
-        kind = types.ElicitResult
-    elif isinstance(request, types.CreateMessageRequest):
-        has_tools = request.params.tools is not None
-        kind = types.CreateMessageResultWithTools if has_tools else types.CreateMessageResult
-    metadata = None if related is None else ServerMessageMetadata(related_request_id=related)
-    try:
-        return await PatientSession.of(ctx.session).send_request(request, kind, metadata=metadata)
-    except ValidationError:
-        message = "the gateway's client gave an answer that doesn't fit the question"
-        raise MCPError(types.INVALID_REQUEST, message) from None
 
+    __slots__ = ("_scope", "count")
 
-def _lacking(ctx: Ctx, request: types.InputRequest) -> str | None:
-    """Return why a client can't be asked; None if it can."""
-    if is_modern(ctx.protocol_version):
-        return "it speaks 2026-07-28, and the server behind asks as before"
-    can = ctx.session.client_capabilities or types.ClientCapabilities()
-    if isinstance(request, types.CreateMessageRequest):
-        return None if can.sampling is not None else "it has no sampling"
-    if isinstance(request, types.ListRootsRequest):
-        return None if can.roots is not None else "it has no roots"
-    if can.elicitation is None:
-        return "it has no elicitation"
-    if isinstance(request.params, types.ElicitRequestURLParams) and can.elicitation.url is None:
-        return "it has no elicitation by a URL"
-    return None
+    def __init__(self) -> None:
+        self.count = 0
+        self._scope = anyio.CancelScope()
 
+    async def begin(self, link: Link, uri: str, group: TaskGroup) -> None:
+        """Ask the server to tell of changes.
 
-async def driven(
-    answer: Any, ctx: Ctx | None, link: Link, again: Callable[[Any, str | None], Awaitable[Any]]
-) -> Any:
-    """Ask a client before 2026-07-28 what a server of a newer generation asks by its answers.
+        Raises:
+            MCPError: it doesn't.
+        """
+        connection = await link.connection(None)
+        if connection.is_modern:
+            self._scope = anyio.CancelScope()
+            try:
+                await group.start(self._listen, connection.client.session, uri)
+            except (SubscriptionLost, RuntimeError, TimeoutError) as error:
+                message = f"the server {link.name} doesn't tell of changes of resources"
+                raise MCPError(types.INTERNAL_ERROR, message) from error
+            return
+        request = types.SubscribeRequest(params=types.SubscribeRequestParams(uri=uri))
+        await link.request(None, lambda session: session.send_request(request, types.EmptyResult))
 
-    Args:
-        answer: of the server.
-        ctx: of the request in front.
-        link: to the server.
-        again: sends the request again, with answers and the server's state.
+    async def end(self, link: Link, uri: str) -> None:
+        """Tell the server that nobody watches it any more."""
+        self._scope.cancel()
+        if link.home.is_open and not link.home.is_modern:
+            request = types.UnsubscribeRequest(params=types.UnsubscribeRequestParams(uri=uri))
+            try:
+                await link.request(None, lambda session: session.send_request(request, types.EmptyResult))
+            except Exception as error:  # noqa: BLE001  # nobody waits for it
+                _LOG.info("%s: %r", link.name, error)
 
-    Returns:
-        The last answer; the question itself for a client that takes it.
-
-    Raises:
-        MCPError: the client can't be asked, or the server asks without end.
-    """
-    for _ in range(MOST_ROUNDS):
-        if not isinstance(answer, types.InputRequiredResult):
-            return answer
-        questions = answer.input_requests or {}
-        if len(questions) > _MOST_QUESTIONS:
-            raise MCPError(types.INTERNAL_ERROR, f"the server asks {len(questions)} questions at once")
-        questions = {key: link.named(request) for key, request in questions.items()}
-        if ctx is None:
-            raise MCPError(types.INVALID_REQUEST, "the server asks, and there is no client to ask")
-        if is_modern(ctx.protocol_version):
-            return answer.model_copy(update={"input_requests": questions or None})
-        answers: dict[str, Any] = {}
-        for key, request in questions.items():
-            answers[key] = await ask_front(ctx, request, ctx.request_id)
-        answer = await again(answers or None, answer.request_state)
-    raise MCPError(types.INTERNAL_ERROR, f"the server asked more than {MOST_ROUNDS} times for one request")
-
-
-def _refused(reason: str) -> types.ErrorData:
-    return types.ErrorData(code=types.INVALID_REQUEST, message=f"this can't be asked: {reason}")
+    async def _listen(
+        self,
+        session: ClientSession,
+        uri: str,
+        *,
+        task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED,
+    ) -> None:
+        is_started = False
+        try:
+            with self._scope:
+                async with listen(session, resource_subscriptions=[uri]) as changes:
+                    is_started = True
+                    task_status.started()
+                    async for _ in changes:  # the connection hands each on as a notification, too
+                        pass
+        except Exception as error:
+            if not is_started:
+                raise
+            _LOG.info("changes of %s can't be heard of any more: %r", escape(uri), error)
 
 
 # --- tools -----------------------------------------------------------------------------------------
@@ -545,7 +516,7 @@ class BehindTools(ToolSource):
             given = None if self._is_held else _given(ctx, name)
             answers, state = given or (None, None)
             try:
-                answer = await driven(await again(answers, state), ctx, link, again)
+                answer = await driven(await again(answers, state), ctx, link.named, again)
             except MCPError as error:
                 # What is wrong with a state is nothing that a model could mend.
                 raise (for_the_model(error) if state is None else error) from error
@@ -568,66 +539,6 @@ def _given(ctx: Ctx | None, name: str) -> tuple[Any, str | None] | None:
         return None
     params = types.CallToolRequestParams.model_validate(ctx.params, by_name=False)
     return params.input_responses, params.request_state
-
-
-# --- what comes from a server ----------------------------------------------------------------------
-
-
-def sendable(answer: M, name: str) -> M:
-    """Return what a server sent, if it can be handed on.
-
-    Args:
-        answer: of the server.
-        name: of the server, for the message.
-
-    Raises:
-        MCPError: it is too large, or can't be written.
-    """
-    check_sendable([answer], name)
-    return answer
-
-
-def check_sendable(answers: Iterable[BaseModel], name: str) -> None:
-    """Check that what a server sent can be handed on together; the arguments are those of `sendable`.
-
-    Raises:
-        MCPError: it is too large, or can't be written.
-    """
-    length = 0
-    for answer in answers:
-        try:
-            length += len(answer.model_dump_json(by_alias=True))
-        except ValueError:  # a lone surrogate
-            message = f"the server {name} sent a text that can't be written as UTF-8"
-            raise MCPError(types.INTERNAL_ERROR, message) from None
-        if length > MOST_CHARACTERS:
-            message = f"the server {name} sent more than {MOST_CHARACTERS:,} characters at once"
-            raise MCPError(types.INTERNAL_ERROR, message)
-
-
-def _passed(error: MCPError, name: str) -> MCPError:
-    """Return an error of a server as the client of the gateway gets it: bounded, and such as can be written.
-
-    Args:
-        error: of the server.
-        name: of the server, for the message.
-    """
-    message = clip(error.message.encode("utf-8", "replace").decode(), _SHOWN)
-    data = error.data
-    try:
-        sendable(error.error, name)
-    except MCPError:
-        data = None
-    return MCPError(error.code, message, data)
-
-
-def _reason(error: BaseException) -> str:
-    """Return why a connection can't be made, in one line."""
-    while isinstance(error, BaseExceptionGroup) and error.exceptions:
-        error = error.exceptions[0]
-    if isinstance(error, TimeoutError):
-        return "it gave no answer in time"
-    return clip(escape(str(error) or type(error).__name__), _SHOWN)
 
 
 # --- the transport ---------------------------------------------------------------------------------
@@ -653,8 +564,9 @@ class _Marked:
     async def send(self, item: SessionMessage) -> None:
         """Send a message."""
         params: Any = getattr(item.message, "params", None)
-        meta: Any = params.get("_meta") if isinstance(params, dict) else None
-        if isinstance(meta, dict) and _CAPABILITIES in meta:
+        has_meta = isinstance(params, dict) and isinstance(cast("Any", params).get("_meta"), dict)
+        meta: dict[str, Any] = cast("Any", params)["_meta"] if has_meta else {}
+        if _CAPABILITIES in meta:
             found: Any = meta.pop(_CAPABILITIES)
             if types.CLIENT_CAPABILITIES_META_KEY in meta:
                 meta[types.CLIENT_CAPABILITIES_META_KEY] = found

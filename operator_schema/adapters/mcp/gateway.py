@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import anyio
 import mcp_types as types
-from mcp.client.subscriptions import SubscriptionLost, listen
+from mcp.client.subscriptions import listen
 from mcp.server.lowlevel.server import NotificationOptions
 from mcp.server.subscriptions import PromptsListChanged, ResourcesListChanged, ResourceUpdated
 from mcp.shared.exceptions import MCPError
@@ -18,8 +18,9 @@ from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate
 from ...message_text import clip, escape, nearest, quote
 from ...rounds import Registry
 from ..mcp_client import ServerTools, all_pages
-from .behind import BehindTools, Fronts, Link, check_sendable, current_request, driven, sendable
+from .behind import BehindTools, Fronts, Link, Watched, current_request
 from .content import is_modern
+from .handed_on import check_sendable, driven, sendable
 from .resources_and_prompts import page_of
 from .server import handlers, server_of
 
@@ -89,7 +90,7 @@ class Gateway:
         self._uris: dict[str, Link] = {}
         self._templates: dict[str, tuple[UriTemplate | None, Link]] = {}
         self._prompts: dict[str, tuple[Link, str]] = {}
-        self._watched: dict[tuple[Link, str], _Watched] = {}
+        self._watched: dict[tuple[Link, str], Watched] = {}
 
     async def __aenter__(self) -> Self:
         """Connect to the servers, and list their tools.
@@ -188,7 +189,7 @@ class Gateway:
             if other is link:
                 self._group.start_soon(self._watch_again, known, link, uri)
 
-    async def _watch_again(self, known: _Watched, link: Link, uri: str) -> None:
+    async def _watch_again(self, known: Watched, link: Link, uri: str) -> None:
         try:
             await known.begin(link, uri, self._group)
         except Exception as error:  # noqa: BLE001  # as above
@@ -350,7 +351,7 @@ class Gateway:
             if sum(other is link for other, _ in self._watched) >= _MOST_WATCHED:
                 message = f"{_MOST_WATCHED:,} resources of {link.name} are watched already"
                 raise MCPError(types.INTERNAL_ERROR, message)
-            known = self._watched[link, uri] = _Watched()
+            known = self._watched[link, uri] = Watched()
             try:
                 await known.begin(link, uri, self._group)
             except BaseException:
@@ -375,68 +376,6 @@ class Gateway:
                 await self.unwatch(uri)
 
         self._group.start_soon(end)
-
-
-class _Watched:
-    """A resource of a server that clients watch.
-
-    Attributes:
-        count: of those who watch it.
-    """
-
-    __slots__ = ("_scope", "count")
-
-    def __init__(self) -> None:
-        self.count = 0
-        self._scope = anyio.CancelScope()
-
-    async def begin(self, link: Link, uri: str, group: TaskGroup) -> None:
-        """Ask the server to tell of changes.
-
-        Raises:
-            MCPError: it doesn't.
-        """
-        connection = await link.connection(None)
-        if connection.is_modern:
-            self._scope = anyio.CancelScope()
-            try:
-                await group.start(self._listen, connection.client.session, uri)
-            except (SubscriptionLost, RuntimeError, TimeoutError) as error:
-                message = f"the server {link.name} doesn't tell of changes of resources"
-                raise MCPError(types.INTERNAL_ERROR, message) from error
-            return
-        request = types.SubscribeRequest(params=types.SubscribeRequestParams(uri=uri))
-        await link.request(None, lambda session: session.send_request(request, types.EmptyResult))
-
-    async def end(self, link: Link, uri: str) -> None:
-        """Tell the server that nobody watches it any more."""
-        self._scope.cancel()
-        if link.home.is_open and not link.home.is_modern:
-            request = types.UnsubscribeRequest(params=types.UnsubscribeRequestParams(uri=uri))
-            try:
-                await link.request(None, lambda session: session.send_request(request, types.EmptyResult))
-            except Exception as error:  # noqa: BLE001  # nobody waits for it
-                _LOG.info("%s: %r", link.name, error)
-
-    async def _listen(
-        self,
-        session: ClientSession,
-        uri: str,
-        *,
-        task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED,
-    ) -> None:
-        is_started = False
-        try:
-            with self._scope:
-                async with listen(session, resource_subscriptions=[uri]) as changes:
-                    is_started = True
-                    task_status.started()
-                    async for _ in changes:  # the connection hands each on as a notification, too
-                        pass
-        except Exception as error:
-            if not is_started:
-                raise
-            _LOG.info("changes of %s can't be heard of any more: %r", escape(uri), error)
 
 
 class _Front:
@@ -566,7 +505,7 @@ class _Front:
             return await link.request(ctx, lambda session: send(session, more))
 
         first = await again(params.input_responses, params.request_state)
-        return sendable(await driven(first, ctx, link, again), link.name)
+        return sendable(await driven(first, ctx, link.named, again), link.name)
 
     async def complete(self, ctx: Ctx, params: types.CompleteRequestParams) -> types.CompleteResult:
         """Complete an argument by the server that has the prompt or the template."""
@@ -641,7 +580,7 @@ def _named(servers: Mapping[str, Source] | Source) -> dict[str, Source]:
     """
     if not isinstance(servers, Mapping):
         return {_ONLY: servers}
-    found = dict(servers)
+    found: dict[str, Source] = dict(cast("Any", servers))
     if not found:
         message = "a gateway needs a server behind it: Gateway({'name': 'https://…'})"
         raise ValueError(message)

@@ -71,12 +71,14 @@ class _Entry(Value):
     Attributes:
         described: as a client reads it.
         template: that its addresses fit; None for one address.
-        source: a tool that makes the contents, or the value itself.
+        function: makes the contents; None for a value.
+        value: the contents, if there is no function.
     """
 
     described: types.Resource | types.ResourceTemplate
     template: UriTemplate | None
-    source: Any
+    function: Tool[..., Any] | None = None
+    value: Any = None
 
 
 class Documents:
@@ -102,7 +104,6 @@ class Documents:
         self._fixed = {_uri(one): one for one in found if one.template is None}
         self._templates = [one for one in found if one.template is not None]
         self.prompts = {one.name: one for one in ([] if prompts is None else _prompts(prompts))}
-        self.tools = [*self.prompts.values(), *[one.source for one in found if isinstance(one.source, Tool)]]
         self._run, self._page_size = run, page_size
 
     def handlers(self) -> dict[str, Any]:
@@ -148,9 +149,9 @@ class Documents:
             MCPError: there is none with this address, or its function fails.
         """
         entry, arguments = self.found(params.uri)
-        if not isinstance(entry.source, Tool):
-            return types.ReadResourceResult(contents=_contents(params.uri, entry.source))
-        result = await self._outcome(entry.source, arguments, params, ctx)
+        if entry.function is None:
+            return types.ReadResourceResult(contents=_contents(params.uri, entry.value))
+        result = await self._outcome(entry.function, arguments, params, ctx)
         if isinstance(result, types.InputRequiredResult | types.ReadResourceResult):
             return result
         return types.ReadResourceResult(contents=_contents(params.uri, result.value, result))
@@ -219,7 +220,7 @@ class Documents:
         """
         source = self._referred(params.ref)
         name, begun = params.argument.name, params.argument.value.casefold()
-        properties = source.input_schema(inline=True)["properties"] if isinstance(source, Tool) else {}
+        properties: dict[str, Any] = {} if source is None else source.input_schema(inline=True)["properties"]
         if name not in properties:
             message = f"there is no argument {_shown(name)}; there are {listed(sorted(properties)) or 'none'}"
             raise MCPError(types.INVALID_PARAMS, message)
@@ -228,13 +229,15 @@ class Documents:
         completion = types.Completion(values=shown, total=len(fitting), has_more=len(shown) < len(fitting))
         return types.CompleteResult(completion=completion)
 
-    def _referred(self, ref: types.PromptReference | types.ResourceTemplateReference) -> Any:
+    def _referred(
+        self, ref: types.PromptReference | types.ResourceTemplateReference
+    ) -> Tool[..., Any] | None:
         if isinstance(ref, types.PromptReference):
             return self._prompt(ref.name)
         for one in self._templates:
             if _uri(one) == ref.uri:
-                return one.source
-        return self.found(ref.uri)[0].source
+                return one.function
+        return self.found(ref.uri)[0].function
 
     async def _outcome(
         self, function: Tool[..., Any], arguments: dict[str, Any], params: Any, ctx: Ctx
@@ -291,7 +294,7 @@ def _entry(uri: Any, value: Any) -> _Entry:
             raise ValueError(message)
         name = uri.rstrip("/").rpartition("/")[2] or uri
         media_type = _PLAIN if isinstance(value, (str, Text)) else getattr(value, "media_type", _BYTES)
-        return _Entry(types.Resource(name=name, uri=uri, mime_type=media_type), None, value)
+        return _Entry(types.Resource(name=name, uri=uri, mime_type=media_type), None, value=value)
     function = _function(value, f"the resource {uri}")
     _check_variables(uri, template, function)
     said: dict[str, Any] = {
@@ -333,10 +336,11 @@ def _prompts(prompts: Any) -> list[Tool[..., Any]]:
         DuplicateToolError: two have the same name.
         TypeError: something is of another kind.
     """
-    if isinstance(prompts, (str, Mapping)) or not isinstance(prompts, Iterable):
-        message = f"prompts is a list of functions, not {received(prompts)}"
+    is_list = isinstance(prompts, Iterable) and not isinstance(prompts, (str, Mapping))
+    if not is_list:
+        message = f"prompts is a list of functions, not {received(cast('object', prompts))}"
         raise TypeError(message)
-    return list(Registry([_prompt(one) for one in prompts]))
+    return list(Registry([_prompt(one) for one in cast("Iterable[Any]", prompts)]))
 
 
 def _prompt(value: Any) -> Tool[..., Any]:
@@ -348,8 +352,8 @@ def _prompt(value: Any) -> Tool[..., Any]:
 
 def _check_variables(uri: str, template: UriTemplate | None, function: Tool[..., Any]) -> None:
     schema = function.input_schema()
-    variables = set() if template is None else set(template.variable_names)
-    parameters = set(schema["properties"])
+    variables: set[str] = set() if template is None else set(template.variable_names)
+    parameters: set[str] = set(schema["properties"])
     if variables != parameters if template is None else not _fits(variables, schema):
         message = (
             f"{uri} has the variables {listed(sorted(variables)) or '(none)'}, and {function.name} takes "

@@ -17,8 +17,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 
 from operator_schema import Registry, skip, tool
-from operator_schema.adapters.mcp import behind as behind_module
-from operator_schema.adapters.mcp import server
+from operator_schema.adapters.mcp import handed_on, server
 from operator_schema.adapters.mcp.gateway import Gateway
 from operator_schema.adapters.mcp_client import _error_stream
 from operator_schema.rounds import ToolSearch
@@ -707,7 +706,7 @@ def test_a_server_that_gives_no_answer_is_not_waited_for():
 
 
 def test_what_is_too_large_is_not_handed_on(monkeypatch):
-    monkeypatch.setattr(behind_module, "MOST_CHARACTERS", 1000)
+    monkeypatch.setattr(handed_on, "MOST_CHARACTERS", 1000)
 
     async def main(client):
         return await refusal(client.read_resource("note://large"))
