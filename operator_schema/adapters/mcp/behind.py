@@ -15,6 +15,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel, ValidationError
 
 from ...errors import CallError
+from ...immutable import Value
 from ...message_text import escape
 from ...tools import Progress, skip
 from ..mcp_client import ToolSource, all_pages, checked_answer, for_the_model, progress_to, transport_of
@@ -23,7 +24,7 @@ from .content import is_modern
 from .handed_on import MOST_QUESTIONS, ask_front, driven, passed, reason_of, refused, sendable
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
     from contextlib import AbstractAsyncContextManager
     from typing import Self, TypeAlias
 
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
     Heard: TypeAlias = "Callable[[Link, types.ServerNotification], None]"
 
-__all__ = ["BehindTools", "Fronts", "Link", "Watched", "current_request"]
+__all__ = ["BehindTools", "Fronts", "Link", "ServerBehind", "Watched", "current_request"]
 
 T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
@@ -51,6 +52,37 @@ _LOG = logging.getLogger("operator_schema.mcp_gateway")
 _LEVELS = get_args(types.LoggingLevel)
 _CAPABILITIES = "operator-schema/clientCapabilities"
 """Key under `_meta` of a request on its way to the transport, which puts the value in its right place."""
+
+
+class ServerBehind(Value):
+    """A server of a gateway, of which not everything is offered as it is.
+
+    Attributes:
+        source: as for `Gateway`.
+        only: names of its tools that are offered; None for all.
+        confirm: whether a person has to agree to calls: of all its tools, or of those with these names.
+    """
+
+    source: Source
+    only: Collection[str] | None = None
+    confirm: bool | Collection[str] = False
+
+    def choices(self) -> list[tuple[Callable[[str], bool], dict[str, Any]]]:
+        """Return which tools are offered with which options: a function of the name there, and options."""
+        only, confirm = self.only, self.confirm
+
+        def is_wanted(name: str) -> bool:
+            return only is None or name in only
+
+        def is_asked(name: str) -> bool:
+            return confirm if isinstance(confirm, bool) else name in confirm
+
+        if confirm is False:
+            return [(is_wanted, {})]
+        return [
+            (lambda name: is_wanted(name) and not is_asked(name), {}),
+            (lambda name: is_wanted(name) and is_asked(name), {"confirm": True}),
+        ]
 
 
 class Fronts:
@@ -478,8 +510,10 @@ current_request: ContextVar[Any] = ContextVar("operator_schema_mcp_gateway_reque
 class BehindTools(ToolSource):
     """Where the tools of one server come from: a call takes the connection that the client in front needs."""
 
-    def __init__(self, link: Link, prefix: str, options: Mapping[str, Any]) -> None:
-        super().__init__(link.home.client, prefix, None, options)
+    def __init__(
+        self, link: Link, prefix: str, chosen: Callable[[str], bool], options: Mapping[str, Any]
+    ) -> None:
+        super().__init__(link.home.client, prefix, chosen, options)
         self._link = link
         self._is_held = bool(options.get("confirm"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import mcp_types as types
@@ -18,7 +18,7 @@ from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate
 from ...message_text import clip, escape, nearest, quote
 from ...rounds import Registry
 from ..mcp_client import ServerTools, all_pages
-from .behind import BehindTools, Fronts, Link, Watched, current_request
+from .behind import BehindTools, Fronts, Link, ServerBehind, Watched, current_request
 from .content import is_modern
 from .handed_on import check_sendable, driven, sendable
 from .resources_and_prompts import page_of
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
 
-__all__ = ["Gateway"]
+__all__ = ["Gateway", "ServerBehind"]
 
 _LOG = logging.getLogger("operator_schema.mcp_gateway")
 _ONLY = "server"
@@ -59,7 +59,10 @@ class Gateway:
     Args:
         servers: name to a server; or one server, whose tools and prompts keep their names. Of several, the
             names of tools and prompts begin with the server's name and `_`. A server is a URL, the words of a
-            command that starts one, `StdioServerParameters`, or a function that makes a transport of the SDK.
+            command that starts one, `StdioServerParameters`, a function that makes a transport of the SDK, or
+            a `ServerBehind`, which also says what of it is offered.
+        unreachable: is called with the name of a server that can't be reached at the start, and the reason;
+            the others go on. None: the first one ends it.
         seconds: that a server may take to answer anything but a call of a tool, for which the executor has
             the limit; None for no limit.
         options: for all tools, as for `tools_from`: `repair=True` corrects arguments.
@@ -70,21 +73,22 @@ class Gateway:
 
     def __init__(
         self,
-        servers: Mapping[str, Source] | Source,
+        servers: Mapping[str, Source | ServerBehind] | Source | ServerBehind,
         /,
         *,
+        unreachable: Callable[[str, ConnectionError], object] | None = None,
         seconds: float | None = 60,
         **options: Unpack[ToolOptions],
     ) -> None:
         self.registry: Registry = Registry()
         self._servers = _named(servers)
         self._is_alone = not isinstance(servers, Mapping)
-        self._seconds, self._options = seconds, options
+        self._seconds, self._options, self._unreachable = seconds, options, unreachable
         self._fronts = Fronts()
         self._stack = AsyncExitStack()
         self._group: TaskGroup
         self._links: list[Link] = []
-        self._tools: dict[Link, ServerTools] = {}
+        self._tools: dict[Link, list[ServerTools]] = {}
         self._stale: set[Link] = set()
         self._handlers: list[Handlers] = []
         self._uris: dict[str, Link] = {}
@@ -96,14 +100,15 @@ class Gateway:
         """Connect to the servers, and list their tools.
 
         Raises:
-            ConnectionError: one can't be reached.
+            ConnectionError: one can't be reached, or none.
             DuplicateToolError: two tools get the same name.
             MCPError: a server doesn't list its tools.
         """
         try:
             self._group = await self._stack.enter_async_context(anyio.create_task_group())
-            for name, source in self._servers.items():
-                await self._open(name, source)
+            for name, server in self._servers.items():
+                await self._open_or_tell(name, server)
+            self._check_reached()
         except BaseException:
             await self.__aexit__()
             raise
@@ -114,11 +119,24 @@ class Gateway:
         self._group.cancel_scope.cancel()
         await self._stack.aclose()
 
-    async def _open(self, name: str, source: Source) -> None:
+    def _check_reached(self) -> None:
+        if not self._links:
+            message = "none of the servers behind the gateway can be reached"
+            raise ConnectionError(message)
+
+    async def _open_or_tell(self, name: str, server: ServerBehind) -> None:
+        try:
+            await self._open(name, server)
+        except ConnectionError as error:
+            if self._unreachable is None:
+                raise
+            self._unreachable(name, error)
+
+    async def _open(self, name: str, server: ServerBehind) -> None:
         is_one_of_several = len(self._servers) > 1
         link = Link(
             name,
-            source,
+            server.source,
             self._fronts,
             self._group,
             self._heard,
@@ -129,9 +147,12 @@ class Gateway:
         await link.open()
         self._links.append(link)
         if link.capabilities.tools is not None:
-            source_of_tools = BehindTools(link, self._prefix(link), self._options)
-            self._tools[link] = ServerTools(source_of_tools)
-            await self._tools[link].refresh(self.registry)
+            self._tools[link] = [
+                ServerTools(BehindTools(link, self._prefix(link), chosen, {**self._options, **options}))
+                for chosen, options in server.choices()
+            ]
+            for tools in self._tools[link]:
+                await tools.refresh(self.registry)
         if link.home.is_modern:
             self._group.start_soon(self._listen, link)
 
@@ -154,10 +175,19 @@ class Gateway:
         """
         own_options = {key: options.pop(key) for key in _OF_HANDLERS if key in options}
         own = handlers(self.registry if tools is None else tools, **own_options)
+        return self.front(own, options.pop("name", "operator-schema"), **options)
+
+    def front(self, own: Handlers, name: str, **native: Any) -> ToolServer:
+        """Make the server in front of handlers that you have: their tools, and all else of the servers.
+
+        Args:
+            own: of tools of the gateway.
+            name: of the server.
+            native: what `mcp.server.lowlevel.Server` takes.
+        """
         self._handlers.append(own)
-        front = _Front(self, own, own_options.get("page_size"))
-        name = options.pop("name", "operator-schema")
-        made = server_of(own, name, may_change=True, **{**front.handlers(), **options})
+        front = _Front(self, own)
+        made = server_of(own, name, may_change=True, **{**front.handlers(), **native})
         made.announced = front.announced()
         made.add_notification_handler(
             "notifications/initialized", types.NotificationParams, front.initialized
@@ -211,7 +241,8 @@ class Gateway:
     async def _refresh(self, link: Link) -> None:
         self._stale.discard(link)  # what changes from now on is listed again
         try:
-            await self._tools[link].refresh(self.registry)
+            for tools in self._tools[link]:
+                await tools.refresh(self.registry)
         except Exception as error:  # noqa: BLE001  # what a server lists may be anything
             _LOG.warning("%s: its tools can't be listed again: %r", link.name, error)
 
@@ -384,11 +415,10 @@ class _Front:
     Args:
         gateway: that has the servers.
         own: the handlers of the tools.
-        page_size: of lists.
     """
 
-    def __init__(self, gateway: Gateway, own: Handlers, page_size: int | None) -> None:
-        self._gateway, self._own, self._page_size = gateway, own, page_size
+    def __init__(self, gateway: Gateway, own: Handlers) -> None:
+        self._gateway, self._own, self._page_size = gateway, own, own.page_size
         self._fronts = gateway._fronts  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # its other half
         links = gateway._links  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as above
         self._links, self._said = links, [link.capabilities for link in links]
@@ -572,19 +602,17 @@ _LISTED = {
 _OF_HANDLERS = ("context", "executor", "structured", "confirm", "page_size", "logger")
 
 
-def _named(servers: Mapping[str, Source] | Source) -> dict[str, Source]:
+def _named(servers: Any) -> dict[str, ServerBehind]:
     """Return the servers by their names.
 
     Raises:
         ValueError: there are none.
     """
-    if not isinstance(servers, Mapping):
-        return {_ONLY: servers}
-    found: dict[str, Source] = dict(cast("Any", servers))
-    if not found:
+    given: Mapping[str, Any] = servers if isinstance(servers, Mapping) else {_ONLY: servers}
+    if not given:
         message = "a gateway needs a server behind it: Gateway({'name': 'https://…'})"
         raise ValueError(message)
-    return found
+    return {name: one if isinstance(one, ServerBehind) else ServerBehind(one) for name, one in given.items()}
 
 
 def _parsed(template: str) -> UriTemplate | None:

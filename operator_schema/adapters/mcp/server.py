@@ -72,11 +72,12 @@ class Handlers:
         documents: the resources and prompts; None if there are none.
         listen: for `on_subscriptions_listen`, by which clients from 2026-07-28 on hear of changes.
         log: what sends log records, or None.
+        page_size: items of lists that a client gets with one request; None for all of them.
     """
 
     __slots__ = (
-        *("__weakref__", "_confirmation", "_native", "_outputs", "_page_size", "_runner", "_stop"),
-        *("_structured", "changes", "documents", "listen", "log"),
+        *("__weakref__", "_confirmation", "_native", "_outputs", "_runner", "_stop"),
+        *("_structured", "changes", "documents", "listen", "log", "page_size"),
     )
 
     def __init__(
@@ -85,7 +86,7 @@ class Handlers:
         self._runner = runner
         self._structured: Structured = structured
         self._confirmation = Confirmation()
-        self._page_size = page_size
+        self.page_size = page_size
         self.changes = ChangeBus()
         self.documents: Documents | None = None
         self.listen = ListenHandler(self.changes)
@@ -129,7 +130,7 @@ class Handlers:
         """List the tools that are switched on, as the handler of `tools/list`."""
         offered = self.executor.registry.offered(context=self._runner.context_of(_patient(ctx)))
         named = {tool.name: tool for tool in offered}
-        page, following = page_of(named, params, self._page_size, "tools")
+        page, following = page_of(named, params, self.page_size, "tools")
         options = {"structured": self._structured, "protocol_version": ctx.protocol_version}
         tools = [_adapter.made(tool, self._runner, options) for tool in page]
         return types.ListToolsResult(tools=tools, next_cursor=following)

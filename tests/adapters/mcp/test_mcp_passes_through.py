@@ -18,8 +18,8 @@ from mcp.server.lowlevel import Server
 
 from operator_schema import Registry, skip, tool
 from operator_schema.adapters.mcp import handed_on, server
-from operator_schema.adapters.mcp.gateway import Gateway
-from operator_schema.adapters.mcp_client import _error_stream
+from operator_schema.adapters.mcp.gateway import Gateway, ServerBehind
+from operator_schema.adapters.mcp_client import _error_stream, described_tools
 from operator_schema.rounds import ToolSearch
 from operator_schema.types import Progress
 
@@ -536,6 +536,50 @@ def test_lists_come_in_pages():
     assert through(main, two(), front={"page_size": 2}) == (["note://a", "note://both", "note://b"], None)
 
 
+def test_of_a_server_some_tools_are_offered_and_a_person_is_asked_about_some():
+    asked = []
+
+    async def answer(_context, params):
+        asked.append(params.message)
+        return types.ElicitResult(action="decline")
+
+    async def main(client):
+        listed = [each.name for each in (await client.list_tools()).tools]
+        for name in ("x_add", "x_count"):
+            await client.call_tool(name, {"a": 1, "b": 2} if name == "x_add" else {})
+        return listed
+
+    chosen = ServerBehind(behind(everything()), only=["add", "count"], confirm=["add"])
+    assert sorted(through(main, {"x": chosen}, elicitation_callback=answer)) == ["x_add", "x_count"]
+    assert len(asked) == 1
+    assert "add" in asked[0]
+
+
+def test_of_a_server_a_person_is_asked_about_all():
+    async def main(client):
+        return text_of(await client.call_tool("add", {"a": 1, "b": 2}))
+
+    assert "a person has to agree" in through(main, ServerBehind(behind(everything()), confirm=True))
+
+
+def test_servers_that_cannot_be_reached_are_left_out_if_the_program_says_so():
+    told = []
+
+    async def main(servers):
+        async with Gateway(
+            servers, unreachable=lambda name, error: told.append((name, str(error)))
+        ) as gateway:
+            return [each.name for each in gateway.registry]
+
+    lost = ["no-such-program-anywhere"]
+    assert anyio.run(main, {"lost": lost, "there": behind(server([add]))}) == ["there_add"]
+    ((name, reason),) = told
+    assert name == "lost"
+    assert "the server lost can't be reached" in reason
+    with pytest.raises(ConnectionError, match="none of the servers behind the gateway can be reached"):
+        anyio.run(main, {"lost": lost})
+
+
 def test_some_of_the_tools_are_offered_in_another_form():
     async def main():
         async with Gateway(two()) as gateway:
@@ -841,3 +885,31 @@ def test_a_process_writes_its_errors_where_it_can(monkeypatch):
         stream = _error_stream(files)
         assert stream.fileno() > 2
     assert stream.closed
+
+
+async def gateway_tools(command):
+    """List the tools of a gateway before a command."""
+    async with Gateway(command) as gateway:
+        return list(gateway.registry)
+
+
+BARE = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" in asked:
+        info = {"name": "bare", "version": "1"}
+        results = {
+            "initialize": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info},
+            "tools/list": {"tools": []},
+        }
+        found = results.get(asked["method"])
+        answer = {"error": {"code": -32601, "message": "unknown"}} if found is None else {"result": found}
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **answer}), flush=True)
+"""
+
+
+@pytest.mark.parametrize("use", [described_tools, gateway_tools])
+def test_a_server_is_started_where_standard_error_is_no_file(monkeypatch, use):
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    assert anyio.run(use, [sys.executable, "-S", "-c", BARE]) == []
