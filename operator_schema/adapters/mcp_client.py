@@ -3,15 +3,8 @@
 from __future__ import annotations
 
 import logging
-import os
-import sys
 from binascii import a2b_base64
-from collections import deque
-from contextlib import asynccontextmanager, suppress
-from secrets import token_hex
-from signal import Signals
-from threading import Event, Lock, Thread
-from typing import IO, TYPE_CHECKING, Annotated, Any, SupportsIndex, cast
+from typing import TYPE_CHECKING, Annotated, Any, SupportsIndex
 
 try:
     from mcp import ClientSession, MCPError, types
@@ -38,18 +31,29 @@ from ..tools import (
     tool_of_document,
 )
 from .conversions import NameGiver
+from .mcp_connection import connected, end_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
-    from types import TracebackType
+    from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
     from typing import Unpack
 
     from mcp.client import Client
+    from mcp.shared.dispatcher import ProgressFnT
 
     from ..rounds import Registry
     from ..tools import Part, Tool, ToolOptions
 
-__all__ = ["ServerEndedError", "ServerTools", "connected", "described_tools", "part_of", "tools_from"]
+__all__ = [
+    "ServerTools",
+    "ToolSource",
+    "all_pages",
+    "checked_answer",
+    "described_tools",
+    "for_the_model",
+    "part_of",
+    "progress_to",
+    "tools_from",
+]
 
 
 _SHOWN = 200
@@ -141,7 +145,7 @@ class ServerTools(list["Tool[..., Any]"]):
         originals: name of a tool in the list to its name on the server.
     """
 
-    def __init__(self, source: _Source) -> None:
+    def __init__(self, source: ToolSource) -> None:
         super().__init__()
         self.refused: dict[str, SchemaError] = {}
         self.originals: dict[str, str] = {}
@@ -251,12 +255,12 @@ async def tools_from(
         MCPError: the server doesn't list its tools.
         ToolError: `only` has a name that the server doesn't have.
     """
-    found = ServerTools(_Source(session, prefix, only, options))
+    found = ServerTools(ToolSource(session, prefix, only, options))
     await found.refresh()
     return found
 
 
-class _Source:
+class ToolSource:
     """Where the tools of a list come from."""
 
     def __init__(
@@ -276,7 +280,7 @@ class _Source:
     async def described(self) -> dict[str, types.Tool]:
         """Return name to tool of the server, for those that are wanted."""
         names = NameGiver(self._prefix)
-        found = await _listed(self.session)
+        found = await self.listed()
         if self._names is not None:
             _check_there(self._names, [each.name for each in found])
             found = [each for each in found if each.name in self._names]
@@ -290,21 +294,48 @@ class _Source:
         Raises:
             SchemaError: its schema can't be used.
         """
-        call = _caller(self.session, described.name, name, self.home)
-        return _tool(described, name, call, self._options)
+        return _tool(described, name, self.caller(described.name, name), self._options)
+
+    async def listed(self) -> list[types.Tool]:
+        """Ask the server for its tools."""
+        return await _listed(self.session)
+
+    def caller(self, original: str, name: str) -> Callable[..., Any]:
+        """Return the function of a tool.
+
+        Args:
+            original: its name on the server.
+            name: its name here.
+        """
+        return _caller(self.session, original, name, self.home)
 
 
 async def _listed(session: ClientSession | Client) -> list[types.Tool]:
     """Return the tools of all pages, each name once."""
     own: ClientSession = session if isinstance(session, ClientSession) else session.session
-    found: dict[str, types.Tool] = {}
+    return await all_pages(lambda params: own.list_tools(params=params), "tools", "name")
+
+
+async def all_pages(
+    ask: Callable[[types.PaginatedRequestParams | None], Awaitable[Any]], items: str, key: str
+) -> list[Any]:
+    """Return what a server lists, of all pages, each once: 10,000 of 1,000 pages at most.
+
+    Args:
+        ask: asks for a page.
+        items: the attribute of a page that has its items.
+        key: the attribute of an item by which it is known.
+
+    Raises:
+        MCPError: the server doesn't list it.
+    """
+    found: dict[str, Any] = {}
     seen: set[str] = set()
     cursor: str | None = None
     for _ in range(_MAX_PAGES):
-        params = None if cursor is None else types.PaginatedRequestParams(cursor=cursor)
-        page = await own.list_tools(params=params)
-        for described in page.tools:
-            found.setdefault(described.name, described)
+        page = await ask(None if cursor is None else types.PaginatedRequestParams(cursor=cursor))
+        for item in getattr(page, items):
+            found.setdefault(getattr(item, key), item)
         cursor = page.next_cursor
         if cursor is None or cursor in seen or len(found) > _MAX_TOOLS:
             break
@@ -336,179 +367,6 @@ def _check_there(wanted: Collection[str], names: Collection[str]) -> None:
         near = nearest(missing[0], names)
         hint = f"; did you mean {quote(near)}?" if near else f"; it has {listed(sorted(names)) or 'none'}"
         raise ToolError(missing[0], f"the server has no such tool{hint}")
-
-
-# --- a server that is started here -------------------------------------------------------------------
-
-
-class ServerEndedError(ConnectionError):
-    """The program of a server ended before it was asked to.
-
-    Attributes:
-        status: its exit status; below 0, the number of the signal that ended it; None if it only closed its
-            output.
-        errors: the end of its standard error, at most 1,000 characters.
-    """
-
-    def __init__(self, status: int | None, errors: str) -> None:
-        how = "closed its output" if status is None else f"ended with {_status_in_words(status)}"
-        said = f"; its standard error ends with:\n{errors}" if errors else "; its standard error is empty"
-        super().__init__(f"the program {how}{said}")
-        self.status = status
-        self.errors = errors
-
-
-def _status_in_words(status: int) -> str:
-    if status >= 0:
-        return f"exit status {status}"
-    try:
-        return f"signal {-status} ({Signals(-status).name})"
-    except ValueError:
-        return f"signal {-status}"
-
-
-_WATCH = """
-import os, subprocess, sys
-try:
-    program = subprocess.Popen(sys.argv[2:])
-except OSError as error:
-    status = 127
-    sys.stderr.write(str(error))
-else:
-    os.close(0)
-    os.close(1)
-    status = program.wait()
-sys.stderr.write(f"\\n\\0{sys.argv[1]}{status}\\n")
-"""
-"""Starts a program, and writes its exit status behind its standard error: the SDK doesn't say it."""
-
-_PROGRAMS: dict[int, _Program] = {}
-"""The `id` of an open client, and of its session, to the program of its server."""
-
-_MAX_ERRORS = 1000
-_SECONDS_TO_END = 1.0
-
-
-class _Program:
-    """The transport to a server that a command starts, which knows how the program ends.
-
-    Its standard error is kept back until `pass_on`, and goes to that of this process from then on.
-
-    Args:
-        words: the command.
-    """
-
-    def __init__(self, words: Sequence[str]) -> None:
-        self._mark = f"{token_hex(8)}:"
-        self._arguments = ["-I", "-S", "-c", _WATCH, self._mark, *words]
-        self._lines: deque[str] = deque(maxlen=_MAX_ERRORS)
-        self._is_passed_on = self._is_asked_to_end = False
-        self.status: int | None = None
-        self._ended = Event()
-        self._lock = Lock()
-
-    async def __aenter__(self) -> Any:
-        """Start the program, and return the streams of its messages."""
-        from mcp import StdioServerParameters, stdio_client
-
-        source, sink = os.pipe()
-        Thread(target=self._listen, args=(os.fdopen(source, "rb"),), daemon=True).start()
-        with os.fdopen(sink, "w", encoding="utf-8") as errors:
-            parameters = StdioServerParameters(command=sys.executable, args=self._arguments)
-            self._manager = stdio_client(parameters, errors)
-            return await self._manager.__aenter__()
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool | None:
-        """End the program; if the connection has failed, give it time to say how it ended."""
-        if error is not None and _is_closed(error):
-            await self.end()
-        self._is_asked_to_end = True
-        return await self._manager.__aexit__(kind, error, trace)
-
-    async def end(self) -> ServerEndedError:
-        """Wait a moment for the program to end, and return the error that says how it did."""
-        from anyio import to_thread
-
-        await to_thread.run_sync(self._ended.wait, _SECONDS_TO_END)
-        text = "".join(self._lines).strip()
-        errors = text if len(text) <= _MAX_ERRORS else f"…{text[1 - _MAX_ERRORS :]}"
-        return ServerEndedError(self.status, errors)
-
-    def _listen(self, source: IO[bytes]) -> None:
-        with suppress(OSError, ValueError), source:
-            while line := source.readline(_MAX_ERRORS):
-                text = line.decode(errors="replace")
-                before, mark, status = text.partition(f"\0{self._mark}")
-                if mark and not self._is_asked_to_end:
-                    self.status = int(status)
-                if before:
-                    self._keep(before)
-                if mark:
-                    break
-        self._ended.set()
-
-    def _keep(self, text: str) -> None:
-        with self._lock:
-            self._lines.append(text)
-            if self._is_passed_on:
-                _write_error(text)
-
-    def pass_on(self) -> None:
-        """Write to standard error what the program wrote there, and writes from now on."""
-        with self._lock:
-            _write_error("".join(self._lines))
-            self._is_passed_on = True
-
-
-def _write_error(text: str) -> None:
-    with suppress(AttributeError, OSError, ValueError):  # it is closed, or there is none
-        sys.stderr.write(text)
-
-
-@asynccontextmanager
-async def connected(source: str | Sequence[str]) -> AsyncGenerator[Client]:
-    """Connect to a server while the context lasts.
-
-    Args:
-        source: the URL of a server, or the words of a command that starts one.
-
-    Yields:
-        The client.
-
-    Raises:
-        ServerEndedError: the program ended before it was asked to.
-    """
-    from mcp import Client
-
-    if isinstance(source, str):
-        async with Client(source) as client:
-            yield client
-        return
-    program = _Program(source)
-    try:
-        async with Client(program) as client:
-            program.pass_on()
-            names = [id(client), id(client.session)]
-            _PROGRAMS.update(dict.fromkeys(names, program))
-            try:
-                yield client
-            finally:
-                for name in names:
-                    del _PROGRAMS[name]
-    except Exception as error:
-        if _is_closed(error):
-            raise await program.end() from error
-        raise
-
-
-def _is_closed(error: BaseException) -> bool:
-    """Return whether an error says that the connection was closed."""
-    if isinstance(error, BaseExceptionGroup):
-        group = cast("BaseExceptionGroup[BaseException]", error)
-        return any(map(_is_closed, group.exceptions))
-    return isinstance(error, MCPError) and error.code == types.CONNECTION_CLOSED
 
 
 # --- one tool ----------------------------------------------------------------------------------------
@@ -566,25 +424,38 @@ def _caller(session: ClientSession | Client, original: str, name: str, home: obj
             message = "its session belongs to another event loop: run the call there (await executor.run)"
             raise ToolError(name, message)
 
-        async def report(
-            progress: float,
-            total: float | None,
-            message: str | None,
-        ) -> None:
-            if listener is not None:
-                listener(progress, total, message)
-
-        listener = progress
         try:
-            answer = await session.call_tool(original, arguments, progress_callback=report)
+            answer = await session.call_tool(original, arguments, progress_callback=progress_to(progress))
         except MCPError as error:
-            if error.code in _FOR_THE_MODEL:
-                raise CallError(error.message) from error
-            if _is_closed(error) and id(session) in _PROGRAMS:
-                raise await _PROGRAMS[id(session)].end() from error
-            raise
-        if answer.is_error:
-            raise AnswerError(answer, original)
-        return answer
+            ended = await end_of(session, error)
+            raise ended or for_the_model(error) from error
+        checked: types.CallToolResult = checked_answer(answer, original)
+        return checked
 
     return call
+
+
+def progress_to(listener: Progress | None) -> ProgressFnT:
+    """Return what takes the progress of a call from a server, and hands it on."""
+
+    async def report(progress: float, total: float | None, message: str | None) -> None:
+        if listener is not None:
+            listener(progress, total, message)
+
+    return report
+
+
+def for_the_model(error: MCPError) -> Exception:
+    """Return an error of the protocol as one of a call, if it is about the arguments."""
+    return CallError(error.message) if error.code in _FOR_THE_MODEL else error
+
+
+def checked_answer(answer: Any, name: str) -> Any:
+    """Return what a server answered to a call.
+
+    Raises:
+        AnswerError: it says that the call has failed.
+    """
+    if isinstance(answer, types.CallToolResult) and answer.is_error:
+        raise AnswerError(answer, name)
+    return answer

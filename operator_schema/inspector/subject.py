@@ -164,7 +164,8 @@ async def server_tools(source: str | Sequence[str]) -> AsyncGenerator[Any]:
     """
     import asyncio
 
-    from ..adapters.mcp_client import connected, tools_from
+    from ..adapters.mcp_client import tools_from
+    from ..adapters.mcp_connection import connected
 
     async with asyncio.timeout(_SECONDS_TO_CONNECT) as limit:
         async with connected(source) as client:

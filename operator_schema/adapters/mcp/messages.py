@@ -5,7 +5,6 @@ from __future__ import annotations
 import hmac
 import json
 import logging
-import weakref
 from collections import deque
 from contextlib import suppress
 from contextvars import ContextVar
@@ -23,6 +22,7 @@ from ...execution import current_backend, person_answers
 from ...json_values import without_surrogates
 from ...message_text import received
 from ...rounds import call_text
+from .changes import PerClient
 from .content import is_modern
 
 if TYPE_CHECKING:
@@ -254,7 +254,7 @@ class ClientLog:
             message = "logger is the name of a logger; the root logger also has what a client must not see"
             raise ValueError(message)
         self._logger = logger
-        self._levels: dict[int, tuple[weakref.ref[Any], types.LoggingLevel]] = {}
+        self._levels: PerClient[types.LoggingLevel] = PerClient()
         if logger not in _attached:
             handler = _attached.setdefault(logger, _ToClient(logger))
             logging.getLogger(logger).addHandler(handler)
@@ -263,11 +263,7 @@ class ClientLog:
         self, ctx: ServerRequestContext[Any, Any], params: types.SetLevelRequestParams
     ) -> types.EmptyResult:
         """Remember what one client wants, as the handler of `logging/setLevel`."""
-        client = ctx.session.client_params  # one object for each connection, as long as it lasts
-        if client is not None:
-            key = id(client)
-            reference = weakref.ref(client, lambda _: self._levels.pop(key, None))
-            self._levels[key] = reference, params.level
+        self._levels.set(ctx, params.level)
         return types.EmptyResult()
 
     def listen(self, ctx: ServerRequestContext[Any, Any], messages: Messages) -> None:
@@ -287,8 +283,7 @@ class ClientLog:
         if is_modern(ctx.protocol_version):
             asked: Any = (ctx.meta or {}).get(_MODERN_LEVEL)
             return asked if asked in _LEVELS else None
-        reference, level = self._levels.get(id(ctx.session.client_params), (None, _UNASKED))
-        return level if reference is None or reference() is ctx.session.client_params else _UNASKED
+        return self._levels.get(ctx) or _UNASKED
 
 
 def _level_of(number: int) -> types.LoggingLevel:

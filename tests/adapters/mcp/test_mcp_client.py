@@ -16,13 +16,12 @@ from operator_schema import Executor, RawCall, Registry, ToolError
 from operator_schema.adapters import mcp_client as reading
 from operator_schema.adapters.mcp import server
 from operator_schema.adapters.mcp_client import (
-    ServerEndedError,
     ServerTools,
-    connected,
     described_tools,
     part_of,
     tools_from,
 )
+from operator_schema.adapters.mcp_connection import ServerEndedError, connected
 from operator_schema.content import Image, Resource, Text
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
