@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     Context = Mapping[Any, Any]
 
-__all__ = ["MAX_OUTPUT", "answer", "atools_of", "main", "tools_of"]
+__all__ = ["MAX_OUTPUT", "answer", "atools_of", "end_group", "main", "tools_of"]
 
 
 MAX_OUTPUT = 10_000_000
@@ -181,14 +181,7 @@ class _Run:
         with self._ending:
             if process.returncode is not None:
                 return
-            # It wasn't waited for, so that no other process can have its number.
-            with suppress(OSError):
-                if hasattr(os, "killpg"):
-                    os.killpg(process.pid, signal.SIGKILL)
-                else:
-                    process.kill()
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(_SECONDS_TO_END)
+            end_group(process)
 
     def answer(self) -> dict[str, Any]:
         """Return the answer of a program that has ended.
@@ -230,6 +223,18 @@ class _Run:
             while chunk := os.read(stream.fileno(), _CHUNK):
                 self._errors += chunk
                 del self._errors[:-_MAX_ERRORS]
+
+
+def end_group(process: subprocess.Popen[bytes]) -> None:
+    """End a program that began a session, and all in it that it has started; nobody has waited for it yet."""
+    # It wasn't waited for, so that no other process can have its number.
+    with suppress(OSError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_SECONDS_TO_END)
 
 
 _SCHEMA = {"action": "schema"}
