@@ -15,7 +15,6 @@ from ..immutable import Value
 from ..json_values import is_object
 from ..message_text import clip, count_of, escape, listed, nearest, quote, received
 from ..rounds import Complete, Defer, HookError, Reject, RoundError
-from ..rounds.hooks import CONFIRM
 from ..tools import RawCall, document_tool
 from .child import as_json
 from .declarations import stubs_of
@@ -316,7 +315,7 @@ def _by_number(plan: Sequence[WaitingCall], decision: Any) -> dict[int, OneDecis
     """Return the decision about each call, by its number.
 
     Raises:
-        RoundError: there is a decision and no call waits, or a call waits without one; or a list is too short.
+        RoundError: there is a decision and no call waits, or a call waits without one; a list is too short.
         TypeError: it is no decision.
     """
     is_list = isinstance(decision, (list, tuple))
@@ -575,10 +574,9 @@ class _Replay:
         )
         if not work.deferred:
             return None
-        asked = work.deferred[0]
-        if asked.reason != _NOT_REACHED:
-            return asked.reason
-        return CONFIRM if asked.tool.annotations.confirm else None
+        if work.deferred[0].reason == _NOT_REACHED:
+            work = self._round(number, entry).confirmed()
+        return work.deferred[0].reason if work.deferred else None
 
 
 def _hold_back(_: object) -> Defer:
