@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 from binascii import a2b_base64, b2a_base64
@@ -19,6 +18,7 @@ from ..execution import Executor, current_backend
 from ..immutable import Value
 from ..json_values import is_array, is_object, to_json_text
 from ..message_text import as_written, clip, escape, excerpt, received
+from ..processes import kill_group
 from ..rounds import Registry, answer_codec, answer_schema
 from ..schema.document import SchemaDocument
 from ..tools import (
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     Context = Mapping[Any, Any]
 
-__all__ = ["MAX_OUTPUT", "answer", "atools_of", "end_group", "main", "tools_of"]
+__all__ = ["MAX_OUTPUT", "answer", "atools_of", "main", "tools_of"]
 
 
 MAX_OUTPUT = 10_000_000
@@ -181,7 +181,10 @@ class _Run:
         with self._ending:
             if process.returncode is not None:
                 return
-            end_group(process)
+            # It wasn't waited for, so that no other process can have its number.
+            kill_group(process)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_SECONDS_TO_END)
 
     def answer(self) -> dict[str, Any]:
         """Return the answer of a program that has ended.
@@ -223,18 +226,6 @@ class _Run:
             while chunk := os.read(stream.fileno(), _CHUNK):
                 self._errors += chunk
                 del self._errors[:-_MAX_ERRORS]
-
-
-def end_group(process: subprocess.Popen[bytes]) -> None:
-    """End a program that began a session, and all in it that it has started; nobody has waited for it yet."""
-    # It wasn't waited for, so that no other process can have its number.
-    with suppress(OSError):
-        if hasattr(os, "killpg"):
-            os.killpg(process.pid, signal.SIGKILL)
-        else:
-            process.kill()
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(_SECONDS_TO_END)
 
 
 _SCHEMA = {"action": "schema"}

@@ -16,10 +16,10 @@ from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..adapters.process import end_group
 from ..immutable import Value
 from ..json_values import is_object
 from ..message_text import clip, escape
+from ..processes import kill_group
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -381,12 +381,18 @@ class _ProcessProgram:
 
     def close(self) -> None:
         self._is_over.set()
-        if self._process.returncode is None:
-            end_group(self._process)
+        self._kill()
         if self._process.stdin is not None:
             with suppress(OSError):
                 self._process.stdin.close()
         self._folder.cleanup()
+
+    def _kill(self) -> None:
+        if self._process.returncode is not None:
+            return
+        kill_group(self._process)
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_SECONDS_TO_END)
 
     def _send(self, message: Mapping[str, Any]) -> None:
         stream = self._process.stdin
@@ -440,5 +446,5 @@ class _ProcessProgram:
         return message if is_object(message) else None
 
     def _why_gone(self) -> str:
-        end_group(self._process)
+        self._kill()
         return f"the process of the program ended early, with the exit status {self._process.returncode}"
