@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from _thread import RLock
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     Embed: TypeAlias = Callable[[list[str]], Sequence[Sequence[float]]]
 
-__all__ = ["ToolSearch"]
+__all__ = ["FoundTools", "ToolSearch"]
 
 _ABOUT = (
     "Find tools that can do something: there are more than those you see. Say in a few words what has to be "
@@ -55,6 +56,39 @@ class _Short:
     max_length = _LONGEST_QUERY
 
 
+class FoundTools:
+    """What searches find in one conversation, for what has a registry and no history.
+
+    Given in the context of calls, as `context={FoundTools: found}`, a search adds to it what it finds, and
+    not to the registry; `registry.offered(context=…)` lists what is in it.
+
+    Args:
+        on_change: called after a search that found something new, in the thread of that search; None for
+            nothing.
+    """
+
+    __slots__ = ("_lock", "_names", "_on_change")
+
+    def __init__(self, on_change: Callable[[], object] | None = None) -> None:
+        self._lock = RLock()
+        self._names: dict[str, None] = {}
+        self._on_change = on_change
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the tools, in the order in which they were found."""
+        return tuple(self._names)
+
+    def add(self, names: Iterable[str]) -> None:
+        """Add tools; those that are there stay in their place."""
+        with self._lock:
+            before = len(self._names)
+            self._names = {**self._names, **dict.fromkeys(names)}
+            is_new = len(self._names) > before
+        if is_new and self._on_change is not None:
+            self._on_change()
+
+
 class ToolSearch(Registry):
     """A registry of many tools, of which a model sees a few, and a tool `search_tools` that finds the others.
 
@@ -64,9 +98,10 @@ class ToolSearch(Registry):
 
     In rounds, `offer(history)` reads in the history what was found. Nothing else is kept, so one `ToolSearch`
     serves any number of conversations, and a restart changes nothing. What takes a registry without a
-    history, such as a framework or a server, lists what was found in this registry: give each conversation
-    one of its own (`for_conversation`). A search decides what is listed, and not what may be called: a call
-    of a tool that is switched on runs, also if its name is known from before.
+    history, such as a framework, lists what was found in this registry: give each conversation one of its own
+    (`for_conversation`), or `FoundTools` in the context, as our MCP server does for each client. A search
+    decides what is listed, and not what may be called: a call of a tool that is switched on runs, also if its
+    name is known from before.
 
     As a member of a toolset or of another registry, it is its tools alone.
 
@@ -113,8 +148,10 @@ class ToolSearch(Registry):
             prefix: Annotated[str, "Only tools whose names begin with this, such as one of a server."] = "",
             _whole_context: Annotated[WholeContext | None, skip] = None,
         ) -> dict[str, Any]:
-            found = self.search(query, prefix=prefix, context=cast("Context | None", _whole_context))
-            self._find([one.name for one in found])
+            context = cast("Context | None", _whole_context)
+            found = self.search(query, prefix=prefix, context=context)
+            own = _own_of(context)
+            (self._find if own is None else own.add)([one.name for one in found])
             shown = [{"name": one.name, "description": one.summary} for one in found]
             return {"tools": shown, "note": _FOUND if found else _NOTHING}
 
@@ -215,6 +252,26 @@ class ToolSearch(Registry):
         self._listeners.tell(switched=tuple(new))
 
     # --- conversations ---------------------------------------------------------------------------
+
+    def offered(self, *, context: Context | None = None) -> list[Tool[..., Any]]:
+        """List the tools that the model may call now, as it sees them.
+
+        Args:
+            context: for switches that take one. With `FoundTools` in it, what was found is in these, and what
+                was found in the registry is left out.
+        """
+        own = _own_of(context)
+        if own is None:
+            return super().offered(context=context)
+        snapshot = self._entries
+        shown = [name for name, entry in [*self._named.items()] if entry.found is None]
+        there = [name for name in own.names if name not in shown and name in snapshot.tools]
+        describer = snapshot.described_by(context)
+        return [
+            snapshot.shown(name, describer)
+            for name in [*shown, *there]
+            if name in snapshot.tools and snapshot.is_offered(name, context)
+        ]
 
     @property
     def found(self) -> tuple[str, ...]:
@@ -335,6 +392,11 @@ class ToolSearch(Registry):
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         memo[id(self._embed)] = self._embed  # it may hold a whole model
         return super().__deepcopy__(memo)
+
+
+def _own_of(context: Context | None) -> FoundTools | None:
+    found = None if context is None else context.get(FoundTools)
+    return found if isinstance(found, FoundTools) else None
 
 
 def _check_options(embed: Any, most: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
 from inspect import signature
@@ -23,7 +24,7 @@ from ...errors import ToolNotFoundError
 from ...execution import Executor, current_backend
 from ...json_values import without_surrogates
 from ...message_text import kind, received
-from ...rounds import Registry
+from ...rounds import FoundTools, Registry, ToolSearch
 from ...tools import ERROR, ToolResult, class_name_of, write_log
 from ..base import Adapter, Runner
 from .content import (
@@ -38,10 +39,10 @@ from .content import (
     output_of,
     structured_content,
 )
-from .messages import ClientLog, Confirmation, PatientSession, with_messages
+from .messages import ClientLog, Confirmation, PatientSession, PerClient, client_of, with_messages
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Hashable
     from typing import TypeAlias
 
     from mcp.server.models import InitializationOptions
@@ -68,14 +69,15 @@ class Handlers:
 
     They may serve any number of connections and event loops at once, of `asyncio` and of trio.
 
+    What a search finds in a `ToolSearch` is listed for the client alone that searched.
+
     Attributes:
-        listen: for `on_subscriptions_listen`, by which clients from 2026-07-28 on hear of changes.
         log: what sends log records, or None.
     """
 
     __slots__ = (
-        *("__weakref__", "_changes", "_confirmation", "_native", "_outputs", "_page_size", "_runner"),
-        *("_stop", "_structured", "listen", "log"),
+        *("__weakref__", "_changes", "_confirmation", "_found", "_listen", "_native", "_outputs"),
+        *("_page_size", "_runner", "_stop", "_structured", "log"),
     )
 
     def __init__(
@@ -85,8 +87,9 @@ class Handlers:
         self._structured: Structured = structured
         self._confirmation = Confirmation()
         self._page_size = page_size
-        self._changes = ChangeBus()
-        self.listen = ListenHandler(self._changes)
+        changes = self._changes = ChangeBus()
+        self._listen = ListenHandler(changes)
+        self._found = PerClient(lambda client: FoundTools(lambda: changes.tell(client)))
         self.log = log
         self._native = native_classes()
         # It takes a fifth of a short call to find out.
@@ -125,7 +128,7 @@ class Handlers:
         self, ctx: Ctx, params: types.PaginatedRequestParams | None = None
     ) -> types.ListToolsResult:
         """List the tools that are switched on, as the handler of `tools/list`."""
-        offered = self.executor.registry.offered(context=self._runner.context_of(_patient(ctx)))
+        offered = self.executor.registry.offered(context=self._context_of(ctx))
         page, following = _page(offered, None if params is None else params.cursor, self._page_size)
         options = {"structured": self._structured, "protocol_version": ctx.protocol_version}
         tools = [_adapter.made(tool, self._runner, options) for tool in page]
@@ -140,7 +143,7 @@ class Handlers:
             MCPError: as the tool raised it, or the context of the call can't be made.
         """
         runner, host = self._runner, _patient(ctx)
-        context = runner.context_of(host)
+        context = self._context_of(ctx)
         tool = _enabled(runner.executor.registry, params.name, context)
         result = await call(
             runner,
@@ -163,6 +166,12 @@ class Handlers:
             return cut_answer(tool.name, made, inf if most is None else most)
         return made or answer_of(result, self._output_of(tool), ctx.protocol_version)
 
+    def _context_of(self, ctx: Ctx) -> Mapping[Any, Any]:
+        """Return what can be injected into a call."""
+        is_search = isinstance(self.executor.registry, ToolSearch)
+        more = {FoundTools: self._found.of(ctx)} if is_search else None
+        return self._runner.context_of(_patient(ctx), more)
+
     def input_schema(self, name: str) -> dict[str, Any] | None:
         """Return the input schema of a tool, None if there is no such tool: for `get_tool_input_schema`."""
         try:
@@ -176,6 +185,16 @@ class Handlers:
         It runs as long as the connection.
         """
         await self._changes.watch_connection(ctx, params)
+
+    async def listen(
+        self, ctx: Ctx, params: types.SubscriptionsListenRequestParams
+    ) -> types.SubscriptionsListenResult:
+        """Tell a client from 2026-07-28 on of changes, for `on_subscriptions_listen`.
+
+        It runs until the client doesn't listen any more.
+        """
+        _listening.set(client_of(ctx)[0])
+        return await self._listen(ctx, params)
 
     def _native_of(
         self, result: ToolResult, tool: Tool[..., Any], version: str
@@ -413,13 +432,19 @@ def answer_of(
     )
 
 
+_ANYBODY = object()
+_listening: ContextVar[Hashable] = ContextVar("operator_schema_mcp_listening", default=_ANYBODY)
+"""Which client subscribes in this task, as `client_of` tells them apart."""
+
+
 class _Subscriber:
     """Somebody who waits for changes in an event loop."""
 
-    __slots__ = ("_backend", "_home", "_is_due", "_listener")
+    __slots__ = ("_backend", "_home", "_is_due", "_listener", "client")
 
-    def __init__(self, listener: Callable[[ServerEvent], None]) -> None:
+    def __init__(self, listener: Callable[[ServerEvent], None], client: Hashable) -> None:
         self._listener = listener
+        self.client = client
         self._backend = current_backend()
         self._home = self._backend.home()
         self._is_due = False
@@ -451,8 +476,13 @@ class ChangeBus:
 
     def changed(self, _: object = None) -> None:
         """Tell everybody, from any thread."""
+        self.tell(_ANYBODY)
+
+    def tell(self, client: Hashable) -> None:
+        """Tell one client of a change that nobody else sees, from any thread."""
         for subscriber in [*self._subscribers.values()]:
-            subscriber.tell()
+            if _ANYBODY in (client, subscriber.client) or subscriber.client == client:
+                subscriber.tell()
 
     async def publish(self, event: ServerEvent) -> None:
         """Tell everybody, as a `SubscriptionBus` does; there is only one kind of event."""
@@ -465,7 +495,7 @@ class ChangeBus:
             A function that ends this. It may be called more than once.
         """
         token = object()
-        self._subscribers[token] = _Subscriber(listener)
+        self._subscribers[token] = _Subscriber(listener, _listening.get())
 
         def unsubscribe() -> None:
             self._subscribers.pop(token, None)
@@ -483,6 +513,7 @@ class ChangeBus:
         if client is None or is_modern(ctx.protocol_version) or id(client) in self._connections:
             return
         due = anyio.Event()
+        _listening.set(client_of(ctx)[0])
         unsubscribe = self.subscribe(lambda _: due.set())
         self._connections.add(id(client))  # the session keeps it alive meanwhile
         try:
