@@ -22,10 +22,9 @@ from typing import TYPE_CHECKING, Any
 
 from operator_schema import tool
 from operator_schema.bulk import decode_lines
-from operator_schema.compare.clusters import make_engine
-from operator_schema.compare.engines import Lost
+from operator_schema.compare.engines import Lost, make_engine
 from operator_schema.compare.logs import parts_of
-from operator_schema.compare.replay_parts import ReplayWork
+from operator_schema.compare.replay import ReplayWork
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -124,6 +123,9 @@ def with_arrow(path: Path) -> int:
     return count
 
 
+ROUNDS = 3
+"""Runs with one worker and with two, by turns: a neighbour that is busy for a moment doesn't decide."""
+
 ONE_CORE: dict[str, Callable[[Path], int]] = {
     "replay": lambda path: replayed(path, 1),
     "decode_lines": with_columns,
@@ -151,12 +153,14 @@ def main() -> int:
             times[name] = time.process_time() - begin
             ratio = times[name] / times["replay"]
             print(f"{name:24} {times[name]:8.1f} s of one core, {ratio:6.3f} × replay")
-        walls: dict[int, float] = {}
-        for workers in (1, 2):
-            begin = time.perf_counter()
-            replayed(path, workers)
-            walls[workers] = time.perf_counter() - begin
-        print(f"two workers are {walls[1] / walls[2]:.2f} times as fast as one (on a machine that is idle)")
+        walls: dict[int, list[float]] = {1: [], 2: []}
+        for _ in range(ROUNDS):
+            for workers, measured in walls.items():
+                begin = time.perf_counter()
+                replayed(path, workers)
+                measured.append(time.perf_counter() - begin)
+        ratio = min(walls[1]) / min(walls[2])
+        print(f"two workers are {ratio:.2f} times as fast as one, by the quickest of {ROUNDS} runs each")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(f"peak memory of all of these: {peak / 1024:.0f} MB")
     return 1 if times["replay"] * 1_000_000 / calls > 60 else 0  # noqa: PLR2004  # seconds

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
 
 from .immutable import Generic, T, Value
-from .message_text import clip, escape, quote, show_path
+from .message_text import clip, escape, quote, show_path, show_place
 
 if TYPE_CHECKING:
     from typing import Self
@@ -211,7 +211,7 @@ class Finding(Value):
 
     def _shown_path(self) -> str:
         if self.keyword is not None:
-            return clip(show_path(self.path).replace('["*"]', "[*]"), _PATH_LENGTH)
+            return clip(show_place(self.path), _PATH_LENGTH)
         if self.remedy is None:
             return show_path(self.path)
         return "".join(["[*]" if step == "*" else f".{step}" for step in self.path]).removeprefix(".")

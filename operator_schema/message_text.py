@@ -286,3 +286,8 @@ def show_path(path: Sequence[str | int]) -> str:
         else:
             shown.append(f"[{quote(step)}]")
     return "".join(shown).removeprefix(".")
+
+
+def show_place(path: Sequence[str | int]) -> str:
+    """Write a path in which `*` stands for every index and every key of a map, such as `items[*].name`."""
+    return show_path(path).replace('["*"]', "[*]")

@@ -25,7 +25,16 @@ from typing import Any
 CAN_FORK = hasattr(os, "fork") and sys.platform != "emscripten"
 STREAMS = (0, 1, 2)
 PASSED_ON = ("SIGINT", "SIGTERM", "SIGHUP")
-IMPORTED = ("operator_schema.cli.app", "operator_schema.cli.serve", "operator_schema.cli.tool_commands")
+IMPORTED = (
+    "operator_schema.cli.app",
+    "operator_schema.cli.check_command",
+    "operator_schema.cli.compare_commands",
+    "operator_schema.cli.inspect_command",
+    "operator_schema.cli.probe_command",
+    "operator_schema.cli.serve",
+    "operator_schema.cli.tool_commands",
+    "operator_schema.cli.type_commands",
+)
 NEEDED_BY_SERVERS = ("uvicorn", "starlette.applications", "mcp.server", "operator_schema.adapters.mcp.http")
 _servers: dict[tuple[str, ...], str] = {}
 

@@ -11,7 +11,7 @@ from typing import Literal
 from operator_schema import Toolset, tool
 from operator_schema.compare.recorded_calls import calls_in
 from operator_schema.compare.replay import Replay
-from operator_schema.compare.replay_page import replay_page
+from operator_schema.compare.reports import replay_page
 
 PICTURE = Path(__file__).with_suffix(".svg")
 WIDTH, HEIGHT = 1000, 1110

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..codec.codec import Codec
@@ -15,7 +17,16 @@ if TYPE_CHECKING:
     from ..schema.style import StyleOptions
     from ..tools import Tool, ToolDefinition, ToolResult
 
-__all__ = ["blocks_of", "data_of", "flat_definition", "hints_of", "is_text", "output_class", "texts_of"]
+__all__ = [
+    "NameGiver",
+    "blocks_of",
+    "data_of",
+    "flat_definition",
+    "hints_of",
+    "is_text",
+    "output_class",
+    "texts_of",
+]
 
 T = TypeVar("T")
 
@@ -137,3 +148,32 @@ def output_class(cls: type[T], failed: Callable[[str], Exception]) -> type[T]:
     Output.__name__ = Output.__qualname__ = name
     Output.__doc__ = cls.__doc__
     return cast("type[T]", Output)
+
+
+_LONGEST = 64
+_DIGEST = 8
+_OTHER = re.compile(r"[^a-zA-Z0-9_-]")
+
+
+class NameGiver:
+    """Gives each tool a name of its own: as it is, if that is allowed.
+
+    Args:
+        prefix: of all names.
+    """
+
+    __slots__ = ("_given", "_prefix")
+
+    def __init__(self, prefix: str) -> None:
+        self._prefix = prefix
+        self._given: set[str] = set()
+
+    def give(self, name: str) -> str:
+        """Return the name for a tool; a digest follows where the name itself can't be had."""
+        whole = self._prefix + name
+        wanted = _OTHER.sub("_", whole)
+        if not wanted or len(wanted) > _LONGEST or wanted in self._given:
+            digest = sha256(whole.encode("utf-8", "replace")).hexdigest()[:_DIGEST]
+            wanted = f"{wanted[: _LONGEST - _DIGEST - 1]}_{digest}"
+        self._given.add(wanted)
+        return wanted

@@ -9,7 +9,7 @@ from ..errors import SchemaError
 from ..findings import Finding
 from ..schema.document_codec import DocumentCodec
 from ..tools import Tool, document_tool
-from .foreign_names import NameGiver
+from .conversions import NameGiver
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

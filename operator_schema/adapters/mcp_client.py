@@ -31,7 +31,7 @@ from ..tools import (
     skip,
     tool_of_document,
 )
-from .foreign_names import NameGiver
+from .conversions import NameGiver
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence

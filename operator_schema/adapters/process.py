@@ -37,7 +37,7 @@ from ..tools import (
     skip,
     tool_of_document,
 )
-from .foreign_names import NameGiver
+from .conversions import NameGiver
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

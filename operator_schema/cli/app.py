@@ -4,25 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from .. import __version__
 from ..errors import SchemaError
 from ..message_text import escape, nearest
-from . import (
-    check_command,
-    compare_commands,
-    inspect_command,
-    probe_command,
-    replay_command,
-    schema_command,
-    serve,
-    stubs_command,
-    tool_commands,
-    type_commands,
-)
 from .arguments import NearChoice
 from .modules import WrongUse, imports_from_here
 from .output import Output
@@ -30,11 +19,28 @@ from .output import Output
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["app", "run"]
+__all__ = ["app", "commands", "run"]
 
 PROGRAM = "operator-schema"
 COMPLETE = "_OPERATOR_SCHEMA_COMPLETE"
 """The variable by which a shell asks for completions."""
+
+_MODULES: Final = {
+    "schema": "type_commands",
+    "decode": "type_commands",
+    "check": "check_command",
+    "tools": "tool_commands",
+    "call": "tool_commands",
+    "describe": "tool_commands",
+    "stubs": "tool_commands",
+    "serve": "serve",
+    "inspect": "inspect_command",
+    "snapshot": "compare_commands",
+    "diff": "compare_commands",
+    "replay": "compare_commands",
+    "probe": "probe_command",
+}
+"""Command to the module that has it, which is loaded when the command, or the help of all, is asked for."""
 
 _INTERRUPTED = 130
 _PIPE_CLOSED = 141
@@ -62,14 +68,25 @@ exit status:
 
 
 class _Commands(click.Group):
-    """A group that names the nearest command on a miss."""
+    """A group that loads a command when it is asked for, and names the nearest one on a miss."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted([*_MODULES, *super().list_commands(ctx)])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _MODULES:
+            return super().get_command(ctx, cmd_name)
+        module = import_module(f".{_MODULES[cmd_name]}", __package__)
+        commands = [found for found in vars(module).values() if isinstance(found, click.Command)]
+        return next(found for found in commands if found.name == cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
-            near = nearest(args[0], self.list_commands(ctx))
-            hint = f"; did you mean {near}?" if near else f"; the commands are {', '.join(self.commands)}"
+        names = [*_MODULES, *self.commands]
+        if args[0] not in names and not args[0].startswith("-"):
+            near = nearest(args[0], names)
+            hint = f"; did you mean {near}?" if near else f"; the commands are {', '.join(names)}"
             ctx.fail(f"no command {escape(args[0])!r}{hint}")
         return super().resolve_command(ctx, args)
 
@@ -118,24 +135,15 @@ def completion(outputs: tuple[Output, Output], /, shell: Any) -> int:
     return 0
 
 
-_MODULES = (
-    schema_command,
-    type_commands,
-    check_command,
-    tool_commands,
-    serve,
-    inspect_command,
-    compare_commands,
-    replay_command,
-    probe_command,
-    stubs_command,
-)
-for _module in _MODULES:
-    for _command in vars(_module).values():
-        if isinstance(_command, click.Command):
-            app.add_command(_command)
 app.add_command(completion)
 app.add_command(show_help)
+
+
+def commands() -> dict[str, click.Command]:
+    """Return all commands by their names, each loaded."""
+    ctx = click.Context(app, info_name=PROGRAM)
+    found = {name: app.get_command(ctx, name) for name in app.list_commands(ctx)}
+    return {name: command for name, command in found.items() if command is not None}
 
 
 def run(argv: Sequence[str] | None) -> int:

@@ -1,10 +1,14 @@
-"""Arguments and options that several commands take."""
+"""Arguments and options that several commands take, and the files that they name."""
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import sys
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, get_args
 
 import click
 
@@ -16,10 +20,11 @@ from .lookup import ObjectName, find_factory
 from .modules import WrongUse, is_path, module_of_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from click.shell_completion import CompletionItem
 
+    from ..compare.accepted import Accepted
     from .factories import Factory
 
     _NameParam = click.ParamType[ObjectName]
@@ -30,8 +35,11 @@ else:
     _NameParam = _SecondsParam = click.ParamType
     _TextChoice = click.Choice
 
+T = TypeVar("T", bound=str)
+
 __all__ = [
-    "NAME",
+    "CLIENTS",
+    "Client",
     "NearChoice",
     "REGISTRY",
     "SECONDS",
@@ -39,15 +47,22 @@ __all__ = [
     "TOOL",
     "TYPE",
     "TargetCommand",
+    "accepted_in",
     "complete_files",
     "complete_target",
     "context_option",
     "factory_of",
     "given_to_factory",
     "fail_on_option",
+    "format_option",
+    "levels_from",
     "json_option",
+    "read_text",
+    "replace_file",
+    "server_name",
     "traceback_option",
     "unknown_fields_option",
+    "written_options",
 ]
 
 
@@ -193,18 +208,55 @@ def json_option(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
     return click.option("--json", "as_json", is_flag=True, help=what)
 
 
-def fail_on_option(levels: Sequence[str]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def format_option(*shapes: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return what adds the options --format and --json to a command.
+
+    Args:
+        shapes: what can be printed besides text and JSON.
+    """
+    known = ", ".join([_SHAPES[shape] for shape in shapes])
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        with_json = json_option("The same as --format json.")(command)
+        return click.option(
+            "--format",
+            "shape",
+            type=NearChoice(["text", "json", *shapes]),
+            default="text",
+            help=f"What is printed: text, JSON, {known} (default: text).",
+        )(with_json)
+
+    return add
+
+
+_SHAPES = {"github": "annotations of GitHub Actions", "html": "a page"}
+
+
+def fail_on_option(
+    levels: Sequence[str], default: str = "error"
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return what adds the option --fail-on to a command.
 
     Args:
-        levels: the levels of findings, beside `never`.
+        levels: from the one that matters most; `never` is added.
+        default: the level that counts if none is given.
     """
     return click.option(
         "--fail-on",
         type=NearChoice([*levels, "never"]),
-        default="error",
-        help="The least level that makes the exit status 1 (default: error).",
+        default=default,
+        help=f"The least level that makes the exit status 1 (default: {default}).",
     )
+
+
+def levels_from(levels: Sequence[T], least: str) -> Sequence[T]:
+    """Return a level and those that matter more; none for `never`.
+
+    Args:
+        levels: from the one that matters most.
+        least: one of them, or `never`.
+    """
+    return () if least == "never" else levels[: [str(level) for level in levels].index(least) + 1]
 
 
 def unknown_fields_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -216,6 +268,11 @@ def unknown_fields_option(command: Callable[..., Any]) -> Callable[..., Any]:
         help="What to do with a key that names no field (default: ignore).",
     )(command)
 
+
+Client = Literal["claude-desktop", "claude-code", "claude-mcp-add", "vscode", "cursor", "codex"]
+"""A program that uses MCP servers, and finds them by a configuration."""
+
+CLIENTS: tuple[Client, ...] = get_args(Client)
 
 _FACTORY = f"{__name__}.factory"
 _HELP = {"--help", "-h"}
@@ -291,3 +348,91 @@ def given_to_factory(ctx: click.Context) -> dict[str, Any]:
     """Return the arguments of the function that makes the tools: parameter to JSON value."""
     factory = factory_of(ctx)
     return {} if factory is None else factory.given(ctx)
+
+
+def written_options(ctx: click.Context) -> list[click.Option]:
+    """List the options that stand on the command line."""
+    written = click.core.ParameterSource.COMMANDLINE
+    options = [one for one in ctx.command.params if isinstance(one, click.Option)]
+    return [one for one in options if ctx.get_parameter_source(one.name or "") is written]
+
+
+def server_name(target: ObjectName | None, options: Mapping[str, Any]) -> str:
+    """Return the name of a server: that of its module, or of the file of a gateway, unless it has one."""
+    given: str | None = options["name"]
+    if given:
+        return given
+    return Path(options["gateway"]).stem if target is None else target.module.rpartition(".")[2]
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+_MAX_FILE: Final = 50_000_000
+
+
+def read_text(file: str) -> str:
+    """Return the text of a file, or of standard input if its name is `-`.
+
+    Raises:
+        WrongUse: it can't be read, or is too large.
+    """
+    if file == "-":
+        return sys.stdin.read(_MAX_FILE)
+    try:
+        with Path(file).open(encoding="utf-8") as stream:
+            text = stream.read(_MAX_FILE + 1)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it isn't UTF-8"
+        message = f"{escape(file)} can't be read: {reason}"
+        raise WrongUse(message) from None
+    if len(text) > _MAX_FILE:
+        message = f"{escape(file)} is too large: more than {_MAX_FILE:,} characters"
+        raise WrongUse(message)
+    return text
+
+
+def replace_file(file: str, text: str) -> None:
+    """Replace a file as a whole: a reader sees the old one or the new one.
+
+    A link stays one, and what isn't a file, such as a pipe, is written to as it is.
+
+    Args:
+        file: its name.
+        text: what it holds afterwards, in UTF-8, with the ends of lines as they are.
+
+    Raises:
+        WrongUse: it is a folder, or can't be written.
+    """
+    path = Path(file).resolve()
+    if path.is_dir():
+        message = f"{escape(file) or 'the empty name'} is a folder: give a file, such as tools.json"
+        raise WrongUse(message)
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        if path.exists() and not path.is_file():
+            path.write_text(text, encoding="utf-8", newline="")
+            return
+        beside.write_text(text, encoding="utf-8", newline="")
+        if path.exists():
+            shutil.copymode(path, beside)
+        beside.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+        message = f"{escape(file)} can't be written: {error.strerror}"
+        raise WrongUse(message) from None
+
+
+def accepted_in(file: str) -> list[Accepted]:
+    """Return the entries of an allow file.
+
+    Raises:
+        WrongUse: it can't be read.
+    """
+    from ..compare.accepted import AcceptError, read_accepted
+
+    try:
+        return read_accepted(read_text(file))
+    except AcceptError as error:
+        lines = [escape(line) for line in str(error).split("\n")]
+        raise WrongUse("\n".join([f"{escape(file)}: {lines[0]}", *lines[1:]])) from None

@@ -19,10 +19,18 @@ from ..lint import lint, lint_type, place_of_tool
 from ..message_text import escape
 from ..token_counts import count_tokens, is_estimate
 from ..tools.tool_sources import tools_in
-from .arguments import TARGET, NearChoice, complete_target, fail_on_option, json_option, traceback_option
+from .arguments import (
+    TARGET,
+    NearChoice,
+    complete_target,
+    fail_on_option,
+    format_option,
+    levels_from,
+    traceback_option,
+)
 from .lookup import dataclasses_of, find_tools, offered_by, why_no_tools
 from .modules import WrongUse, load_module, modules_of
-from .output import annotation, count, subject_of, text_of, to_json
+from .output import GITHUB_KINDS, SEVERITY_STYLES, annotation, count, subject_of, text_of, to_json
 from .sources import MCP, SOURCES, described_tools_of, is_server
 
 if TYPE_CHECKING:
@@ -39,9 +47,6 @@ __all__ = ["check"]
 _PROVIDERS = provider_table.provider_names()
 _LEVELS: Final[tuple[Severity, ...]] = get_args(Severity)
 """From the one that matters most."""
-
-_STYLES: Final = {"error": "bold red", "warning": "yellow", "note": "dim"}
-_GITHUB: Final = {"error": "error", "warning": "warning", "note": "notice"}
 
 
 @click.command(
@@ -93,14 +98,7 @@ exit status:
     help="The least level that is shown (default: warning).",
 )
 @fail_on_option(_LEVELS)
-@click.option(
-    "--format",
-    "shape",
-    type=NearChoice(["text", "json", "github"]),
-    default="text",
-    help="What is printed: lines, JSON, or annotations of GitHub Actions (default: text).",
-)
-@json_option("The same as --format json.")
+@format_option("github")
 @click.option("--tokens", is_flag=True, help="Say how many tokens each tool takes, for each --provider.")
 @click.option("--verbose", "-v", is_flag=True, help="List everything that was checked, with its size.")
 @traceback_option
@@ -133,8 +131,8 @@ def check(
     checked = _checked([_of_target(one, show_traceback=show_traceback) for one in wanted])
     chosen = [getattr(provider_table, name) for name in (_PROVIDERS if "all" in names else _once(names))]
     found = _findings(checked, chosen, strict=strict)
-    counted = _from(fail_on)
-    visible = {*_from(level), *counted}
+    counted = levels_from(_LEVELS, fail_on)
+    visible = {*levels_from(_LEVELS, level), *counted}
     shown = [finding for finding in found if finding.severity in visible]
     out = outputs[0]
     costs = _costs(checked, chosen, strict=strict) if tokens and checked.tools else []
@@ -152,12 +150,6 @@ def check(
         if costs:
             _write_costs(out, costs)
     return 1 if any(finding.severity in counted for finding in found) else 0
-
-
-def _from(level: str) -> list[Severity]:
-    """List a level and those that matter more; none for `never`."""
-    matters = [one == level for one in _LEVELS]
-    return [one for number, one in enumerate(_LEVELS) if any(matters[number:])]
 
 
 # --- what is checked -----------------------------------------------------------------------------
@@ -335,7 +327,7 @@ def _write(
         place = _shown_place(finding.where)
         out.styled(
             (f"{place}: " if place else "", "dim"),
-            (f"{finding.severity}: ", _STYLES[finding.severity]),
+            (f"{finding.severity}: ", SEVERITY_STYLES[finding.severity]),
             (escape(subject_of(finding)), "bold"),
             (f": {escape(text_of(finding))}", ""),
             (f" [{', '.join(filter(None, [finding.code, escape(finding.provider or '')]))}]", "dim"),
@@ -458,4 +450,4 @@ def _annotation(finding: Finding) -> str:
     file, line = _parted(finding.where)
     if file:
         about = {"file": os.path.relpath(file), "line": line, **about}
-    return annotation(_GITHUB[finding.severity], about, text_of(finding))
+    return annotation(GITHUB_KINDS[finding.severity], about, text_of(finding))

@@ -10,20 +10,24 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Any, Final
 
 from ..json_values import is_array, is_object
 from ..message_text import clip, escape
+from .arguments import factory_of, replace_file, server_name, written_options
+from .lookup import ObjectName, in_full
 from .modules import WrongUse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["CLIENTS", "Client", "config_of", "file_of", "merged", "place_of", "read_file", "text_of"]
+    import click
 
+    from .arguments import Client
+    from .output import Output
 
-Client = Literal["claude-desktop", "claude-code", "claude-mcp-add", "vscode", "cursor", "codex"]
-CLIENTS: tuple[Client, ...] = get_args(Client)
+__all__ = ["print_config"]
+
 
 _FILES: Final[dict[Client, str]] = {
     "claude-code": ".mcp.json",
@@ -60,6 +64,82 @@ _PACKAGE: Final = __name__.partition(".cli.")[0]
 _IS_WINDOWS: Final = os.name == "nt"
 _MAX_FILE: Final = 10_000_000
 _MESSAGE: Final = 200
+
+
+def print_config(outputs: tuple[Output, Output], ctx: click.Context) -> int:
+    """Print the configuration by which a client finds the server of a command line, or write it into a file.
+
+    Args:
+        outputs: standard output and standard error.
+        ctx: of the command `serve`.
+
+    Raises:
+        WrongUse: this client can't find the server in that way, or the file can't be changed.
+    """
+    given, target = ctx.params, ctx.params["target"]
+    client: Client = given["client"]
+    name = server_name(target, given)
+    url = secret = None
+    if given["http"]:
+        host = next(iter(given["allow_host"]), given["host"])
+        url = f"http://{host}{'' if given['allow_host'] else ':' + str(given['port'])}/mcp"
+        secret = given["token_env"] or ("MCP_TOKEN" if given["token_file"] else None)
+    config = config_of(client, name, _words(ctx, target), url=url, secret=secret)
+    if config is None:
+        message = f"{client} takes no URL from a file: leave out --http, or add {url} under its connectors"
+        raise WrongUse(message)
+    if given["write"]:
+        return _write_config(outputs, client, config, force=given["force"])
+    if client in {"claude-mcp-add", "codex"}:
+        outputs[0].text(text_of(client, config))
+    else:
+        outputs[0].json(config, 2)
+    outputs[0].flush()
+    outputs[1].line(f"for {place_of(client)}", "dim")
+    return 0
+
+
+def _write_config(
+    outputs: tuple[Output, Output], client: Client, config: Mapping[str, Any], *, force: bool
+) -> int:
+    """Add the server to the file of the project in the current folder, and show what changes."""
+    file = file_of(client)
+    before = read_file(file)
+    after = merged(client, file, before, config, force=force)
+    if after == before:
+        outputs[1].line(f"{file} has it already", "dim")
+        return 0
+    try:
+        Path(file).parent.mkdir(exist_ok=True)
+    except OSError as error:
+        message = f"can't make the folder of {file}: {error.strerror}"
+        raise WrongUse(message) from None
+    replace_file(file, after)
+    outputs[0].changes(before, after)
+    outputs[0].flush()
+    outputs[1].line(f"{file} is written", "dim")
+    return 0
+
+
+def _words(ctx: click.Context, target: ObjectName | None) -> list[str]:
+    """Return the command line that serves the same, without what serves nothing."""
+    words = ["serve"]
+    for option in written_options(ctx):
+        if option.name in {"client", "write", "force", "show_traceback"}:
+            continue
+        value = ctx.params[option.name or ""]
+        for one in value if option.multiple else [value]:
+            text = in_full(one) if isinstance(one, ObjectName) else str(one)
+            if not option.is_flag:
+                words += [option.opts[0], text]
+            else:
+                words += option.opts[:1] if one else option.secondary_opts[:1]
+    words += [] if target is None else [in_full(target)]
+    factory = factory_of(ctx)
+    return words if factory is None else [*words, *factory.written(factory.given(ctx))]
+
+
+# --- the configuration ---------------------------------------------------------------------------
 
 
 def place_of(client: Client) -> str:

@@ -1,4 +1,4 @@
-"""The commands `snapshot` and `diff`: tools as a file, and what changed between two versions of them."""
+"""The commands `snapshot`, `diff` and `replay`: tools as a file, what changed, and which calls still fit."""
 
 from __future__ import annotations
 
@@ -10,22 +10,43 @@ import tempfile
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from uuid import uuid4
 
 import click
 
-from ..compare.accepted import Accepted, Sorted, sort_changes
+from ..compare.accepted import Sorted, sort_changes
 from ..compare.changes import LEVELS, Change, compare
+from ..compare.engines import ENGINES, MOST_WORKERS, EngineError, Lost, make_engine
+from ..compare.logs import LogError, logs_in, parts_of
+from ..compare.replay import ReplayWork, TableError, call_table
 from ..compare.reports import MEANINGS, as_html, lines_of, summary_of
 from ..compare.snapshot import Snapshot
-from ..message_text import clip, escape, nearest
-from .arguments import REGISTRY, NearChoice, complete_target, json_option, traceback_option
-from .files import accepted_in, replace_file
+from ..message_text import clip, escape
+from .arguments import (
+    REGISTRY,
+    NearChoice,
+    accepted_in,
+    complete_files,
+    complete_target,
+    fail_on_option,
+    format_option,
+    json_option,
+    levels_from,
+    replace_file,
+    traceback_option,
+)
 from .modules import WrongUse, load_module
-from .output import Output, annotation, count
-from .sources import SOURCES, empty_list, is_server, snapshot_at, snapshot_in
+from .output import Output, annotation, count, write_accepted
+from .sources import SOURCES, empty_list, is_server, snapshot_at, snapshot_in, tool_source
 
-__all__ = ["diff", "snapshot"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ..compare.engines import Engine
+    from ..compare.replay import CallRow, PartReport, Replay, ToolCounts
+
+__all__ = ["diff", "replay", "snapshot"]
 
 _PACKAGE: Final = __name__.partition(".")[0]
 _STYLES: Final = {"breaking": "red", "undecided": "yellow", "meaning": "yellow", "text": "", "wider": "dim"}
@@ -89,20 +110,8 @@ exit status:
 )
 @click.argument("targets", metavar="[OLD] NEW", nargs=-1, required=True, shell_complete=complete_target)
 @click.option("--git", "revision", metavar="REVISION", help="OLD is the same target at a revision of git.")
-@click.option(
-    "--format",
-    "shape",
-    type=NearChoice(["text", "json", "github", "html"]),
-    default="text",
-    help="What is printed (default: text).",
-)
-@json_option("The same as --format json.")
-@click.option(
-    "--fail-on",
-    type=NearChoice([*LEVELS, "never"]),
-    default="undecided",
-    help="The least level that makes the exit status 1 (default: undecided).",
-)
+@format_option("github", "html")
+@fail_on_option([*LEVELS], "undecided")
 @click.option("--check", is_flag=True, help="Fail if anything is different: a snapshot in git is up to date.")
 @click.option(
     "--allow", metavar="FILE", help="Accept the changes that a TOML file lists, with reason and day."
@@ -147,7 +156,7 @@ def diff(
         remedy = f"operator-schema snapshot {targets[-1]} -o {targets[0]}"
         outputs[1].line(f"{targets[0]} isn't up to date" + (f": {remedy}" if revision is None else ""))
         return 1
-    counted = LEVELS[: LEVELS.index(fail_on) + 1] if fail_on != "never" else ()
+    counted = levels_from(LEVELS, fail_on)
     return 1 if any(change.level in counted for change in found.left) else 0
 
 
@@ -174,17 +183,7 @@ def _report(outputs: tuple[Output, Output], shape: str, found: Sorted[Change], t
                 out.line(f"  {line}", _STYLES[level])
         accepted = f", {len(found.accepted)} accepted" if found.accepted else ""
         out.line(summary_of(found.left) + accepted)
-    for entry in found.expired:
-        err.line(f"accepted until {entry.until}, which is over: {_entry(entry)}", "yellow")
-    for entry in found.unused:
-        changed = [*found.left, *[change for change, _ in found.accepted]]
-        near = nearest(entry.tool, {change.tool for change in changed} - {entry.tool})
-        hint = f"; did you mean the tool {escape(near)}?" if near else ""
-        err.line(f"accepted, and nothing like it changed: {_entry(entry)}{hint}", "dim")
-
-
-def _entry(entry: Accepted) -> str:
-    return escape(" ".join(filter(None, [entry.tool, entry.path, entry.code])))
+    write_accepted(err, found, "changed")
 
 
 def _annotation(change: Change) -> str:
@@ -283,3 +282,202 @@ def _git(*words: str, cwd: str | None = None) -> bytes:
         message = f"git: {escape(clip(reason, 300))}"
         raise WrongUse(message)
     return done.stdout
+
+
+_TITLES: Final = ("tool", "calls", "fit", "repaired", "fail")
+_NUMBERS: Final = frozenset(_TITLES[1:])
+_SHOWN: Final = 10
+_TEXT: Final = 300
+
+
+@click.command(
+    epilog=f"""\b
+examples:
+  operator-schema replay calls.jsonl --against tools
+  operator-schema replay calls.jsonl.gz more.jsonl --against app:registry --json
+  operator-schema replay calls.jsonl --old tools.json --against tools
+  operator-schema replay calls.jsonl --against tools --html report.html
+  operator-schema replay 'logs/*.jsonl.zst' --against tools --output calls.parquet
+
+{SOURCES}
+\b
+exit status:
+  0  every call fits, or --fail-on says otherwise
+  1  a call doesn't
+  2  wrong use: a target or a file that can't be read
+"""
+)
+@click.argument("logs", metavar="LOG...", nargs=-1, required=True, shell_complete=complete_files)
+@click.option(
+    "--against",
+    metavar="TARGET",
+    required=True,
+    shell_complete=complete_target,
+    help="The tools that decode the calls.",
+)
+@click.option(
+    "--old",
+    metavar="TARGET",
+    shell_complete=complete_target,
+    help="Count only calls that fitted these tools.",
+)
+@json_option("Print the report as JSON.")
+@click.option(
+    "--html", metavar="FILE", shell_complete=complete_files, help="Write the report as a page, with plots."
+)
+@click.option(
+    "--fail-on",
+    type=NearChoice(["fail", "repaired", "never"]),
+    default="fail",
+    help="What makes the exit status 1: calls that fail, also calls that need repair, or nothing "
+    "(default: fail).",
+)
+@click.option("--output", metavar="FILE", help="Write a Parquet file with one row for each call.")
+@click.option(
+    "--engine", type=NearChoice(ENGINES), default="plain", help="What runs the work (default: plain)."
+)
+@click.option(
+    "--workers", type=click.IntRange(1, MOST_WORKERS), metavar="N", help="Processes (default: one a core)."
+)
+@click.option("--scheduler", metavar="ADDRESS", help="A running cluster of dask or ray.")
+@traceback_option
+@click.pass_obj
+def replay(
+    outputs: tuple[Output, Output],
+    logs: tuple[str, ...],
+    against: str,
+    old: str | None,
+    fail_on: str,
+    html: str | None,
+    output: str | None,
+    engine: str,
+    workers: int | None,
+    scheduler: str | None,
+    *,
+    as_json: bool,
+    show_traceback: bool,
+) -> int:
+    """Say which recorded calls the tools of today still take.
+
+    A log has one JSON value in each line, or is one value, compressed with gzip or zstd or not. Parquet files
+    and stores of rounds are read too, and so are all files of a pattern. The calls are found in
+    whatever form they have: ours, the messages and answers of every provider, requests of the Model Context
+    Protocol, and spans of OpenTelemetry.
+    """
+    work = ReplayWork(
+        tool_source(against, show_traceback=show_traceback),
+        None if old is None else tool_source(old, show_traceback=show_traceback),
+        with_rows=output is not None,
+        run=uuid4().hex,
+    )
+    options = _Options(engine, workers, scheduler, output)
+    found, before, _ = _replayed(logs, work, options, outputs[1])
+    if not found.calls and not (before and before.calls) and not found.unreadable_count:
+        raise _no_calls(logs, found.bare_spans)
+    if html is not None:
+        from ..compare.reports import replay_page
+
+        title = " → ".join([" ".join(logs), *([] if old is None else [old]), against])
+        replace_file(html, replay_page(found.as_dict(), f"Replay: {clip(title, _TEXT)}"))
+    if as_json:
+        outputs[0].json(found.as_dict(), 2)
+    else:
+        _write_replay(outputs[0], found)
+    repaired = sum(counts.repaired for counts in found.tools.values())
+    bad = found.fails + (repaired if fail_on == "repaired" else 0) + found.unreadable_count
+    return 1 if bad and fail_on != "never" else 0
+
+
+def _no_calls(logs: tuple[str, ...], bare_spans: int) -> WrongUse:
+    names = " and ".join(map(escape, logs))
+    if not bare_spans:
+        return WrongUse(f"there are no calls in {names}")
+    spans = count(bare_spans, "span")
+    how = "record them with spans(record_arguments=True)"
+    return WrongUse(f"there are no calls in {names}, only {spans} of calls without arguments: {how}")
+
+
+class _Options(NamedTuple):
+    """How logs are read, and what is written of them beside the report."""
+
+    engine: str
+    workers: int | None
+    scheduler: str | None
+    output: str | None
+
+
+def _replayed(logs: tuple[str, ...], work: ReplayWork, options: _Options, err: Output) -> PartReport:
+    """Replay all logs, and write the table of calls if one is asked for."""
+    try:
+        files = logs_in(logs)
+        engine = make_engine(options.engine, options.workers, options.scheduler)
+        if options.output is None:
+            return _merged(files, work, engine, err, lambda _rows: None)
+        with call_table(options.output) as add_rows:
+            return _merged(files, work, engine, err, add_rows)
+    except (EngineError, LogError, TableError) as error:
+        raise WrongUse(escape(str(error))) from None
+
+
+def _merged(
+    files: list[str],
+    work: ReplayWork,
+    engine: Engine,
+    err: Output,
+    add_rows: Callable[[Sequence[CallRow]], None],
+) -> PartReport:
+    """Merge the reports of all parts in their order."""
+    whole = work.empty()
+    parts = (part for file in files for part in parts_of(file))
+    with err.progress(_size_of(files), "replaying") as advance:
+        for part, result in engine.map(work, parts):
+            report = work.lost(part, result) if isinstance(result, Lost) else result
+            whole.merge(report)
+            add_rows(report.rows)
+            advance(part.size)
+    return whole
+
+
+def _size_of(files: list[str]) -> int | None:
+    try:
+        return None if "-" in files else sum(Path(file).stat().st_size for file in files)
+    except OSError:
+        return None  # the file says why when it is read
+
+
+def _write_replay(out: Output, found: Replay) -> None:
+    rows = [_replay_row(name, counts) for name, counts in sorted(found.tools.items()) if counts.calls]
+    if rows:
+        out.table(_TITLES, rows, _NUMBERS)
+    for name, counts in sorted(found.tools.items()):
+        _write_faults(out, name, counts)
+    for name, number in found.unknown.ranked()[:_SHOWN]:
+        out.line(f"unknown tool {escape(name)}: {count(number, 'call')}", "red")
+    for place in found.unreadable[:_SHOWN]:
+        out.line(f"unreadable: {escape(clip(place, _TEXT))}", "red")
+    if found.unreadable_count > _SHOWN:
+        out.line(f"unreadable: {found.unreadable_count - _SHOWN:,} more", "red")
+    fits = sum(counts.fits for counts in found.tools.values())
+    repaired = sum(counts.repaired for counts in found.tools.values())
+    out.line(f"{count(found.calls, 'call')}: {fits:,} fit, {repaired:,} if repaired, {found.fails:,} fail")
+
+
+def _replay_row(name: str, counts: ToolCounts) -> tuple[str, ...]:
+    numbers: list[Any] = [counts.calls, counts.fits, counts.repaired, counts.fails]
+    return (escape(name), *[f"{number:,}" for number in numbers])
+
+
+def _write_faults(out: Output, name: str, counts: ToolCounts) -> None:
+    for fault, number in counts.faults.ranked()[:_SHOWN]:
+        example = counts.examples[fault]
+        out.styled(
+            (f"{escape(name)}: {escape(fault.path) or 'arguments'}: ", "bold"),
+            (f"{fault.code.replace('_', ' ')} in {count(number, 'call')}, such as", ""),
+        )
+        out.line(f"  {escape(clip(example.arguments, _TEXT))}")
+        for line in example.text.split("\n")[1:]:
+            out.line(f"  {escape(line)}", "dim")
+    for key, number in counts.ignored.ranked()[:_SHOWN]:
+        out.line(f"{escape(name)}: {escape(key)}: ignored in {count(number, 'call')}", "dim")
+    for kind, number in sorted(counts.repairs.items(), key=lambda item: (-item[1], item[0])):
+        out.line(f"{escape(name)}: {kind.replace('_', ' ')}: {count(number, 'repair')}", "dim")

@@ -1,9 +1,12 @@
-"""Functions of a program that make its tools, whose parameters are options of the command line."""
+"""What functions of a program make: tools, whose parameters are options, and the context of `--context`."""
 
 from __future__ import annotations
 
 import os
 import traceback
+from collections.abc import Mapping
+from contextlib import asynccontextmanager
+from inspect import isasyncgen, isawaitable, isgenerator
 from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -19,19 +22,22 @@ from ..message_text import escape
 from ..rounds.registry import Registry
 from ..rounds.toolset import Toolset
 from ..tools.function import tool
-from .modules import WrongUse, own_output_kept, reason_of
+from ..tools.signature import is_coroutine_function
+from .modules import WrongUse, kind_of, own_output_kept, reason_of
 from .output import json_types, value_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
     from ..introspect.nodes import Field
     from ..tools.tool import Tool
 
     Offered = Executor | Registry | Toolset[Any]
+    import asyncio
+    from collections.abc import AsyncGenerator
+    from contextlib import AsyncExitStack
 
-__all__ = ["Factory", "factory_in"]
-
+__all__ = ["Factory", "GivenContext", "OpenContexts", "factory_in"]
 
 _MADE = {"Executor", "Registry", "Toolset"}
 
@@ -230,3 +236,154 @@ def _about(field: Field) -> str:
     default = field.default
     is_shown = isinstance(default, (str, int, float, Path)) and not isinstance(default, bool)
     return f"{about} [default: {default}]".strip() if is_shown else about
+
+
+# --- the context ---------------------------------------------------------------------------------
+
+_FAILED = "() failed"
+_NOT_CLOSED = " failed at its end"
+
+
+class GivenContext:
+    """What `--context` names: a mapping, or what makes one, or opens one and closes it.
+
+    Args:
+        name: as it was written.
+        found: a mapping, a context manager of one, plain or async, or a function, plain or async, that
+            returns one of these. A plain function is called at once, all else in an event loop.
+        show_traceback: whether the traceback of its errors is printed.
+
+    Raises:
+        WrongUse: no mapping can come of it, or the function fails.
+    """
+
+    def __init__(self, name: str, found: Any, *, show_traceback: bool) -> None:
+        self._name = escape(name)
+        self._show_traceback = show_traceback
+        self._verb = "is"
+        if callable(found) and not is_coroutine_function(found) and not _is_manager(found):
+            self._verb = "returns"
+            try:
+                found = found()
+            except (Exception, SystemExit) as error:  # noqa: BLE001  # the program's own code
+                raise self._failed(_FAILED, error) from None
+        self._found: Any = found
+        self._is_made_later = is_coroutine_function(found) or isawaitable(found) or _is_manager(found)
+        if not self._is_made_later:
+            self._checked(found)
+
+    @property
+    def mapping(self) -> Mapping[Any, Any] | None:
+        """The mapping, if nothing has to be opened for it."""
+        return None if self._is_made_later else self._found
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncGenerator[Mapping[Any, Any]]:
+        """Open it, in the event loop in which tools use it, and close it afterwards.
+
+        Raises:
+            WrongUse: that fails.
+        """
+        from contextlib import AsyncExitStack
+
+        try:
+            async with AsyncExitStack() as stack:
+                yield await self._entered(stack)
+        except (WrongUse, GeneratorExit):
+            raise
+        except Exception as error:  # noqa: BLE001  # the program's own code
+            raise self._failed(_NOT_CLOSED, error) from None
+
+    async def _entered(self, stack: AsyncExitStack) -> Mapping[Any, Any]:
+        found: Any = self._found
+        try:
+            if is_coroutine_function(found):
+                self._verb, found = "returns", found()
+            if isawaitable(found):
+                found = await found
+            if _is_manager(found):
+                self._verb = "gives"
+                if _is_async(found):
+                    found = await stack.enter_async_context(found)
+                else:
+                    found = stack.enter_context(found)
+        except (Exception, SystemExit) as error:  # noqa: BLE001  # the program's own code
+            raise self._failed(_FAILED, error) from None
+        return self._checked(found)
+
+    def _checked(self, found: Any) -> Mapping[Any, Any]:
+        if isinstance(found, Mapping):
+            return found  # pyright: ignore[reportUnknownVariableType]  # of any keys and values
+        hint = " such as {Db: db}"
+        if isasyncgen(found) or isgenerator(found):
+            decorator = "asynccontextmanager" if isasyncgen(found) else "contextmanager"
+            hint = f"; decorate it with @contextlib.{decorator}"
+        message = f"{self._name} {self._verb} {kind_of(found)}, not a mapping{hint}"
+        raise WrongUse(message)
+
+    def _failed(self, how: str, error: BaseException) -> WrongUse:
+        if self._show_traceback:
+            traceback.print_exception(error)
+        return WrongUse(f"{self._name}{how}: {reason_of(error, show_traceback=self._show_traceback)}")
+
+
+def _is_manager(found: object) -> bool:
+    """Return whether something has to be entered; a mapping never, such as a `shelve`."""
+    return (_is_async(found) or hasattr(type(found), "__enter__")) and not isinstance(found, Mapping)
+
+
+def _is_async(found: object) -> bool:
+    return hasattr(type(found), "__aenter__")
+
+
+class OpenContexts:
+    """The contexts of a server: one, and after a reload the one before it, whose calls may still run.
+
+    Each is opened and closed in a task of its own: many libraries want that to be the same.
+    """
+
+    def __init__(self) -> None:
+        self._open: list[tuple[asyncio.Event, asyncio.Task[None]]] = []
+
+    async def open(self, given: GivenContext | None) -> Mapping[Any, Any] | None:
+        """Open a context, and close the one before the last.
+
+        Raises:
+            WrongUse: it can't be opened.
+        """
+        import asyncio
+
+        if given is None:
+            return None
+        ready: asyncio.Future[Mapping[Any, Any]] = asyncio.get_running_loop().create_future()
+        over = asyncio.Event()
+        task = asyncio.create_task(_hold(given, ready, over))
+        self._open.append((over, task))
+        both: list[asyncio.Future[Any]] = [ready, task]
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        if not ready.done():
+            self._open.pop()
+            await task  # it raises what went wrong
+        while len(self._open) > 2:  # noqa: PLR2004  # this one, and the one before
+            await _close(*self._open.pop(0))
+        return ready.result()
+
+    async def close(self) -> None:
+        """Close all of them.
+
+        Raises:
+            WrongUse: one of them fails.
+        """
+        while self._open:
+            await _close(*self._open.pop())
+
+
+async def _hold(given: GivenContext, ready: asyncio.Future[Mapping[Any, Any]], over: asyncio.Event) -> None:
+    async with given.opened() as context:
+        ready.set_result(context)
+        await over.wait()
+
+
+async def _close(over: asyncio.Event, task: asyncio.Task[None]) -> None:
+    over.set()
+    await task

@@ -13,7 +13,7 @@ from ..errors import DuplicateToolError
 from ..immutable import Value
 from ..json_values import is_array, is_object
 from ..message_text import clip, escape, quote, received
-from .files import text_of
+from .arguments import read_text
 from .modules import WrongUse
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def servers_in(file: str) -> list[Behind]:
         WrongUse: it can't be read, or an entry has no command and no URL, or something else than it should.
     """
     try:
-        found = json.loads(text_of(file))
+        found = json.loads(read_text(file))
     except (ValueError, RecursionError) as error:
         message = f"{escape(file)} isn't JSON: {clip(escape(str(error)), _MOST_SHOWN)}"
         raise WrongUse(message) from None

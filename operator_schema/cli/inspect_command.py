@@ -14,7 +14,7 @@ from ..errors import DuplicateToolError, StoreError
 from ..json_values import is_array
 from ..message_text import escape
 from .arguments import TARGET, TargetCommand, context_option, given_to_factory, traceback_option
-from .contexts import OpenContexts
+from .factories import OpenContexts
 from .lookup import ObjectName, find_context, find_offered, why_no_tools
 from .modules import SourceFiles, WrongUse
 from .output import count
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from ..inspector import Inspector, Subject
     from ..rounds import SqliteStore
-    from .contexts import GivenContext
+    from .factories import GivenContext
     from .output import Output
 
 __all__ = ["inspect_tools"]

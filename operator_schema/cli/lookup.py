@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from ..codec.options import UnknownFields
-    from .contexts import GivenContext
-    from .factories import Factory, Offered
+    from .factories import Factory, GivenContext, Offered
 
 __all__ = [
     "ObjectName",
@@ -343,7 +342,7 @@ def find_context(target: ObjectName, *, show_traceback: bool) -> GivenContext:
     Raises:
         WrongUse: there is no such name, or it can't give a mapping.
     """
-    from .contexts import GivenContext
+    from .factories import GivenContext
 
     module = load_module(target.module, show_traceback=show_traceback, path=target.path)
     return GivenContext(target.path, _find(module, target.path), show_traceback=show_traceback)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import ObjectNode
 from ..json_values import type_of
-from ..message_text import escape, show_path
+from ..message_text import escape, nearest, show_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Mapping, Sequence
@@ -23,10 +23,13 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
 
+    from ..compare.accepted import Accepted, Sorted
     from ..findings import Finding
     from ..tools.tool import Tool
 
 __all__ = [
+    "GITHUB_KINDS",
+    "SEVERITY_STYLES",
     "Output",
     "annotation",
     "count",
@@ -35,6 +38,7 @@ __all__ = [
     "text_of",
     "to_json",
     "value_of",
+    "write_accepted",
 ]
 
 
@@ -43,6 +47,13 @@ _CHANGED = {"-": "red", "+": "green", " ": ""}
 _COMMAND = re.compile(r"^(\s*)(:)(?=:)|()(#)(?=#(?:vso|teamcity)?\[)", re.IGNORECASE | re.MULTILINE)
 _CI = ("GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION")
 """Environment variables of CI systems that read commands in the output."""
+
+
+SEVERITY_STYLES = {"error": "bold red", "warning": "yellow", "note": "dim"}
+"""Severity to its style of `rich`."""
+
+GITHUB_KINDS = {"error": "error", "warning": "warning", "note": "notice"}
+"""Severity to the kind of an annotation."""
 
 
 class Output:
@@ -236,6 +247,27 @@ def _bar(console: Console, columns: Sequence[Any]) -> Generator[Progress]:
             bar.stop()
 
 
+def write_accepted(err: Output, found: Sorted[Any], what: str) -> None:
+    """Write which entries of an allow file accept nothing any more, and why.
+
+    Args:
+        err: where to.
+        found: the changes or findings, sorted by the entries.
+        what: did not happen, such as `changed`.
+    """
+    for entry in found.expired:
+        err.line(f"accepted until {entry.until}, which is over: {_entry(entry)}", "yellow")
+    tools = {one.tool for one in [*found.left, *[one for one, _ in found.accepted]]}
+    for entry in found.unused:
+        near = nearest(entry.tool, tools - {entry.tool, None})
+        hint = f"; did you mean the tool {escape(near)}?" if near else ""
+        err.line(f"accepted, and nothing like it {what}: {_entry(entry)}{hint}", "dim")
+
+
+def _entry(entry: Accepted) -> str:
+    return escape(" ".join(filter(None, [entry.tool, entry.path, entry.code])))
+
+
 def annotation(kind: str, about: Mapping[str, str], message: str) -> str:
     """Write a note as GitHub Actions reads it.
 
@@ -295,7 +327,7 @@ def count(number: int, noun: str) -> str:
 
 def subject_of(finding: Finding) -> str:
     """Return the tool or type that a finding is about, with the place in it."""
-    name, path = finding.tool or finding.type or "", show_path(finding.path).replace('["*"]', "[*]")
+    name, path = finding.tool or finding.type or "", show_place(finding.path)
     return f"{name}.{path}".replace(".[", "[").strip(".") or "all tools"
 
 

@@ -9,23 +9,27 @@ import click
 
 from ..compare.accepted import sort_changes
 from ..message_text import clip, escape
-from .arguments import SECONDS, NearChoice, fail_on_option, json_option
-from .files import accepted_in, replace_file
+from .arguments import (
+    SECONDS,
+    NearChoice,
+    accepted_in,
+    fail_on_option,
+    format_option,
+    levels_from,
+    replace_file,
+)
 from .modules import WrongUse, is_path
-from .output import annotation, count
+from .output import GITHUB_KINDS, SEVERITY_STYLES, annotation, count, write_accepted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..compare.accepted import Sorted
     from ..probe.reports import Found, Plan, ProbeReport
     from .output import Output
 
 __all__ = ["probe"]
 
 _LEVELS: Final = ("error", "warning", "note")
-_STYLES: Final = {"error": "bold red", "warning": "yellow", "note": "dim"}
-_GITHUB: Final = {"error": "error", "warning": "warning", "note": "notice"}
 _INSTALL: Final = "to probe a server, install the extra: pip install 'operator-schema[probe]'"
 _LONGEST: Final = 1000
 
@@ -79,14 +83,7 @@ exit status:
 )
 @click.option("--level", type=NearChoice(_LEVELS), default="note", help="The least level that is shown.")
 @fail_on_option(_LEVELS)
-@click.option(
-    "--format",
-    "shape",
-    type=NearChoice(["text", "json", "github"]),
-    default="text",
-    help="What is printed (default: text).",
-)
-@json_option("The same as --format json.")
+@format_option("github")
 @click.option("--junit", metavar="FILE", help="Also write JUnit XML.")
 @click.option("--html", metavar="FILE", help="Also write a page.")
 @click.pass_obj
@@ -141,11 +138,11 @@ def probe(
         report: ProbeReport = _asked("probe", target, {**options, **more})
     found = sort_changes([_Row(each) for each in report.found], entries, datetime.now(UTC).date())
     left = [row.found for row in found.left]
-    visible = [each for each in left if each.finding.severity in _from(level)]
-    _write_reports(report, left, junit, html, _from(fail_on))
+    visible = [each for each in left if each.finding.severity in levels_from(_LEVELS, level)]
+    _write_reports(report, left, junit, html, levels_from(_LEVELS, fail_on))
     _show(out, shape, report, visible, len(found.accepted), level)
-    _show_entries(err, found)
-    return 1 if any(each.finding.severity in _from(fail_on) for each in left) else 0
+    write_accepted(err, found, "was found")
+    return 1 if any(each.finding.severity in levels_from(_LEVELS, fail_on) for each in left) else 0
 
 
 class _Row:
@@ -197,10 +194,6 @@ def _pairs(given: Sequence[str], mark: str, option: str) -> dict[str, str]:
     return found
 
 
-def _from(level: str) -> tuple[str, ...]:
-    return () if level == "never" else _LEVELS[: _LEVELS.index(level) + 1]
-
-
 # --- what is shown -------------------------------------------------------------------------------
 
 
@@ -241,11 +234,11 @@ def _show(
     if shape == "github":
         for each in visible:
             about = {"title": f"{each.finding.tool or 'server'}: {each.finding.code}"}
-            out.command(annotation(_GITHUB[each.finding.severity], about, "\n".join(each.lines())))
+            out.command(annotation(GITHUB_KINDS[each.finding.severity], about, "\n".join(each.lines())))
         return
     for each in visible:
         first, *rest = each.lines()
-        out.styled((f"{each.finding.severity}: ", _STYLES[each.finding.severity]), (first, ""))
+        out.styled((f"{each.finding.severity}: ", SEVERITY_STYLES[each.finding.severity]), (first, ""))
         for line in rest:
             out.line(f"  {line}")
         for line in filter(None, each.repeat.split("\n")):
@@ -264,13 +257,6 @@ def _lines_of_unrepeated(found: Found) -> list[str]:
     """Write what was seen once, and the calls before it; what to do isn't known."""
     first, *_ = found.lines()
     return [f"{first} (it didn't show a second time)", *found.calls()]
-
-
-def _show_entries(err: Output, found: Sorted[Any]) -> None:
-    for entry in found.expired:
-        err.line(f"accepted until {entry.until}, which is over: {escape(entry.tool)} {entry.code}", "yellow")
-    for entry in found.unused:
-        err.line(f"accepted, and nothing like it was found: {escape(entry.tool)} {entry.code}", "dim")
 
 
 def _write_reports(

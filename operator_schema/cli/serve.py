@@ -18,19 +18,19 @@ from ..errors import DuplicateToolError, MissingContextError
 from ..immutable import Value
 from ..message_text import escape, listed
 from .arguments import (
+    CLIENTS,
     REGISTRY,
     SECONDS,
     NearChoice,
     TargetCommand,
     complete_files,
     context_option,
-    factory_of,
     given_to_factory,
+    server_name,
     traceback_option,
+    written_options,
 )
-from .client_config import CLIENTS, config_of, file_of, merged, place_of, read_file, text_of
-from .files import replace_file
-from .lookup import ObjectName, find_context, find_offered, in_full, why_no_tools
+from .lookup import ObjectName, find_context, find_offered, why_no_tools
 from .modules import WrongUse
 from .output import count
 
@@ -45,8 +45,7 @@ if TYPE_CHECKING:
     from ..code_mode import Journal
     from ..execution.executor import Executor
     from ..rounds.registry import Registry
-    from .client_config import Client
-    from .contexts import GivenContext, OpenContexts
+    from .factories import GivenContext, OpenContexts
     from .output import Output
 
     Streams = tuple[BinaryIO, BinaryIO]
@@ -167,7 +166,9 @@ def serve(outputs: tuple[Output, Output], /, target: ObjectName | None, **option
     _check_printed(options)
     options["given"] = given_to_factory(ctx)
     if options["client"] is not None:
-        return _print_config(outputs, ctx)
+        from .client_config import print_config
+
+        return print_config(outputs, ctx)
     _check_installed()
     if options["http"]:
         address = _address(options)
@@ -212,7 +213,7 @@ async def _serve_in_loop(
 ) -> int:
     import asyncio
 
-    from .contexts import OpenContexts
+    from .factories import OpenContexts
 
     async with AsyncExitStack() as stack:
         if offered is None:
@@ -298,18 +299,10 @@ def _server(own: Handlers, target: ObjectName | None, offered: _Offered) -> Serv
     version = _NO_VERSION if target is None else _version_of(target.module)
     return server_of(
         own,
-        _name_of(target, options),
+        server_name(target, options),
         may_change=options["reload"] or bool(options.get("search")) or offered.registry is not None,
         version=options["server_version"] or version,
     )
-
-
-def _name_of(target: ObjectName | None, options: Mapping[str, Any]) -> str:
-    """Return the name of the server: that of the module or the file of the gateway, unless it has one."""
-    given: str | None = options["name"]
-    if given:
-        return given
-    return Path(options["gateway"]).stem if target is None else target.module.rpartition(".")[2]
 
 
 def _version_of(module: str) -> str:
@@ -500,7 +493,7 @@ class _Follower:
 
 
 def _check_http(ctx: click.Context) -> None:
-    given = [option for option in _given(ctx) if option.name in _OF_HTTP]
+    given = [option for option in written_options(ctx) if option.name in _OF_HTTP]
     if given and not ctx.params["http"]:
         message = f"{given[0].opts[0]} is for --http"
         raise WrongUse(message)
@@ -532,13 +525,6 @@ def _check_printed(options: Mapping[str, Any]) -> None:
     if options["force"] and not options["write"]:
         message = "--force is for --write"
         raise WrongUse(message)
-
-
-def _given(ctx: click.Context) -> list[click.Option]:
-    """List the options that were written."""
-    written = click.core.ParameterSource.COMMANDLINE
-    options = [one for one in ctx.command.params if isinstance(one, click.Option)]
-    return [one for one in options if ctx.get_parameter_source(one.name or "") is written]
 
 
 def _address(options: dict[str, Any]) -> Address:
@@ -581,67 +567,3 @@ def _token(options: dict[str, Any]) -> str | None:
         message = f"{place} holds no token of at least {_SHORTEST_TOKEN} visible ASCII characters"
         raise WrongUse(message)
     return token
-
-
-def _print_config(outputs: tuple[Output, Output], ctx: click.Context) -> int:
-    given, target = ctx.params, ctx.params["target"]
-    client: Client = given["client"]
-    name = _name_of(target, given)
-    url = secret = None
-    if given["http"]:
-        host = next(iter(given["allow_host"]), given["host"])
-        url = f"http://{host}{'' if given['allow_host'] else ':' + str(given['port'])}/mcp"
-        secret = given["token_env"] or ("MCP_TOKEN" if given["token_file"] else None)
-    config = config_of(client, name, _words(ctx, target), url=url, secret=secret)
-    if config is None:
-        message = f"{client} takes no URL from a file: leave out --http, or add {url} under its connectors"
-        raise WrongUse(message)
-    if given["write"]:
-        return _write_config(outputs, client, config, force=given["force"])
-    if client in {"claude-mcp-add", "codex"}:
-        outputs[0].text(text_of(client, config))
-    else:
-        outputs[0].json(config, 2)
-    outputs[0].flush()
-    outputs[1].line(f"for {place_of(client)}", "dim")
-    return 0
-
-
-def _write_config(
-    outputs: tuple[Output, Output], client: Client, config: Mapping[str, Any], *, force: bool
-) -> int:
-    """Add the server to the file of the project in the current folder, and show what changes."""
-    file = file_of(client)
-    before = read_file(file)
-    after = merged(client, file, before, config, force=force)
-    if after == before:
-        outputs[1].line(f"{file} has it already", "dim")
-        return 0
-    try:
-        Path(file).parent.mkdir(exist_ok=True)
-    except OSError as error:
-        message = f"can't make the folder of {file}: {error.strerror}"
-        raise WrongUse(message) from None
-    replace_file(file, after)
-    outputs[0].changes(before, after)
-    outputs[0].flush()
-    outputs[1].line(f"{file} is written", "dim")
-    return 0
-
-
-def _words(ctx: click.Context, target: ObjectName | None) -> list[str]:
-    """Return the command line that serves the same, without what serves nothing."""
-    words = ["serve"]
-    for option in _given(ctx):
-        if option.name in {"client", "write", "force", "show_traceback"}:
-            continue
-        value = ctx.params[option.name or ""]
-        for one in value if option.multiple else [value]:
-            text = in_full(one) if isinstance(one, ObjectName) else str(one)
-            if not option.is_flag:
-                words += [option.opts[0], text]
-            else:
-                words += option.opts[:1] if one else option.secondary_opts[:1]
-    words += [] if target is None else [in_full(target)]
-    factory = factory_of(ctx)
-    return words if factory is None else [*words, *factory.written(factory.given(ctx))]

@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from ..compare.snapshot import SnapshotError, read_snapshot, snapshot_of
 from ..immutable import Value
-from ..inspector import is_url
 from ..message_text import clip, escape
 from ..tools import Tool, document_tool
-from .arguments import TARGET
-from .files import text_of
+from .arguments import TARGET, read_text
 from .lookup import find_tools
 from .modules import WrongUse
 
@@ -148,6 +146,11 @@ def described_tools_of(target: str) -> Described | None:
     return found
 
 
+def is_url(server: str) -> bool:
+    """Return whether a server is named by its URL, rather than by a command."""
+    return server.lower().startswith(("http://", "https://"))
+
+
 def is_server(target: str) -> bool:
     """Return whether a target is an MCP server."""
     return target.startswith(MCP) or is_url(target)
@@ -159,7 +162,7 @@ def _definitions_of(target: str) -> Any:
         return {"tools": _listed_by(target)}
     is_other_file = Path(target).is_file() and not target.endswith(".py")
     if target == "-" or target.endswith(".json") or is_other_file:
-        return _json_in(text_of(target), target)
+        return _json_in(read_text(target), target)
     return None
 
 

@@ -1,4 +1,4 @@
-"""The commands tools, call and describe, and what `call` asks the person at a terminal."""
+"""The commands `tools`, `call`, `describe` and `stubs`, and what `call` asks the person at a terminal."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ from .arguments import (
     REGISTRY,
     SECONDS,
     TOOL,
+    NearChoice,
     TargetCommand,
+    complete_target,
     context_option,
     given_to_factory,
     json_option,
@@ -35,7 +37,8 @@ from .arguments import (
 )
 from .lookup import find_context, find_tool, find_tools
 from .modules import WrongUse, near_name
-from .output import count, json_types, to_json, value_of
+from .output import count, json_types, subject_of, text_of, to_json, value_of
+from .sources import SOURCES, described_tools_of, tool_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -46,14 +49,13 @@ if TYPE_CHECKING:
     from ..introspect.nodes import Field
     from ..rounds.registry import Registry
     from ..rounds.tool_call import ToolCall
+    from ..tools import Tool
     from ..tools.calls import ToolResult
-    from ..tools.tool import Tool
-    from .contexts import GivenContext
+    from .factories import GivenContext
     from .lookup import ObjectName
     from .output import Output
 
-__all__ = ["call", "describe", "tools"]
-
+__all__ = ["call", "describe", "stubs", "tools"]
 
 _TITLES = ("tool", "kind", "parameters", "bytes", "summary")
 _NUMBERS = frozenset({"parameters", "bytes"})
@@ -499,3 +501,50 @@ def _tools_at(target: ObjectName, *, show_traceback: bool) -> Sequence[Tool[...,
         if not target.path:
             raise
         return [find_tool(target, show_traceback=show_traceback)[0]]  # its message names the tools
+
+
+@click.command(
+    epilog=f"""\b
+examples:
+  operator-schema stubs tools
+  operator-schema stubs --language typescript tools > tools.d.ts
+  operator-schema stubs mcp:"uvx mcp-server-time" > server.pyi
+
+{SOURCES}"""
+)
+@click.argument("target", shell_complete=complete_target)
+@click.option(
+    "--language",
+    type=NearChoice(["python", "typescript"]),
+    default="python",
+    help="What the declarations are written in (default: python).",
+)
+@traceback_option
+@click.pass_obj
+def stubs(outputs: tuple[Output, Output], target: str, language: Any, *, show_traceback: bool) -> int:
+    """Print typed declarations of tools.
+
+    A model that reads them can write a program that calls the tools. Definitions that can't be read are named
+    on standard error, and left out.
+    """
+    tools, status = _tools_of(outputs[1], target, show_traceback=show_traceback)
+    if not tools:
+        message = "there are no tools to declare"
+        raise WrongUse(message)
+    from ..code_mode import stubs as stubs_of_tools
+
+    outputs[0].text(stubs_of_tools(tools, language))
+    return status
+
+
+def _tools_of(err: Output, target: str, *, show_traceback: bool) -> tuple[list[Tool[..., Any]], int]:
+    """Return the tools of a target, and the exit status: 1 if some of them can't be read."""
+    described = described_tools_of(target)
+    if described is None:
+        return tool_source(target, show_traceback=show_traceback)(), 0
+    failed = [finding for finding in described.findings if finding.severity == "error"]
+    for finding in failed:
+        subject, text = subject_of(finding), text_of(finding)
+        # The message about a tool without a name begins with its place in the list.
+        err.report(f"{target}: ", text if text.startswith(f"{subject} ") else f"{subject}: {text}")
+    return described.tools, 1 if failed else 0

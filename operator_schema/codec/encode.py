@@ -468,7 +468,7 @@ def complaints_about(
     if not problems.found:
         return
     from ..findings import about_type  # only what is wrong pays for it
-    from ..introspect.foreign_metadata import fault_of_default
+    from ..introspect.foreign_classes import fault_of_default
 
     fault = fault_of_default(value) if what == "default" else None
     if fault is not None:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from ..codec.codec import Codec
 from ..errors import DecodeError
 from ..json_values import is_array, is_object
-from .containment import show_place
+from ..message_text import show_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

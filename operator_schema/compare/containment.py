@@ -29,8 +29,8 @@ from ..introspect.nodes import (
     TupleNode,
 )
 from ..json_values import choice_key
-from ..message_text import excerpt, quote, show_path
-from .scalars import NO_LIMITS, is_inside, is_value, numbers_near, range_of, samples, size_of, step_of
+from ..message_text import excerpt, quote
+from .sampling import NO_LIMITS, is_inside, is_value, numbers_near, range_of, samples, size_of, step_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     Path = tuple[str | int, ...]
 
-__all__ = ["ABSENT", "NEW_KEY", "NO_VALUE", "Escape", "escapes", "show_place"]
+__all__ = ["ABSENT", "NEW_KEY", "NO_VALUE", "Escape", "escapes"]
 
 NEW_KEY: Final = "new_key"
 """The code of an escape by a key that the first graph doesn't name and ignores, and the second one names."""
@@ -60,11 +60,6 @@ _MOST_LENGTHS = 10
 _LONGEST = 10_000
 _OTHER_VALUES: Final[tuple[Any, ...]] = ("text", 0, 0.5, True, None, [], {})
 """One value of each JSON type."""
-
-
-def show_place(path: Path) -> str:
-    """Return a path in which `*` stands for every index and every key of a map; empty for the whole."""
-    return show_path(path).replace('["*"]', "[*]") if path else ""
 
 
 class Escape(NamedTuple):

@@ -1,23 +1,40 @@
-"""Decode recorded calls with the tools of today, and count what still fits."""
+"""Decode recorded calls with the tools of today, count what still fits, and keep a table with each call."""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, TypeVar
 
 from ..errors import DecodeError
-from ..json_values import to_json_text
-from ..message_text import clip
-from .containment import show_place
+from ..immutable import Value
+from ..json_values import to_json_text, without_surrogates
+from ..message_text import clip, show_place
+from .logs import Unreadable, records_of
+from .recorded_calls import calls_in, count_bare_spans
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
     from ..findings import Finding
     from ..tools import Tool
+    from .engines import Lost
+    from .logs import Part
     from .recorded_calls import RecordedCall
 
-__all__ = ["Fault", "Outcome", "Replay", "Tally", "ToolCounts", "fault_key"]
+__all__ = [
+    "CallRow",
+    "PartReport",
+    "Replay",
+    "ReplayWork",
+    "TableError",
+    "ToolCounts",
+    "call_table",
+    "fault_key",
+]
 
 K = TypeVar("K", bound="str | Fault")
 
@@ -324,3 +341,221 @@ class Replay:
             "unknown": _with_others(self.unknown),
             "unreadable": {"count": self.unreadable_count, "first": self.unreadable},
         }
+
+
+# --- one part of a log ---------------------------------------------------------------------------
+
+
+class CallRow(NamedTuple):
+    """What became of one call, or of a line that can't be read.
+
+    Attributes:
+        source: the log.
+        line: its number, from 1; 0 if the log is one value.
+        tool: the name in the call; None for what can't be read.
+        outcome: `fits`, `repaired`, `fails`, `unknown` or `unreadable`.
+        codes: what is wrong with the call as it is.
+        paths: where, in the same order.
+        repairs: kinds of the repairs that it needs.
+        ignored: its keys that are ignored as unknown.
+        reason: why it can't be read, or None.
+    """
+
+    source: str
+    line: int
+    tool: str | None
+    outcome: str
+    codes: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    repairs: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+    reason: str | None = None
+
+
+class PartReport(NamedTuple):
+    """What was counted in one part of a log.
+
+    Attributes:
+        found: by the tools of today.
+        before: by the old tools, where only calls that fitted those are counted.
+        rows: one a call, if they were asked for.
+    """
+
+    found: Replay
+    before: Replay | None
+    rows: list[CallRow]
+
+    def merge(self, later: PartReport) -> None:
+        """Add the counts of the part that follows; rows aren't collected."""
+        self.found.merge(later.found)
+        if self.before is not None and later.before is not None:
+            self.before.merge(later.before)
+
+
+class ReplayWork(Value):
+    """Replays one part of a log; can be pickled if its attributes can.
+
+    Attributes:
+        tools: returns the tools of today; called once in a process.
+        old: returns tools of before: only calls that fit them are counted. None to count every call.
+        with_rows: whether the report has a row for each call.
+        run: a text that no other run has. Processes that outlive a run don't keep its tools for the next one.
+    """
+
+    tools: Callable[[], Sequence[Tool[..., Any]]]
+    old: Callable[[], Sequence[Tool[..., Any]]] | None
+    with_rows: bool
+    run: str
+
+    def empty(self) -> PartReport:
+        """Return the report of no calls at all."""
+        before = None if self.old is None else _replay(self.old, self.run).emptied()
+        return PartReport(_replay(self.tools, self.run).emptied(), before, [])
+
+    def __call__(self, part: Part) -> PartReport:
+        """Return the report of a part."""
+        report = self.empty()
+        for row in self._rows(part, report):
+            if self.with_rows:
+                report.rows.append(row)
+        return report
+
+    def lost(self, part: Part, lost: Lost) -> PartReport:
+        """Return the report of a part that no process could read."""
+        report = self.empty()
+        line = part.first if part.kind in {"lines", "parquet"} else 0
+        where = "everything in it" if line == 0 else "this and what follows in its part"
+        reason = f"{where}: {lost.reason}"
+        report.found.add_unreadable(part.place(line), reason)
+        if self.with_rows:
+            report.rows.append(CallRow(part.log, line, None, "unreadable", reason=reason))
+        return report
+
+    def _rows(self, part: Part, report: PartReport) -> Iterator[CallRow]:
+        """Count the calls of a part; yield what became of each."""
+        found, before, _ = report
+        for line, _, record in records_of(part):
+            if isinstance(record, Unreadable):
+                found.add_unreadable(part.place(record.line), record.reason)
+                yield CallRow(part.log, record.line, None, "unreadable", reason=record.reason)
+                continue
+            has_calls = False
+            for call in calls_in(record):
+                has_calls = True
+                if before is not None and not before.add(call).fits:
+                    continue
+                kind, faults, repairs, ignored = found.add(call)
+                if self.with_rows:
+                    codes, paths = tuple(each.code for each in faults), tuple(each.path for each in faults)
+                    yield CallRow(part.log, line, call.name, kind, codes, paths, repairs, ignored)
+            if not has_calls:
+                found.bare_spans += count_bare_spans(record)
+
+
+@lru_cache(2)
+def _replay(tools: Callable[[], Sequence[Tool[..., Any]]], run: str) -> Replay:  # noqa: ARG001  # part of the key
+    """Return what decodes by tools: each process makes it once, so that its decoders stay compiled."""
+    return Replay(tools())
+
+
+# --- the table of calls --------------------------------------------------------------------------
+
+_ROW_GROUP: Final = 100_000
+
+
+class TableError(Exception):
+    """Says why a table can't be written, and what to do."""
+
+
+@contextmanager
+def call_table(file: str) -> Generator[Callable[[Sequence[CallRow]], None]]:
+    """Write a Parquet file of calls, which replaces the file when the context ends.
+
+    The file is written beside its place first, and is gone if an exception ends the context.
+
+    Args:
+        file: its path.
+
+    Yields:
+        A function that adds rows.
+
+    Raises:
+        TableError: pyarrow isn't installed, the file can't be written, or the disk is full.
+    """
+    try:
+        from pyarrow import parquet
+    except ImportError:
+        message = "to write Parquet, install the extra: pip install 'operator-schema[arrow]'"
+        raise TableError(message) from None
+    path = Path(file).resolve()
+    if path.is_dir():
+        message = f"{file} is a folder: give a file, such as calls.parquet"
+        raise TableError(message)
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    schema = _schema()
+    rows: list[CallRow] = []
+
+    def add(more: Sequence[CallRow]) -> None:
+        rows.extend(more)
+        while len(rows) >= _ROW_GROUP:
+            _written(file, lambda: writer.write_batch(_batch(rows[:_ROW_GROUP], schema)))
+            del rows[:_ROW_GROUP]
+
+    def finish() -> None:
+        if rows:
+            writer.write_batch(_batch(rows, schema))
+        writer.close()
+        beside.replace(path)
+
+    try:
+        writer: Any = _written(file, lambda: parquet.ParquetWriter(beside, schema, compression="zstd"))
+        try:
+            yield add
+            _written(file, finish)
+        except BaseException:
+            _abandon(writer)
+            raise
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _written(file: str, write: Callable[[], Any]) -> Any:
+    try:
+        return write()
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        message = f"{file} can't be written: {reason}; nothing of it was kept"
+        raise TableError(message) from None
+
+
+def _abandon(writer: Any) -> None:
+    """Close a file that is deleted next, whatever state it is in."""
+    with suppress(OSError):  # the disk that was full still is
+        writer.close()
+
+
+def _schema() -> Any:
+    import pyarrow as pa
+
+    name, names = pa.dictionary(pa.int32(), pa.string()), pa.list_(pa.string())
+    types = {"line": pa.int64(), "reason": pa.string(), "source": name, "tool": name, "outcome": name}
+    return pa.schema([(column, types.get(column, names)) for column in CallRow._fields])
+
+
+def _batch(rows: Sequence[CallRow], schema: Any) -> Any:
+    import pyarrow as pa
+
+    columns = [
+        pa.array([_writable(value) for value in column], type=field.type)
+        for column, field in zip(zip(*rows, strict=True), schema, strict=True)
+    ]
+    return pa.record_batch(columns, schema=schema)
+
+
+def _writable(value: Any) -> Any:
+    """Return a value without lone surrogates, which UTF-8 can't write."""
+    if isinstance(value, str):
+        return without_surrogates(value)
+    if isinstance(value, tuple):
+        return [without_surrogates(each) for each in value]
+    return value

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from ..lazy import lazy_names
 
 if TYPE_CHECKING:
+    from .around import Confirm as Confirm
     from .around import Execution as Execution
     from .async_libraries import current_backend as current_backend
     from .async_libraries import person_answers as person_answers
-    from .confirmation import Confirm as Confirm
     from .executor import Executor as Executor
     from .options import check_confirm as check_confirm
     from .stream import OnProgress as OnProgress

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from ..rounds.named_tools import Member
     from ..tools.calls import DecodedCall, Executable, OnResult, Settle
     from ..tools.failures import ClassSet
+    from .around import Confirm
     from .async_libraries import Start
-    from .confirmation import Confirm
     from .stream import OnProgress, ResultStream
 
     Context = Mapping[Any, Any]

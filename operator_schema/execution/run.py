@@ -33,9 +33,8 @@ if TYPE_CHECKING:
     from ..tools.calls import Asking, RawCall
     from ..tools.failures import ClassSet, Failures, Outcome
     from ..tools.tool import Tool
-    from .around import Execution
+    from .around import Confirm, Confirmation, Execution
     from .concurrency import Slots
-    from .confirmation import Confirm, Confirmation
     from .stream import OnProgress
 
     Context = Mapping[Any, Any]
@@ -116,7 +115,7 @@ class Outcomes:
         """What asks about calls before they run."""
         with self._lock:  # a second one would ask about another call at the same time
             if self._confirmation is None:
-                from .confirmation import Confirmation
+                from .around import Confirmation
 
                 self._confirmation = Confirmation(self._confirm, uses_threads=self._uses_threads)
             return self._confirmation

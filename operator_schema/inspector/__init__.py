@@ -11,17 +11,15 @@ from ..lazy import lazy_names
 
 if TYPE_CHECKING:
     from .app import serve_inspector as serve_inspector
-    from .servers import is_url as is_url
-    from .servers import server_tools as server_tools
     from .subject import Inspector as Inspector
     from .subject import Subject as Subject
+    from .subject import server_tools as server_tools
     from .subject import subject_of as subject_of
 else:
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
-            ".servers": "is_url server_tools",
             ".app": "serve_inspector",
-            ".subject": "Inspector Subject subject_of",
+            ".subject": "Inspector Subject server_tools subject_of",
         },
     )

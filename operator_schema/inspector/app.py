@@ -24,12 +24,27 @@ from ..codec.shortcuts import decode_json
 from ..errors import DecodeError, StoreError
 from ..json_values import without_surrogates
 from ..providers import provider_names
-from .catalogue import overview, page_of_tool, provider_named
-from .pasted import UnreadableAnswerError, take_apart
-from .readings import LONGEST_TEXT, read_call, read_in_steps
+from .catalogue import overview, page_of_tool
+from .readings import (
+    LONGEST_TEXT,
+    UnreadableAnswerError,
+    provider_named,
+    read_call,
+    read_in_steps,
+    take_apart,
+)
 from .recordings import read_log, replayed_log
-from .run_call import Agreements, run_call
-from .waiting import Decision, DecisionError, decide, load_round, round_as_dict, run_round, waiting_rounds
+from .run_call import (
+    Agreements,
+    Decision,
+    DecisionError,
+    decide,
+    load_round,
+    round_as_dict,
+    run_call,
+    run_round,
+    waiting_rounds,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable

@@ -1,7 +1,8 @@
-"""What is inspected: the tools, what runs them, and what was recorded of them."""
+"""What is inspected: the tools, also those of an MCP server, what runs them, and what is kept of calls."""
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 from .. import Registry
@@ -14,13 +15,13 @@ from ..rounds import SqliteStore, Toolset
 from .recordings import TriedCalls
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import AsyncGenerator, Mapping, Sequence
     from pathlib import Path
 
     from ..findings import Finding
     from ..tools import Tool
 
-__all__ = ["Inspector", "Subject", "UnknownToolError", "subject_of"]
+__all__ = ["Inspector", "Subject", "UnknownToolError", "server_tools", "subject_of"]
 
 
 class UnknownToolError(LookupError):
@@ -141,3 +142,32 @@ class Inspector:
     def fail(self, problem: str) -> None:
         """Say that a reload failed; the tools stay as they are."""
         self.problem = problem
+
+
+_SECONDS_TO_CONNECT = 30.0
+
+
+@asynccontextmanager
+async def server_tools(source: str | Sequence[str]) -> AsyncGenerator[Any]:
+    """Connect to an MCP server, and return its tools as ours while the context lasts.
+
+    Args:
+        source: its URL, or the words of the command that starts it.
+
+    Yields:
+        The list of `operator_schema.adapters.mcp_client.tools_from`.
+
+    Raises:
+        ModuleNotFoundError: the package mcp isn't installed.
+        TimeoutError: it doesn't answer within 30 seconds.
+    """
+    import asyncio
+
+    from ..adapters.mcp_client import client_of, tools_from
+
+    client = client_of(source)
+    async with asyncio.timeout(_SECONDS_TO_CONNECT) as limit:
+        async with client:
+            tools = await tools_from(client)
+            limit.reschedule(None)
+            yield tools

@@ -349,7 +349,7 @@ def _together(one: Constraints | None, other: Constraints) -> Constraints:
 
 def read_annotated(reader: Reader, args: tuple[Any, ...], place: Place) -> Node:
     """Read `Annotated[X, …]`: X, or the leaf in the metadata, with its constraints and description."""
-    from .foreign_metadata import is_foreign
+    from .foreign_classes import is_foreign
 
     inner, *metadata = args
     leaf = next((item for item in map(as_leaf, reversed(metadata)) if item is not None), None)
@@ -379,7 +379,7 @@ def read_annotated(reader: Reader, args: tuple[Any, ...], place: Place) -> Node:
 
 def _translated(metadata: list[Any], place: Place) -> list[Any]:
     """Translate metadata of other libraries; store field-level metadata on the place."""
-    from .foreign_metadata import translate
+    from .foreign_classes import translate
 
     translation = translate(metadata)
     if isinstance(place, FieldPlace):

@@ -11,7 +11,7 @@ from typing import Any, Final, get_origin
 
 from ..immutable import ValueType, instead_of
 from .classes import annotations_of
-from .foreign_metadata import is_foreign
+from .foreign_classes import is_foreign
 from .hints import is_annotation, is_type, name_of, show_annotation, types_in
 from .leaves import as_leaf, has_attribute
 

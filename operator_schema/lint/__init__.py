@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .findings import lint, lint_type, place_of_tool
+from .checks import lint, lint_type, place_of_tool
 
 __all__ = ["lint", "lint_type", "place_of_tool"]

@@ -7,7 +7,7 @@ import shlex
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from xml.etree import ElementTree as ET
 
-from ..compare.page import code, page, section, shown, table
+from ..compare.reports import code, page, section, shown, table
 from ..message_text import clip, count_of, escape, show_path
 from .checks import CHECKS
 

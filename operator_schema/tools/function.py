@@ -23,9 +23,8 @@ from ..introspect.hints import Scope, name_of
 from ..introspect.nodes import ObjectNode, UnionNode
 from ..json_values import without_surrogates
 from ..message_text import clip, escape, quote
-from .binding import CallPlan
+from .binding import CallPlan, install, make_input_type
 from .injection import framework_fields, is_union, schema_of_raw
-from .input_types import install, make_input_type
 from .metadata import pascal_case, snake_case
 from .options import check_option_names, check_options, codec_options, doc_of, make_metadata, register_input
 from .output import NO_OUTPUT, OutputType

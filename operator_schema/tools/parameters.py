@@ -16,6 +16,7 @@ from ..introspect.hints import Scope, Unresolved, evaluate_forward, is_type, nam
 from ..introspect.leaves import SchemaLeaf, own_leaf, registered_leaf, schema_type
 from ..introspect.shipped_leaves import shipped_leaf
 from ..message_text import clip, escape, listed, nearest, quote, received
+from .binding import copy_of_default
 from .injection import (
     AnnotatedAlias,
     RawArguments,
@@ -28,7 +29,6 @@ from .injection import (
     takes_none,
 )
 from .injection import skip as skip_mark
-from .input_types import copy_of_default
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -13,9 +13,8 @@ from ..introspect.docstrings import split_summary
 from ..introspect.nodes import ObjectNode, UnionNode
 from ..json_values import Original
 from ..message_text import received
-from .binding import bound, call_arguments, check_first_parameter, is_unbound
+from .binding import bound, call_arguments, check_first_parameter, class_of_inputs, is_unbound, keeps_not_all
 from .injection import RawArguments
-from .input_types import class_of_inputs, keeps_not_all
 from .metadata import HasMetadata, pascal_case
 from .options import changed_input, changed_metadata, check_option_names, check_options
 from .signature import (

@@ -8,7 +8,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, Unpack, get_args, get_origin, get_type_hints
 
 from ..introspect.classes import form_of, parameter_source
-from .input_types import copy_of_default
+from .binding import copy_of_default
 from .parameters import class_of
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from schema_edits import Documents, FastValidator, flips
 
-from operator_schema.compare.schemas import NO_VALUE, narrowings
+from operator_schema.compare.changes import NO_VALUE, narrowings
 from operator_schema.errors import DecodeError
 from operator_schema.schema.document import SchemaDocument
 from operator_schema.schema.document_codec import DocumentCodec

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from operator_schema.cli.contexts import GivenContext, OpenContexts
+from operator_schema.cli.factories import GivenContext, OpenContexts
 from operator_schema.cli.modules import WrongUse
 
 pytestmark = pytest.mark.needs_threads

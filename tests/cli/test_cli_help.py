@@ -7,18 +7,37 @@ import re
 import shlex
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
+import click
 import pytest
 import warm_processes
 from cli_samples import ROOT, on_posix, process
 
-from operator_schema.cli.app import app
+from operator_schema.cli import app as app_module
+from operator_schema.cli.app import app, commands
 
 PAGE = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
 
 
-COMMANDS = [[], *[[name] for name in app.commands if name != "help"]]
+COMMANDS = [[], *[[name] for name in commands() if name != "help"]]
+
+
+def test_the_table_of_commands_names_each_of_them():
+    folder = Path(app_module.__file__).parent
+    for file in folder.glob("*.py"):
+        module = import_module(f"operator_schema.cli.{file.stem}")
+        found = {one.name for one in vars(module).values() if isinstance(one, click.Command)}
+        assert found - {app.name} <= set(commands())
+
+
+@pytest.mark.needs_process
+def test_a_command_loads_its_own_module_alone(folder):
+    look = "from operator_schema.cli.app import app; import sys; app.get_command(None, 'decode'); "
+    look += "print(sorted(name for name in sys.modules if name.endswith(('_command', '_commands', 'serve'))))"
+    out = process((), folder, program=(sys.executable, "-c", look))[1]
+    assert out == "['operator_schema.cli.type_commands']\n"
 
 
 @pytest.mark.parametrize("width", [60, 80, 200])
@@ -54,7 +73,7 @@ def test_the_examples_in_the_help_parse(run):
         name, *words = shlex.split(example.partition(" < ")[0])
         if "operator_schema.code_tools" in example and sys.platform == "emscripten":
             continue  # its options are those of a module that needs tree-sitter
-        command = app.commands[name]
+        command = commands()[name]
         assert command.make_context(name, words, resilient_parsing=False).params
 
 

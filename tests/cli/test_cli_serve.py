@@ -100,7 +100,8 @@ def test_options_of_http_need_it(run, words):
 
 @pytest.mark.needs_process
 def test_nothing_of_the_adapters_is_loaded_for_other_commands(folder):
-    look = "import operator_schema.cli.app, sys; print([name for name in sys.modules if 'adapters' in name])"
+    look = "from operator_schema.cli.app import commands; import sys; commands(); "
+    look += "print([name for name in sys.modules if 'adapters' in name])"
     assert process((), folder, program=(sys.executable, "-c", look))[1] == "[]\n"
 
 

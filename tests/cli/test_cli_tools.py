@@ -246,9 +246,9 @@ def test_describe_prints_json_for_programs(run):
 
 
 def test_each_command_that_prints_a_report_has_json():
-    from operator_schema.cli.app import app
+    from operator_schema.cli.app import commands
 
     with_json = {
-        name for name, command in app.commands.items() if "as_json" in {one.name for one in command.params}
+        name for name, command in commands().items() if "as_json" in {one.name for one in command.params}
     }
     assert with_json == {"schema", "decode", "check", "tools", "describe", "diff", "replay", "probe"}

@@ -133,7 +133,7 @@ def test_traceback_shows_all_of_it(run):
         (["scheme"], "no command 'scheme'; did you mean schema?"),
         (
             ["zzz"],
-            "no command 'zzz'; the commands are schema, decode, check, tools, call, describe, serve",
+            "no command 'zzz'; the commands are schema, decode, check, tools, call, describe, stubs, serve",
         ),
         (["schema"], "Missing argument 'MODULE:TYPE'"),
         (["tools"], "Missing argument 'MODULE[:REGISTRY]...'"),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from schema_edits import Documents, flips, search
 
-from operator_schema.compare.schemas import NO_VALUE, narrowings
+from operator_schema.compare.changes import NO_VALUE, narrowings
 
 
 def arguments(*required: str, closed: bool = False, **properties: Any) -> dict[str, Any]:

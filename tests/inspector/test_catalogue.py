@@ -7,14 +7,13 @@ import pytest
 from operator_schema import Registry, tool
 from operator_schema.inspector import subject_of
 from operator_schema.inspector.catalogue import (
-    UnknownProviderError,
     costs_of,
     needs_agreement,
     overview,
     page_of_tool,
-    provider_named,
     side_by_side,
 )
+from operator_schema.inspector.readings import UnknownProviderError, provider_named
 from operator_schema.inspector.subject import UnknownToolError
 from operator_schema.providers import gemini, gemini_parameters, groq, openai_chat, provider_names
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from operator_schema import json_schema
-from operator_schema.inspector.forms import form_of
+from operator_schema.inspector.catalogue import form_of
 
 
 @dataclass

@@ -11,7 +11,7 @@ import pytest
 
 from operator_schema import Executor, RawCall, Toolset
 from operator_schema.inspector import subject_of
-from operator_schema.inspector.waiting import Decision, DecisionError, decide, run_round, waiting_rounds
+from operator_schema.inspector.run_call import Decision, DecisionError, decide, run_round, waiting_rounds
 from operator_schema.rounds import SqliteStore
 
 pytestmark = pytest.mark.needs_threads
@@ -143,9 +143,9 @@ def test_rounds_of_a_process_that_died_are_listed(subject, store):
 
 
 def test_very_many_rounds_are_counted(subject, store, monkeypatch):
-    from operator_schema.inspector import waiting
+    from operator_schema.inspector import run_call
 
-    monkeypatch.setattr(waiting, "_MOST_ROUNDS", 1)
+    monkeypatch.setattr(run_call, "_MOST_ROUNDS", 1)
     first = wait(store, REFUND)
     wait(store, REFUND)
     found = waiting_rounds(subject, store)

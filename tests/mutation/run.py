@@ -113,7 +113,7 @@ ROOMS = {
     "providers": Room(("providers",), ("providers",)),
     "adapters": Room(("adapters",), ("adapters",)),
     "mcp": Room(
-        ("adapters/mcp", "adapters/mcp_client.py", "cli/serve.py", "cli/contexts.py"),
+        ("adapters/mcp", "adapters/mcp_client.py", "cli/serve.py", "cli/factories.py"),
         ("adapters/mcp", "cli/test_cli_serve.py", "cli/test_cli_contexts.py"),
     ),
     "code_tools": Room(("code_tools",), ("code_tools",)),

@@ -247,7 +247,7 @@ def test_a_server_whose_tools_change_changes_those_of_the_gateway(folder):
 
 
 def test_a_server_behind_a_url_gets_the_headers_of_the_file(tmp_path, monkeypatch):
-    secret = "swordfish-swordfish-swordfish"
+    secret = "swordfish-swordfish-swordfish"  # noqa: S105  # of this test
     (tmp_path / "weather.py").write_text(WEATHER)
     with http_server("--token-env", "TOKEN", "weather", folder=tmp_path, cold=True, TOKEN=secret) as (url, _):
         headers = {"Authorization": "Bearer ${WEATHER_TOKEN}"}
