@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import logging
+import os
+import sys
 from binascii import a2b_base64
-from typing import TYPE_CHECKING, Annotated, Any, SupportsIndex
+from contextlib import ExitStack, asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Annotated, Any, SupportsIndex, TypeAlias
 
 try:
     from mcp import ClientSession, MCPError, types
@@ -34,15 +37,31 @@ from ..tools import (
 from .conversions import NameGiver
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-    from typing import Unpack
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
+    from typing import TextIO, Unpack
 
-    from mcp.client import Client
+    from mcp import StdioServerParameters
+    from mcp.client import Client, Transport
+    from mcp.client._transport import TransportStreams
+    from mcp.shared.dispatcher import ProgressFnT
 
     from ..rounds import Registry
     from ..tools import Part, Tool, ToolOptions
 
-__all__ = ["ServerTools", "client_of", "described_tools", "part_of", "tools_from"]
+__all__ = [
+    "ServerTools",
+    "Source",
+    "ToolSource",
+    "all_pages",
+    "checked_answer",
+    "client_of",
+    "described_tools",
+    "for_the_model",
+    "part_of",
+    "progress_to",
+    "tools_from",
+    "transport_of",
+]
 
 
 _SHOWN = 200
@@ -134,7 +153,7 @@ class ServerTools(list["Tool[..., Any]"]):
         originals: name of a tool in the list to its name on the server.
     """
 
-    def __init__(self, source: _Source) -> None:
+    def __init__(self, source: ToolSource) -> None:
         super().__init__()
         self.refused: dict[str, SchemaError] = {}
         self.originals: dict[str, str] = {}
@@ -244,12 +263,12 @@ async def tools_from(
         MCPError: the server doesn't list its tools.
         ToolError: `only` has a name that the server doesn't have.
     """
-    found = ServerTools(_Source(session, prefix, only, options))
+    found = ServerTools(ToolSource(session, prefix, only, options))
     await found.refresh()
     return found
 
 
-class _Source:
+class ToolSource:
     """Where the tools of a list come from."""
 
     def __init__(
@@ -269,7 +288,7 @@ class _Source:
     async def described(self) -> dict[str, types.Tool]:
         """Return name to tool of the server, for those that are wanted."""
         names = NameGiver(self._prefix)
-        found = await _listed(self.session)
+        found = await self.listed()
         if self._names is not None:
             _check_there(self._names, [each.name for each in found])
             found = [each for each in found if each.name in self._names]
@@ -283,26 +302,99 @@ class _Source:
         Raises:
             SchemaError: its schema can't be used.
         """
-        call = _caller(self.session, described.name, name, self.home)
-        return _tool(described, name, call, self._options)
+        return _tool(described, name, self.caller(described.name, name), self._options)
+
+    async def listed(self) -> list[types.Tool]:
+        """Ask the server for its tools."""
+        return await _listed(self.session)
+
+    def caller(self, original: str, name: str) -> Callable[..., Any]:
+        """Return the function of a tool.
+
+        Args:
+            original: its name on the server.
+            name: its name here.
+        """
+        return _caller(self.session, original, name, self.home)
 
 
 async def _listed(session: ClientSession | Client) -> list[types.Tool]:
     """Return the tools of all pages, each name once."""
     own: ClientSession = session if isinstance(session, ClientSession) else session.session
-    found: dict[str, types.Tool] = {}
+    return await all_pages(lambda params: own.list_tools(params=params), "tools", "name")
+
+
+async def all_pages(
+    ask: Callable[[types.PaginatedRequestParams | None], Awaitable[Any]], items: str, key: str
+) -> list[Any]:
+    """Return what a server lists, of all pages, each once: 10,000 of 1,000 pages at most.
+
+    Args:
+        ask: asks for a page.
+        items: the attribute of a page that has its items.
+        key: the attribute of an item by which it is known.
+
+    Raises:
+        MCPError: the server doesn't list it.
+    """
+    found: dict[str, Any] = {}
     seen: set[str] = set()
     cursor: str | None = None
     for _ in range(_MAX_PAGES):
-        params = None if cursor is None else types.PaginatedRequestParams(cursor=cursor)
-        page = await own.list_tools(params=params)
-        for described in page.tools:
-            found.setdefault(described.name, described)
+        page = await ask(None if cursor is None else types.PaginatedRequestParams(cursor=cursor))
+        for item in getattr(page, items):
+            found.setdefault(getattr(item, key), item)
         cursor = page.next_cursor
         if cursor is None or cursor in seen or len(found) > _MAX_TOOLS:
             break
         seen.add(cursor)
     return list(found.values())[:_MAX_TOOLS]
+
+
+Source: TypeAlias = "str | Sequence[str] | StdioServerParameters | Callable[[], Transport]"
+"""The URL of a server, a command that starts one, or a function that makes a transport of the SDK."""
+
+
+@asynccontextmanager
+async def transport_of(source: Source) -> AsyncGenerator[TransportStreams]:
+    """Connect to a server, or start it; what a server that is started here logs goes to standard error.
+
+    Args:
+        source: the URL of a server, the words of a command that starts one, its parameters, or a function
+            that makes a transport.
+
+    Yields:
+        Streams of messages, to read and to write.
+    """
+    from mcp import StdioServerParameters
+    from mcp.client.stdio import stdio_client
+    from mcp.client.streamable_http import streamable_http_client
+
+    with ExitStack() as files:
+        if isinstance(source, str):
+            made: Any = streamable_http_client(source)
+        elif isinstance(source, StdioServerParameters):
+            made = stdio_client(source, _error_stream(files))
+        elif callable(source):
+            made = source()
+        else:
+            command = StdioServerParameters(command=source[0], args=[*source[1:]])
+            made = stdio_client(command, _error_stream(files))
+        async with made as streams:
+            yield streams
+
+
+def _error_stream(files: ExitStack) -> TextIO:
+    """Return where a process can write its errors.
+
+    The SDK takes what `sys.stderr` was when it was imported, which a process can't write to if a test
+    runner or a notebook had put an object of its own there.
+    """
+    for stream in (sys.stderr, sys.__stderr__):
+        with suppress(AttributeError, OSError, ValueError):
+            if stream is not None and stream.fileno() >= 0:
+                return stream
+    return files.enter_context(open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123  # not a path
 
 
 def client_of(source: str | Sequence[str]) -> Client:
@@ -311,11 +403,9 @@ def client_of(source: str | Sequence[str]) -> Client:
     Args:
         source: the URL of a server, or the words of a command that starts one.
     """
-    from mcp import Client, StdioServerParameters
+    from mcp import Client
 
-    if isinstance(source, str):
-        return Client(source)
-    return Client(StdioServerParameters(command=source[0], args=[*source[1:]]))
+    return Client(source if isinstance(source, str) else transport_of(source))
 
 
 async def described_tools(source: str | Sequence[str]) -> list[dict[str, Any]]:
@@ -407,23 +497,37 @@ def _caller(session: ClientSession | Client, original: str, name: str, home: obj
             message = "its session belongs to another event loop: run the call there (await executor.run)"
             raise ToolError(name, message)
 
-        async def report(
-            progress: float,
-            total: float | None,
-            message: str | None,
-        ) -> None:
-            if listener is not None:
-                listener(progress, total, message)
-
-        listener = progress
         try:
-            answer = await session.call_tool(original, arguments, progress_callback=report)
+            answer = await session.call_tool(original, arguments, progress_callback=progress_to(progress))
         except MCPError as error:
-            if error.code in _FOR_THE_MODEL:
-                raise CallError(error.message) from error
-            raise
-        if answer.is_error:
-            raise AnswerError(answer, original)
-        return answer
+            raise for_the_model(error) from error
+        checked: types.CallToolResult = checked_answer(answer, original)
+        return checked
 
     return call
+
+
+def progress_to(listener: Progress | None) -> ProgressFnT:
+    """Return what takes the progress of a call from a server, and hands it on."""
+
+    async def report(progress: float, total: float | None, message: str | None) -> None:
+        if listener is not None:
+            listener(progress, total, message)
+
+    return report
+
+
+def for_the_model(error: MCPError) -> Exception:
+    """Return an error of the protocol as one of a call, if it is about the arguments."""
+    return CallError(error.message) if error.code in _FOR_THE_MODEL else error
+
+
+def checked_answer(answer: Any, name: str) -> Any:
+    """Return what a server answered to a call.
+
+    Raises:
+        AnswerError: it says that the call has failed.
+    """
+    if isinstance(answer, types.CallToolResult) and answer.is_error:
+        raise AnswerError(answer, name)
+    return answer

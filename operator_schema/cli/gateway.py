@@ -1,15 +1,17 @@
-"""Which MCP servers does `serve --gateway` stand in front of, and how are their tools kept up to date?"""
+"""Which MCP servers does `serve --gateway` stand in front of, and how are they reached?"""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import re
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..errors import DuplicateToolError
+from mcp import MCPError
+
+from ..errors import DuplicateToolError, ToolError
 from ..immutable import Value
 from ..json_values import is_array, is_object
 from ..message_text import clip, escape, quote, received
@@ -17,10 +19,10 @@ from .arguments import read_text
 from .modules import WrongUse
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Mapping
+    from collections.abc import AsyncGenerator, Mapping
 
-    from ..adapters.mcp_client import ServerTools
-    from ..rounds import Registry
+    from ..adapters.mcp.gateway import Gateway
+    from ..adapters.mcp_client import Source
     from .output import Output
 
 __all__ = ["Behind", "open_servers", "servers_in"]
@@ -28,7 +30,6 @@ __all__ = ["Behind", "open_servers", "servers_in"]
 _MOST_SERVERS = 100
 _SECONDS_TO_CONNECT = 30.0
 _SECONDS_TO_READ = 300.0
-_SECONDS_TO_END = 10.0
 _MOST_SHOWN = 300
 _EXAMPLE = '{"mcpServers": {"time": {"command": "uvx", "args": ["mcp-server-time"]}}}'
 _VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -183,155 +184,54 @@ class _Entry:
 
 
 @asynccontextmanager
-async def open_servers(servers: list[Behind], err: Output) -> AsyncGenerator[Registry]:
-    """Connect to servers, and keep a registry of their tools while the context lasts.
+async def open_servers(servers: list[Behind], err: Output) -> AsyncGenerator[Gateway]:
+    """Connect to servers as long as the context lasts.
 
-    A server that can't be reached, or goes, is named on standard error; the others go on.
+    One that can't be reached is named on standard error; the others go on.
 
     Yields:
-        The registry. Names of tools begin with the name of their server and `_`.
+        The gateway, whose registry has the tools. Their names begin with the name of their server and `_`.
 
     Raises:
-        WrongUse: none can be reached.
+        WrongUse: none can be reached, or tools of two get the same name.
     """
-    from ..rounds import Registry
+    from ..adapters.mcp.gateway import Gateway, ServerBehind
 
-    registry = Registry()
-    connections = [_Connection(one, registry, err) for one in servers]
-    tasks = [asyncio.create_task(one.run()) for one in connections]
-    try:
-        reached = [await one.ready for one in connections]
+    by_prefix = {one.prefix.removesuffix("_"): one for one in servers}
+
+    def unreachable(name: str, error: ConnectionError) -> None:
+        reason = clip(escape(str(error)), _MOST_SHOWN)
+        err.report("", f"the server {quote(by_prefix[name].name)} can't be reached: {reason}")
         err.flush()
-        if not any(reached):
-            message = "none of the servers behind the gateway can be reached"
-            raise WrongUse(message)
-        yield registry
+
+    behind = {name: ServerBehind(_source_of(one), one.only, one.confirm) for name, one in by_prefix.items()}
+    gateway = Gateway(behind, unreachable=unreachable)
+    try:
+        await gateway.__aenter__()
+    except (ConnectionError, ToolError, MCPError, DuplicateToolError) as error:
+        message = clip(escape(str(error)), _MOST_SHOWN)
+        raise WrongUse(message) from None
+    try:
+        yield gateway
     finally:
-        for one in connections:
-            one.end.set()
-        _, late = await asyncio.wait(tasks, timeout=_SECONDS_TO_END)
-        for task in late:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await gateway.__aexit__()
 
 
-class _Connection:
-    """The connection to one server, in a task of its own: its failures end no other one.
+def _source_of(server: Behind) -> Source:
+    """Return how a server is reached, as a gateway takes it."""
+    from mcp import StdioServerParameters
 
-    Attributes:
-        ready: whether it was reached, as soon as that is known.
-        end: set when it is to end.
-    """
-
-    def __init__(self, server: Behind, registry: Registry, err: Output) -> None:
-        self._server, self._registry, self._err = server, registry, err
-        self._tools: list[ServerTools] = []
-        self._changed = asyncio.Event()
-        self.ready: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        self.end = asyncio.Event()
-
-    async def run(self) -> None:
-        """Connect, and follow the changes of the server until the end."""
-        try:
-            await self._run()
-        except asyncio.CancelledError:
-            raise
-        except Exception as error:  # noqa: BLE001  # whatever a server does, the others go on
-            self._tell("failed" if self.ready.done() else "can't be reached", error)
-        finally:
-            if not self.ready.done():
-                self.ready.set_result(False)
-            for tool in [tool for tools in self._tools for tool in tools]:
-                with suppress(Exception):  # somebody else took it away
-                    self._registry.unregister(tool.name)
-
-    async def _run(self) -> None:
-        async with asyncio.timeout(_SECONDS_TO_CONNECT) as limit, self._client() as client:
-            for choice, options in self._parts():
-                tools = await _tools(client, self._server.prefix, choice, options)
-                self._registry.register(tools)
-                self._tools.append(tools)
-            limit.reschedule(None)
-            self.ready.set_result(True)
-            listening = asyncio.create_task(self._listen(client))
-            ending = asyncio.create_task(self.end.wait())
-            try:
-                while not ending.done():
-                    changing = asyncio.create_task(self._changed.wait())
-                    await asyncio.wait([changing, ending], return_when=asyncio.FIRST_COMPLETED)
-                    changing.cancel()
-                    if self._changed.is_set():
-                        self._changed.clear()
-                        await self._refresh()
-            finally:
-                for task in (listening, ending):
-                    task.cancel()
-
-    def _parts(self) -> list[tuple[Callable[[str], bool], dict[str, Any]]]:
-        """Return which tools are taken over, and how: those about which a person is asked, and the others."""
-        only, confirm = self._server.only, self._server.confirm
-
-        def is_asked(name: str) -> bool:
-            return confirm if isinstance(confirm, bool) else name in confirm
-
-        def is_wanted(name: str) -> bool:
-            return only is None or name in only
-
-        return [
-            (lambda name: is_wanted(name) and not is_asked(name), {}),
-            (lambda name: is_wanted(name) and is_asked(name), {"confirm": True}),
-        ]
-
-    @asynccontextmanager
-    async def _client(self) -> AsyncGenerator[Any]:
-        import httpx2
-        from mcp import Client, StdioServerParameters
-        from mcp.client.streamable_http import streamable_http_client
-
-        server = self._server
-        if server.start is not None:
-            async with Client(StdioServerParameters(**server.start), message_handler=self._heard) as client:
-                yield client
-            return
-        # It may keep the stream of an answer open for long.
-        waits = httpx2.Timeout(_SECONDS_TO_CONNECT, read=_SECONDS_TO_READ)
-        async with httpx2.AsyncClient(headers=dict(server.headers), timeout=waits) as http:
-            transport = streamable_http_client(server.url or "", http_client=http)
-            async with Client(transport, message_handler=self._heard) as client:
-                yield client
-
-    async def _heard(self, message: object) -> None:
-        from mcp.types import ToolListChangedNotification
-
-        if isinstance(message, ToolListChangedNotification):
-            self._changed.set()
-
-    async def _listen(self, client: Any) -> None:
-        """Hear of changes from a server of 2026-07-28 on."""
-        with suppress(Exception):  # of an earlier one, messages tell
-            async with client.listen(tools_list_changed=True) as events:
-                async for _ in events:
-                    self._changed.set()
-
-    async def _refresh(self) -> None:
-        for tools in self._tools:
-            try:
-                await tools.refresh(self._registry)
-            except DuplicateToolError as error:
-                self._tell("has a tool whose name is taken", error)
-
-    def _tell(self, what: str, error: BaseException) -> None:
-        while isinstance(error, BaseExceptionGroup):
-            error = error.exceptions[0]
-        reason = str(error) or type(error).__name__
-        name = quote(self._server.name)
-        self._err.report("", f"the server {name} {what}: {clip(escape(reason), _MOST_SHOWN)}")
-        self._err.flush()
+    if server.start is not None:
+        return StdioServerParameters(**server.start)
+    return partial(_over_http, server.url or "", dict(server.headers))
 
 
-async def _tools(
-    client: Any, prefix: str, choice: Callable[[str], bool], options: dict[str, Any]
-) -> ServerTools:
-    from ..adapters.mcp_client import tools_from
+@asynccontextmanager
+async def _over_http(url: str, headers: dict[str, str]) -> AsyncGenerator[Any]:
+    import httpx2
+    from mcp.client.streamable_http import streamable_http_client
 
-    return await tools_from(client, prefix=prefix, only=choice, **options)
+    waits = httpx2.Timeout(_SECONDS_TO_CONNECT, read=_SECONDS_TO_READ)  # an answer may be a stream
+    client = httpx2.AsyncClient(headers=headers, timeout=waits)
+    async with client as http, streamable_http_client(url, http_client=http) as streams:
+        yield streams

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
     from ..adapters.base import Tools
+    from ..adapters.mcp.gateway import Gateway
     from ..adapters.mcp.http import Address
     from ..adapters.mcp.server import Handlers
     from ..code_mode import Journal
@@ -216,8 +217,10 @@ async def _serve_in_loop(
     from .factories import OpenContexts
 
     async with AsyncExitStack() as stack:
+        gateway = None
         if offered is None:
-            offered = await _behind(stack, options, err)
+            gateway = await _opened(stack, options, err)
+            offered = _Offered(gateway.registry, _given_context(options), options)
         contexts = OpenContexts()
         stack.push_async_callback(contexts.close)
         context = await contexts.open(offered.context)
@@ -233,10 +236,10 @@ async def _serve_in_loop(
             err.line(f"operator-schema: serving {number} on {where}", "dim")
             err.flush()
 
-        return await _talk(_server(own, target, offered), place, announce)
+        return await _talk(_server(own, target, offered, gateway), place, announce)
 
 
-async def _behind(stack: AsyncExitStack, options: dict[str, Any], err: Output) -> _Offered:
+async def _opened(stack: AsyncExitStack, options: dict[str, Any], err: Output) -> Gateway:
     """Connect to the servers of a gateway, as long as the stack is open.
 
     Raises:
@@ -244,8 +247,7 @@ async def _behind(stack: AsyncExitStack, options: dict[str, Any], err: Output) -
     """
     from .gateway import open_servers, servers_in
 
-    registry = await stack.enter_async_context(open_servers(servers_in(options["gateway"]), err))
-    return _Offered(registry, _given_context(options), options)
+    return await stack.enter_async_context(open_servers(servers_in(options["gateway"]), err))
 
 
 def _why_not_served(error: OSError, place: Address | Streams) -> str:
@@ -292,17 +294,19 @@ def _handlers(executor: Executor, context: Mapping[Any, Any] | None, options: Ma
     )
 
 
-def _server(own: Handlers, target: ObjectName | None, offered: _Offered) -> Server[Any]:
+def _server(
+    own: Handlers, target: ObjectName | None, offered: _Offered, gateway: Gateway | None
+) -> Server[Any]:
     from ..adapters.mcp.server import server_of
 
     options = offered.options
     version = _NO_VERSION if target is None else _version_of(target.module)
-    return server_of(
-        own,
-        server_name(target, options),
-        may_change=options["reload"] or bool(options.get("search")) or offered.registry is not None,
-        version=options["server_version"] or version,
-    )
+    version = options["server_version"] or version
+    name = server_name(target, options)
+    if gateway is not None:
+        return gateway.front(own, name, version=version)
+    may_change = options["reload"] or bool(options.get("search")) or offered.registry is not None
+    return server_of(own, name, may_change=may_change, version=version)
 
 
 def _version_of(module: str) -> str:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Structured",
+    "blocks_of",
     "checked_structured",
     "content_of",
     "cut_answer",
@@ -220,7 +221,7 @@ def native_answer(
         return value
     if not isinstance(value, types.CallToolResult):
         try:
-            value = _answer_of(value) if _is_answer(value) else types.CallToolResult(content=_blocks(value))
+            value = _answer_of(value) if _is_answer(value) else types.CallToolResult(content=blocks_of(value))
         except Exception as error:  # noqa: BLE001  # an object of a framework may read a file only now
             return _not_shown(name, error)
     data = value.structured_content
@@ -249,13 +250,13 @@ def _answer_of(value: Any) -> types.CallToolResult:
     )
 
 
-def _blocks(value: Any) -> list[types.ContentBlock]:
+def blocks_of(value: Any) -> list[types.ContentBlock]:
     """Return the content of a result, or of one of its items."""
     if isinstance(value, _BLOCKS):
         return [value]
     several = items_of(value)
     if several:
-        return [block for item in several for block in _blocks(item)]
+        return [block for item in several for block in blocks_of(item)]
     method = _method_of(value)
     if method is not None:
         return [getattr(value, method)()]
@@ -263,7 +264,7 @@ def _blocks(value: Any) -> list[types.ContentBlock]:
         case "pydantic_ai.messages", "ToolReturn":
             said = value.content
             more: Iterable[Any] = [] if said is None else [said] if isinstance(said, str) else said
-            return [block for item in (value.return_value, *more) for block in _blocks(item)]
+            return [block for item in (value.return_value, *more) for block in blocks_of(item)]
         case "pydantic_ai.messages", _ if isinstance(getattr(value, "data", None), bytes):
             return [_binary(value.data, value.media_type)]
         case _:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import hmac
 import json
 import logging
-import weakref
 from collections import deque
 from contextlib import suppress
 from contextvars import ContextVar
 from hashlib import sha256
 from math import isfinite
 from os import urandom
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import anyio
 import mcp_types as types
@@ -24,10 +23,11 @@ from ...execution import current_backend, person_answers
 from ...json_values import without_surrogates
 from ...message_text import received
 from ...rounds import call_text
+from .changes import PerClient
 from .content import is_modern
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Hashable
+    from collections.abc import Awaitable, Callable
 
     from ...execution import OnProgress
     from ...tools import ProgressUpdate, RawCall
@@ -45,17 +45,14 @@ __all__ = [
     "Confirmation",
     "Messages",
     "PatientSession",
-    "PerClient",
     "answer_to_ask",
     "ask",
-    "client_of",
     "with_messages",
 ]
 
 
 T = TypeVar("T")
 
-_MOST_CLIENTS = 10_000
 
 MOST_WAITING = 1000
 """Messages of one call that wait for a slow client at most; the newest are kept."""
@@ -194,53 +191,6 @@ _OF_PYTHON: tuple[tuple[int, types.LoggingLevel], ...] = (
 )
 
 
-def client_of(ctx: ServerRequestContext[Any, Any]) -> tuple[Hashable, object | None]:
-    """Return what tells a client from the others, and the object that lives as long as its connection.
-
-    From 2026-07-28 on, requests over HTTP belong to no connection: there, clients of the same name that come
-    from the same address with the same token are one. The second is then None.
-    """
-    if not is_modern(ctx.protocol_version):
-        client = ctx.session.client_params  # one object for each connection, as long as it lasts
-        return id(client), client
-    request: Any = ctx.request
-    if request is None:  # standard input and output, where a server has one client
-        return None, None
-    said = (ctx.meta or {}).get(types.CLIENT_INFO_META_KEY)
-    name = json.dumps(said, sort_keys=True, default=str)
-    address = getattr(getattr(request, "client", None), "host", None)
-    return (name, address, request.headers.get("authorization")), None
-
-
-class PerClient(Generic[T]):
-    """One value for each client of a server, as long as it is connected.
-
-    Args:
-        make: makes the value for a client, from what tells it from the others.
-    """
-
-    __slots__ = ("__weakref__", "_make", "_values")
-
-    def __init__(self, make: Callable[[Hashable], T]) -> None:
-        self._make = make
-        self._values: dict[Hashable, tuple[weakref.ref[Any] | None, T]] = {}
-
-    def of(self, ctx: ServerRequestContext[Any, Any]) -> T:
-        """Return the value of a client; of too many that say nothing of their end, the oldest goes."""
-        key, alive = client_of(ctx)
-        reference, value = self._values.get(key, (None, None))
-        if value is not None and (None if reference is None else reference()) is alive:
-            return value
-        made = self._make(key)
-        values = self._values
-        gone = None if alive is None else weakref.ref(alive, lambda _: values.pop(key, None))
-        values[key] = gone, made
-        if len(values) > _MOST_CLIENTS:
-            oldest = next((one for one, (held, _) in values.items() if held is None), None)
-            values.pop(oldest, None)
-        return made
-
-
 class _Listening:
     """A call whose client wants its log records.
 
@@ -315,7 +265,7 @@ class ClientLog:
             message = "logger is the name of a logger; the root logger also has what a client must not see"
             raise ValueError(message)
         self._logger = logger
-        self._levels: PerClient[list[types.LoggingLevel]] = PerClient(lambda _: [_UNASKED])
+        self._levels: PerClient[types.LoggingLevel] = PerClient()
         if logger not in _attached:
             handler = _attached.setdefault(logger, _ToClient(logger))
             logging.getLogger(logger).addHandler(handler)
@@ -324,8 +274,7 @@ class ClientLog:
         self, ctx: ServerRequestContext[Any, Any], params: types.SetLevelRequestParams
     ) -> types.EmptyResult:
         """Remember what one client wants, as the handler of `logging/setLevel`."""
-        if ctx.session.client_params is not None:
-            self._levels.of(ctx)[0] = params.level
+        self._levels.set(ctx, params.level)
         return types.EmptyResult()
 
     def listen(self, ctx: ServerRequestContext[Any, Any], messages: Messages) -> None:
@@ -345,7 +294,7 @@ class ClientLog:
         if is_modern(ctx.protocol_version):
             asked: Any = (ctx.meta or {}).get(_MODERN_LEVEL)
             return asked if asked in _LEVELS else None
-        return self._levels.of(ctx)[0]
+        return self._levels.get(ctx) or _UNASKED
 
 
 def _level_of(number: int) -> types.LoggingLevel:

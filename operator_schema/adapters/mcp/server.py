@@ -4,49 +4,46 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from contextlib import suppress
-from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
 from inspect import signature
 from math import inf
 from typing import TYPE_CHECKING, Any, cast
 
-import anyio
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.session import ServerSession
-from mcp.server.subscriptions import ListenHandler, ToolsListChanged
+from mcp.server.subscriptions import ListenHandler, ResourceUpdated
 from mcp.shared.exceptions import MCPError
 
 from ...errors import ToolNotFoundError
-from ...execution import Executor, current_backend
+from ...execution import Executor
 from ...json_values import without_surrogates
 from ...message_text import kind, received
 from ...rounds import FoundTools, Registry, ToolSearch
 from ...tools import ERROR, ToolResult, class_name_of, write_log
 from ..base import Adapter, Runner
+from .changes import ChangeBus, FoundByClient, subscribes_as
 from .content import (
     checked_structured,
     content_of,
     cut_answer,
     described,
     holds_native,
-    is_modern,
     native_answer,
     native_classes,
     output_of,
     structured_content,
 )
-from .messages import ClientLog, Confirmation, PatientSession, PerClient, client_of, with_messages
+from .messages import ClientLog, Confirmation, PatientSession, with_messages
+from .resources_and_prompts import OWN_RESULTS, Documents, page_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Hashable
+    from collections.abc import Awaitable, Callable
     from typing import TypeAlias
 
     from mcp.server.models import InitializationOptions
-    from mcp.server.subscriptions import ServerEvent
 
     from ...errors import ToolError
     from ...execution import Confirm, OnProgress
@@ -54,11 +51,12 @@ if TYPE_CHECKING:
     from ..base import Tools
     from .content import Structured
     from .messages import Messages, Report
+    from .resources_and_prompts import Prompts, Resources
 
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
     Context: TypeAlias = "Mapping[Any, Any] | Callable[[Ctx], Mapping[Any, Any]]"
 
-__all__ = ["ChangeBus", "Handlers", "ToolServer", "answer_of", "call", "handlers", "server", "server_of"]
+__all__ = ["Handlers", "ToolServer", "answer_of", "call", "handlers", "server", "server_of"]
 
 
 _UNANSWERED = "Nobody can answer it here. Calling it again will not help; tell the user what you wanted to do"
@@ -72,12 +70,15 @@ class Handlers:
     What a search finds in a `ToolSearch` is listed for the client alone that searched.
 
     Attributes:
+        changes: what tells clients of changes.
+        documents: the resources and prompts; None if there are none.
         log: what sends log records, or None.
+        page_size: items of lists that a client gets with one request; None for all of them.
     """
 
     __slots__ = (
-        *("__weakref__", "_changes", "_confirmation", "_found", "_listen", "_native", "_outputs"),
-        *("_page_size", "_runner", "_stop", "_structured", "log"),
+        *("__weakref__", "_confirmation", "_found", "_listen", "_native", "_outputs", "_runner"),
+        *("_stop", "_structured", "changes", "documents", "log", "page_size"),
     )
 
     def __init__(
@@ -86,15 +87,16 @@ class Handlers:
         self._runner = runner
         self._structured: Structured = structured
         self._confirmation = Confirmation()
-        self._page_size = page_size
-        changes = self._changes = ChangeBus()
-        self._listen = ListenHandler(changes)
-        self._found = PerClient(lambda client: FoundTools(lambda: changes.tell(client)))
+        self.page_size = page_size
+        self.changes = ChangeBus()
+        self.documents: Documents | None = None
+        self._listen = ListenHandler(self.changes)
+        self._found = FoundByClient(self.changes)
         self.log = log
         self._native = native_classes()
         # It takes a fifth of a short call to find out.
         self._outputs: dict[str, tuple[Tool[..., Any], StructuredOutput | None]] = {}
-        self._stop = runner.executor.registry.on_change(self._changes.changed)
+        self._stop = runner.executor.registry.on_change(self.changes.tools_changed)
 
     @property
     def executor(self) -> Executor:
@@ -111,8 +113,8 @@ class Handlers:
         self._stop()
         own = executor.context if context is None else context
         self._runner = Runner(executor, _careful(own), self._runner.confirm, _own)
-        self._stop = executor.registry.on_change(self._changes.changed)
-        self._changes.changed()
+        self._stop = executor.registry.on_change(self.changes.tools_changed)
+        self.changes.tools_changed()
 
     def missing_context(self) -> dict[str, ToolError]:
         """Return which tools can't run with what the server injects: name to what a call would raise.
@@ -129,7 +131,8 @@ class Handlers:
     ) -> types.ListToolsResult:
         """List the tools that are switched on, as the handler of `tools/list`."""
         offered = self.executor.registry.offered(context=self._context_of(ctx))
-        page, following = _page(offered, None if params is None else params.cursor, self._page_size)
+        named = {tool.name: tool for tool in offered}
+        page, following = page_of(named, params, self.page_size, "tools")
         options = {"structured": self._structured, "protocol_version": ctx.protocol_version}
         tools = [_adapter.made(tool, self._runner, options) for tool in page]
         return types.ListToolsResult(tools=tools, next_cursor=following)
@@ -145,7 +148,40 @@ class Handlers:
         runner, host = self._runner, _patient(ctx)
         context = self._context_of(ctx)
         tool = _enabled(runner.executor.registry, params.name, context)
-        result = await call(
+        result = await self._called(runner, tool, params, ctx, host, context)
+        if isinstance(result, types.InputRequiredResult):
+            return result
+        if tool is None:
+            return answer_of(result, None, ctx.protocol_version)
+        made = self._native_of(result, tool, ctx.protocol_version)
+        if isinstance(made, types.CallToolResult):
+            most = runner.executor.max_content if tool.max_content is None else tool.max_content
+            return cut_answer(tool.name, made, inf if most is None else most)
+        return made or answer_of(result, self._output_of(tool), ctx.protocol_version)
+
+    async def run_document(
+        self, function: Tool[..., Any], params: types.CallToolRequestParams, ctx: Ctx
+    ) -> ToolResult | types.InputRequiredResult:
+        """Run the function of a resource or prompt, as `Documents` asks for it.
+
+        Raises:
+            MCPError: as the function raised it, or the context can't be made.
+        """
+        own, host = self._runner, _patient(ctx)
+        executor = own.executor.with_tools([function]).for_host(native_results=OWN_RESULTS)
+        runner = Runner(executor, own.context, own.confirm, own.own)
+        return await self._called(runner, function, params, ctx, host, runner.context_of(host))
+
+    async def _called(
+        self,
+        runner: Runner,
+        tool: Tool[..., Any] | None,
+        params: types.CallToolRequestParams,
+        ctx: Ctx,
+        host: Ctx,
+        context: Mapping[Any, Any],
+    ) -> ToolResult | types.InputRequiredResult:
+        return await call(
             runner,
             tool,
             params,
@@ -156,15 +192,32 @@ class Handlers:
             context=context,
             listen=None if self.log is None else partial(self.log.listen, ctx),
         )
-        if isinstance(result, types.InputRequiredResult):
-            return result
-        if tool is None:
-            return answer_of(result, None, ctx.protocol_version)
-        made = self._native_of(result, tool, ctx.protocol_version)
-        if isinstance(made, types.CallToolResult):
-            most = runner.executor.max_content if tool.max_content is None else tool.max_content
-            return cut_answer(tool.name, made, inf if most is None else most)
-        return made or answer_of(result, self._output_of(tool), ctx.protocol_version)
+
+    def resource_updated(self, uri: str) -> None:
+        """Tell the clients that subscribed to a resource that it has changed, from any thread.
+
+        Args:
+            uri: its address.
+        """
+        self.changes.tell(ResourceUpdated(uri))
+
+    async def subscribe_resource(self, ctx: Ctx, params: types.SubscribeRequestParams) -> types.EmptyResult:
+        """Tell a client of changes of a resource from now on, as the handler of `resources/subscribe`.
+
+        Raises:
+            MCPError: there is no such resource, or the client has subscribed to too many.
+        """
+        if self.documents is not None:
+            self.documents.found(params.uri)
+        self.changes.add_uri(ctx, params.uri)
+        return types.EmptyResult()
+
+    async def unsubscribe_resource(
+        self, ctx: Ctx, params: types.UnsubscribeRequestParams
+    ) -> types.EmptyResult:
+        """Tell a client no more of changes of a resource, as the handler of `resources/unsubscribe`."""
+        self.changes.remove_uri(ctx, params.uri)
+        return types.EmptyResult()
 
     def _context_of(self, ctx: Ctx) -> Mapping[Any, Any]:
         """Return what can be injected into a call."""
@@ -184,7 +237,7 @@ class Handlers:
 
         It runs as long as the connection.
         """
-        await self._changes.watch_connection(ctx, params)
+        await self.changes.watch_connection(ctx, params)
 
     async def listen(
         self, ctx: Ctx, params: types.SubscriptionsListenRequestParams
@@ -193,7 +246,7 @@ class Handlers:
 
         It runs until the client doesn't listen any more.
         """
-        _listening.set(client_of(ctx)[0])
+        subscribes_as(ctx)
         return await self._listen(ctx, params)
 
     def _native_of(
@@ -224,6 +277,8 @@ def handlers(
     confirm: bool = True,
     page_size: int | None = None,
     logger: str | None = None,
+    resources: Resources | None = None,
+    prompts: Prompts | None = None,
 ) -> Handlers:
     """Make the handlers for a low-level `Server` of your own; `server` makes a whole one.
 
@@ -242,14 +297,20 @@ def handlers(
         confirm: whether a person is asked, by an elicitation, before a tool with `confirm=True` runs. A
             client that can't ask gets a result that says so, unless the executor has `confirm` of its own.
             False: such tools run without asking.
-        page_size: tools that a client gets with one request; None for all of them.
+        page_size: tools that a client gets with one request; None for all of them. It holds for resources
+            and prompts, too.
         logger: name of a logger of `logging`: what is logged there during a call goes to its client, if
             that wants it. None for nothing.
+        resources: URI to what is there: a text, bytes, a part (`Image`, `Resource`, …), or a function that
+            returns one or several of these. A URI template (RFC 6570), such as `note://{day}`, takes a
+            function with a parameter for each of its variables. None for nothing.
+        prompts: functions or tools that return a text, or a list of texts, parts and `PromptMessage`; their
+            parameters are the arguments of the prompt. None for nothing.
 
     Raises:
         DuplicateToolError: two tools have the same name.
         TypeError: an argument is of another kind.
-        ValueError: an argument is out of range, or the executor has other tools.
+        ValueError: an argument is out of range, the executor has other tools, or a URI can't be used.
     """
     checked_structured(structured)
     _check_page_size(page_size)
@@ -260,7 +321,10 @@ def handlers(
     runner = _adapter.runner(tools, context, executor, asked, {}, strict_results=True)
     own = runner.executor.for_host(native_results=native_classes())
     runner = Runner(own, _careful(runner.context), runner.confirm, runner.own)
-    return Handlers(runner, structured, page_size, None if logger is None else ClientLog(logger))
+    made = Handlers(runner, structured, page_size, None if logger is None else ClientLog(logger))
+    if resources is not None or prompts is not None:
+        made.documents = Documents(resources, prompts, made.run_document, page_size)
+    return made
 
 
 def _patient(ctx: Ctx) -> Ctx:
@@ -315,25 +379,6 @@ def _enabled(registry: Registry, name: str, context: Mapping[Any, Any]) -> Tool[
         return registry[name] if registry.is_enabled(name, context=context) else None
     except Exception:  # noqa: BLE001  # a switch is your program's own code
         return None
-
-
-def _page(
-    offered: list[Tool[..., Any]], cursor: str | None, size: int | None
-) -> tuple[list[Tool[..., Any]], str | None]:
-    """Return the tools after a cursor, which is the name of a tool, and the next cursor.
-
-    Raises:
-        MCPError: the tool of the cursor isn't offered any more; the client begins anew.
-    """
-    start = 0
-    if cursor is not None:
-        names = [tool.name for tool in offered]
-        if cursor not in names:
-            raise MCPError(types.INVALID_PARAMS, "Invalid cursor: the list of tools has changed")
-        start = names.index(cursor) + 1
-    end = len(offered) if size is None else start + size
-    page = offered[start:end]
-    return page, page[-1].name if page and end < len(offered) else None
 
 
 async def call(
@@ -432,100 +477,6 @@ def answer_of(
     )
 
 
-_ANYBODY = object()
-_listening: ContextVar[Hashable] = ContextVar("operator_schema_mcp_listening", default=_ANYBODY)
-"""Which client subscribes in this task, as `client_of` tells them apart."""
-
-
-class _Subscriber:
-    """Somebody who waits for changes in an event loop."""
-
-    __slots__ = ("_backend", "_home", "_is_due", "_listener", "client")
-
-    def __init__(self, listener: Callable[[ServerEvent], None], client: Hashable) -> None:
-        self._listener = listener
-        self.client = client
-        self._backend = current_backend()
-        self._home = self._backend.home()
-        self._is_due = False
-
-    def tell(self) -> None:
-        """Say it in the thread of the event loop; several changes in a row are one."""
-        if not self._is_due:
-            self._is_due = True
-            with suppress(RuntimeError):  # the event loop is closed
-                self._backend.call_soon(self._home, self._deliver)
-
-    def _deliver(self) -> None:
-        self._is_due = False
-        self._listener(ToolsListChanged())
-
-
-class ChangeBus:
-    """Tell clients of both generations, in any number of event loops, that the tools have changed.
-
-    Clients from 2026-07-28 on ask for it by `subscriptions/listen`: for `ListenHandler` this is a
-    `SubscriptionBus`. Earlier ones get a notification of their connection.
-    """
-
-    __slots__ = ("__weakref__", "_connections", "_subscribers")
-
-    def __init__(self) -> None:
-        self._subscribers: dict[object, _Subscriber] = {}
-        self._connections: set[int] = set()
-
-    def changed(self, _: object = None) -> None:
-        """Tell everybody, from any thread."""
-        self.tell(_ANYBODY)
-
-    def tell(self, client: Hashable) -> None:
-        """Tell one client of a change that nobody else sees, from any thread."""
-        for subscriber in [*self._subscribers.values()]:
-            if _ANYBODY in (client, subscriber.client) or subscriber.client == client:
-                subscriber.tell()
-
-    async def publish(self, event: ServerEvent) -> None:
-        """Tell everybody, as a `SubscriptionBus` does; there is only one kind of event."""
-        self.changed(event)
-
-    def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
-        """Call a function in the event loop that runs here after each change.
-
-        Returns:
-            A function that ends this. It may be called more than once.
-        """
-        token = object()
-        self._subscribers[token] = _Subscriber(listener, _listening.get())
-
-        def unsubscribe() -> None:
-            self._subscribers.pop(token, None)
-
-        return unsubscribe
-
-    async def watch_connection(
-        self, ctx: ServerRequestContext[Any, Any], _: types.NotificationParams | None
-    ) -> None:
-        """Tell one client, as the handler of `notifications/initialized`.
-
-        It runs until the connection ends: the SDK then cancels what the connection has started.
-        """
-        client = ctx.session.client_params
-        if client is None or is_modern(ctx.protocol_version) or id(client) in self._connections:
-            return
-        due = anyio.Event()
-        _listening.set(client_of(ctx)[0])
-        unsubscribe = self.subscribe(lambda _: due.set())
-        self._connections.add(id(client))  # the session keeps it alive meanwhile
-        try:
-            while True:
-                await due.wait()
-                due = anyio.Event()
-                await ctx.session.send_tool_list_changed()
-        finally:
-            self._connections.discard(id(client))
-            unsubscribe()
-
-
 _CHECKS_HEADERS = "get_tool_input_schema" in signature(Server).parameters
 """Whether the SDK asks for a schema, to compare headers with the arguments that they repeat.
 
@@ -534,7 +485,15 @@ Before 2.3 it lists all tools for that.
 
 
 class ToolServer(Server[Any]):
-    """A server that says to clients before 2026-07-28 that its tools may change."""
+    """A server that says to clients before 2026-07-28 whether its tools may change.
+
+    Attributes:
+        handlers: what answers; `app.handlers.resource_updated(uri)` tells of a change.
+        announced: which changes such clients hear of.
+    """
+
+    handlers: Handlers
+    announced: NotificationOptions = NotificationOptions()
 
     def create_initialization_options(
         self,
@@ -543,7 +502,7 @@ class ToolServer(Server[Any]):
         extensions: dict[str, dict[str, Any]] | None = None,
     ) -> InitializationOptions:
         """Return what a client gets in the handshake."""
-        said = notification_options or NotificationOptions(tools_changed=True)
+        said = notification_options or self.announced
         return super().create_initialization_options(said, experimental_capabilities, extensions)
 
 
@@ -560,8 +519,10 @@ def server(
     confirm: bool = True,
     page_size: int | None = None,
     logger: str | None = None,
+    resources: Resources | None = None,
+    prompts: Prompts | None = None,
     **native: Any,
-) -> Server[Any]:
+) -> ToolServer:
     """Make a low-level MCP `Server` that offers tools.
 
     It speaks every version of the protocol that the package `mcp` speaks, over every transport.
@@ -577,8 +538,10 @@ def server(
         confirm: as for `handlers`.
         page_size: as for `handlers`.
         logger: as for `handlers`.
+        resources: as for `handlers`.
+        prompts: as for `handlers`.
         native: what else `mcp.server.lowlevel.Server` takes, such as `title`, `icons`, `lifespan`,
-            `on_list_prompts`.
+            `on_completion`.
 
     Raises:
         DuplicateToolError: two tools have the same name.
@@ -593,30 +556,42 @@ def server(
         confirm=confirm,
         page_size=page_size,
         logger=logger,
+        resources=resources,
+        prompts=prompts,
     )
     may_change = isinstance(tools, (Executor, Registry))
     return server_of(own, name, may_change=may_change, version=version, instructions=instructions, **native)
 
 
-def server_of(own: Handlers, name: str, *, may_change: bool, **native: Any) -> Server[Any]:
+def server_of(own: Handlers, name: str, *, may_change: bool, **native: Any) -> ToolServer:
     """Make a server of handlers.
 
     Args:
         own: the handlers.
         name: of the server.
-        may_change: whether the server announces that it reports changes.
+        may_change: whether the server announces that its tools may change.
         native: what `Server` takes.
     """
+    of_documents = {} if own.documents is None else own.documents.handlers()
+    follows = "on_read_resource" in of_documents
+    tells = may_change or follows
     options: dict[str, Any] = {
         "on_list_tools": own.list_tools,
         "on_call_tool": own.call_tool,
         **({"get_tool_input_schema": own.input_schema} if _CHECKS_HEADERS else {}),
-        **({"on_subscriptions_listen": own.listen} if may_change else {}),
+        **({"on_subscriptions_listen": own.listen} if tells else {}),
+        **of_documents,
         **native,
     }
-    made: Server[Any] = ToolServer(name, **options) if may_change else Server(name, **options)
-    if may_change:
+    made = ToolServer(name, **options)
+    made.handlers, made.announced = own, NotificationOptions(tools_changed=may_change)
+    if tells:
         made.add_notification_handler("notifications/initialized", types.NotificationParams, own.initialized)
+    if follows:
+        made.add_request_handler("resources/subscribe", types.SubscribeRequestParams, own.subscribe_resource)
+        made.add_request_handler(
+            "resources/unsubscribe", types.UnsubscribeRequestParams, own.unsubscribe_resource
+        )
     if own.log is not None:
         # Not by the constructor, which warns: the protocol gives this up in 2026-07-28.
         made.add_request_handler("logging/setLevel", types.SetLevelRequestParams, own.log.set_level)

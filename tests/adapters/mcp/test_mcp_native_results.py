@@ -13,7 +13,7 @@ from mcp.server.mcpserver import Image as McpImage
 
 from operator_schema import Executor, RawCall, Registry, tool
 from operator_schema.adapters.mcp import server
-from operator_schema.adapters.mcp.content import _blocks
+from operator_schema.adapters.mcp.content import blocks_of
 from operator_schema.adapters.mcp.server import _outcome
 from operator_schema.adapters.mcp_client import tools_from
 from operator_schema.content import Image
@@ -238,7 +238,7 @@ def test_an_error_of_the_protocol_stays_one():
     ],
 )
 def test_what_stands_among_blocks_becomes_a_text_if_it_can(value, text):
-    assert _blocks([TEXT, value]) == [TEXT, types.TextContent(type="text", text=text)]
+    assert blocks_of([TEXT, value]) == [TEXT, types.TextContent(type="text", text=text)]
 
 
 @pytest.mark.parametrize("call_id", ["7", None])

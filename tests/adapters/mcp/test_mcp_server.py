@@ -32,7 +32,7 @@ from mcp.types import (
 from operator_schema import CallError, Executor, NeedsInput, Registry, Toolset, skip, tool
 from operator_schema.adapters import mcp_client as reading
 from operator_schema.adapters.mcp import handlers, http, messages, server, stdio
-from operator_schema.adapters.mcp.server import ChangeBus
+from operator_schema.adapters.mcp.changes import ChangeBus
 from operator_schema.adapters.mcp.server import server_of as server_from
 from operator_schema.content import Audio, File, Image, Resource
 from operator_schema.rounds import ToolSearch
@@ -855,12 +855,12 @@ def test_connections_that_end_leave_nothing_behind(mode):
                     for _ in range(20):  # rude: once is what the protocol says
                         await client.session.send_notification(InitializedNotification())
                     await client.list_tools()
-                    assert len(own._changes._subscribers) == 1
+                    assert len(own.changes._subscribers) == 1
                 else:
                     async with client.listen(tools_list_changed=True):
-                        assert len(own._changes._subscribers) == 1
-        assert own._changes._subscribers == {}
-        assert own._changes._connections == set()
+                        assert len(own.changes._subscribers) == 1
+        assert own.changes._subscribers == {}
+        assert own.changes._connections == set()
 
     anyio.run(main)
 
@@ -1215,17 +1215,17 @@ def test_changes_that_nobody_has_heard_of_yet_are_told_once(backend):
         bus = ChangeBus()
         stop = bus.subscribe(told.append)
         for _ in range(3):
-            bus.changed()
+            bus.tools_changed()
         while not told:  # noqa: ASYNC110  # what is waited for is a list
             await anyio.sleep(0.01)
         await anyio.sleep(0.01)
         first = len(told)
-        bus.changed()
+        bus.tools_changed()
         while len(told) == first:  # noqa: ASYNC110  # as above
             await anyio.sleep(0.01)
         stop()
         stop()
-        bus.changed()
+        bus.tools_changed()
         await anyio.sleep(0.01)
         return first
 

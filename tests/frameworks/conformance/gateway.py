@@ -5,16 +5,13 @@ from pathlib import Path
 
 import anyio
 import uvicorn
-from mcp import ClientSession, StdioServerParameters
-from mcp.client.stdio import stdio_client
+from mcp import StdioServerParameters
 
-from operator_schema import Registry
-from operator_schema.adapters.mcp import server
-from operator_schema.adapters.mcp_client import tools_from
+from operator_schema.adapters.mcp.gateway import Gateway
 
 BEHIND = StdioServerParameters(
     command=sys.executable,
-    args=["-m", "operator_schema", "serve", "our_server:registry"],
+    args=["our_server.py"],
     cwd=Path(__file__).parent,
     env={"PYTHONPATH": str(Path(__file__).parents[3])},
 )
@@ -22,10 +19,8 @@ BEHIND = StdioServerParameters(
 
 async def main(port: int) -> None:
     """Serve until the end of the process."""
-    async with stdio_client(BEHIND) as (read, write), ClientSession(read, write) as session:
-        await session.initialize()
-        gateway = server(Registry(await tools_from(session, repair=True)))
-        settings = uvicorn.Config(gateway.streamable_http_app(), port=port, log_level="warning")
+    async with Gateway(BEHIND, repair=True) as gateway:
+        settings = uvicorn.Config(gateway.server().streamable_http_app(), port=port, log_level="warning")
         await uvicorn.Server(settings).serve()
 
 

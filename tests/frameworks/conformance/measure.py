@@ -1,7 +1,7 @@
 """Run the protocol's conformance tests on our server, gateway and client, and on the SDK's and FastMCP's.
 
-What isn't expected to pass is in `NOT_OURS`, with the reason. Anything else that fails, and anything there
-that passes, ends this program with 1. `--write` updates the tables of docs/mcp.md.
+What isn't expected to pass is in `Server.missing`, with the reason. Anything else that fails, and anything
+there that passes, ends this program with 1. `--write` updates the tables of docs/mcp.md.
 """
 
 from __future__ import annotations
@@ -75,54 +75,6 @@ SUITES = (
 )
 """0.1.16 is the last stable release, and knows nothing of 2026-07-28."""
 
-_RESOURCES = "resources"
-_PROMPTS = "prompts"
-_COMPLETION = "completion"
-_FORWARDED = "the gateway doesn't pass on what the server behind it asks or logs"
-
-NOT_OURS = {
-    "completion-complete": _COMPLETION,
-    "resources-list": _RESOURCES,
-    "resources-read-text": _RESOURCES,
-    "resources-read-binary": _RESOURCES,
-    "resources-templates-read": _RESOURCES,
-    "resources-subscribe": _RESOURCES,
-    "resources-unsubscribe": _RESOURCES,
-    "prompts-list": _PROMPTS,
-    "prompts-get-simple": _PROMPTS,
-    "prompts-get-with-args": _PROMPTS,
-    "prompts-get-embedded-resource": _PROMPTS,
-    "prompts-get-with-image": _PROMPTS,
-    "input-required-result-non-tool-request": _PROMPTS,
-    "caching": "it asks for lists of resources and prompts as well",
-}
-"""Scenario to the feature that our server doesn't have."""
-
-NOT_OF_THE_GATEWAY = {
-    **NOT_OURS,
-    **dict.fromkeys(
-        (
-            "logging-set-level",
-            "tools-call-with-logging",
-            "tools-call-sampling",
-            "tools-call-elicitation",
-            "elicitation-sep1034-defaults",
-            "elicitation-sep1330-enums",
-            "server-stateless",
-            "input-required-result-basic-elicitation",
-            "input-required-result-basic-sampling",
-            "input-required-result-basic-list-roots",
-            "input-required-result-request-state",
-            "input-required-result-multiple-input-requests",
-            "input-required-result-multi-round",
-            "input-required-result-result-type",
-            "input-required-result-tampered-state",
-            "input-required-result-capability-check",
-        ),
-        _FORWARDED,
-    ),
-}
-
 
 class Server(NamedTuple):
     """What is measured.
@@ -130,7 +82,7 @@ class Server(NamedTuple):
     Attributes:
         label: for the table.
         words: of the command, but the port.
-        missing: scenarios that aren't expected to pass; None for what isn't ours to expect.
+        missing: scenario that isn't expected to pass to the reason; None for what isn't ours to expect.
     """
 
     label: str
@@ -138,10 +90,9 @@ class Server(NamedTuple):
     missing: dict[str, str] | None
 
 
-_SERVE = ("-m", "operator_schema", "serve", "--http", "--log", "conformance", "our_server:registry", "--port")
 SERVERS = (
-    Server("our server", _SERVE, NOT_OURS),
-    Server("our gateway, before our server over standard input", ("gateway.py",), NOT_OF_THE_GATEWAY),
+    Server("our server", ("our_server.py",), {}),
+    Server("our gateway, before our server over standard input", ("gateway.py",), {}),
     Server(f"`MCPServer` of mcp {version('mcp')}", ("peer_server.py", "sdk"), None),
     Server(f"FastMCP {version('fastmcp')}", ("peer_server.py", "fastmcp"), None),
 )

@@ -1,10 +1,14 @@
-"""The tools that the conformance tests of the protocol ask for."""
+"""Our server with what the conformance tests of the protocol ask for: `our_server.py [PORT]`.
+
+Without a port it serves standard input and output.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import hmac
 import logging
+import sys
 from secrets import token_bytes
 from typing import Annotated, Any
 
@@ -24,6 +28,8 @@ from scenario_values import (
 )
 
 from operator_schema import CallError, Registry, skip, tool
+from operator_schema.adapters import mcp
+from operator_schema.adapters.mcp.http import Address, serve_http
 from operator_schema.content import Audio, Image, Resource
 from operator_schema.tools import document_tool
 from operator_schema.types import Progress
@@ -341,3 +347,63 @@ registry.register(
         _received, HEADER_SCHEMA, name="test_region", description="Take an argument that is also a header."
     )
 )
+
+
+# --- resources and prompts ---------------------------------------------------------------------------
+
+
+def from_template(id: str) -> dict[str, Any]:  # noqa: A002  # the scenario names it
+    """Return a text for each id."""
+    return {"id": id, "templateTest": True, "data": f"Data for ID: {id}"}
+
+
+RESOURCES = {
+    "test://static-text": "This is the content of the static text resource.",
+    "test://static-binary": Image.from_bytes(PNG),
+    "test://watched-resource": "watched",
+    "test://template/{id}/data": from_template,
+}
+
+
+def test_simple_prompt() -> str:
+    """Say something."""
+    return "This is a simple prompt for testing."
+
+
+def test_prompt_with_arguments(arg1: str, arg2: str) -> str:
+    """Say what is given."""
+    return f"Prompt with arguments: arg1='{arg1}', arg2='{arg2}'"
+
+
+def test_prompt_with_embedded_resource(resourceUri: str) -> list[Any]:  # noqa: N803  # the scenario names it
+    """Say something of a resource."""
+    held = Resource(resourceUri, text="Embedded resource content for testing.", media_type="text/plain")
+    return [held, "Please process the embedded resource above."]
+
+
+def test_prompt_with_image() -> list[Any]:
+    """Say something of an image."""
+    return [Image.from_bytes(PNG), "Please analyze the image above."]
+
+
+def test_input_required_result_prompt(ctx: Context) -> Any:
+    """Ask the user what to say."""
+    schema = {"type": "object", "properties": {"context": {"type": "string"}}, "required": ["context"]}
+    return _once(ctx, user_context=_form("What context should the prompt use?", schema))
+
+
+PROMPTS = [
+    test_simple_prompt,
+    test_prompt_with_arguments,
+    test_prompt_with_embedded_resource,
+    test_prompt_with_image,
+    test_input_required_result_prompt,
+]
+OFFERED: dict[str, Any] = {"resources": RESOURCES, "prompts": PROMPTS, "logger": "conformance"}
+
+
+if __name__ == "__main__":
+    if sys.argv[1:]:
+        app = mcp.server(registry, **OFFERED)
+        sys.exit(asyncio.run(serve_http(app, Address("127.0.0.1", int(sys.argv[1])), print)))
+    sys.exit(mcp.serve(registry, **OFFERED))

@@ -1,0 +1,620 @@
+"""How does a gateway talk to one server behind it, and which client gets what that server asks and logs?"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import asynccontextmanager
+from contextvars import ContextVar, copy_context
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast, get_args
+
+import anyio
+import mcp_types as types
+from mcp import Client
+from mcp.client.subscriptions import SubscriptionLost, listen
+from mcp.shared.exceptions import MCPError
+from pydantic import BaseModel, ValidationError
+
+from ...errors import CallError
+from ...immutable import Value
+from ...message_text import escape
+from ...tools import Progress, skip
+from ..mcp_client import ToolSource, all_pages, checked_answer, for_the_model, progress_to, transport_of
+from .changes import PerClient
+from .content import is_modern
+from .handed_on import MOST_QUESTIONS, ask_front, driven, passed, reason_of, refused, sendable
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
+    from contextlib import AbstractAsyncContextManager
+    from typing import Self, TypeAlias
+
+    from anyio.abc import TaskGroup, TaskStatus
+    from mcp import ClientSession
+    from mcp.server.context import ServerRequestContext
+    from mcp.shared.message import SessionMessage
+
+    from ..mcp_client import Source
+
+    Ctx: TypeAlias = ServerRequestContext[Any, Any]
+    Heard: TypeAlias = "Callable[[Link, types.ServerNotification], None]"
+
+__all__ = ["BehindTools", "Fronts", "Link", "ServerBehind", "Watched", "current_request"]
+
+T = TypeVar("T")
+M = TypeVar("M", bound=BaseModel)
+Q = TypeVar("Q", types.ElicitRequest, types.CreateMessageRequest, types.ListRootsRequest, types.InputRequest)
+
+_CONNECT_SECONDS = 60.0
+_CLOSED = types.CONNECTION_CLOSED, "Connection closed"
+"""How the SDK says it; a server may use the same code for anything."""
+
+_LOG = logging.getLogger("operator_schema.mcp_gateway")
+_LEVELS = get_args(types.LoggingLevel)
+_CAPABILITIES = "operator-schema/clientCapabilities"
+"""Key under `_meta` of a request on its way to the transport, which puts the value in its right place."""
+
+
+class ServerBehind(Value):
+    """A server of a gateway, of which not everything is offered as it is.
+
+    Attributes:
+        source: as for `Gateway`.
+        only: names of its tools that are offered; None for all.
+        confirm: whether a person has to agree to calls: of all its tools, or of those with these names.
+    """
+
+    source: Source
+    only: Collection[str] | None = None
+    confirm: bool | Collection[str] = False
+
+    def choices(self) -> list[tuple[Callable[[str], bool], dict[str, Any]]]:
+        """Return which tools are offered with which options: a function of the name there, and options."""
+        only, confirm = self.only, self.confirm
+
+        def is_wanted(name: str) -> bool:
+            return only is None or name in only
+
+        def is_asked(name: str) -> bool:
+            return confirm if isinstance(confirm, bool) else name in confirm
+
+        if confirm is False:
+            return [(is_wanted, {})]
+        return [
+            (lambda name: is_wanted(name) and not is_asked(name), {}),
+            (lambda name: is_wanted(name) and is_asked(name), {"confirm": True}),
+        ]
+
+
+class Fronts:
+    """The clients in front that have a connection, and which log records they want.
+
+    Attributes:
+        contexts: of the clients before 2026-07-28.
+        levels: of log records that such a client has asked for.
+    """
+
+    __slots__ = ("contexts", "levels")
+
+    def __init__(self) -> None:
+        self.contexts: dict[int, Ctx] = {}
+        self.levels: PerClient[types.LoggingLevel] = PerClient()
+
+    def wants(self, ctx: Ctx, level: types.LoggingLevel) -> bool:
+        """Return whether the client of a request wants log records of a level."""
+        if is_modern(ctx.protocol_version):
+            least: Any = (ctx.meta or {}).get(types.LOG_LEVEL_META_KEY)
+            return least in _LEVELS and _LEVELS.index(level) >= _LEVELS.index(least)
+        known = self.levels.get(ctx)
+        return known is None or _LEVELS.index(level) >= _LEVELS.index(known)
+
+
+class _Asker:
+    """A request of a client, during which the server behind may ask that client.
+
+    Attributes:
+        ctx: of the request.
+        client: what tells clients apart; each request from 2026-07-28 on counts as one of its own.
+    """
+
+    __slots__ = ("_context", "_group", "client", "ctx")
+
+    def __init__(self, ctx: Ctx, group: TaskGroup) -> None:
+        self.ctx, self._group = ctx, group
+        client = ctx.session.client_params
+        self.client = id(self if client is None or is_modern(ctx.protocol_version) else client)
+        self._context = copy_context()
+
+    async def run(self, ask: Callable[[], Awaitable[T]]) -> T | types.ErrorData:
+        """Run something as a part of the request: it ends with it, and the request's clock knows of it."""
+        found: list[T | types.ErrorData] = []
+        done = anyio.Event()
+
+        async def run() -> None:
+            try:
+                found.append(await ask())
+            except MCPError as error:
+                found.append(error.error)
+            except Exception as error:  # noqa: BLE001  # what the client answers may be anything
+                _LOG.warning("a question of a server couldn't be asked: %r", error)
+            finally:
+                done.set()
+
+        try:
+            self._context.run(self._group.start_soon, run)
+        except RuntimeError:  # the request is over
+            return refused("the request that it belongs to is over")
+        await done.wait()
+        return found[0] if found else refused("the gateway's client gave no answer to it")
+
+
+class Connection:
+    """One connection to a server behind the gateway.
+
+    Attributes:
+        client: that talks to the server.
+        is_open: whether it can be used.
+    """
+
+    def __init__(self, link: Link, mode: str) -> None:
+        self._link, self._mode = link, mode
+        self._askers: dict[_Asker, None] = {}
+        self._questions = 0
+        self._scope = anyio.CancelScope()
+        self.client: Client
+        self.is_open = False
+
+    @property
+    def is_modern(self) -> bool:
+        """Whether the server speaks a version from 2026-07-28 on here."""
+        return is_modern(self.client.protocol_version)
+
+    async def hold(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
+        """Connect, and keep the connection until `close`; the task starts when it can be used.
+
+        Raises:
+            Exception: why it can't be made.
+        """
+        client = Client(
+            _marked(self._link.source),
+            mode=self._mode,
+            cache=None,
+            elicitation_callback=self._asked,
+            sampling_callback=self._asked,
+            list_roots_callback=self._roots_asked,
+            logging_callback=self._logged,
+            message_handler=self._heard,
+        )
+        try:
+            async with client:
+                self.client, self.is_open = client, True
+                task_status.started()
+                with self._scope:
+                    await anyio.sleep_forever()
+        except Exception as error:
+            if not self.is_open:
+                raise
+            _LOG.warning("%s: the connection ended: %r", self._link.name, error)
+        finally:
+            self.is_open = False
+
+    def close(self) -> None:
+        """End the connection; requests on it fail."""
+        self.is_open = False
+        self._scope.cancel()
+
+    async def during(self, ctx: Ctx | None, send: Callable[[ClientSession], Awaitable[T]]) -> T:
+        """Send a request; what the server asks meanwhile is asked of the client of a request in front.
+
+        Args:
+            ctx: of the request in front; None if there is none.
+            send: sends it.
+
+        Raises:
+            Exception: as `send` does.
+        """
+        if ctx is None:
+            return await send(self.client.session)
+        found: list[T] = []
+        failure: Exception | None = None
+        async with anyio.create_task_group() as group:
+            asker = _Asker(ctx, group)
+            self._askers[asker] = None
+            try:
+                found.append(await send(self.client.session))
+            except Exception as error:  # noqa: BLE001  # the group would wrap what is raised in it
+                failure = error
+            finally:
+                del self._askers[asker]
+            group.cancel_scope.cancel()
+        if failure is not None:
+            raise failure
+        return found[0]
+
+    def _asker(self) -> _Asker | None:
+        """Return the request in front during which the server speaks; None if that isn't certain."""
+        found = list(self._askers)
+        return found[-1] if len({asker.client for asker in found}) == 1 else None
+
+    def _lone_front(self) -> Ctx | None:
+        """Return the only client that the server can mean outside of any request."""
+        contexts = list(self._link.fronts.contexts.values())
+        return contexts[0] if len(contexts) == 1 and not self._askers else None
+
+    async def _asked(self, context: Any, params: Any) -> Any:
+        del context  # the SDK gives it by this name
+        is_for_model = isinstance(params, types.CreateMessageRequestParams)
+        kind = types.CreateMessageRequest if is_for_model else types.ElicitRequest
+        return await self._ask(kind(params=params))
+
+    async def _roots_asked(self, context: Any) -> Any:
+        del context
+        return await self._ask(types.ListRootsRequest())
+
+    async def _ask(self, request: types.InputRequest) -> Any:
+        """Ask the client in front; return its answer, or why it can't be asked."""
+        if self._questions >= MOST_QUESTIONS:
+            return refused(f"there are {MOST_QUESTIONS} other questions that wait for an answer")
+        self._questions += 1
+        try:
+            request = self._link.named(request)
+            asker = self._asker()
+            if asker is not None:
+                return await asker.run(lambda: ask_front(asker.ctx, request, asker.ctx.request_id))
+            lone = self._lone_front()
+            if lone is not None:
+                return await ask_front(lone, request, None)
+        except MCPError as error:
+            return error.error
+        finally:
+            self._questions -= 1
+        return refused("the gateway can't tell which of its clients is meant")
+
+    async def _logged(self, params: types.LoggingMessageNotificationParams) -> None:
+        asker = self._asker()
+        ctx = self._lone_front() if asker is None else asker.ctx
+        if ctx is None or not self._link.fronts.wants(ctx, params.level):
+            return
+        notification = sendable(types.LoggingMessageNotification(params=params), self._link.name)
+        await ctx.session.send_notification(notification, None if asker is None else ctx.request_id)
+
+    async def _heard(self, message: Any) -> None:
+        if self._link.home is self and not isinstance(message, Exception):
+            self._link.heard(self._link, message)
+
+
+class Link:
+    """One server behind the gateway, with a connection for each generation of the protocol.
+
+    Args:
+        name: for messages.
+        source: as `Gateway` takes it.
+        fronts: the clients in front.
+        group: whose tasks keep the connections.
+        heard: takes each notification of the server about changes.
+        reopened: is called when the connection was lost and is there again.
+        seconds: that it may take to answer; None for no limit.
+        says_name: whether a person is told which server asks.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        source: Source,
+        fronts: Fronts,
+        group: TaskGroup,
+        heard: Heard,
+        reopened: Callable[[Link], None],
+        seconds: float | None,
+        *,
+        says_name: bool,
+    ) -> None:
+        self.name, self.source, self.fronts, self.heard = name, source, fronts, heard
+        self.says_name = says_name
+        self._group, self._seconds, self._reopened = group, seconds, reopened
+        self._lock = anyio.Lock()
+        self.home = Connection(self, "auto")
+        self._old: Connection | None = None
+
+    async def open(self) -> None:
+        """Connect to the server.
+
+        Raises:
+            ConnectionError: it can't be reached.
+        """
+        try:
+            with anyio.fail_after(_CONNECT_SECONDS):
+                await self._group.start(self.home.hold)
+        except Exception as error:
+            message = f"the server {self.name} can't be reached: {reason_of(error)}"
+            raise ConnectionError(message) from error
+
+    @property
+    def capabilities(self) -> types.ServerCapabilities:
+        """What the server says that it can do."""
+        return self.home.client.server_capabilities
+
+    async def connection(self, ctx: Ctx | None) -> Connection:
+        """Return the connection for a request in front: of the same generation, if the server speaks it.
+
+        Raises:
+            MCPError: the server can't be reached any more.
+        """
+        async with self._lock:
+            if not self.home.is_open:
+                self.home = await self._again("auto")
+                self._reopened(self)
+            if ctx is None or is_modern(ctx.protocol_version) or not self.home.is_modern:
+                return self.home
+            if self._old is None or not self._old.is_open:
+                try:
+                    self._old = await self._again("legacy")
+                except MCPError:  # it speaks the newer generation alone
+                    self._old = self.home
+            return self._old
+
+    async def _again(self, mode: str) -> Connection:
+        made = Connection(self, mode)
+        try:
+            with anyio.fail_after(_CONNECT_SECONDS):
+                await self._group.start(made.hold)
+        except Exception as error:
+            message = f"the server {self.name} can't be reached: {reason_of(error)}"
+            raise MCPError(types.INTERNAL_ERROR, message) from error
+        await self._set_level_of(made)
+        return made
+
+    async def request(
+        self, ctx: Ctx | None, send: Callable[[ClientSession], Awaitable[T]], *, is_limited: bool = True
+    ) -> T:
+        """Send a request to the server.
+
+        Args:
+            ctx: of the request in front; None if there is none.
+            send: sends it, by the session that it gets.
+            is_limited: whether the time is limited here.
+
+        Raises:
+            MCPError: what the server says, or why it gave no answer.
+        """
+        connection = await self.connection(ctx)
+        try:
+            with anyio.fail_after(self._seconds if is_limited else None):
+                return await connection.during(ctx, send)
+        except TimeoutError:
+            message = f"the server {self.name} gave no answer within {self._seconds:g} s"
+            raise MCPError(types.INTERNAL_ERROR, message) from None
+        except ValidationError:
+            message = f"the server {self.name} gave an answer that isn't one of the protocol"
+            raise MCPError(types.INTERNAL_ERROR, message) from None
+        except MCPError as error:
+            if (error.code, error.message) != _CLOSED:
+                raise passed(error, self.name) from error
+            connection.close()
+            message = f"the server {self.name} has closed its connection; another request opens it again"
+            raise MCPError(types.INTERNAL_ERROR, message) from error
+
+    def named(self, request: Q) -> Q:
+        """Return a question of the server, which says whose it is if there are others.
+
+        Raises:
+            MCPError: it is too large, or can't be written.
+        """
+        sendable(request, self.name)
+        if not self.says_name or not isinstance(request, types.ElicitRequest):
+            return request
+        params = request.params.model_copy(update={"message": f"{self.name}: {request.params.message}"})
+        return request.model_copy(update={"params": params})
+
+    def meta(self, ctx: Ctx | None) -> Any:
+        """Return what a server from 2026-07-28 on is to know: what the client can do, which logs it wants."""
+        if ctx is None:
+            return None
+        can = ctx.session.client_capabilities or types.ClientCapabilities()
+        level: Any = (ctx.meta or {}).get(types.LOG_LEVEL_META_KEY)
+        if not is_modern(ctx.protocol_version):
+            level = self.fronts.levels.get(ctx) or "info"
+        said = {_CAPABILITIES: can.model_dump(by_alias=True, mode="json", exclude_none=True)}
+        return {**said, types.LOG_LEVEL_META_KEY: level} if level in _LEVELS else said
+
+    async def set_level(self) -> None:
+        """Ask a server before 2026-07-28 for the log records that any client wants."""
+        for connection in (self.home, self._old):
+            if connection is not None and connection.is_open:
+                await self._set_level_of(connection)
+
+    async def _set_level_of(self, connection: Connection) -> None:
+        wanted = self.fronts.levels.values()
+        if not wanted or connection.is_modern or connection.client.server_capabilities.logging is None:
+            return
+        least: Any = min(wanted, key=_LEVELS.index)
+        request = types.SetLevelRequest(params=types.SetLevelRequestParams(level=least))
+        try:
+            with anyio.fail_after(self._seconds):
+                await connection.client.session.send_request(request, types.EmptyResult)
+        except (MCPError, TimeoutError) as error:
+            _LOG.warning("%s: the level of its log can't be set: %s", self.name, reason_of(error))
+
+
+# --- resources that clients watch ------------------------------------------------------------------
+
+
+class Watched:
+    """A resource of a server that clients watch.
+
+    Attributes:
+        count: of those who watch it.
+    """
+
+    __slots__ = ("_scope", "count")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._scope = anyio.CancelScope()
+
+    async def begin(self, link: Link, uri: str, group: TaskGroup) -> None:
+        """Ask the server to tell of changes.
+
+        Raises:
+            MCPError: it doesn't.
+        """
+        connection = await link.connection(None)
+        if connection.is_modern:
+            self._scope = anyio.CancelScope()
+            try:
+                await group.start(self._listen, connection.client.session, uri)
+            except (SubscriptionLost, RuntimeError, TimeoutError) as error:
+                message = f"the server {link.name} doesn't tell of changes of resources"
+                raise MCPError(types.INTERNAL_ERROR, message) from error
+            return
+        request = types.SubscribeRequest(params=types.SubscribeRequestParams(uri=uri))
+        await link.request(None, lambda session: session.send_request(request, types.EmptyResult))
+
+    async def end(self, link: Link, uri: str) -> None:
+        """Tell the server that nobody watches it any more."""
+        self._scope.cancel()
+        if link.home.is_open and not link.home.is_modern:
+            request = types.UnsubscribeRequest(params=types.UnsubscribeRequestParams(uri=uri))
+            try:
+                await link.request(None, lambda session: session.send_request(request, types.EmptyResult))
+            except Exception as error:  # noqa: BLE001  # nobody waits for it
+                _LOG.info("%s: %r", link.name, error)
+
+    async def _listen(
+        self,
+        session: ClientSession,
+        uri: str,
+        *,
+        task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED,
+    ) -> None:
+        is_started = False
+        try:
+            with self._scope:
+                async with listen(session, resource_subscriptions=[uri]) as changes:
+                    is_started = True
+                    task_status.started()
+                    async for _ in changes:  # the connection hands each on as a notification, too
+                        pass
+        except Exception as error:
+            if not is_started:
+                raise
+            _LOG.info("changes of %s can't be heard of any more: %r", escape(uri), error)
+
+
+# --- tools -----------------------------------------------------------------------------------------
+
+
+current_request: ContextVar[Any] = ContextVar("operator_schema_mcp_gateway_request", default=None)
+"""The request in front in which a tool is called."""
+
+
+class BehindTools(ToolSource):
+    """Where the tools of one server come from: a call takes the connection that the client in front needs."""
+
+    def __init__(
+        self, link: Link, prefix: str, chosen: Callable[[str], bool], options: Mapping[str, Any]
+    ) -> None:
+        super().__init__(link.home.client, prefix, chosen, options)
+        self._link = link
+        self._is_held = bool(options.get("confirm"))
+
+    async def listed(self) -> list[types.Tool]:
+        """Ask the server for its tools."""
+        return await self._link.request(
+            None,
+            lambda session: all_pages(lambda params: session.list_tools(params=params), "tools", "name"),
+        )
+
+    def caller(self, original: str, name: str) -> Callable[..., Any]:
+        """Return the function of a tool."""
+        link = self._link
+
+        async def call(
+            arguments: dict[str, Any], progress: Annotated[Progress | None, skip] = None
+        ) -> types.CallToolResult:
+            ctx: Ctx | None = current_request.get()
+
+            async def again(answers: Any, state: str | None) -> Any:
+                async def send(session: ClientSession) -> Any:
+                    return await session.call_tool(
+                        original,
+                        arguments,
+                        progress_callback=progress_to(progress),
+                        input_responses=answers,
+                        request_state=state,
+                        meta=link.meta(ctx),
+                        allow_input_required=True,
+                    )
+
+                return await link.request(ctx, send, is_limited=False)
+
+            given = None if self._is_held else _given(ctx, name)
+            answers, state = given or (None, None)
+            try:
+                answer = await driven(await again(answers, state), ctx, link.named, again)
+            except MCPError as error:
+                # What is wrong with a state is nothing that a model could mend.
+                raise (for_the_model(error) if state is None else error) from error
+            if given is None and isinstance(answer, types.InputRequiredResult):
+                message = f"{name} asks something first, and nobody can be asked from here"
+                raise CallError(message)
+            return cast("types.CallToolResult", checked_answer(sendable(answer, link.name), original))
+
+        return call
+
+
+def _given(ctx: Ctx | None, name: str) -> tuple[Any, str | None] | None:
+    """Return the answers and the state of a call that is sent again; None if its client can't be asked so.
+
+    Args:
+        ctx: of the request in front.
+        name: of the tool here, which may be called from within another one.
+    """
+    if ctx is None or ctx.method != "tools/call" or (ctx.params or {}).get("name") != name:
+        return None
+    params = types.CallToolRequestParams.model_validate(ctx.params, by_name=False)
+    return params.input_responses, params.request_state
+
+
+# --- the transport ---------------------------------------------------------------------------------
+
+
+def _marked(source: Source) -> AbstractAsyncContextManager[Any]:
+    """Return a transport to a server, in which each request says what the client in front of it can do."""
+
+    @asynccontextmanager
+    async def connect() -> AsyncGenerator[Any]:
+        async with transport_of(source) as (read, write):
+            yield read, _Marked(write)
+
+    return connect()
+
+
+class _Marked:
+    """A stream of messages to a server, in which the capabilities of the client in front get their place."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    async def send(self, item: SessionMessage) -> None:
+        """Send a message."""
+        params: Any = getattr(item.message, "params", None)
+        has_meta = isinstance(params, dict) and isinstance(cast("Any", params).get("_meta"), dict)
+        meta: dict[str, Any] = cast("Any", params)["_meta"] if has_meta else {}
+        if _CAPABILITIES in meta:
+            found: Any = meta.pop(_CAPABILITIES)
+            if types.CLIENT_CAPABILITIES_META_KEY in meta:
+                meta[types.CLIENT_CAPABILITIES_META_KEY] = found
+            else:  # a server before 2026-07-28
+                meta.pop(types.LOG_LEVEL_META_KEY, None)
+        await self._inner.send(item)
+
+    async def aclose(self) -> None:
+        """Close the stream."""
+        await self._inner.aclose()
+
+    async def __aenter__(self) -> Self:
+        await self._inner.__aenter__()
+        return self
+
+    async def __aexit__(self, *failure: object) -> Any:
+        return await self._inner.__aexit__(*failure)

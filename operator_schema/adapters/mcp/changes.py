@@ -1,0 +1,270 @@
+"""What has changed on a server, and which clients hear of it?"""
+
+from __future__ import annotations
+
+import json
+import weakref
+from contextlib import suppress
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import anyio
+import mcp_types as types
+from mcp.server.subscriptions import (
+    PromptsListChanged,
+    ResourcesListChanged,
+    ResourceUpdated,
+    ToolsListChanged,
+)
+from mcp.shared.exceptions import MCPError
+
+from ...execution import current_backend
+from ...rounds import FoundTools
+from .content import is_modern
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+    from typing import TypeAlias
+
+    from mcp.server.context import ServerRequestContext
+    from mcp.server.subscriptions import ServerEvent
+
+    Ctx: TypeAlias = ServerRequestContext[Any, Any]
+
+__all__ = ["ChangeBus", "FoundByClient", "PerClient", "subscribes_as"]
+
+
+T = TypeVar("T")
+
+MOST_WAITING = 1000
+"""Different changes that wait for one client at most."""
+
+_MOST_CLIENTS = 10_000
+
+MOST_SUBSCRIPTIONS = 1000
+"""Resources that one client before 2026-07-28 may subscribe to."""
+
+
+class PerClient(Generic[T]):
+    """What is remembered of each client before 2026-07-28, as long as its connection lasts."""
+
+    __slots__ = ("__weakref__", "_known")
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[weakref.ref[Any], T]] = {}
+
+    def get(self, ctx: Ctx) -> T | None:
+        """Return what is known of the client of a request; None if that is nothing."""
+        client = ctx.session.client_params
+        reference, value = self._known.get(id(client), (None, None))
+        return value if client is not None and reference is not None and reference() is client else None
+
+    def set(self, ctx: Ctx, value: T) -> None:
+        """Remember something of the client of a request, if it has a connection."""
+        client = ctx.session.client_params  # one object for each connection, as long as it lasts
+        if client is not None:
+            key = id(client)
+            self._known[key] = weakref.ref(client, lambda _: self._known.pop(key, None)), value
+
+    def values(self) -> list[T]:
+        """Return what is known of all clients."""
+        return [value for _, value in [*self._known.values()]]
+
+
+def _client_of(ctx: Ctx) -> Hashable:
+    """Return what tells the client of a request from the others.
+
+    From 2026-07-28 on, requests over HTTP belong to no connection: there, clients of the same name that come
+    from the same address with the same token are one.
+    """
+    if not is_modern(ctx.protocol_version):
+        return id(ctx.session.client_params)
+    request: Any = ctx.request
+    if request is None:
+        return None  # standard input and output, where a server has one client
+    name = json.dumps((ctx.meta or {}).get(types.CLIENT_INFO_META_KEY), sort_keys=True, default=str)
+    address = getattr(getattr(request, "client", None), "host", None)
+    return name, address, request.headers.get("authorization")
+
+
+class FoundByClient:
+    """What the searches of each client found.
+
+    Args:
+        changes: what tells a client that it found something new.
+    """
+
+    __slots__ = ("_changes", "_connected", "_others")
+
+    def __init__(self, changes: ChangeBus) -> None:
+        self._changes = changes
+        self._connected: PerClient[FoundTools] = PerClient()
+        self._others: dict[Hashable, FoundTools] = {}
+
+    def of(self, ctx: Ctx) -> FoundTools:
+        """Return what the client of a request found; of too many without a connection, the oldest is lost."""
+        client, others = _client_of(ctx), self._others
+        found = self._connected.get(ctx) or others.get(client)
+        if found is None:
+            found = FoundTools(lambda: self._changes.tell(ToolsListChanged(), client))
+            self._connected.set(ctx, found)
+            if is_modern(ctx.protocol_version) or ctx.session.client_params is None:
+                others[client] = found
+            if len(others) > _MOST_CLIENTS:
+                del others[next(iter(others))]
+        return found
+
+
+_EVERYBODY = object()
+_subscribing: ContextVar[Hashable] = ContextVar("operator_schema_mcp_subscribing", default=_EVERYBODY)
+"""Which client subscribes in this task."""
+
+
+def subscribes_as(ctx: Ctx) -> None:
+    """Let what this task subscribes to from now on be for the client of a request."""
+    _subscribing.set(_client_of(ctx))
+
+
+class _Subscriber:
+    """Somebody who waits for changes in an event loop."""
+
+    __slots__ = ("_backend", "_home", "_listener", "_waiting", "client")
+
+    def __init__(self, listener: Callable[[ServerEvent], None], client: Hashable) -> None:
+        self._listener = listener
+        self.client = client
+        self._backend = current_backend()
+        self._home = self._backend.home()
+        self._waiting: dict[ServerEvent, None] = {}
+
+    def tell(self, event: ServerEvent) -> None:
+        """Say it in the thread of the event loop; the same change several times in a row is one."""
+        if event in self._waiting or len(self._waiting) >= MOST_WAITING:
+            return
+        self._waiting[event] = None
+        with suppress(RuntimeError):  # the event loop is closed
+            self._backend.call_soon(self._home, self._deliver)
+
+    def _deliver(self) -> None:
+        waiting, self._waiting = self._waiting, {}
+        for event in waiting:
+            self._listener(event)
+
+
+class ChangeBus:
+    """Tell clients of both generations, in any number of event loops, what has changed.
+
+    Clients from 2026-07-28 on ask for it by `subscriptions/listen`: for `ListenHandler` this is a
+    `SubscriptionBus`. Earlier ones get notifications of their connection.
+    """
+
+    __slots__ = ("__weakref__", "_connections", "_subscribers", "_uris")
+
+    def __init__(self) -> None:
+        self._subscribers: dict[object, _Subscriber] = {}
+        self._connections: set[int] = set()
+        self._uris: PerClient[set[str]] = PerClient()
+
+    def tools_changed(self, _: object = None) -> None:
+        """Tell everybody, from any thread, that the tools have changed."""
+        self.tell(ToolsListChanged())
+
+    def tell(self, event: ServerEvent, client: Hashable = _EVERYBODY) -> None:
+        """Tell everybody who wants it of a change, from any thread.
+
+        Args:
+            event: the change.
+            client: the only one that sees it, unless everybody does.
+        """
+        for subscriber in [*self._subscribers.values()]:
+            if _EVERYBODY in (client, subscriber.client) or subscriber.client == client:
+                subscriber.tell(event)
+
+    async def publish(self, event: ServerEvent) -> None:
+        """Tell everybody, as a `SubscriptionBus` does."""
+        self.tell(event)
+
+    def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
+        """Call a function in the event loop that runs here after each change.
+
+        Returns:
+            A function that ends this. It may be called more than once.
+        """
+        token = object()
+        self._subscribers[token] = _Subscriber(listener, _subscribing.get())
+
+        def unsubscribe() -> None:
+            self._subscribers.pop(token, None)
+
+        return unsubscribe
+
+    async def watch_connection(self, ctx: Ctx, _: types.NotificationParams | None = None) -> None:
+        """Tell one client, as the handler of `notifications/initialized`.
+
+        It runs until the connection ends: the SDK then cancels what the connection has started.
+        """
+        client = ctx.session.client_params
+        if client is None or is_modern(ctx.protocol_version) or id(client) in self._connections:
+            return
+        due = anyio.Event()
+        waiting: dict[ServerEvent, None] = {}
+
+        def take(event: ServerEvent) -> None:
+            is_wanted = not isinstance(event, ResourceUpdated) or event.uri in (self._uris.get(ctx) or ())
+            if is_wanted and len(waiting) < MOST_WAITING:
+                waiting[event] = None
+                due.set()
+
+        subscribes_as(ctx)
+        unsubscribe = self.subscribe(take)
+        self._connections.add(id(client))  # the session keeps it alive meanwhile
+        try:
+            while True:
+                await due.wait()
+                due = anyio.Event()
+                while waiting:
+                    event = next(iter(waiting))
+                    del waiting[event]
+                    await ctx.session.send_notification(_notification(event))
+        finally:
+            self._connections.discard(id(client))
+            unsubscribe()
+
+    def uris(self, ctx: Ctx) -> set[str]:
+        """Return the resources that the client of a request has subscribed to."""
+        return set(self._uris.get(ctx) or ())
+
+    def add_uri(self, ctx: Ctx, uri: str) -> bool:
+        """Tell the client of a request of changes of a resource from now on; return whether that is new.
+
+        Raises:
+            MCPError: it has subscribed to too many.
+        """
+        known = self._uris.get(ctx) or set()
+        if uri in known:
+            return False
+        if len(known) >= MOST_SUBSCRIPTIONS:
+            message = f"a client can subscribe to {MOST_SUBSCRIPTIONS:,} resources: unsubscribe from others"
+            raise MCPError(types.INVALID_PARAMS, message)
+        known.add(uri)
+        self._uris.set(ctx, known)
+        return True
+
+    def remove_uri(self, ctx: Ctx, uri: str) -> bool:
+        """Tell the client no more of changes of a resource; return whether it was told before."""
+        known = self._uris.get(ctx) or set()
+        was_known = uri in known
+        known.discard(uri)
+        return was_known
+
+
+def _notification(event: ServerEvent) -> types.ServerNotification:
+    match event:
+        case ToolsListChanged():
+            return types.ToolListChangedNotification()
+        case PromptsListChanged():
+            return types.PromptListChangedNotification()
+        case ResourcesListChanged():
+            return types.ResourceListChangedNotification()
+        case ResourceUpdated(uri=uri):
+            return types.ResourceUpdatedNotification(params=types.ResourceUpdatedNotificationParams(uri=uri))

@@ -1,0 +1,623 @@
+"""How are servers behind one server: their tools, resources, prompts, changes, and what they ask?"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import mcp_types as types
+from mcp.client.subscriptions import listen
+from mcp.server.lowlevel.server import NotificationOptions
+from mcp.server.subscriptions import PromptsListChanged, ResourcesListChanged, ResourceUpdated
+from mcp.shared.exceptions import MCPError
+from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate
+
+from ...message_text import clip, escape, nearest, quote
+from ...rounds import Registry
+from ..mcp_client import ServerTools, all_pages
+from .behind import BehindTools, Fronts, Link, ServerBehind, Watched, current_request
+from .content import is_modern
+from .handed_on import check_sendable, driven, sendable
+from .resources_and_prompts import page_of
+from .server import handlers, server_of
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from typing import Self, TypeAlias, Unpack
+
+    from anyio.abc import TaskGroup
+    from mcp import ClientSession
+    from mcp.server.context import ServerRequestContext
+
+    from ...tools import ToolOptions
+    from ..base import Tools
+    from ..mcp_client import Source
+    from .server import Handlers, ToolServer
+
+    Ctx: TypeAlias = ServerRequestContext[Any, Any]
+
+__all__ = ["Gateway", "ServerBehind"]
+
+_LOG = logging.getLogger("operator_schema.mcp_gateway")
+_ONLY = "server"
+_SHOWN = 200
+_MOST_VALUES = 100
+_MOST_WATCHED = 10_000
+"""Resources of one server that clients watch at most."""
+
+_WAIT_SECONDS, _LONGEST_WAIT = 1.0, 60.0
+
+
+class Gateway:
+    """Make one server of several: a client gets their tools, with checked arguments, and all else they offer.
+
+    `async with Gateway(servers) as gateway:` connects to them, and `gateway.server()` makes the server.
+
+    Args:
+        servers: name to a server; or one server, whose tools and prompts keep their names. Of several, the
+            names of tools and prompts begin with the server's name and `_`. A server is a URL, the words of a
+            command that starts one, `StdioServerParameters`, a function that makes a transport of the SDK, or
+            a `ServerBehind`, which also says what of it is offered.
+        unreachable: is called with the name of a server that can't be reached at the start, and the reason;
+            the others go on. None: the first one ends it.
+        seconds: that a server may take to answer anything but a call of a tool, for which the executor has
+            the limit; None for no limit.
+        options: for all tools, as for `tools_from`: `repair=True` corrects arguments.
+
+    Attributes:
+        registry: the tools of all servers, which changes when theirs change.
+    """
+
+    def __init__(
+        self,
+        servers: Mapping[str, Source | ServerBehind] | Source | ServerBehind,
+        /,
+        *,
+        unreachable: Callable[[str, ConnectionError], object] | None = None,
+        seconds: float | None = 60,
+        **options: Unpack[ToolOptions],
+    ) -> None:
+        self.registry: Registry = Registry()
+        self._servers = _named(servers)
+        self._is_alone = not isinstance(servers, Mapping)
+        self._seconds, self._options, self._unreachable = seconds, options, unreachable
+        self._fronts = Fronts()
+        self._stack = AsyncExitStack()
+        self._group: TaskGroup
+        self._links: list[Link] = []
+        self._tools: dict[Link, list[ServerTools]] = {}
+        self._stale: set[Link] = set()
+        self._handlers: list[Handlers] = []
+        self._uris: dict[str, Link] = {}
+        self._templates: dict[str, tuple[UriTemplate | None, Link]] = {}
+        self._prompts: dict[str, tuple[Link, str]] = {}
+        self._watched: dict[tuple[Link, str], Watched] = {}
+
+    async def __aenter__(self) -> Self:
+        """Connect to the servers, and list their tools.
+
+        Raises:
+            ConnectionError: one can't be reached, or none.
+            DuplicateToolError: two tools get the same name.
+            MCPError: a server doesn't list its tools.
+        """
+        try:
+            self._group = await self._stack.enter_async_context(anyio.create_task_group())
+            for name, server in self._servers.items():
+                await self._open_or_tell(name, server)
+            self._check_reached()
+        except BaseException:
+            await self.__aexit__()
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close all connections."""
+        self._group.cancel_scope.cancel()
+        await self._stack.aclose()
+
+    def _check_reached(self) -> None:
+        if not self._links:
+            message = "none of the servers behind the gateway can be reached"
+            raise ConnectionError(message)
+
+    async def _open_or_tell(self, name: str, server: ServerBehind) -> None:
+        try:
+            await self._open(name, server)
+        except ConnectionError as error:
+            if self._unreachable is None:
+                raise
+            self._unreachable(name, error)
+
+    async def _open(self, name: str, server: ServerBehind) -> None:
+        is_one_of_several = len(self._servers) > 1
+        link = Link(
+            name,
+            server.source,
+            self._fronts,
+            self._group,
+            self._heard,
+            self._reopened,
+            self._seconds,
+            says_name=is_one_of_several,
+        )
+        await link.open()
+        self._links.append(link)
+        if link.capabilities.tools is not None:
+            self._tools[link] = [
+                ServerTools(BehindTools(link, self._prefix(link), chosen, {**self._options, **options}))
+                for chosen, options in server.choices()
+            ]
+            for tools in self._tools[link]:
+                await tools.refresh(self.registry)
+        if link.home.is_modern:
+            self._group.start_soon(self._listen, link)
+
+    def _prefix(self, link: Link) -> str:
+        return "" if self._is_alone else f"{link.name}_"
+
+    def server(self, tools: Tools | None = None, /, **options: Any) -> ToolServer:
+        """Make the server in front, which can be run as long as the gateway is open.
+
+        Args:
+            tools: what is offered in place of all tools of the servers: some of them, a `ToolSearch` of them,
+                or an executor that has them.
+            options: as for `server`, such as `name`, `confirm` and `page_size`; but the handlers of
+                resources, prompts and completion are the gateway's.
+
+        Raises:
+            DuplicateToolError: two tools have the same name.
+            TypeError: an argument is of another kind.
+            ValueError: an argument is out of range.
+        """
+        own_options = {key: options.pop(key) for key in _OF_HANDLERS if key in options}
+        own = handlers(self.registry if tools is None else tools, **own_options)
+        return self.front(own, options.pop("name", "operator-schema"), **options)
+
+    def front(self, own: Handlers, name: str, **native: Any) -> ToolServer:
+        """Make the server in front of handlers that you have: their tools, and all else of the servers.
+
+        Args:
+            own: of tools of the gateway.
+            name: of the server.
+            native: what `mcp.server.lowlevel.Server` takes.
+        """
+        self._handlers.append(own)
+        front = _Front(self, own)
+        made = server_of(own, name, may_change=True, **{**front.handlers(), **native})
+        made.announced = front.announced()
+        made.add_notification_handler(
+            "notifications/initialized", types.NotificationParams, front.initialized
+        )
+        for method, kind, handler in front.of_old():
+            made.add_request_handler(method, kind, handler)
+        return made
+
+    # --- what the servers say ----------------------------------------------------------------------
+
+    def _heard(self, link: Link, message: types.ServerNotification) -> None:
+        """Take what a server says about changes; what it says of what isn't its own is left out."""
+        match message:
+            case types.ToolListChangedNotification():
+                self._refresh_soon(link)
+            case types.PromptListChangedNotification():
+                self._tell(PromptsListChanged())
+            case types.ResourceListChangedNotification():
+                self._tell(ResourcesListChanged())
+            case types.ResourceUpdatedNotification(params=params):
+                self._updated(link, str(params.uri))
+            case _:
+                pass
+
+    def _reopened(self, link: Link) -> None:
+        """Ask a server that was started again for what was asked of it before."""
+        self._refresh_soon(link)
+        for (other, uri), known in self._watched.items():
+            if other is link:
+                self._group.start_soon(self._watch_again, known, link, uri)
+
+    async def _watch_again(self, known: Watched, link: Link, uri: str) -> None:
+        try:
+            await known.begin(link, uri, self._group)
+        except Exception as error:  # noqa: BLE001  # as above
+            _LOG.warning("%s: %s can't be watched again: %r", link.name, escape(uri), error)
+
+    def _updated(self, link: Link, uri: str) -> None:
+        if (link, uri) in self._watched:
+            self._tell(ResourceUpdated(uri))
+
+    def _tell(self, event: Any) -> None:
+        for own in self._handlers:
+            own.changes.tell(event)
+
+    def _refresh_soon(self, link: Link) -> None:
+        if link in self._tools and link not in self._stale:
+            self._stale.add(link)
+            self._group.start_soon(self._refresh, link)
+
+    async def _refresh(self, link: Link) -> None:
+        self._stale.discard(link)  # what changes from now on is listed again
+        try:
+            for tools in self._tools[link]:
+                await tools.refresh(self.registry)
+        except Exception as error:  # noqa: BLE001  # what a server lists may be anything
+            _LOG.warning("%s: its tools can't be listed again: %r", link.name, error)
+
+    async def _listen(self, link: Link) -> None:
+        """Hear of the changes of a server from 2026-07-28 on, as long as the gateway is open."""
+        wait = _WAIT_SECONDS
+        while True:
+            try:
+                session = (await link.connection(None)).client.session
+                async with listen(
+                    session, tools_list_changed=True, prompts_list_changed=True, resources_list_changed=True
+                ) as changes:
+                    async for _ in changes:  # the connection hands each on as a notification, too
+                        wait = _WAIT_SECONDS
+            except MCPError as error:
+                if error.code == types.METHOD_NOT_FOUND:
+                    return
+                _LOG.info("%s: its changes can't be heard of: %s", link.name, error.message)
+            except Exception as error:  # noqa: BLE001  # whatever a server does, the others go on
+                _LOG.info("%s: its changes can't be heard of: %r", link.name, error)
+            await anyio.sleep(wait)
+            wait = min(2 * wait, _LONGEST_WAIT)
+
+    # --- what is whose -----------------------------------------------------------------------------
+
+    async def listed(self, ctx: Ctx | None, kind: str) -> dict[str, Any]:
+        """Ask all servers what they have of a kind, and remember what is whose.
+
+        Args:
+            ctx: of the request in front.
+            kind: a key of `_LISTED`.
+
+        Returns:
+            What a client gets, by its key; of two servers with the same resource, the first one's.
+
+        Raises:
+            MCPError: the only server that has any can't list it.
+        """
+        method, capability, key = _LISTED[kind]
+        having = [link for link in self._links if getattr(link.capabilities, capability) is not None]
+        found: dict[str, Any] = {}
+        owners: dict[str, tuple[Link, str]] = {}
+        for link in having:
+            try:
+                items = await self._listed_by(ctx, link, method, kind, key)
+            except MCPError as error:
+                if error.code != types.METHOD_NOT_FOUND and len(having) == 1:
+                    raise
+                _LOG.warning("%s: its %s are left out: %s", link.name, kind, error.message)
+                continue
+            for item in items:
+                original = getattr(item, key)
+                name = f"{self._prefix(link)}{original}" if kind == "prompts" else original
+                if name in found:
+                    _LOG.warning("%s: %s is left out: another server has it", link.name, escape(name))
+                    continue
+                found[name] = item.model_copy(update={"name": name}) if kind == "prompts" else item
+                owners[name] = link, original
+        self._remember(kind, owners)
+        return found
+
+    async def _listed_by(self, ctx: Ctx | None, link: Link, method: str, kind: str, key: str) -> list[Any]:
+        async def send(session: ClientSession) -> list[Any]:
+            return await all_pages(lambda params: getattr(session, method)(params=params), kind, key)
+
+        items = await link.request(ctx, send)
+        check_sendable(items, link.name)
+        return items
+
+    def _remember(self, kind: str, owners: dict[str, tuple[Link, str]]) -> None:
+        if kind == "prompts":
+            self._prompts = owners
+        elif kind == "resources":
+            self._uris = {uri: link for uri, (link, _) in owners.items()}
+        else:
+            self._templates = {text: (_parsed(text), link) for text, (link, _) in owners.items()}
+
+    async def owner_of(self, ctx: Ctx, uri: str) -> Link:
+        """Return the server that has a resource, or a template with this text.
+
+        Raises:
+            MCPError: none has it.
+        """
+        having = [link for link in self._links if link.capabilities.resources is not None]
+        if len(having) == 1:
+            return having[0]
+        link = self._known_owner(uri)
+        if link is None:
+            await self.listed(ctx, "resources")
+            await self.listed(ctx, "resource_templates")
+            link = self._known_owner(uri)
+        if link is not None:
+            return link
+        shown = quote(clip(escape(uri), _SHOWN))
+        message = f"no server has a resource {shown}; resources/list has those that there are"
+        raise MCPError(types.INVALID_PARAMS, message, {"uri": uri})
+
+    def _known_owner(self, uri: str) -> Link | None:
+        if uri in self._uris:
+            return self._uris[uri]
+        if uri in self._templates:
+            return self._templates[uri][1]
+        for template, link in self._templates.values():
+            if template is not None and template.match(uri) is not None:
+                return link
+        return None
+
+    async def prompt(self, ctx: Ctx, name: str) -> tuple[Link, str]:
+        """Return the server that has a prompt, and its name there.
+
+        Raises:
+            MCPError: none has it.
+        """
+        having = [link for link in self._links if link.capabilities.prompts is not None]
+        if self._is_alone and having:
+            return having[0], name
+        if name not in self._prompts:
+            await self.listed(ctx, "prompts")
+        if name in self._prompts:
+            return self._prompts[name]
+        near = nearest(name, self._prompts)
+        hint = f"did you mean {near}?" if near else "prompts/list has those that there are"
+        message = f"no server has a prompt {quote(clip(escape(name), _SHOWN))}; {hint}"
+        raise MCPError(types.INVALID_PARAMS, message)
+
+    # --- resources that clients watch --------------------------------------------------------------
+
+    async def watch(self, ctx: Ctx, uri: str) -> None:
+        """Hear of changes of a resource; each call needs one of `unwatch`.
+
+        Raises:
+            MCPError: no server has it, its server tells nothing, or too many are watched.
+        """
+        link = await self.owner_of(ctx, uri)
+        known = self._watched.get((link, uri))
+        if known is None:
+            if sum(other is link for other, _ in self._watched) >= _MOST_WATCHED:
+                message = f"{_MOST_WATCHED:,} resources of {link.name} are watched already"
+                raise MCPError(types.INTERNAL_ERROR, message)
+            known = self._watched[link, uri] = Watched()
+            try:
+                await known.begin(link, uri, self._group)
+            except BaseException:
+                self._watched.pop((link, uri), None)
+                raise
+        known.count += 1
+
+    async def unwatch(self, uri: str) -> None:
+        """Take back one `watch`."""
+        for (link, other), known in [*self._watched.items()]:
+            if other == uri:
+                known.count -= 1
+                if known.count < 1:
+                    del self._watched[link, uri]
+                    await known.end(link, uri)
+
+    def unwatch_soon(self, uris: set[str]) -> None:
+        """Take back a `watch` of each, after a request or connection is over."""
+
+        async def end() -> None:
+            for uri in uris:
+                await self.unwatch(uri)
+
+        self._group.start_soon(end)
+
+
+class _Front:
+    """The handlers of the server in front.
+
+    Args:
+        gateway: that has the servers.
+        own: the handlers of the tools.
+    """
+
+    def __init__(self, gateway: Gateway, own: Handlers) -> None:
+        self._gateway, self._own, self._page_size = gateway, own, own.page_size
+        self._fronts = gateway._fronts  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # its other half
+        links = gateway._links  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as above
+        self._links, self._said = links, [link.capabilities for link in links]
+
+    def handlers(self) -> dict[str, Any]:
+        """Return what any server has behind the gateway, by its name as an option of a `Server`."""
+        said = self._said
+        found: dict[str, Any] = {"on_call_tool": self.call_tool, "on_subscriptions_listen": self.listen}
+        if any(one.resources for one in said):
+            found["on_list_resources"] = self.list_resources
+            found["on_list_resource_templates"] = self.list_resource_templates
+            found["on_read_resource"] = self.read_resource
+        if any(one.prompts for one in said):
+            found["on_list_prompts"] = self.list_prompts
+            found["on_get_prompt"] = self.get_prompt
+        if any(one.completions for one in said):
+            found["on_completion"] = self.complete
+        return found
+
+    def of_old(self) -> list[tuple[str, type[Any], Any]]:
+        """Return the handlers of requests before 2026-07-28: method, class of the parameters, handler."""
+        found: list[tuple[str, type[Any], Any]] = []
+        if any(one.resources and one.resources.subscribe for one in self._said):
+            found.append(("resources/subscribe", types.SubscribeRequestParams, self.subscribe))
+            found.append(("resources/unsubscribe", types.UnsubscribeRequestParams, self.unsubscribe))
+        # A server from 2026-07-28 on may log without saying so before.
+        if any(one.logging for one in self._said) or any(link.home.is_modern for link in self._links):
+            found.append(("logging/setLevel", types.SetLevelRequestParams, self.set_level))
+        return found
+
+    def announced(self) -> NotificationOptions:
+        """Return which changes are announced to clients before 2026-07-28."""
+        return NotificationOptions(
+            prompts_changed=any(one.prompts and one.prompts.list_changed for one in self._said),
+            resources_changed=any(one.resources and one.resources.list_changed for one in self._said),
+            tools_changed=True,
+        )
+
+    async def initialized(self, ctx: Ctx, params: types.NotificationParams | None = None) -> None:
+        """Tell a client before 2026-07-28 of changes as long as its connection lasts."""
+        client = ctx.session.client_params
+        if client is None or is_modern(ctx.protocol_version) or id(client) in self._fronts.contexts:
+            return
+        self._fronts.contexts[id(client)] = ctx
+        try:
+            await self._own.initialized(ctx, params)
+        finally:
+            self._fronts.contexts.pop(id(client), None)
+            self._gateway.unwatch_soon(self._own.changes.uris(ctx))
+
+    async def call_tool(self, ctx: Ctx, params: types.CallToolRequestParams) -> Any:
+        """Run a call, as the handler of `tools/call`."""
+        token = current_request.set(ctx)
+        try:
+            return await self._own.call_tool(ctx, params)
+        finally:
+            current_request.reset(token)
+
+    async def list_resources(
+        self, ctx: Ctx, params: types.PaginatedRequestParams | None = None
+    ) -> types.ListResourcesResult:
+        """List the resources of all servers."""
+        page, following = await self._page(ctx, "resources", params)
+        return types.ListResourcesResult(resources=page, next_cursor=following)
+
+    async def list_resource_templates(
+        self, ctx: Ctx, params: types.PaginatedRequestParams | None = None
+    ) -> types.ListResourceTemplatesResult:
+        """List the resource templates of all servers."""
+        page, following = await self._page(ctx, "resource_templates", params)
+        return types.ListResourceTemplatesResult(resource_templates=page, next_cursor=following)
+
+    async def list_prompts(
+        self, ctx: Ctx, params: types.PaginatedRequestParams | None = None
+    ) -> types.ListPromptsResult:
+        """List the prompts of all servers."""
+        page, following = await self._page(ctx, "prompts", params)
+        return types.ListPromptsResult(prompts=page, next_cursor=following)
+
+    async def _page(self, ctx: Ctx, kind: str, params: Any) -> tuple[list[Any], str | None]:
+        found = await self._gateway.listed(ctx, kind)
+        return page_of(found, params, self._page_size, kind.replace("_", " "))
+
+    async def read_resource(self, ctx: Ctx, params: types.ReadResourceRequestParams) -> Any:
+        """Read a resource of the server that has it."""
+        uri = params.uri
+        link = await self._gateway.owner_of(ctx, uri)
+
+        async def send(session: ClientSession, more: Mapping[str, Any]) -> Any:
+            return await session.read_resource(uri, allow_input_required=True, **more)
+
+        return await self._passed(ctx, link, params, send)
+
+    async def get_prompt(self, ctx: Ctx, params: types.GetPromptRequestParams) -> Any:
+        """Get a prompt of the server that has it."""
+        link, name = await self._gateway.prompt(ctx, params.name)
+
+        async def send(session: ClientSession, more: Mapping[str, Any]) -> Any:
+            return await session.get_prompt(name, params.arguments, allow_input_required=True, **more)
+
+        return await self._passed(ctx, link, params, send)
+
+    async def _passed(
+        self,
+        ctx: Ctx,
+        link: Link,
+        params: Any,
+        send: Callable[[ClientSession, Mapping[str, Any]], Awaitable[Any]],
+    ) -> Any:
+        """Hand a request on to a server, and its answer, or its question, back."""
+
+        async def again(answers: Any, state: str | None) -> Any:
+            more = {"input_responses": answers, "request_state": state, "meta": link.meta(ctx)}
+            return await link.request(ctx, lambda session: send(session, more))
+
+        first = await again(params.input_responses, params.request_state)
+        return sendable(await driven(first, ctx, link.named, again), link.name)
+
+    async def complete(self, ctx: Ctx, params: types.CompleteRequestParams) -> types.CompleteResult:
+        """Complete an argument by the server that has the prompt or the template."""
+        ref = params.ref
+        if isinstance(ref, types.PromptReference):
+            link, name = await self._gateway.prompt(ctx, ref.name)
+            ref = ref.model_copy(update={"name": name})
+        else:
+            link = await self._gateway.owner_of(ctx, ref.uri)
+        request = types.CompleteRequest(params=params.model_copy(update={"ref": ref, "meta": link.meta(ctx)}))
+        found = await link.request(ctx, lambda session: session.send_request(request, types.CompleteResult))
+        values = found.completion.values
+        if len(values) > _MOST_VALUES:
+            cut = found.completion.model_copy(update={"values": values[:_MOST_VALUES], "has_more": True})
+            found = found.model_copy(update={"completion": cut})
+        return sendable(found, link.name)
+
+    async def subscribe(self, ctx: Ctx, params: types.SubscribeRequestParams) -> types.EmptyResult:
+        """Tell a client before 2026-07-28 of changes of a resource."""
+        if self._own.changes.add_uri(ctx, params.uri):
+            try:
+                await self._gateway.watch(ctx, params.uri)
+            except BaseException:
+                self._own.changes.remove_uri(ctx, params.uri)
+                raise
+        return types.EmptyResult()
+
+    async def unsubscribe(self, ctx: Ctx, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
+        """Tell a client before 2026-07-28 no more of changes of a resource."""
+        if self._own.changes.remove_uri(ctx, params.uri):
+            await self._gateway.unwatch(params.uri)
+        return types.EmptyResult()
+
+    async def listen(
+        self, ctx: Ctx, params: types.SubscriptionsListenRequestParams
+    ) -> types.SubscriptionsListenResult:
+        """Tell a client from 2026-07-28 on of changes, as the handler of `subscriptions/listen`."""
+        watched: set[str] = set()
+        try:
+            for uri in dict.fromkeys(params.notifications.resource_subscriptions or ()):
+                await self._gateway.watch(ctx, uri)
+                watched.add(uri)
+            return await self._own.listen(ctx, params)
+        finally:
+            self._gateway.unwatch_soon(watched)
+
+    async def set_level(self, ctx: Ctx, params: types.SetLevelRequestParams) -> types.EmptyResult:
+        """Remember which log records a client wants, and ask the servers for them."""
+        self._fronts.levels.set(ctx, params.level)
+        if self._own.log is not None:
+            await self._own.log.set_level(ctx, params)
+        for link in self._links:
+            await link.set_level()
+        return types.EmptyResult()
+
+
+_LISTED = {
+    "resources": ("list_resources", "resources", "uri"),
+    "resource_templates": ("list_resource_templates", "resources", "uri_template"),
+    "prompts": ("list_prompts", "prompts", "name"),
+}
+"""Kind to the method of a session, the capability that it needs, and the key of an item."""
+
+_OF_HANDLERS = ("context", "executor", "structured", "confirm", "page_size", "logger")
+
+
+def _named(servers: Any) -> dict[str, ServerBehind]:
+    """Return the servers by their names.
+
+    Raises:
+        ValueError: there are none.
+    """
+    given: Mapping[str, Any] = servers if isinstance(servers, Mapping) else {_ONLY: servers}
+    if not given:
+        message = "a gateway needs a server behind it: Gateway({'name': 'https://…'})"
+        raise ValueError(message)
+    return {name: one if isinstance(one, ServerBehind) else ServerBehind(one) for name, one in given.items()}
+
+
+def _parsed(template: str) -> UriTemplate | None:
+    """Return a template, None if it can't be read: then it matches nothing."""
+    try:
+        return UriTemplate.parse(template)
+    except InvalidUriTemplate:
+        return None

@@ -1,0 +1,197 @@
+"""What that a server asks and answers does a gateway hand on, and how does it ask a client for it?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import mcp_types as types
+from mcp.shared.exceptions import MCPError
+from mcp.shared.message import ServerMessageMetadata
+from pydantic import BaseModel, ValidationError
+
+from ...message_text import clip, escape
+from .content import is_modern
+from .messages import PatientSession
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable
+    from typing import TypeAlias
+
+    from mcp.server.context import ServerRequestContext
+
+    Ctx: TypeAlias = ServerRequestContext[Any, Any]
+
+__all__ = [
+    "MOST_QUESTIONS",
+    "ask_front",
+    "check_sendable",
+    "driven",
+    "passed",
+    "reason_of",
+    "refused",
+    "sendable",
+]
+
+M = TypeVar("M", bound=BaseModel)
+
+MOST_CHARACTERS = 16 * 2**20
+"""Characters that an answer or a question of a server may have as JSON."""
+
+MOST_QUESTIONS = 100
+"""Questions of a server that wait for an answer at most."""
+
+_MOST_ROUNDS = 10
+_SHOWN = 2000
+
+
+# --- questions -------------------------------------------------------------------------------------
+
+
+async def ask_front(ctx: Ctx, request: types.InputRequest, related: types.RequestId | None) -> Any:
+    """Ask a client before 2026-07-28 what a server behind the gateway asks.
+
+    Args:
+        ctx: of a request of this client.
+        request: the question.
+        related: id of the request that it belongs to; None if there is none.
+
+    Returns:
+        The client's answer.
+
+    Raises:
+        MCPError: the client can't be asked this, or answers an error.
+    """
+    lacking = _lacking(ctx, request)
+    if lacking is not None:
+        raise MCPError(types.INVALID_REQUEST, f"the gateway's client can't be asked: {lacking}")
+    kind: type[BaseModel] = types.ListRootsResult
+    if isinstance(request, types.ElicitRequest):
+        kind = types.ElicitResult
+    elif isinstance(request, types.CreateMessageRequest):
+        has_tools = request.params.tools is not None
+        kind = types.CreateMessageResultWithTools if has_tools else types.CreateMessageResult
+    metadata = None if related is None else ServerMessageMetadata(related_request_id=related)
+    try:
+        return await PatientSession.of(ctx.session).send_request(request, kind, metadata=metadata)
+    except ValidationError:
+        message = "the gateway's client gave an answer that doesn't fit the question"
+        raise MCPError(types.INVALID_REQUEST, message) from None
+
+
+def _lacking(ctx: Ctx, request: types.InputRequest) -> str | None:
+    """Return why a client can't be asked; None if it can."""
+    if is_modern(ctx.protocol_version):
+        return "it speaks 2026-07-28, and the server behind asks as before"
+    can = ctx.session.client_capabilities or types.ClientCapabilities()
+    if isinstance(request, types.CreateMessageRequest):
+        return None if can.sampling is not None else "it has no sampling"
+    if isinstance(request, types.ListRootsRequest):
+        return None if can.roots is not None else "it has no roots"
+    if can.elicitation is None:
+        return "it has no elicitation"
+    if isinstance(request.params, types.ElicitRequestURLParams) and can.elicitation.url is None:
+        return "it has no elicitation by a URL"
+    return None
+
+
+async def driven(
+    answer: Any,
+    ctx: Ctx | None,
+    named: Callable[[Any], Any],
+    again: Callable[[Any, str | None], Awaitable[Any]],
+) -> Any:
+    """Ask a client before 2026-07-28 what a server of a newer generation asks by its answers.
+
+    Args:
+        answer: of the server.
+        ctx: of the request in front.
+        named: returns a question as the client gets it.
+        again: sends the request again, with answers and the server's state.
+
+    Returns:
+        The last answer; the question itself for a client that takes it.
+
+    Raises:
+        MCPError: the client can't be asked, or the server asks without end.
+    """
+    for _ in range(_MOST_ROUNDS):
+        if not isinstance(answer, types.InputRequiredResult):
+            return answer
+        questions = answer.input_requests or {}
+        if len(questions) > MOST_QUESTIONS:
+            raise MCPError(types.INTERNAL_ERROR, f"the server asks {len(questions)} questions at once")
+        questions = {key: named(request) for key, request in questions.items()}
+        if ctx is None:
+            raise MCPError(types.INVALID_REQUEST, "the server asks, and there is no client to ask")
+        if is_modern(ctx.protocol_version):
+            return answer.model_copy(update={"input_requests": questions or None})
+        answers: dict[str, Any] = {}
+        for key, request in questions.items():
+            answers[key] = await ask_front(ctx, request, ctx.request_id)
+        answer = await again(answers or None, answer.request_state)
+    raise MCPError(types.INTERNAL_ERROR, f"the server asked more than {_MOST_ROUNDS} times for one request")
+
+
+def refused(reason: str) -> types.ErrorData:
+    """Return what a server gets instead of an answer to a question."""
+    return types.ErrorData(code=types.INVALID_REQUEST, message=f"this can't be asked: {reason}")
+
+
+# --- answers ---------------------------------------------------------------------------------------
+
+
+def sendable(answer: M, name: str) -> M:
+    """Return what a server sent, if it can be handed on.
+
+    Args:
+        answer: of the server.
+        name: of the server, for the message.
+
+    Raises:
+        MCPError: it is too large, or can't be written.
+    """
+    check_sendable([answer], name)
+    return answer
+
+
+def check_sendable(answers: Iterable[BaseModel], name: str) -> None:
+    """Check that what a server sent can be handed on together; the arguments are those of `sendable`.
+
+    Raises:
+        MCPError: it is too large, or can't be written.
+    """
+    length = 0
+    for answer in answers:
+        try:
+            length += len(answer.model_dump_json(by_alias=True))
+        except ValueError:  # a lone surrogate
+            message = f"the server {name} sent a text that can't be written as UTF-8"
+            raise MCPError(types.INTERNAL_ERROR, message) from None
+        if length > MOST_CHARACTERS:
+            message = f"the server {name} sent more than {MOST_CHARACTERS:,} characters at once"
+            raise MCPError(types.INTERNAL_ERROR, message)
+
+
+def passed(error: MCPError, name: str) -> MCPError:
+    """Return an error of a server as the client of the gateway gets it: bounded, and such as can be written.
+
+    Args:
+        error: of the server.
+        name: of the server, for the message.
+    """
+    message = clip(error.message.encode("utf-8", "replace").decode(), _SHOWN)
+    data = error.data
+    try:
+        sendable(error.error, name)
+    except MCPError:
+        data = None
+    return MCPError(error.code, message, data)
+
+
+def reason_of(error: BaseException) -> str:
+    """Return why a connection can't be made, in one line."""
+    while isinstance(error, BaseExceptionGroup):
+        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
+    if isinstance(error, TimeoutError):
+        return "it gave no answer in time"
+    return clip(escape(str(error) or type(error).__name__), _SHOWN)

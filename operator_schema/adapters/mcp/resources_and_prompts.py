@@ -1,0 +1,475 @@
+"""Which resources and prompts does a server have beside its tools, and how are their arguments completed?"""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+import mcp_types as types
+from mcp.shared.exceptions import MCPError
+from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate
+
+from ... import tool
+from ...immutable import Value
+from ...json_values import to_json_text, without_surrogates
+from ...message_text import clip, escape, listed, nearest, quote, received
+from ...rounds import Registry
+from ...tools import (
+    Audio,
+    File,
+    Image,
+    Resource,
+    Text,
+    Tool,
+    register_handed_through,
+)
+from .content import blocks_of, content_of
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Sequence
+
+    from mcp.server.context import ServerRequestContext
+
+    from ...tools import ToolResult
+
+    Ctx: TypeAlias = ServerRequestContext[Any, Any]
+    Run: TypeAlias = "Callable[[Tool[..., Any], types.CallToolRequestParams, Ctx], Awaitable[Any]]"
+
+__all__ = ["OWN_RESULTS", "Documents", "Prompts", "Resources", "page_of"]
+
+Resources: TypeAlias = Mapping[str, Any]
+"""URI to a text, bytes, a part (`Image`, `Resource`, …), or a function that returns one or several of these.
+
+A URI template (RFC 6570), such as `note://{day}`, takes a function with a parameter for each variable.
+"""
+
+Prompts: TypeAlias = "Iterable[Tool[..., Any] | Callable[..., Any]]"
+"""Functions, or tools, that return a text, or a list of texts, parts and `PromptMessage`."""
+
+OWN_RESULTS = (types.ReadResourceResult, types.GetPromptResult, types.PromptMessage)
+"""What such functions may return beside what a tool returns; it is sent as it is."""
+
+for _cls in OWN_RESULTS:
+    register_handed_through(_cls)
+
+_PARTS = (Audio, File, Image, Resource, Text)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:.")
+_MOST_VALUES = 100
+"""Completions in one answer, as the protocol limits them."""
+
+_SHOWN = 200
+_LIKENESS = 0.8  # addresses have much in common
+_JSON, _PLAIN, _BYTES, _LINKS = "application/json", "text/plain", "application/octet-stream", "text/uri-list"
+
+
+class _Entry(Value):
+    """A resource, or the resources of a template.
+
+    Attributes:
+        described: as a client reads it.
+        template: that its addresses fit; None for one address.
+        function: makes the contents; None for a value.
+        value: the contents, if there is no function.
+    """
+
+    described: types.Resource | types.ResourceTemplate
+    template: UriTemplate | None
+    function: Tool[..., Any] | None = None
+    value: Any = None
+
+
+class Documents:
+    """The resources and prompts of a server, and the handlers for them.
+
+    Args:
+        resources: as a program gives them.
+        prompts: as a program gives them.
+        run: runs a function of theirs; returns its result, or the question that comes first.
+        page_size: of them that a client gets with one request; None for all.
+
+    Raises:
+        DuplicateToolError: two prompts have the same name.
+        SchemaError: a parameter has no schema.
+        TypeError: something is of another kind.
+        ValueError: a URI can't be used, or its variables aren't the parameters of its function.
+    """
+
+    def __init__(
+        self, resources: Resources | None, prompts: Prompts | None, run: Run, page_size: int | None
+    ) -> None:
+        found = [_entry(uri, value) for uri, value in _checked_mapping(resources or {}).items()]
+        self._fixed = {_uri(one): one for one in found if one.template is None}
+        self._templates = [one for one in found if one.template is not None]
+        self.prompts = {one.name: one for one in ([] if prompts is None else _prompts(prompts))}
+        self._run, self._page_size = run, page_size
+
+    def handlers(self) -> dict[str, Any]:
+        """Return the handlers of what is there, by their names as options of a `Server`."""
+        of_resources = {
+            "on_list_resources": self.list_resources,
+            "on_list_resource_templates": self.list_resource_templates,
+            "on_read_resource": self.read_resource,
+        }
+        of_prompts = {"on_list_prompts": self.list_prompts, "on_get_prompt": self.get_prompt}
+        completes = self.prompts or self._templates
+        return {
+            **(of_resources if self._fixed or self._templates else {}),
+            **(of_prompts if self.prompts else {}),
+            **({"on_completion": self.complete} if completes else {}),
+        }
+
+    # --- resources ---------------------------------------------------------------------------------
+
+    async def list_resources(
+        self, _: Ctx, params: types.PaginatedRequestParams | None = None
+    ) -> types.ListResourcesResult:
+        """List the resources with one address, as the handler of `resources/list`."""
+        page, following = page_of(self._fixed, params, self._page_size, "resources")
+        found = [cast("types.Resource", one.described) for one in page]
+        return types.ListResourcesResult(resources=found, next_cursor=following)
+
+    async def list_resource_templates(
+        self, _: Ctx, params: types.PaginatedRequestParams | None = None
+    ) -> types.ListResourceTemplatesResult:
+        """List the templates of other resources, as the handler of `resources/templates/list`."""
+        named = {_uri(one): one for one in self._templates}
+        page, following = page_of(named, params, self._page_size, "resource templates")
+        found = [cast("types.ResourceTemplate", one.described) for one in page]
+        return types.ListResourceTemplatesResult(resource_templates=found, next_cursor=following)
+
+    async def read_resource(
+        self, ctx: Ctx, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult | types.InputRequiredResult:
+        """Return what a resource holds, as the handler of `resources/read`.
+
+        Raises:
+            MCPError: there is none with this address, or its function fails.
+        """
+        entry, arguments = self.found(params.uri)
+        if entry.function is None:
+            return types.ReadResourceResult(contents=_contents(params.uri, entry.value))
+        result = await self._outcome(entry.function, arguments, params, ctx)
+        if isinstance(result, types.InputRequiredResult | types.ReadResourceResult):
+            return result
+        return types.ReadResourceResult(contents=_contents(params.uri, result.value, result))
+
+    def found(self, uri: str) -> tuple[_Entry, dict[str, Any]]:
+        """Return what has an address, and the variables in it.
+
+        Raises:
+            MCPError: nothing has it.
+        """
+        entry = self._fixed.get(uri)
+        if entry is not None:
+            return entry, {}
+        for one in self._templates:
+            matched = None if one.template is None else one.template.match(uri)
+            if matched is not None:
+                return one, dict(matched)
+        near = nearest(uri, self._fixed, _LIKENESS)
+        hint = f"; did you mean {quote(near)}?" if near else "; resources/list has those that there are"
+        message = f"there is no resource {_shown(uri)}{hint}"
+        raise MCPError(types.INVALID_PARAMS, message, {"uri": uri})
+
+    # --- prompts -----------------------------------------------------------------------------------
+
+    async def list_prompts(
+        self, _: Ctx, params: types.PaginatedRequestParams | None = None
+    ) -> types.ListPromptsResult:
+        """List the prompts, as the handler of `prompts/list`."""
+        page, following = page_of(self.prompts, params, self._page_size, "prompts")
+        return types.ListPromptsResult(prompts=[_described(one) for one in page], next_cursor=following)
+
+    async def get_prompt(
+        self, ctx: Ctx, params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult | types.InputRequiredResult:
+        """Return the messages of a prompt, as the handler of `prompts/get`.
+
+        Raises:
+            MCPError: there is no such prompt, its arguments don't fit, or its function fails.
+        """
+        prompt = self._prompt(params.name)
+        result = await self._outcome(prompt, dict(params.arguments or {}), params, ctx)
+        if isinstance(result, types.InputRequiredResult | types.GetPromptResult):
+            return result
+        value = result.value
+        items = cast("Sequence[Any]", value) if isinstance(value, (list, tuple)) else [value]
+        messages = [message for item in items for message in _messages(item)]
+        return types.GetPromptResult(description=prompt.description or None, messages=messages)
+
+    def _prompt(self, name: str) -> Tool[..., Any]:
+        prompt = self.prompts.get(name)
+        if prompt is not None:
+            return prompt
+        near = nearest(name, self.prompts)
+        hint = f"did you mean {near}?" if near else f"there are {listed(sorted(self.prompts)) or 'none'}"
+        raise MCPError(types.INVALID_PARAMS, f"there is no prompt {_shown(name)}; {hint}")
+
+    # --- completion --------------------------------------------------------------------------------
+
+    async def complete(self, _: Ctx, params: types.CompleteRequestParams) -> types.CompleteResult:
+        """Return which values an argument can have, as the handler of `completion/complete`.
+
+        They are those that its type names: of an Enum, a Literal or a boolean.
+
+        Raises:
+            MCPError: there is no such prompt or template, or it has no such argument.
+        """
+        source = self._referred(params.ref)
+        name, begun = params.argument.name, params.argument.value.casefold()
+        properties: dict[str, Any] = {} if source is None else source.input_schema(inline=True)["properties"]
+        if name not in properties:
+            message = f"there is no argument {_shown(name)}; there are {listed(sorted(properties)) or 'none'}"
+            raise MCPError(types.INVALID_PARAMS, message)
+        fitting = [value for value in _choices(properties[name]) if value.casefold().startswith(begun)]
+        shown = fitting[:_MOST_VALUES]
+        completion = types.Completion(values=shown, total=len(fitting), has_more=len(shown) < len(fitting))
+        return types.CompleteResult(completion=completion)
+
+    def _referred(
+        self, ref: types.PromptReference | types.ResourceTemplateReference
+    ) -> Tool[..., Any] | None:
+        if isinstance(ref, types.PromptReference):
+            return self._prompt(ref.name)
+        for one in self._templates:
+            if _uri(one) == ref.uri:
+                return one.function
+        return self.found(ref.uri)[0].function
+
+    async def _outcome(
+        self, function: Tool[..., Any], arguments: dict[str, Any], params: Any, ctx: Ctx
+    ) -> Any:
+        """Run a function; return its result, or what it answers by an object of the protocol.
+
+        Raises:
+            MCPError: it fails, or its arguments don't fit.
+        """
+        call = types.CallToolRequestParams(
+            name=function.name,
+            arguments=arguments,
+            input_responses=params.input_responses,
+            request_state=params.request_state,
+        )
+        result = await self._run(function, call, ctx)
+        if isinstance(result, types.InputRequiredResult):
+            return result
+        if result.is_error:
+            is_given = result.code == "invalid_params"
+            raise MCPError(types.INVALID_PARAMS if is_given else types.INTERNAL_ERROR, result.content)
+        is_own = isinstance(
+            result.value, types.InputRequiredResult | types.ReadResourceResult | types.GetPromptResult
+        )
+        return result.value if is_own else result
+
+
+# --- what a program gives --------------------------------------------------------------------------
+
+
+def _checked_mapping(resources: Any) -> Mapping[str, Any]:
+    if not isinstance(resources, Mapping):
+        message = (
+            f"resources is a mapping of URIs to texts, bytes, parts or functions, not {received(resources)}"
+        )
+        raise TypeError(message)
+    return cast("Mapping[str, Any]", resources)
+
+
+def _entry(uri: Any, value: Any) -> _Entry:
+    """Read one item of the resources.
+
+    Raises:
+        TypeError: the value is of another kind.
+        ValueError: the URI can't be used, or its variables aren't the parameters of its function.
+    """
+    if not isinstance(uri, str) or not _SCHEME.match(uri):
+        message = f"a resource has a URI with a scheme, such as 'note://today', not {received(uri)}"
+        raise ValueError(message)
+    template = _template(uri)
+    if isinstance(value, (str, bytes, *_PARTS)):
+        if template is not None:
+            message = f"{uri}: a template takes a function with its variables as parameters, not a value"
+            raise ValueError(message)
+        name = uri.rstrip("/").rpartition("/")[2] or uri
+        media_type = _PLAIN if isinstance(value, (str, Text)) else getattr(value, "media_type", _BYTES)
+        return _Entry(types.Resource(name=name, uri=uri, mime_type=media_type), None, value=value)
+    function = _function(value, f"the resource {uri}")
+    _check_variables(uri, template, function)
+    said: dict[str, Any] = {
+        "name": function.name,
+        "title": function.annotations.title,
+        "description": function.description or None,
+    }
+    if template is None:
+        return _Entry(types.Resource(uri=uri, **said), None, function)
+    return _Entry(types.ResourceTemplate(uri_template=uri, **said), template, function)
+
+
+def _template(uri: str) -> UriTemplate | None:
+    if "{" not in uri:
+        return None
+    try:
+        return UriTemplate.parse(uri)
+    except InvalidUriTemplate as error:
+        message = f"{uri} isn't a URI template: {error}"
+        raise ValueError(message) from None
+
+
+def _function(value: Any, place: str) -> Tool[..., Any]:
+    """Return a function as a tool that reads texts as what its parameters are."""
+    if isinstance(value, Tool):
+        return cast("Tool[..., Any]", value).with_(repair=True)
+    if callable(value):
+        is_nameless = getattr(value, "__name__", "") == "<lambda>"
+        made: Tool[..., Any] = tool(value, **({"name": "resource"} if is_nameless else {}))
+        return made.with_(repair=True)
+    message = f"{place} is a function, a text, bytes or a part, not {received(value)}"
+    raise TypeError(message)
+
+
+def _prompts(prompts: Any) -> list[Tool[..., Any]]:
+    """Read the prompts.
+
+    Raises:
+        DuplicateToolError: two have the same name.
+        TypeError: something is of another kind.
+    """
+    is_list = isinstance(prompts, Iterable) and not isinstance(prompts, (str, Mapping))
+    if not is_list:
+        message = f"prompts is a list of functions, not {received(cast('object', prompts))}"
+        raise TypeError(message)
+    return list(Registry([_prompt(one) for one in cast("Iterable[Any]", prompts)]))
+
+
+def _prompt(value: Any) -> Tool[..., Any]:
+    if isinstance(value, Tool) or callable(value):
+        return _function(value, "a prompt")
+    message = f"a prompt is a function, not {received(value)}"
+    raise TypeError(message)
+
+
+def _check_variables(uri: str, template: UriTemplate | None, function: Tool[..., Any]) -> None:
+    schema = function.input_schema()
+    variables: set[str] = set() if template is None else set(template.variable_names)
+    parameters: set[str] = set(schema["properties"])
+    if variables != parameters if template is None else not _fits(variables, schema):
+        message = (
+            f"{uri} has the variables {listed(sorted(variables)) or '(none)'}, and {function.name} takes "
+            f"{listed(sorted(parameters)) or 'no parameters'}: give both the same names"
+        )
+        raise ValueError(message)
+
+
+def _fits(variables: set[str], schema: Mapping[str, Any]) -> bool:
+    return set(schema.get("required", ())) <= variables <= set(schema["properties"])
+
+
+# --- what a client gets ----------------------------------------------------------------------------
+
+
+def _uri(entry: _Entry) -> str:
+    said = entry.described
+    return said.uri if isinstance(said, types.Resource) else said.uri_template
+
+
+def _shown(text: str) -> str:
+    return quote(clip(escape(text), _SHOWN))
+
+
+def page_of(
+    found: Mapping[str, Any], params: types.PaginatedRequestParams | None, size: int | None, of: str
+) -> tuple[list[Any], str | None]:
+    """Return the items after a cursor, which is the key of an item, and the next cursor.
+
+    Args:
+        found: what is listed, by its keys.
+        params: of the request.
+        size: items of a page; None for all of them.
+        of: what they are, for the message.
+
+    Raises:
+        MCPError: the item of the cursor isn't there any more; the client begins anew.
+    """
+    keys, start = list(found), 0
+    cursor = None if params is None else params.cursor
+    if cursor is not None:
+        if cursor not in found:
+            raise MCPError(types.INVALID_PARAMS, f"Invalid cursor: the list of {of} has changed")
+        start = keys.index(cursor) + 1
+    end = len(keys) if size is None else start + size
+    page = keys[start:end]
+    return [found[key] for key in page], page[-1] if page and end < len(keys) else None
+
+
+def _described(prompt: Tool[..., Any]) -> types.Prompt:
+    schema = prompt.input_schema()
+    required = schema.get("required", ())
+    arguments = [
+        types.PromptArgument(name=name, description=said.get("description"), required=name in required)
+        for name, said in schema["properties"].items()
+    ]
+    title, text = prompt.annotations.title, prompt.description or None
+    return types.Prompt(name=prompt.name, title=title, description=text, arguments=arguments)
+
+
+def _messages(item: Any) -> list[types.PromptMessage]:
+    if isinstance(item, types.PromptMessage):
+        return [item]
+    return [types.PromptMessage(role="user", content=block) for block in blocks_of(item)]
+
+
+_Contents: TypeAlias = "types.TextResourceContents | types.BlobResourceContents"
+
+
+def _contents(uri: str, value: Any, result: ToolResult | None = None) -> list[_Contents]:
+    """Return what a resource holds.
+
+    Args:
+        uri: that was asked for.
+        value: as the program gave it, or its function returned it.
+        result: of the function; None if there is none.
+    """
+    if isinstance(value, str):
+        return [types.TextResourceContents(uri=uri, text=without_surrogates(value), mime_type=_PLAIN)]
+    if isinstance(value, bytes):
+        return [_blob(uri, value)]
+    items = cast("Sequence[Any]", value) if isinstance(value, (list, tuple)) else [value]
+    if items and all(isinstance(item, (str, bytes, *_PARTS)) for item in items):
+        return [_content(uri, item) for item in items]
+    text = to_json_text(None if result is None else result.json)
+    return [types.TextResourceContents(uri=uri, text=text, mime_type=_JSON)]
+
+
+def _content(uri: str, item: Any) -> _Contents:
+    if isinstance(item, (str, bytes)):
+        return _contents(uri, item)[0]
+    match content_of(item):
+        case types.EmbeddedResource(resource=held) if isinstance(item, Resource):
+            return held
+        case types.EmbeddedResource(resource=held):  # a file, whose own address is made up
+            return held.model_copy(update={"uri": uri})
+        case types.ImageContent(data=data, mime_type=kind) | types.AudioContent(data=data, mime_type=kind):
+            return types.BlobResourceContents(uri=uri, blob=data, mime_type=kind)
+        case types.ResourceLink(uri=link):
+            return types.TextResourceContents(uri=uri, text=f"{link}\r\n", mime_type=_LINKS)
+        case types.TextContent(text=text):
+            return types.TextResourceContents(uri=uri, text=text, mime_type=_PLAIN)
+
+
+def _blob(uri: str, data: bytes) -> types.BlobResourceContents:
+    return types.BlobResourceContents(uri=uri, blob=b64encode(data).decode(), mime_type=_BYTES)
+
+
+def _choices(schema: Any) -> list[str]:
+    """Return the values that a schema names, as the texts that stand for them."""
+    if not isinstance(schema, dict):
+        return []
+    said = cast("dict[str, Any]", schema)
+    if said.get("type") == "boolean":
+        return ["true", "false"]
+    named = [said["const"]] if "const" in said else said.get("enum", [])
+    parts = [part for key in ("anyOf", "oneOf") for part in said.get(key, [])]
+    texts = [value if isinstance(value, str) else json.dumps(value) for value in named]
+    return list(dict.fromkeys([*texts, *[text for part in parts for text in _choices(part)]]))

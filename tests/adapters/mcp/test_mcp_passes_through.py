@@ -1,0 +1,915 @@
+"""A gateway before other servers: what passes, whose it is, and what its clients are told if it doesn't."""
+
+from __future__ import annotations
+
+import io
+import logging
+import sys
+from contextlib import ExitStack
+from typing import Annotated, Any, Literal
+
+import anyio
+import anyio.lowlevel
+import pytest
+from gateway_cases import NEW, OLD, behind, through
+from mcp import Client, MCPError, types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+
+from operator_schema import Registry, skip, tool
+from operator_schema.adapters.mcp import handed_on, server
+from operator_schema.adapters.mcp.gateway import Gateway, ServerBehind
+from operator_schema.adapters.mcp_client import _error_stream, described_tools
+from operator_schema.rounds import ToolSearch
+from operator_schema.types import Progress
+
+Ctx = Annotated[ServerRequestContext[Any, Any], skip]
+LOG = logging.getLogger("gateway_tests")
+LOG.setLevel(logging.DEBUG)
+FORM = {"type": "object", "properties": {"name": {"type": "string"}}}
+ERAS = pytest.mark.parametrize(
+    ("mode", "lacks"),
+    [("legacy", OLD), ("legacy", ()), ("legacy", NEW), ("auto", OLD), ("auto", ()), ("auto", NEW)],
+)
+OF_OLD = pytest.mark.filterwarnings("ignore:resources/.*subscribe is removed", "ignore:The .* capability is")
+
+
+@tool(title="Add")
+def add(a: int, b: int) -> int:
+    """Add."""
+    return a + b
+
+
+@tool
+async def ask_user(ctx: Ctx) -> str:
+    """Ask the user."""
+    answer = await ctx.session.elicit_form("Who?", FORM, ctx.request_id)
+    return f"{answer.action} {answer.content}"
+
+
+@tool
+async def ask_model(ctx: Ctx) -> str:
+    """Ask the model."""
+    asked = types.SamplingMessage(role="user", content=types.TextContent(type="text", text="Why?"))
+    params = types.CreateMessageRequestParams(messages=[asked], max_tokens=9)
+    request = types.CreateMessageRequest(params=params)
+    answer = await ctx.session.send_request(request, types.CreateMessageResult)
+    return answer.content.text
+
+
+@tool
+async def ask_roots(ctx: Ctx) -> str:
+    """Ask for folders."""
+    answer = await ctx.session.send_request(types.ListRootsRequest(), types.ListRootsResult)
+    return str(answer.roots[0].uri)
+
+
+@tool
+def ask_by_answer(ctx: Ctx) -> Any:
+    """Ask as newer servers do."""
+    found = (ctx.params or {}).get("inputResponses")
+    if found:
+        return f"{found['who']['content']} {(ctx.params or {}).get('requestState')}"
+    form = types.ElicitRequestFormParams(message="Who?", requested_schema=FORM)
+    asked = {"who": types.ElicitRequest(params=form)}
+    return types.InputRequiredResult(input_requests=asked, request_state="state")
+
+
+@tool
+async def count(progress: Annotated[Progress, skip]) -> str:
+    """Report and log."""
+    for number in (1, 2):
+        progress(number, 2)
+        await anyio.lowlevel.checkpoint()
+    LOG.debug("detail")
+    LOG.warning("counted")
+    return "counted"
+
+
+def note(day: int, mood: Literal["good", "bad"] = "good") -> str:
+    """Return a note."""
+    return f"{day} {mood}"
+
+
+def day_of(day: int) -> str:
+    """Return a day."""
+    return f"day {day}"
+
+
+def plan(day: Literal["today", "tomorrow"]) -> str:
+    """Plan."""
+    return f"Plan {day}"
+
+
+def everything(**more: Any) -> Any:
+    tools = Registry([add, ask_user, ask_model, ask_roots, ask_by_answer, count])
+    resources = {"note://today": "rye", "note://{day}{?mood}": note}
+    options = {"resources": resources, "prompts": [plan], "logger": "gateway_tests", **more}
+    return server(tools, **options)
+
+
+async def accept(_context, _params):
+    return types.ElicitResult(action="accept", content={"name": "Ann"})
+
+
+async def say(_context, _params):
+    text = types.TextContent(type="text", text="Because")
+    return types.CreateMessageResult(role="assistant", content=text, model="m")
+
+
+async def roots(_context):
+    return types.ListRootsResult(roots=[types.Root(uri="file:///home")])
+
+
+CALLBACKS = {"elicitation_callback": accept, "sampling_callback": say, "list_roots_callback": roots}
+
+
+def text_of(result):
+    return result.content[0].text
+
+
+async def refusal(awaitable):
+    with pytest.raises(MCPError) as caught:
+        await awaitable
+    return caught.value
+
+
+@ERAS
+def test_what_one_server_has_passes(mode, lacks):
+    async def main(client):
+        arguments = {"name": "mood", "value": "b"}
+        reference = types.ResourceTemplateReference(uri="note://{day}{?mood}")
+        listed = await client.list_tools()
+        return (
+            [one.name for one in listed.tools][:2],
+            listed.tools[0].title,
+            text_of(await client.call_tool("add", {"a": 1, "b": 2})),
+            [one.uri for one in (await client.list_resources()).resources],
+            [one.uri_template for one in (await client.list_resource_templates()).resource_templates],
+            (await client.read_resource("note://today")).contents[0].text,
+            (await client.read_resource("note://7?mood=bad")).contents[0].text,
+            [one.name for one in (await client.list_prompts()).prompts],
+            (await client.get_prompt("plan", {"day": "today"})).messages[0].content.text,
+            (await client.complete(reference, arguments)).completion.values,
+            (
+                await client.complete(types.PromptReference(name="plan"), {"name": "day", "value": "tom"})
+            ).completion.values,
+        )
+
+    assert through(main, behind(everything(), lacks=lacks), mode=mode) == (
+        ["add", "ask_user"],
+        "Add",
+        "3",
+        ["note://today"],
+        ["note://{day}{?mood}"],
+        "rye",
+        "7 bad",
+        ["plan"],
+        "Plan today",
+        ["bad"],
+        ["tomorrow"],
+    )
+
+
+@ERAS
+def test_errors_of_a_server_keep_their_codes_and_words(mode, lacks):
+    async def main(client):
+        return [
+            await refusal(client.read_resource("other://x")),
+            await refusal(client.get_prompt("paln")),
+            await refusal(client.get_prompt("plan", {"day": "never"})),
+        ]
+
+    found = through(main, behind(everything(), lacks=lacks), mode=mode)
+    assert [error.code for error in found] == [types.INVALID_PARAMS] * 3
+    assert "there is no resource" in found[0].message
+    assert "did you mean plan?" in found[1].message
+    assert "day: " in found[2].message
+
+
+def test_arguments_are_checked_before_the_server_gets_them():
+    seen = []
+
+    async def main(client):
+        return await client.call_tool("add", {"a": "one", "b": 2})
+
+    result = through(main, behind(everything(), seen=seen))
+    assert result.is_error
+    assert "a: expected integer" in text_of(result)
+    assert "tools/call" not in [getattr(message, "method", None) for message in seen]
+
+
+@pytest.mark.parametrize("lacks", [OLD, ()])
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("ask_user", "accept {'name': 'Ann'}"), ("ask_model", "Because"), ("ask_roots", "file:///home")],
+)
+def test_what_a_server_asks_while_a_call_waits_is_asked_of_the_client(lacks, name, said):
+    async def main(client):
+        return text_of(await client.call_tool(name, {}))
+
+    assert through(main, behind(everything(), lacks=lacks), **CALLBACKS) == said
+
+
+@pytest.mark.parametrize("name", ["ask_user", "ask_model", "ask_roots"])
+def test_a_client_that_cannot_be_asked_is_not(name):
+    async def main(client):
+        return await refusal(client.call_tool(name, {}))
+
+    error = through(main, behind(everything(), lacks=OLD))
+    assert "the gateway's client can't be asked: it has no" in error.message
+
+
+def test_a_client_of_the_newer_generation_is_not_asked_as_before():
+    async def main(client):
+        return await refusal(client.call_tool("ask_user", {}))
+
+    error = through(main, behind(everything(), lacks=OLD), mode="auto", **CALLBACKS)
+    assert "it speaks 2026-07-28, and the server behind asks as before" in error.message
+
+
+@pytest.mark.parametrize(("mode", "lacks"), [("auto", ()), ("auto", NEW), ("legacy", NEW)])
+def test_what_a_newer_server_asks_by_its_answer_is_asked_of_the_client(mode, lacks):
+    async def main(client):
+        return text_of(await client.call_tool("ask_by_answer", {}))
+
+    found = through(main, behind(everything(), lacks=lacks), mode=mode, **CALLBACKS)
+    assert found == "{'name': 'Ann'} state"
+
+
+def test_a_server_that_asks_without_end_is_stopped():
+    @tool
+    def nosy() -> Any:
+        """Ask again."""
+        return types.InputRequiredResult(request_state="again")
+
+    async def main(client):
+        return await refusal(client.call_tool("nosy", {}))
+
+    error = through(main, behind(server([nosy]), lacks=NEW))
+    assert "asked more than 10 times" in error.message
+
+
+@pytest.mark.parametrize("capable", [True, False])
+def test_a_newer_server_knows_what_the_client_can_do(capable):
+    @tool
+    def able(ctx: Ctx) -> str:
+        """Say what the client can do."""
+        return str(ctx.session.client_capabilities.elicitation is not None)
+
+    async def main(client):
+        return text_of(await client.call_tool("able", {}))
+
+    options = CALLBACKS if capable else {}
+    assert through(main, behind(server([able])), mode="auto", **options) == str(capable)
+
+
+def test_a_tool_that_a_person_has_to_agree_to_cannot_ask_by_its_answer():
+    async def main():
+        source = behind(everything())
+        async with (
+            Gateway(source, confirm=True) as gateway,
+            Client(gateway.server(), elicitation_callback=accept) as client,
+        ):
+            return await client.call_tool("ask_by_answer", {})
+
+    result = anyio.run(main)
+    assert result.is_error
+    assert "nobody can be asked from here" in text_of(result)
+
+
+@ERAS
+def test_progress_and_logs_reach_the_client_that_calls(mode, lacks):
+    reported, logged = [], []
+
+    async def report(done, total, _message):
+        reported.append((done, total))
+
+    async def log(params):
+        logged.append((params.level, params.data))
+
+    async def main(client):
+        await client.call_tool("count", {}, progress_callback=report)
+
+    options = {"logging_callback": log, "log_level": "info"}
+    through(main, behind(everything(), lacks=lacks), mode=mode, **options)
+    assert reported == [(1, 2), (2, 2)]
+    assert logged == [("warning", "counted")]
+
+
+@OF_OLD
+@pytest.mark.parametrize("lacks", [OLD, NEW, ()])
+@pytest.mark.parametrize(("level", "texts"), [("debug", ["detail", "counted"]), ("error", [])])
+def test_a_client_gets_the_logs_of_its_level(lacks, level, texts):
+    logged = []
+
+    async def log(params):
+        logged.append(params.data)
+
+    async def main(client):
+        await client.set_logging_level(level)
+        await client.call_tool("count", {})
+
+    through(main, behind(everything(), lacks=lacks), logging_callback=log)
+    assert logged == texts
+
+
+def test_each_client_gets_what_its_own_calls_ask_and_log():
+    names, logs = iter(["Ann", "Bob"]), {}
+
+    async def main(*clients):
+        return [text_of(await client.call_tool("ask_user", {})) for client in clients]
+
+    async def run():
+        async with Gateway(behind(everything(), lacks=OLD)) as gateway:
+            app = gateway.server()
+
+            def options():
+                name = next(names)
+
+                async def answer(_context, _params):
+                    return types.ElicitResult(action="accept", content={"name": name})
+
+                async def log(params):
+                    logs.setdefault(name, []).append(params.data)
+
+                return {"elicitation_callback": answer, "logging_callback": log, "mode": "legacy"}
+
+            async with Client(app, **options()) as ann, Client(app, **options()) as bob:
+                found = await main(ann, bob)
+                await bob.call_tool("count", {})
+                return found
+
+    assert anyio.run(run) == ["accept {'name': 'Ann'}", "accept {'name': 'Bob'}"]
+    assert set(logs) == {"Bob"}
+
+
+def test_a_question_is_not_asked_of_either_client_while_calls_of_two_run():
+    started, asked, refused = [], [], []
+
+    async def two_of(those):
+        while len(those) < 2:  # noqa: ASYNC110  # what is waited for is a list
+            await anyio.sleep(0.001)
+
+    @tool
+    async def ask_together(ctx: Ctx) -> str:
+        """Ask while two calls run."""
+        started.append(ctx)
+        await two_of(started)
+        refused.append(await refusal(ctx.session.elicit_form("Who?", FORM, ctx.request_id)))
+        await two_of(refused)
+        raise refused[0]
+
+    async def answer(_context, params):
+        asked.append(params)
+        return types.ElicitResult(action="accept", content={})
+
+    found = []
+
+    async def call(client):
+        found.append((await refusal(client.call_tool("ask_together", {}))).message)
+
+    async def main(ann, bob):
+        async with anyio.create_task_group() as group:
+            group.start_soon(call, ann)
+            group.start_soon(call, bob)
+
+    through(main, behind(server([ask_together]), lacks=OLD), clients=2, elicitation_callback=answer)
+    assert asked == []
+    assert all("the gateway can't tell which of its clients is meant" in message for message in found)
+    assert len(found) == 2
+
+
+def test_the_time_in_which_a_person_answers_does_not_count():
+    async def slow(_context, _params):
+        await anyio.sleep(0.6)
+        return types.ElicitResult(action="accept", content={})
+
+    async def main():
+        from operator_schema import Executor
+
+        async with Gateway(behind(everything(), lacks=OLD)) as gateway:
+            app = gateway.server(Executor(gateway.registry, timeout=0.5))
+            async with Client(app, mode="legacy", elicitation_callback=slow) as client:
+                return text_of(await client.call_tool("ask_user", {}))
+
+    assert anyio.run(main) == "accept {}"
+
+
+def test_a_cancelled_call_is_cancelled_on_the_server():
+    ended = anyio.Event()
+    started = anyio.Event()
+
+    @tool
+    async def wait() -> str:
+        """Wait."""
+        started.set()
+        try:
+            await anyio.sleep_forever()
+        finally:
+            ended.set()
+
+    async def main(client):
+        async with anyio.create_task_group() as group:
+            group.start_soon(client.call_tool, "wait", {})
+            await started.wait()
+            group.cancel_scope.cancel()
+        await ended.wait()
+        return True
+
+    assert through(main, behind(server([wait])))
+
+
+# --- several servers ---------------------------------------------------------------------------------
+
+
+def two(first=(), second=(), **lacks):
+    one = server([add], resources={"note://a": "a", "note://both": "one"}, prompts=[plan])
+    other = server(
+        [add],
+        resources={"note://b": "b", "note://both": "other", "day://{day}": day_of},
+        prompts=[plan],
+    )
+    return {"one": behind(one, lacks=first), "other": behind(other, lacks=second)}
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_names_of_several_servers_begin_with_theirs(mode):
+    async def main(client):
+        return (
+            [each.name for each in (await client.list_tools()).tools],
+            [each.name for each in (await client.list_prompts()).prompts],
+            text_of(await client.call_tool("other_add", {"a": 1, "b": 2})),
+            (await client.get_prompt("other_plan", {"day": "today"})).messages[0].content.text,
+            (
+                await client.complete(types.PromptReference(name="one_plan"), {"name": "day", "value": ""})
+            ).completion.values,
+            (await refusal(client.get_prompt("plan", {"day": "today"}))).message,
+            (await refusal(client.get_prompt("one_plam"))).message,
+        )
+
+    names, prompts, three, text, values, missing, near = through(main, two(OLD), mode=mode)
+    assert names == ["one_add", "other_add"]
+    assert prompts == ["one_plan", "other_plan"]
+    assert (three, text, values) == ("3", "Plan today", ["today", "tomorrow"])
+    assert "no server has a prompt" in missing
+    assert "did you mean one_plan?" in near
+
+
+def test_a_resource_is_read_from_the_server_that_lists_it(caplog):
+    async def main(client):
+        return (
+            [(await client.read_resource(uri)).contents[0].text for uri in URIS],
+            [each.uri for each in (await client.list_resources()).resources],
+            (await refusal(client.read_resource("note://none"))).message,
+        )
+
+    URIS = ["note://b", "note://a", "note://both", "day://7"]  # noqa: N806  # read before they are listed
+    texts, uris, missing = through(main, two())
+    assert texts == ["b", "a", "one", "day 7"]
+    assert uris == ["note://a", "note://both", "note://b"]
+    assert "no server has a resource" in missing
+    assert "note://both is left out: another server has it" in caplog.text
+
+
+def test_a_person_reads_which_server_asks():
+    asked = []
+
+    async def answer(_context, params):
+        asked.append(params.message)
+        return types.ElicitResult(action="decline")
+
+    async def main(client):
+        await client.call_tool("b_ask_user", {})
+
+    servers = {"a": behind(server([add]), lacks=OLD), "b": behind(everything(), lacks=OLD)}
+    through(main, servers, elicitation_callback=answer)
+    assert asked == ["b: Who?"]
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_a_person_reads_which_newer_server_asks(mode):
+    asked = []
+
+    async def answer(_context, params):
+        asked.append(params.message)
+        return types.ElicitResult(action="accept", content={"name": "Ann"})
+
+    async def main(client):
+        return text_of(await client.call_tool("b_ask_by_answer", {}))
+
+    servers = {"a": behind(server([add])), "b": behind(everything(), lacks=NEW)}
+    assert through(main, servers, mode=mode, elicitation_callback=answer) == "{'name': 'Ann'} state"
+    assert asked == ["b: Who?"]
+
+
+def test_a_server_that_cannot_list_is_left_out(caplog):
+    async def fail(_ctx, _params):
+        raise MCPError(-32000, "out of order")
+
+    broken = Server("broken", on_list_resources=fail)
+
+    async def main(client):
+        return [each.uri for each in (await client.list_resources()).resources]
+
+    assert through(main, {**two(), "bad": behind(broken)}) == ["note://a", "note://both", "note://b"]
+    assert "bad: its resources are left out: out of order" in caplog.text
+
+
+def test_an_only_server_that_cannot_list_says_so():
+    async def fail(_ctx, _params):
+        raise MCPError(-32000, "out of order")
+
+    async def main(client):
+        return await refusal(client.list_resources())
+
+    error = through(main, behind(Server("broken", on_list_resources=fail)))
+    assert (error.code, error.message) == (-32000, "out of order")
+
+
+def test_lists_come_in_pages():
+    async def main(client):
+        page = await client.list_resources()
+        following = await client.list_resources(cursor=page.next_cursor)
+        return [each.uri for each in [*page.resources, *following.resources]], following.next_cursor
+
+    assert through(main, two(), front={"page_size": 2}) == (["note://a", "note://both", "note://b"], None)
+
+
+def test_of_a_server_some_tools_are_offered_and_a_person_is_asked_about_some():
+    asked = []
+
+    async def answer(_context, params):
+        asked.append(params.message)
+        return types.ElicitResult(action="decline")
+
+    async def main(client):
+        listed = [each.name for each in (await client.list_tools()).tools]
+        for name in ("x_add", "x_count"):
+            await client.call_tool(name, {"a": 1, "b": 2} if name == "x_add" else {})
+        return listed
+
+    chosen = ServerBehind(behind(everything()), only=["add", "count"], confirm=["add"])
+    assert sorted(through(main, {"x": chosen}, elicitation_callback=answer)) == ["x_add", "x_count"]
+    assert len(asked) == 1
+    assert "add" in asked[0]
+
+
+def test_of_a_server_a_person_is_asked_about_all():
+    async def main(client):
+        return text_of(await client.call_tool("add", {"a": 1, "b": 2}))
+
+    assert "a person has to agree" in through(main, ServerBehind(behind(everything()), confirm=True))
+
+
+def test_servers_that_cannot_be_reached_are_left_out_if_the_program_says_so():
+    told = []
+
+    async def main(servers):
+        async with Gateway(
+            servers, unreachable=lambda name, error: told.append((name, str(error)))
+        ) as gateway:
+            return [each.name for each in gateway.registry]
+
+    lost = ["no-such-program-anywhere"]
+    assert anyio.run(main, {"lost": lost, "there": behind(server([add]))}) == ["there_add"]
+    ((name, reason),) = told
+    assert name == "lost"
+    assert "the server lost can't be reached" in reason
+    with pytest.raises(ConnectionError, match="none of the servers behind the gateway can be reached"):
+        anyio.run(main, {"lost": lost})
+
+
+def test_some_of_the_tools_are_offered_in_another_form():
+    async def main():
+        async with Gateway(two()) as gateway:
+            app = gateway.server(ToolSearch(gateway.registry), name="found")
+            async with Client(app) as client:
+                return [each.name for each in (await client.list_tools()).tools]
+
+    names = anyio.run(main)
+    assert len(names) == 1
+    assert "search" in names[0]
+
+
+# --- changes -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lacks", [OLD, NEW])
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_a_change_of_the_tools_reaches_clients(lacks, mode):
+    tools = Registry([add])
+
+    async def main():
+        heard = anyio.Event()
+
+        async def on_message(message):
+            if isinstance(message, types.ToolListChangedNotification):
+                heard.set()
+
+        async with Gateway(behind(server(tools), lacks=lacks)) as gateway:
+            app = gateway.server()
+            async with Client(app, mode=mode, message_handler=on_message, cache=None) as client:
+                listens = client.listen(tools_list_changed=True) if mode == "auto" else ExitStack()
+                async with _entered(listens):
+                    for _ in range(100):
+                        tools.register(plan_tool) if "plan" not in tools else tools.unregister("plan")
+                        with anyio.move_on_after(0.1):
+                            await heard.wait()
+                            break
+                    return [each.name for each in (await client.list_tools()).tools]
+
+    plan_tool = tool(plan)
+    assert anyio.run(main) in (["add", "plan"], ["add"])
+
+
+class _entered:  # noqa: N801  # like the function of contextlib that it stands for
+    """Enter what may be no asynchronous context manager."""
+
+    def __init__(self, manager):
+        self.manager = manager
+
+    async def __aenter__(self):
+        if hasattr(self.manager, "__aenter__"):
+            await self.manager.__aenter__()
+
+    async def __aexit__(self, *failure):
+        if hasattr(self.manager, "__aexit__") and hasattr(self.manager, "__aenter__"):
+            return await self.manager.__aexit__(*failure)
+        return None
+
+
+@OF_OLD
+@pytest.mark.parametrize("lacks", [OLD, NEW])
+def test_a_client_hears_of_the_resources_that_it_watches(lacks):
+    watched = everything()
+    heard = {"ann": [], "bob": []}
+
+    async def main():
+        done = anyio.Event()
+
+        def hearing(name):
+            async def on_message(message):
+                heard[name].append(str(message.params.uri))
+                done.set()
+
+            return {"message_handler": on_message, "mode": "legacy"}
+
+        async with Gateway(behind(watched, lacks=lacks)) as gateway:
+            app = gateway.server()
+            async with Client(app, **hearing("ann")) as ann, Client(app, **hearing("bob")) as bob:
+                await ann.subscribe_resource("note://today")
+                await bob.subscribe_resource("note://7")
+                await bob.unsubscribe_resource("note://7")
+                watched.handlers.resource_updated("note://7")
+                watched.handlers.resource_updated("note://today")
+                await done.wait()
+            while gateway._watched:  # noqa: ASYNC110  # nothing says that it is over
+                await anyio.sleep(0.001)
+
+    anyio.run(main)
+    assert heard == {"ann": ["note://today"], "bob": []}
+
+
+@OF_OLD
+@pytest.mark.parametrize("lacks", [OLD, NEW])
+def test_what_is_watched_is_watched_again_after_a_connection_was_lost(lacks):
+    watched = everything()
+
+    async def main():
+        heard = anyio.Event()
+
+        async def on_message(message):
+            if isinstance(message, types.ResourceUpdatedNotification):
+                heard.set()
+
+        async with Gateway(behind(watched, lacks=lacks)) as gateway:
+            app = gateway.server()
+            async with Client(app, mode="legacy", message_handler=on_message) as client:
+                await client.session.send_notification(types.InitializedNotification())  # once too often
+                await client.subscribe_resource("note://today")
+                gateway._links[0].home.close()
+                await client.call_tool("add", {"a": 1, "b": 2})
+                while not heard.is_set():
+                    watched.handlers.resource_updated("note://today")
+                    await anyio.sleep(0.01)
+        return True
+
+    assert anyio.run(main)
+
+
+@pytest.mark.parametrize("lacks", [OLD, NEW])
+def test_a_newer_client_hears_of_the_resources_that_it_watches(lacks):
+    watched = everything()
+
+    async def main(client):
+        async with client.listen(resource_subscriptions=["note://today"]) as changes:
+            watched.handlers.resource_updated("note://7")
+            watched.handlers.resource_updated("note://today")
+            return (await anext(changes)).uri
+
+    assert through(main, behind(watched, lacks=lacks), mode="auto") == "note://today"
+
+
+def test_a_server_cannot_say_that_a_resource_of_another_has_changed():
+    async def main():
+        servers = two(OLD, OLD)
+        async with Gateway(servers) as gateway:
+            app = gateway.server()
+            one, other = gateway._links
+            told = []
+            app.handlers.changes.subscribe(told.append)
+            async with Client(app, mode="legacy") as client:
+                await client.session.send_request(
+                    types.SubscribeRequest(params=types.SubscribeRequestParams(uri="note://a")),
+                    types.EmptyResult,
+                )
+                params = types.ResourceUpdatedNotificationParams(uri="note://a")
+                for link in (other, one):
+                    gateway._heard(link, types.ResourceUpdatedNotification(params=params))
+                    await anyio.sleep(0.01)
+                    told.append(link.name)
+        return [one if isinstance(one, str) else one.uri for one in told]
+
+    assert anyio.run(main) == ["other", "note://a", "one"]
+
+
+# --- limits ------------------------------------------------------------------------------------------
+
+
+def test_a_server_that_gives_no_answer_is_not_waited_for():
+    async def never() -> str:
+        await anyio.sleep_forever()
+
+    async def main():
+        silent = server([add], resources={"note://x": never})
+        async with Gateway(behind(silent), seconds=0.05) as gateway, Client(gateway.server()) as client:
+            return await refusal(client.read_resource("note://x"))
+
+    assert "gave no answer within 0.05 s" in anyio.run(main).message
+
+
+def test_what_is_too_large_is_not_handed_on(monkeypatch):
+    monkeypatch.setattr(handed_on, "MOST_CHARACTERS", 1000)
+
+    async def main(client):
+        return await refusal(client.read_resource("note://large"))
+
+    error = through(main, behind(server([add], resources={"note://large": "x" * 2000})))
+    assert "sent more than 1,000 characters at once" in error.message
+
+
+def test_what_is_long_in_an_error_is_cut():
+    async def fail(_ctx, _params):
+        raise MCPError(-32001, "x" * 100_000, {"more": "y" * 10})
+
+    async def main(client):
+        return await refusal(client.read_resource("note://x"))
+
+    async def nothing(_ctx, _params):
+        return types.ListResourcesResult(resources=[])
+
+    error = through(main, behind(Server("bad", on_list_resources=nothing, on_read_resource=fail)))
+    assert (error.code, len(error.message), error.data) == (-32001, 2000, {"more": "y" * 10})
+
+
+def test_at_most_a_hundred_completions_are_handed_on():
+    async def complete(_ctx, _params):
+        completion = types.Completion(values=[str(number) for number in range(100)], total=300, has_more=True)
+        return types.CompleteResult(completion=completion.model_copy(update={"values": ["v"] * 300}))
+
+    async def prompts(_ctx, _params):
+        return types.ListPromptsResult(prompts=[types.Prompt(name="p")])
+
+    made = Server("long", on_list_prompts=prompts, on_completion=complete)
+
+    async def main(client):
+        return await client.complete(types.PromptReference(name="p"), {"name": "a", "value": ""})
+
+    found = through(main, behind(made)).completion
+    assert (len(found.values), found.has_more) == (100, True)
+
+
+def test_a_connection_that_is_lost_is_opened_again():
+    opened = []
+    made = everything()
+
+    def source():
+        opened.append(behind(made)())
+        return opened[-1]
+
+    async def main():
+        async with Gateway(source) as gateway, Client(gateway.server()) as client:
+            first = text_of(await client.call_tool("add", {"a": 1, "b": 2}))
+            gateway._links[0].home.close()
+            return first, text_of(await client.call_tool("add", {"a": 2, "b": 2}))
+
+    assert anyio.run(main) == ("3", "4")
+    assert len(opened) == 2
+
+
+def test_a_server_that_ends_says_so_and_is_started_again():
+    class Ending:
+        """Stands for a process that ends at its second request."""
+
+        def __init__(self):
+            self.made = 0
+
+        def __call__(self):
+            self.made += 1
+            return self.connect(is_first=self.made == 1)
+
+        from contextlib import asynccontextmanager
+
+        @asynccontextmanager
+        async def connect(self, *, is_first):
+            async with behind(everything(), lacks=OLD)() as (read, write):
+                inner = write.send
+
+                async def send(item):
+                    if is_first and getattr(item.message, "method", "") == "resources/read":
+                        await read.aclose()
+                        await write.back.aclose()
+                    else:
+                        await inner(item)
+
+                write.send = send
+                yield read, write
+
+    async def main(client):
+        error = await refusal(client.read_resource("note://today"))
+        return error.message, (await client.read_resource("note://today")).contents[0].text
+
+    message, text = through(main, Ending())
+    assert "has closed its connection; another request opens it again" in message
+    assert text == "rye"
+
+
+@pytest.mark.parametrize("several", [True, False])
+def test_a_server_that_cannot_be_reached_is_named(several):
+    async def main():
+        lost = ["no-such-program-anywhere"]
+        async with Gateway({"lost": lost} if several else lost):
+            pass
+
+    with pytest.raises(
+        ConnectionError, match=f"the server {'lost' if several else 'server'} can't be reached: "
+    ):
+        anyio.run(main)
+
+
+def test_a_gateway_needs_a_server():
+    with pytest.raises(ValueError, match="a gateway needs a server behind it"):
+        Gateway({})
+
+
+def test_only_what_servers_have_is_announced():
+    async def main(client):
+        return client.server_capabilities
+
+    bare = through(main, behind(server([add])))
+    assert (bare.resources, bare.prompts, bare.completions) == (None, None, None)
+    full = through(main, behind(everything(), lacks=OLD))
+    assert full.resources.subscribe
+    assert None not in (full.prompts, full.completions, full.logging)
+
+
+# --- a server's errors go where a process can write them ---------------------------------------------
+
+
+def test_a_process_writes_its_errors_where_it_can(monkeypatch):
+    with ExitStack() as files:
+        monkeypatch.setattr(sys, "stderr", io.StringIO())
+        assert _error_stream(files) is sys.__stderr__
+        monkeypatch.setattr(sys, "__stderr__", None)
+        stream = _error_stream(files)
+        assert stream.fileno() > 2
+    assert stream.closed
+
+
+async def gateway_tools(command):
+    """List the tools of a gateway before a command."""
+    async with Gateway(command) as gateway:
+        return list(gateway.registry)
+
+
+BARE = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" in asked:
+        info = {"name": "bare", "version": "1"}
+        results = {
+            "initialize": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info},
+            "tools/list": {"tools": []},
+        }
+        found = results.get(asked["method"])
+        answer = {"error": {"code": -32601, "message": "unknown"}} if found is None else {"result": found}
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **answer}), flush=True)
+"""
+
+
+@pytest.mark.parametrize("use", [described_tools, gateway_tools])
+def test_a_server_is_started_where_standard_error_is_no_file(monkeypatch, use):
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    assert anyio.run(use, [sys.executable, "-S", "-c", BARE]) == []
