@@ -900,7 +900,11 @@ for line in sys.stdin:
     if "id" in asked:
         info = {"name": "bare", "version": "1"}
         results = {
-            "initialize": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info},
+            "initialize": {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {"tools": {}},
+                "serverInfo": info,
+            },
             "tools/list": {"tools": []},
         }
         found = results.get(asked["method"])
