@@ -295,7 +295,7 @@ def _handlers(executor: Executor, context: Mapping[Any, Any] | None, options: Ma
 
 
 def _server(
-    own: Handlers, target: ObjectName | None, offered: _Offered, gateway: Gateway | None
+    own: Handlers, target: ObjectName | None, offered: _Offered, gateway: Gateway | None = None
 ) -> Server[Any]:
     from ..adapters.mcp.server import server_of
 
