@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import weakref
 from contextlib import suppress
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import anyio
@@ -17,10 +19,11 @@ from mcp.server.subscriptions import (
 from mcp.shared.exceptions import MCPError
 
 from ...execution import current_backend
+from ...rounds import FoundTools
 from .content import is_modern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable
     from typing import TypeAlias
 
     from mcp.server.context import ServerRequestContext
@@ -28,13 +31,15 @@ if TYPE_CHECKING:
 
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
 
-__all__ = ["ChangeBus", "PerClient"]
+__all__ = ["ChangeBus", "FoundByClient", "PerClient", "subscribes_as"]
 
 
 T = TypeVar("T")
 
 MOST_WAITING = 1000
 """Different changes that wait for one client at most."""
+
+_MOST_CLIENTS = 10_000
 
 MOST_SUBSCRIPTIONS = 1000
 """Resources that one client before 2026-07-28 may subscribe to."""
@@ -66,13 +71,68 @@ class PerClient(Generic[T]):
         return [value for _, value in [*self._known.values()]]
 
 
+def _client_of(ctx: Ctx) -> Hashable:
+    """Return what tells the client of a request from the others.
+
+    From 2026-07-28 on, requests over HTTP belong to no connection: there, clients of the same name that come
+    from the same address with the same token are one.
+    """
+    if not is_modern(ctx.protocol_version):
+        return id(ctx.session.client_params)
+    request: Any = ctx.request
+    if request is None:
+        return None  # standard input and output, where a server has one client
+    name = json.dumps((ctx.meta or {}).get(types.CLIENT_INFO_META_KEY), sort_keys=True, default=str)
+    address = getattr(getattr(request, "client", None), "host", None)
+    return name, address, request.headers.get("authorization")
+
+
+class FoundByClient:
+    """What the searches of each client found.
+
+    Args:
+        changes: what tells a client that it found something new.
+    """
+
+    __slots__ = ("_changes", "_connected", "_others")
+
+    def __init__(self, changes: ChangeBus) -> None:
+        self._changes = changes
+        self._connected: PerClient[FoundTools] = PerClient()
+        self._others: dict[Hashable, FoundTools] = {}
+
+    def of(self, ctx: Ctx) -> FoundTools:
+        """Return what the client of a request found; of too many without a connection, the oldest is lost."""
+        client, others = _client_of(ctx), self._others
+        found = self._connected.get(ctx) or others.get(client)
+        if found is None:
+            found = FoundTools(lambda: self._changes.tell(ToolsListChanged(), client))
+            self._connected.set(ctx, found)
+            if is_modern(ctx.protocol_version) or ctx.session.client_params is None:
+                others[client] = found
+            if len(others) > _MOST_CLIENTS:
+                del others[next(iter(others))]
+        return found
+
+
+_EVERYBODY = object()
+_subscribing: ContextVar[Hashable] = ContextVar("operator_schema_mcp_subscribing", default=_EVERYBODY)
+"""Which client subscribes in this task."""
+
+
+def subscribes_as(ctx: Ctx) -> None:
+    """Let what this task subscribes to from now on be for the client of a request."""
+    _subscribing.set(_client_of(ctx))
+
+
 class _Subscriber:
     """Somebody who waits for changes in an event loop."""
 
-    __slots__ = ("_backend", "_home", "_listener", "_waiting")
+    __slots__ = ("_backend", "_home", "_listener", "_waiting", "client")
 
-    def __init__(self, listener: Callable[[ServerEvent], None]) -> None:
+    def __init__(self, listener: Callable[[ServerEvent], None], client: Hashable) -> None:
         self._listener = listener
+        self.client = client
         self._backend = current_backend()
         self._home = self._backend.home()
         self._waiting: dict[ServerEvent, None] = {}
@@ -109,10 +169,16 @@ class ChangeBus:
         """Tell everybody, from any thread, that the tools have changed."""
         self.tell(ToolsListChanged())
 
-    def tell(self, event: ServerEvent) -> None:
-        """Tell everybody who wants it of a change, from any thread."""
+    def tell(self, event: ServerEvent, client: Hashable = _EVERYBODY) -> None:
+        """Tell everybody who wants it of a change, from any thread.
+
+        Args:
+            event: the change.
+            client: the only one that sees it, unless everybody does.
+        """
         for subscriber in [*self._subscribers.values()]:
-            subscriber.tell(event)
+            if _EVERYBODY in (client, subscriber.client) or subscriber.client == client:
+                subscriber.tell(event)
 
     async def publish(self, event: ServerEvent) -> None:
         """Tell everybody, as a `SubscriptionBus` does."""
@@ -125,7 +191,7 @@ class ChangeBus:
             A function that ends this. It may be called more than once.
         """
         token = object()
-        self._subscribers[token] = _Subscriber(listener)
+        self._subscribers[token] = _Subscriber(listener, _subscribing.get())
 
         def unsubscribe() -> None:
             self._subscribers.pop(token, None)
@@ -149,6 +215,7 @@ class ChangeBus:
                 waiting[event] = None
                 due.set()
 
+        subscribes_as(ctx)
         unsubscribe = self.subscribe(take)
         self._connections.add(id(client))  # the session keeps it alive meanwhile
         try:
