@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     Context = Mapping[Any, Any]
     MakeContext = Callable[[Any], Context]
+    Count = Callable[[ToolResult], Awaitable[ToolResult | None]]
 
 __all__ = ["Executor"]
 
@@ -498,7 +499,8 @@ class Executor:
         if on_progress is not None:
             check_on_progress(on_progress)
         deciding, context = self._call_hooks(hooks), self._context_of(context)
-        outcome = await self._outcomes.of(call, context, on_progress, None, confirm, deciding)
+        run = partial(self._outcomes.of, call, context, on_progress, None, confirm, deciding)
+        outcome = await self._start_of(call, run, _counted)()
         result = outcome if type(outcome) is ToolResult else result_of(outcome)
         if on_result is not None:
             give_result(on_result, call, result)
@@ -546,14 +548,13 @@ class Executor:
         """Run calls with their inputs side by side; exceptions that pass through are items of the list."""
         from .stream import JobGroup
 
-        async def of(position: int, one: DecodedCall) -> Any:
-            run = partial(self._outcomes.settled, one, context, on_progress, partial(settle, position))
-            outcome = await _around(watching, one.call.name, one.call, run)
-            if type(outcome) is ToolResult:
-                give_result(on_result, one.call, outcome)
-            return outcome
+        def start(position: int, one: DecodedCall) -> Start:
+            count = partial(settle, position)
+            run = partial(self._outcomes.settled, one, context, on_progress, count)
+            inside = partial(_around, watching, one.call.name, one.call, run)
+            return _giving(on_result, one.call, self._start_of(one.call, inside, count))
 
-        starts = [(partial(of, position, one), one.call.name) for position, one in enumerate(calls)]
+        starts = [(start(position, one), one.call.name) for position, one in enumerate(calls)]
         return results_of(await JobGroup(starts).all(), return_exceptions=True)
 
     def _starts(
@@ -569,18 +570,26 @@ class Executor:
             check_on_progress(on_progress)
         check_confirm(confirm)
         context = self._context_of(context)
-        of: Any = self._outcomes.of if on_result is None else partial(self._given, on_result)
-        return [
-            (partial(of, call, context, on_progress, None, confirm, hooks), call.name)
-            for call in checked_calls(calls)
-        ]
+        of = self._outcomes.of
+        starts: list[tuple[Start, str]] = []
+        for call in checked_calls(calls):
+            run = partial(of, call, context, on_progress, None, confirm, hooks)
+            starts.append((_giving(on_result, call, self._start_of(call, run, _counted)), call.name))
+        return starts
 
-    async def _given(self, on_result: OnResult, call: RawCall, *options: Any) -> Any:
-        """Return the outcome of a call, and give its result to your program."""
-        outcome = await self._outcomes.of(call, *options)
-        if type(outcome) is ToolResult:
-            give_result(on_result, call, outcome)
-        return outcome
+    def _start_of(self, call: RawCall, run: Start, count: Count) -> Start:  # noqa: ARG002  # for subclasses
+        """Return what runs a call when it is awaited; every call comes through here, alone or in a round.
+
+        A subclass may override it, to do more around the call, or to take its result from elsewhere.
+        It gets the calls in their order, before any of them runs, and may refuse one by an exception.
+
+        Args:
+            call: as the model sent it.
+            run: runs it, and returns its result, or an exception that is to be raised.
+            count: takes a result that comes from elsewhere, and returns the one that counts; None if the
+                hooks of a round want another one.
+        """
+        return run
 
     def _call_hooks(self, hooks: Any = None, toolset: Any = None) -> CallHooks | None:
         """Return what decides about calls: hooks of the executor, of a run, and of the tools themselves.
@@ -627,6 +636,25 @@ def _with_classes(options: Mapping[str, Any]) -> tuple[dict[str, Any], Failures,
     passed, native = exception_classes(options["pass_through"]), result_classes(options["native_results"])
     known = {**options, "pass_through": passed.classes, "native_results": native.classes}
     return known, Failures(options["show_errors"], options["report"], passed), native
+
+
+async def _counted(result: ToolResult) -> ToolResult:
+    """Return the result of a call outside of a round: nothing there wants another one."""
+    return result
+
+
+def _giving(on_result: OnResult | None, call: RawCall, start: Start) -> Start:
+    """Return what also gives the result of a call to your program."""
+    if on_result is None:
+        return start
+
+    async def given() -> Any:
+        outcome = await start()
+        if type(outcome) is ToolResult:
+            give_result(on_result, call, outcome)
+        return outcome
+
+    return given
 
 
 async def _around(hooks: ForTools, name: str | None, work: Any, start: Callable[..., Awaitable[Any]]) -> Any:
