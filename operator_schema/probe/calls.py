@@ -92,6 +92,11 @@ class Call:
     kind: CallKind
     why: str
 
+    @property
+    def is_readable(self) -> bool:
+        """Whether every program can read its texts: without lone surrogates, as RFC 7493 wants."""
+        return _readable(self.arguments) == self.arguments
+
     def key(self) -> str:
         """Return a text that is the same for equal calls."""
         return f"{self.tool} {choice_key(to_json_text(self.arguments))}"

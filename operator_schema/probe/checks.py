@@ -158,9 +158,14 @@ def _bad_result(_: ProbedTool, __: Call, outcome: Outcome) -> Iterator[Fault]:
             return
 
 
-def _wrong_result(tool: ProbedTool, _: Call, outcome: Outcome) -> Iterator[Fault]:
+def _wrong_result(tool: ProbedTool, call: Call, outcome: Outcome) -> Iterator[Fault]:
     result = outcome.result
-    if result is None or outcome.is_flagged or not tool.promises_output:
+    if result is None or not tool.promises_output:
+        return
+    if outcome.is_flagged:
+        is_own = call.kind == "valid" and _VALIDATOR.search(outcome.text)
+        if is_own and _is_about_result(tool, outcome.text):
+            yield Fault("wrong_result", (), f"its own check refuses the result: {outcome.said}")
         return
     structured = result.get("structuredContent")
     if structured is None:
@@ -181,6 +186,13 @@ _VALIDATOR: Final = re.compile(
     re.IGNORECASE,
 )
 """What well-known validators write: pydantic, jsonschema, zod."""
+
+_OF_RESULT: Final = re.compile(
+    r"output validation|output ?schema|structured ?(?:content|output)|"
+    r"validation errors? for (?!call\b|\w*(?:Arguments|Args|Input|Params|Request)\b)\w",
+    re.IGNORECASE,
+)
+"""What they write of a result; what they say of arguments names a parameter, or the class of these."""
 
 _FORM: Final = re.compile(
     r"\binvalid (?:\w+ )?(?:arguments?|params?|parameters?|input|type|value)\b|\b(?:is|are|be) required\b|"
@@ -217,6 +229,8 @@ _ERROR_TEXT: Final = re.compile(
 _MOST_KEYS: Final = 3
 """Of an object that is only an error."""
 
+_VERDICTS: Final = frozenset({"valid", "isValid", "is_valid"})
+
 
 def _named(text: str, names: list[str]) -> list[str]:
     """Return the names that a text has as words, the one that comes last at the end."""
@@ -231,7 +245,7 @@ def is_about_form(tool: ProbedTool, outcome: Outcome) -> bool:
     """Return whether a refusal is about the form of the arguments, rather than about what they mean."""
     text = outcome.text
     if _VALIDATOR.search(text):
-        return True
+        return not _is_about_result(tool, text)
     if _DOMAIN.search(text):
         return False
     is_form = bool(_FORM.search(text))
@@ -240,10 +254,15 @@ def is_about_form(tool: ProbedTool, outcome: Outcome) -> bool:
     )
 
 
-def _speaks_of_form(text: str) -> bool:
+def _is_about_result(tool: ProbedTool, text: str) -> bool:
+    """Return whether a validator refuses what a tool returns, rather than its arguments."""
+    return bool(_OF_RESULT.search(text)) and not _named(text, list(tool.properties))
+
+
+def _speaks_of_form(tool: ProbedTool, text: str) -> bool:
     """Return whether a text that may name no parameter is about the form of arguments."""
     if _VALIDATOR.search(text):
-        return True
+        return not _is_about_result(tool, text)
     return not _DOMAIN.search(text) and bool(_FORM.search(text)) and bool(_OF_TYPE.search(text))
 
 
@@ -264,7 +283,8 @@ def _valid_refused(tool: ProbedTool, call: Call, outcome: Outcome) -> Iterator[F
         if own or not _OF_TYPE.search(_without(outcome.text, [*named, tool.name, str(value)])):
             return
     path = (blamed[0],) if blamed else ()
-    severity: Severity | None = "warning" if value == "" else None
+    is_whole = isinstance(value, float) and value.is_integer()
+    severity: Severity | None = "warning" if value == "" or is_whole else None
     several = " ".join(sorted(given)) if len(given) > 1 else ""
     yield Fault("valid_refused", path, f"it answers: {outcome.said}", severity, several)
 
@@ -307,6 +327,8 @@ def _is_error_object(text: str) -> bool:
         return False
     if not is_object(value):
         return False
+    if not _VERDICTS.isdisjoint(value):
+        return False  # that what was asked about is wrong is the answer
     error = value.get("error") if len(value) <= _MOST_KEYS else None
     failed = value.get("success") is False or value.get("ok") is False
     return failed or (isinstance(error, str) and bool(error))
@@ -349,7 +371,7 @@ def _place(problem: Finding) -> tuple[str | int, ...]:
 
 
 def _unnamed_parameter(tool: ProbedTool, call: Call, outcome: Outcome) -> Iterator[Fault]:
-    if call.kind != "invalid" or not outcome.is_flagged or not _speaks_of_form(outcome.text):
+    if call.kind != "invalid" or not outcome.is_flagged or not _speaks_of_form(tool, outcome.text):
         return
     problems = tool.problems(call.arguments)
     keys = [step for problem in problems for step in problem.path if isinstance(step, str)]

@@ -9,7 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from ..json_values import to_json_text
-from ..message_text import clip, escape, listed, nearest, quote
+from ..message_text import listed, nearest, quote
 from .calls import Call, ProbedTool, storing_nothing
 from .checks import Fault, faults_of
 from .reports import LEVELS, Found, Plan, ProbeReport, Step
@@ -187,6 +187,7 @@ class _Run:
     good: dict[str, list[Call]] = field(default_factory=dict[str, "list[Call]"])
     unrepeated: list[Found] = field(default_factory=list[Found])
     is_complete: bool = True
+    leaves_unreadable: bool = False
     start: float = field(default_factory=monotonic)
 
     @property
@@ -306,6 +307,8 @@ class _Run:
     def _call(self, call: Call) -> None:
         if self.lost.get(call.tool, 0) >= _MOST_LOST or self.server.restarts > _MOST_RESTARTS:
             return
+        if self.leaves_unreadable and not call.is_readable:
+            return
         tool = self.tools[call.tool]
         watches = bool(self.watcher.observers or self.server.place) and (
             not tool.is_read_only or len(self.good.get(call.tool, ())) < _AT_ONCE
@@ -335,10 +338,9 @@ class _Run:
         self.candidates.setdefault((tool, *fault.key), Candidate(fault, steps, tool))
 
     def _hear_noise(self, tool: str | None, steps: list[Step]) -> None:
-        noise = self.server.noise()
-        if noise:
-            said = clip(escape(noise[0]), 200)
-            self._note(Fault("channel_noise", (), f"it writes {quote(said)}"), steps, tool)
+        noise = self.watcher.noise()
+        if noise is not None:
+            self._note(noise, steps, tool)
 
     def _note_lost(self, call: Call, outcome: Outcome, steps: list[Step]) -> None:
         """Note that a call wasn't answered, and start the server again."""
@@ -346,6 +348,8 @@ class _Run:
         fault = self.watcher.loss(call, outcome)
         if fault is not None:
             self._note(fault, steps, call.tool)
+        elif not call.is_readable:
+            self.leaves_unreadable = True  # each of them is waited for
         self.server.start()
 
     # --- more than one call ----------------------------------------------------------------------

@@ -145,7 +145,7 @@ class _Tries:
             return None
         if code == "channel_noise":
             sleep(_SECONDS_FOR_NOISE)
-            return self.fault if self._server.noise() else None
+            return self._watcher.noise()
         if code == "unknown_tool_accepted":
             return self.fault if outcome.result is not None and not outcome.is_flagged else None
         return self._same(faults_of(self._watcher.tools[call.tool], call, outcome, self._watcher.most_bytes))

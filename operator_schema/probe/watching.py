@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ..message_text import clip, escape, listed
+from ..message_text import clip, escape, listed, quote
 from .calls import Call, ProbedTool
 from .checks import Fault
 
@@ -136,15 +136,22 @@ class Watcher:
         """Return what the server has now."""
         return State(self.server.files(), self.observed())
 
+    def noise(self) -> Fault | None:
+        """Return what is wrong with the lines that came since the last time and aren't messages, if any."""
+        lines = self.server.noise()
+        if not lines:
+            return None
+        return Fault("channel_noise", (), f"it writes {quote(clip(escape(lines[0]), 200))}")
+
     def loss(self, call: Call, outcome: Outcome) -> Fault | None:
-        """Return what a missing answer means; None if the call may take long."""
+        """Return what a missing answer means; None if the call may take long, or need not be read."""
         if outcome.reply.kind == "closed":
             return Fault("crash", (), str(outcome.reply.value))
         if not self.server.answers():
             return Fault("hang", (), f"{outcome.reply.value}, and a ping isn't answered either")
         tool = self.tools[call.tool]
         words = {word for name in tool.properties for word in name.lower().replace("-", "_").split("_")}
-        if tool.hint("openWorldHint") is True or words & _TIMING:
+        if tool.hint("openWorldHint") is True or words & _TIMING or not call.is_readable:
             return None
         return Fault("hang", (), f"{outcome.reply.value}, while a ping is answered", "warning")
 

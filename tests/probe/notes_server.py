@@ -148,6 +148,8 @@ def reply(message):
 
 
 for line in sys.stdin:
+    if "ignores_surrogates" in FAULTS and "\\ud800" in line:
+        continue  # as parsers do that read Unicode only; what can't be read has no answer
     request = json.loads(line)
     if "id" in request:
         found = {"jsonrpc": "2.0", "id": request["id"], "result": reply(request)}

@@ -37,6 +37,10 @@ def codes(arguments, reply, tool=TOOL, kind=None):
     return [fault.code for fault in faults_of(tool, Call("read", arguments, kind, ""), Outcome(reply), 1000)]
 
 
+OWN_CHECK = (
+    "Error executing tool read: 1 validation error for DictModel\n  Input should be a valid dictionary "
+    '[type=dict_type, input_value=\'{"error": "Limit"}\', input_type=str]'
+)
 VALID = {"path": "a", "count": 9}
 INVALID = {"path": "a", "count": "5"}
 
@@ -52,6 +56,9 @@ INVALID = {"path": "a", "count": "5"}
         (VALID, error(-32602, "No time zone found with key a")),
         (VALID, result("Error: is what the argument asks for", is_error=True)),
         ({"path": "Error: x"}, result("Error: x")),
+        (VALID, result('{"valid": false, "error": "Empty input"}')),
+        (VALID, result(OWN_CHECK, is_error=True)),
+        (INVALID, result(OWN_CHECK, is_error=True)),
         ({"path": "x", "mode": "deep"}, result("1 error was found in the file of the day")),
         (INVALID, result("count must be an integer", is_error=True)),
         (INVALID, error(-32602, "Invalid arguments: count: Expected number, received string")),
@@ -70,6 +77,11 @@ def test_what_a_server_may_answer(arguments, reply):
         (VALID, result("count must be less than 9", is_error=True), "valid_refused"),
         (VALID, error(-32602, "Invalid arguments for tool read: [count: too_big]"), "valid_refused"),
         ({"path": ""}, result("path is required", is_error=True), "valid_refused"),
+        (
+            VALID,
+            result("1 validation error for readArguments\ncount\n  Input should be [type=x]", is_error=True),
+            "valid_refused",
+        ),
         ({"path": "ä"}, result("path must be an ASCII string", is_error=True), "valid_refused"),
         (VALID, result("Error: no such file"), "unflagged_error"),
         (VALID, result("Database error: near a: syntax error"), "unflagged_error"),
@@ -99,6 +111,25 @@ def test_results_are_checked_against_the_output_schema():
     assert codes(VALID, result("1", structuredContent={}), WITH_OUTPUT) == ["wrong_result"]
     assert codes(VALID, result("1"), WITH_OUTPUT) == ["no_structured_result"]
     assert codes(VALID, result("no such file", is_error=True), WITH_OUTPUT) == []
+
+
+def test_a_result_that_the_server_itself_refuses_is_wrong():
+    assert codes(VALID, result(OWN_CHECK, is_error=True), WITH_OUTPUT) == ["wrong_result"]
+    assert codes(INVALID, result(OWN_CHECK, is_error=True), WITH_OUTPUT) == []
+
+
+def test_refusals_of_what_only_few_programs_send_are_warnings():
+    severities = [
+        fault.severity
+        for value in (7, 7.0)
+        for fault in faults_of(
+            TOOL,
+            Call("read", {"path": "a", "count": value}, "valid", ""),
+            Outcome(result("count must be a positive integer", is_error=True)),
+            1000,
+        )
+    ]
+    assert severities == [None, "warning"]
 
 
 def test_calls_are_what_their_kind_says():

@@ -31,6 +31,13 @@ def test_a_server_without_faults_has_no_findings(seed):
     assert report.unrepeated == []
 
 
+def test_a_server_need_not_read_lone_surrogates_and_is_asked_once_only():
+    report = probed("ignores_surrogates", timeout=1)
+    assert str(report).split(" · ")[0] == "nothing found"
+    assert report.is_complete
+    assert probed("ignores_surrogates", "hangs", timeout=1).findings[0].code == "hang"
+
+
 @pytest.mark.parametrize(
     ("fault", "code", "tool", "arguments"),
     [
