@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast, overlo
 from ..errors import ToolError
 from ..rounds.registry import Registry
 from ..tools.calls import RawCall, ToolResult, checked_calls
-from ..tools.failures import Failures, ShowErrors, give_result, result_of, results_of
+from ..tools.failures import Failures, ShowErrors, giving, result_of, results_of
 from .concurrency import Slots
 from .options import (
     check_confirm,
@@ -19,8 +19,7 @@ from .options import (
     check_on_result,
     check_options,
     checked_work,
-    exception_classes,
-    result_classes,
+    with_classes,
 )
 from .run import Outcomes
 
@@ -181,7 +180,7 @@ class Executor:
         self._context, self._store = options["context"], options["store"]
         self._deciding: tuple[Any, CallHooks | None] = None, None
         self._slots = Slots(options["max_concurrency"])
-        known, failures, native = _with_classes(options)
+        known, failures, native = with_classes(options)
         self._options: Mapping[str, Any] = {**known, "hooks": self._hooks}
         self._outcomes = Outcomes(self._registry, self._slots, failures, native, self._options)
 
@@ -257,7 +256,7 @@ class Executor:
         options = dict(self._options)
         options["native_results"] = (*options["native_results"], *native_results)
         options["pass_through"] = (*options["pass_through"], *pass_through)
-        options, failures, native = _with_classes(options)
+        options, failures, native = with_classes(options)
         made = copy(self)
         made._share(self, options, failures, native)  # noqa: SLF001  # its own class
         return made
@@ -499,12 +498,8 @@ class Executor:
         if on_progress is not None:
             check_on_progress(on_progress)
         deciding, context = self._call_hooks(hooks), self._context_of(context)
-        run = partial(self._outcomes.of, call, context, on_progress, None, confirm, deciding)
-        outcome = await self._start_of(call, run, _counted)()
-        result = outcome if type(outcome) is ToolResult else result_of(outcome)
-        if on_result is not None:
-            give_result(on_result, call, result)
-        return result
+        outcome = await self._alone(on_result, call, context, on_progress, None, confirm, deciding)()
+        return outcome if type(outcome) is ToolResult else result_of(outcome)
 
     async def _run_round(
         self,
@@ -552,7 +547,7 @@ class Executor:
             count = partial(settle, position)
             run = partial(self._outcomes.settled, one, context, on_progress, count)
             inside = partial(_around, watching, one.call.name, one.call, run)
-            return _giving(on_result, one.call, self._start_of(one.call, inside, count))
+            return giving(on_result, one.call, self._start_of(one.call, inside, count))
 
         starts = [(start(position, one), one.call.name) for position, one in enumerate(calls)]
         return results_of(await JobGroup(starts).all(), return_exceptions=True)
@@ -570,12 +565,12 @@ class Executor:
             check_on_progress(on_progress)
         check_confirm(confirm)
         context = self._context_of(context)
-        of = self._outcomes.of
-        starts: list[tuple[Start, str]] = []
-        for call in checked_calls(calls):
-            run = partial(of, call, context, on_progress, None, confirm, hooks)
-            starts.append((_giving(on_result, call, self._start_of(call, run, _counted)), call.name))
-        return starts
+        options = (context, on_progress, None, confirm, hooks)
+        return [(self._alone(on_result, call, *options), call.name) for call in checked_calls(calls)]
+
+    def _alone(self, on_result: OnResult | None, call: RawCall, *options: Any) -> Start:
+        run = partial(self._outcomes.of, call, *options)
+        return giving(on_result, call, self._start_of(call, run, _counted))
 
     def _start_of(self, call: RawCall, run: Start, count: Count) -> Start:  # noqa: ARG002  # for subclasses
         """Return what runs a call when it is awaited; every call comes through here, alone or in a round.
@@ -627,34 +622,9 @@ class Executor:
         return wait_for(start, self._slots, needs_loop=needs_loop)
 
 
-def _with_classes(options: Mapping[str, Any]) -> tuple[dict[str, Any], Failures, ClassSet]:
-    """Return options with tuples of classes, what makes the results of failures, and the native classes.
-
-    Raises:
-        ValueError: something isn't such a class.
-    """
-    passed, native = exception_classes(options["pass_through"]), result_classes(options["native_results"])
-    known = {**options, "pass_through": passed.classes, "native_results": native.classes}
-    return known, Failures(options["show_errors"], options["report"], passed), native
-
-
 async def _counted(result: ToolResult) -> ToolResult:
     """Return the result of a call outside of a round: nothing there wants another one."""
     return result
-
-
-def _giving(on_result: OnResult | None, call: RawCall, start: Start) -> Start:
-    """Return what also gives the result of a call to your program."""
-    if on_result is None:
-        return start
-
-    async def given() -> Any:
-        outcome = await start()
-        if type(outcome) is ToolResult:
-            give_result(on_result, call, outcome)
-        return outcome
-
-    return given
 
 
 async def _around(hooks: ForTools, name: str | None, work: Any, start: Callable[..., Awaitable[Any]]) -> Any:

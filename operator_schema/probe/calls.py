@@ -12,7 +12,6 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 try:
-    from hypothesis import HealthCheck, Phase, given, seed, settings
     from hypothesis.configuration import set_hypothesis_home_dir, storage_directory
 except ModuleNotFoundError as error:
     if error.name != "hypothesis":
@@ -24,6 +23,7 @@ from ..errors import SchemaError
 from ..json_values import choice_key, copy_json, is_array, is_object, to_json_text
 from ..schema.document import SchemaDocument
 from ..schema.document_codec import DocumentCodec
+from ..testing.result_values import drawn
 from ..testing.strategies import arguments, near_misses
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from ..findings import Finding
 
-__all__ = ["Call", "CallKind", "ProbedTool", "drawn", "storing_nothing"]
+__all__ = ["Call", "CallKind", "ProbedTool", "storing_nothing"]
 
 CallKind: TypeAlias = Literal["valid", "invalid", "hostile"]
 """`valid`: the schema allows it · `invalid`: it doesn't · `hostile`: it allows it, and promises no answer."""
@@ -95,7 +95,7 @@ class Call:
     @property
     def is_readable(self) -> bool:
         """Whether every program can read its texts: without lone surrogates, as RFC 7493 wants."""
-        return _readable(self.arguments) == self.arguments
+        return bool(_readable(self.arguments) == self.arguments)
 
     def key(self) -> str:
         """Return a text that is the same for equal calls."""
@@ -218,7 +218,7 @@ class ProbedTool:
             strategy = arguments(self.strict)
         except (ValueError, SchemaError):
             return []
-        plain = [each for each in drawn(strategy, number * 2, random.randrange(2**32)) if _is_plain(each)]
+        plain = [each for each in _examples(strategy, number * 2, random.randrange(2**32)) if _is_plain(each)]
         meaningful = [self._with_meaning(each, random) for each in plain]
         return sorted([*meaningful, *plain], key=lambda each: len(to_json_text(each)))[: number * 2]
 
@@ -301,39 +301,18 @@ def storing_nothing() -> Generator[None]:
             set_hypothesis_home_dir(before)
 
 
-def drawn(strategy: SearchStrategy[Any], number: int, chance: int) -> list[Any]:
-    """Return examples of a strategy, each once.
-
-    Args:
-        strategy: of JSON values.
-        number: of examples at most.
-        chance: equal numbers give equal examples.
-    """
-    found: dict[str, Any] = {}
-    every_check: Any = list(HealthCheck)
-
-    @seed(chance)
-    @settings(
-        max_examples=max(1, number),
-        database=None,
-        deadline=None,
-        phases=[Phase.generate],
-        suppress_health_check=every_check,
-    )
-    @given(strategy)
-    def collect(value: Any) -> None:
-        found.setdefault(to_json_text(value), value)
-
+def _examples(strategy: SearchStrategy[Any], number: int, chance: int) -> list[Any]:
+    """Return examples of a strategy, each once; none if nothing fits."""
     try:
-        collect()
+        values = drawn(strategy, chance, number)
     except Exception:  # noqa: BLE001  # nothing fits: Hypothesis says so in several ways
-        return list(found.values())
-    return list(found.values())
+        return []
+    return list({to_json_text(value): value for value in reversed(values)}.values())[::-1]
 
 
 def _refused(codec: DocumentCodec, number: int, chance: int) -> list[Any]:
     try:
-        return [each for each in drawn(near_misses(codec), number, chance) if is_object(each)]
+        return [each for each in _examples(near_misses(codec), number, chance) if is_object(each)]
     except (ValueError, SchemaError):
         return []
 

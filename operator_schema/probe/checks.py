@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from ..findings import Finding, Severity
     from .calls import Call, ProbedTool
-    from .subject import Outcome
+    from .channel import Outcome
 
 __all__ = ["ANSWER_CHECKS", "CHECKS", "Check", "Fault", "faults_of"]
 

@@ -21,7 +21,7 @@ from .watching import Limits, Watcher, change_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    from .subject import Outcome
+    from .channel import Outcome
 
 __all__ = ["plan", "probe"]
 

@@ -13,7 +13,8 @@ from .checks import Fault
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from .subject import Outcome, Server
+    from .channel import Outcome
+    from .subject import Server
 
 __all__ = ["Limits", "State", "Watcher", "change_of"]
 

@@ -5,9 +5,8 @@ import pytest
 pytest.importorskip("hypothesis")
 
 from operator_schema.probe.calls import Call, ProbedTool
-from operator_schema.probe.channel import Reply
+from operator_schema.probe.channel import Outcome, Reply
 from operator_schema.probe.checks import faults_of
-from operator_schema.probe.subject import Outcome
 
 SCHEMA = {
     "type": "object",

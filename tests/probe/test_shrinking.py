@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operator_schema.probe.shrinking import shrunk, shrunk_sequence, smaller
+from operator_schema.probe.settling import shrunk, shrunk_sequence, smaller
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-50, 50) | st.text(max_size=6),
