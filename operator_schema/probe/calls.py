@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from ..findings import Finding
 
-__all__ = ["Call", "CallKind", "ProbedTool", "storing_nothing"]
+__all__ = ["Call", "CallKind", "ProbedTool", "readable", "storing_nothing"]
 
 CallKind: TypeAlias = Literal["valid", "invalid", "hostile"]
 """`valid`: the schema allows it · `invalid`: it doesn't · `hostile`: it allows it, and promises no answer."""
@@ -93,9 +93,9 @@ class Call:
     why: str
 
     @property
-    def is_readable(self) -> bool:
+    def isreadable(self) -> bool:
         """Whether every program can read its texts: without lone surrogates, as RFC 7493 wants."""
-        return bool(_readable(self.arguments) == self.arguments)
+        return bool(readable(self.arguments) == self.arguments)
 
     def key(self) -> str:
         """Return a text that is the same for equal calls."""
@@ -187,7 +187,7 @@ class ProbedTool:
         """Return whether the schema says of a call what its kind says."""
         if call.kind == "invalid":
             return bool(self.problems(call.arguments))
-        return self.allows(_readable(call.arguments) if call.kind == "hostile" else call.arguments)
+        return self.allows(readable(call.arguments) if call.kind == "hostile" else call.arguments)
 
     # --- calls ---------------------------------------------------------------------------------------
 
@@ -265,11 +265,11 @@ class ProbedTool:
                 continue
             for value in _HOSTILE:
                 changed = {**base, name: value}
-                if self.allows(_readable(changed)):
+                if self.allows(readable(changed)):
                     yield changed, f"hostile text for {name}"
 
 
-def _readable(value: Any) -> Any:
+def readable(value: Any) -> Any:
     """Return JSON values without lone surrogates, which no schema speaks of."""
     return json.loads(re.sub(r"\\ud[89a-f][0-9a-f]{2}", "?", json.dumps(value)))
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..json_values import is_array, is_object
 from ..message_text import clip, escape, excerpt, show_path
+from .calls import readable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -171,7 +172,7 @@ def _wrong_result(tool: ProbedTool, call: Call, outcome: Outcome) -> Iterator[Fa
     if structured is None:
         yield Fault("no_structured_result", (), "a result without isError has no structuredContent")
     elif tool.output is not None:
-        for problem in tool.output.report(structured)[:1]:
+        for problem in tool.output.report(readable(structured))[:1]:
             yield Fault(
                 "wrong_result", problem.path, f"{show_path(problem.path)}: {problem.message}".strip(": ")
             )

@@ -112,6 +112,13 @@ def test_results_are_checked_against_the_output_schema():
     assert codes(VALID, result("no such file", is_error=True), WITH_OUTPUT) == []
 
 
+def test_a_result_may_hold_the_lone_surrogates_that_were_sent():
+    output = {"type": "object", "properties": {"said": {"type": "string"}}, "required": ["said"]}
+    echo = ProbedTool.of({"name": "read", "inputSchema": SCHEMA, "outputSchema": output})
+    reply = result("x", structuredContent={"said": "\ud800"})
+    assert codes({"path": "\ud800"}, reply, echo, "hostile") == []
+
+
 def test_a_result_that_the_server_itself_refuses_is_wrong():
     assert codes(VALID, result(OWN_CHECK, is_error=True), WITH_OUTPUT) == ["wrong_result"]
     assert codes(INVALID, result(OWN_CHECK, is_error=True), WITH_OUTPUT) == []
