@@ -93,7 +93,7 @@ class Call:
     why: str
 
     @property
-    def isreadable(self) -> bool:
+    def is_readable(self) -> bool:
         """Whether every program can read its texts: without lone surrogates, as RFC 7493 wants."""
         return bool(readable(self.arguments) == self.arguments)
 
