@@ -28,6 +28,9 @@ T = TypeVar("T")
 
 _MOST_TRIES: Final = 3000
 _SECONDS_FOR_NOISE: Final = 0.05
+_ROUNDS: Final = 6
+"""Of calls at once, whose answers are mixed up by chance."""
+
 _CHANGES: Final = frozenset({"changed_by_refused", "read_only_changed"})
 
 
@@ -138,7 +141,7 @@ class _Tries:
             return None
         if code == "mixed_answers":
             calls = [step.call for step in steps]
-            return self.fault if len(calls) > 1 and self._watcher.mixes(calls) else None
+            return self.fault if len(calls) > 1 and self._watcher.mixes(calls, _ROUNDS) else None
         if code in ("crash", "hang"):
             return self._lost(steps)
         if code in _CHANGES or code in ("not_idempotent", "stuck_after_cancel"):

@@ -178,15 +178,20 @@ class Watcher:
             return False
         return bool(_differences(before, self.state()))
 
-    def mixes(self, calls: Sequence[Call]) -> bool:
-        """Return whether calls at once are answered in another way than one after the other."""
+    def mixes(self, calls: Sequence[Call], rounds: int = 2) -> bool:
+        """Return whether calls at once are answered in another way than one after the other.
+
+        Args:
+            calls: of tools that only read.
+            rounds: how often they are made at once: what two calls share isn't always mixed up.
+        """
         alone = [self.made(call) for call in calls]
         again = [self.made(call) for call in calls]
         is_steady = [one.answer() == two.answer() for one, two in zip(alone, again, strict=True)]
         if any(one.is_lost for one in [*alone, *again]):
             self.server.start()
             return False
-        for _ in range(2):
+        for _ in range(rounds):
             requests = [self.server.send(call.tool, call.arguments) for call in calls]
             self.count += len(calls)
             together = [self.server.wait(request) for request in requests]
