@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..json_values import is_array, is_object
@@ -11,7 +12,7 @@ from ..message_text import clip, escape, excerpt, show_path
 from .calls import readable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from ..findings import Finding, Severity
     from .calls import Call, ProbedTool
@@ -274,20 +275,43 @@ def _valid_refused(tool: ProbedTool, call: Call, outcome: Outcome) -> Iterator[F
     """
     if call.kind != "valid" or not outcome.is_flagged or not is_about_form(tool, outcome):
         return
-    named = _named(outcome.text, list(tool.properties))
-    given = [name for name in named if name in call.arguments] or named
+    names = list(tool.properties)
+    issues = _issues(outcome.text, names)
+    said = issues or dict.fromkeys(_named(outcome.text, names), outcome.text)
+    given = [name for name in said if name in call.arguments] or list(said)
+    judged = given if issues else given[-1:]
+    is_form = {name: _is_refused_form(tool, call, name, said) for name in judged}
+    if is_form and not any(is_form.values()):
+        return
+    given = [name for name in given if is_form.get(name, True)]
     blamed = given[-1:]  # what is before may be the name of the server
     value = call.arguments.get(blamed[0]) if blamed else None
-    is_text = bool(blamed) and isinstance(value, str)
-    if is_text and "enum" not in tool.properties.get(blamed[0], {}):
-        own = _OWN_TEST.search(outcome.text) and value != ""
-        if own or not _OF_TYPE.search(_without(outcome.text, [*named, tool.name, str(value)])):
-            return
-    path = (blamed[0],) if blamed else ()
     is_whole = isinstance(value, float) and value.is_integer()
     severity: Severity | None = "warning" if value == "" or is_whole else None
     several = " ".join(sorted(given)) if len(given) > 1 else ""
-    yield Fault("valid_refused", path, f"it answers: {outcome.said}", severity, several)
+    yield Fault("valid_refused", tuple(blamed), f"it answers: {outcome.said}", severity, several)
+
+
+def _issues(text: str, names: list[str]) -> dict[str, str]:
+    """Return what zod says of each parameter, in JSON; nothing for other texts."""
+    found: dict[str, str] = {}
+    with suppress(ValueError, RecursionError):
+        listed: Any = json.loads(text[text.index("[") : text.rindex("]") + 1])
+        for issue in filter(is_object, listed):
+            path = issue.get("path")
+            if is_array(path) and path and path[0] in names:
+                found[path[0]] = json.dumps(issue)
+    return found
+
+
+def _is_refused_form(tool: ProbedTool, call: Call, name: str, said: Mapping[str, str]) -> bool:
+    """Return whether what is said of a parameter is about its form; of a text it may be about the meaning."""
+    value = call.arguments.get(name)
+    if not isinstance(value, str) or "enum" in tool.properties.get(name, {}):
+        return True
+    if _OWN_TEST.search(said[name]) and value != "":
+        return False
+    return bool(_OF_TYPE.search(_without(said[name], [*said, tool.name, value])))
 
 
 def _without(text: str, parts: list[str]) -> str:

@@ -339,6 +339,8 @@ def _smaller_number(value: float) -> Iterator[float]:
             yield int(value)
         elif size > 1:
             yield float(int(value))
+        if size % 1 not in (0, 0.5):
+            yield 0.5
     if size > 0:
         yield 0
     step = int(size) // 2

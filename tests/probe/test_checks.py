@@ -1,5 +1,7 @@
 """What is a fault, and what isn't: answers as real servers give them."""
 
+import json
+
 import pytest
 
 pytest.importorskip("hypothesis")
@@ -110,6 +112,21 @@ def test_results_are_checked_against_the_output_schema():
     assert codes(VALID, result("1", structuredContent={}), WITH_OUTPUT) == ["wrong_result"]
     assert codes(VALID, result("1"), WITH_OUTPUT) == ["no_structured_result"]
     assert codes(VALID, result("no such file", is_error=True), WITH_OUTPUT) == []
+
+
+NO_URL = {"code": "invalid_format", "format": "url", "path": ["path"], "message": "Invalid URL"}
+TOO_SMALL = {"code": "too_small", "minimum": 0, "path": ["count"], "message": "Too small: expected number"}
+
+
+@pytest.mark.parametrize(
+    ("issues", "paths"),
+    [([NO_URL], []), ([TOO_SMALL, NO_URL], [("count",)]), ([NO_URL, TOO_SMALL], [("count",)])],
+)
+def test_each_issue_of_a_validator_is_judged_apart(issues, paths):
+    outcome = Outcome(error(-32602, f"MCP error -32602: {json.dumps(issues)}"))
+    faults = faults_of(TOOL, Call("read", VALID, "valid", ""), outcome, 1000)
+    assert [fault.path for fault in faults] == paths
+    assert {fault.detail for fault in faults} <= {""}
 
 
 def test_a_result_may_hold_the_lone_surrogates_that_were_sent():

@@ -69,6 +69,7 @@ def test_every_value_with_one_part_less_is_tried(value):
         ("hello", lambda text: len(text) > 2, "000"),
         ({"a": 917, "b": "x"}, lambda value: value.get("a", 0) > 99, {"a": 100}),
         (-917, lambda number: number < -99, -100),
+        (2.66e-65, lambda number: number % 1 != 0, 0.5),
         ([3, [1, 2], "x"], lambda items: [1] in items or [1, 2] in items, [[1]]),
     ],
 )
