@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from contextlib import contextmanager
@@ -20,7 +19,15 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError(message, name=error.name) from None
 
 from ..errors import SchemaError
-from ..json_values import choice_key, copy_json, is_array, is_object, to_json_text
+from ..json_values import (
+    MAX_TEXT_DEPTH,
+    choice_key,
+    copy_json,
+    is_array,
+    is_object,
+    nests_deeper,
+    to_json_text,
+)
 from ..schema.document import SchemaDocument
 from ..schema.document_codec import DocumentCodec
 from ..testing.result_values import drawn
@@ -72,6 +79,7 @@ _HOSTILE: Final = (
     "x" * _LONG,
 )
 _SAMPLES: Final[tuple[Any, ...]] = ("x", "5", 5, 1.5, True, None, [], {})
+_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 _QUOTED: Final = re.compile(r"['\"`]([^'\"`\n]{1,60})['\"`]")
 _PATH_NAME: Final = re.compile(r"path|file|dir|folder|repo|source|destination", re.IGNORECASE)
 
@@ -271,7 +279,15 @@ class ProbedTool:
 
 def readable(value: Any) -> Any:
     """Return JSON values without lone surrogates, which no schema speaks of."""
-    return json.loads(re.sub(r"\\ud[89a-f][0-9a-f]{2}", "?", json.dumps(value)))
+    return value if nests_deeper(value, MAX_TEXT_DEPTH) else _readable(value)
+
+
+def _readable(value: Any) -> Any:
+    if isinstance(value, str):
+        return _SURROGATE.sub("?", value)
+    if is_object(value):
+        return {_readable(key): _readable(inner) for key, inner in value.items()}
+    return [_readable(inner) for inner in value] if is_array(value) else value
 
 
 def _once(calls: Iterable[Call]) -> list[Call]:

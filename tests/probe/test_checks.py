@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("hypothesis")
 
-from operator_schema.probe.calls import Call, ProbedTool
+from operator_schema.probe.calls import Call, ProbedTool, readable
 from operator_schema.probe.channel import Outcome, Reply
 from operator_schema.probe.checks import faults_of
 
@@ -166,6 +166,17 @@ def test_calls_are_what_their_kind_says():
     assert {"url": "https://example.com/a"}.items() <= next(
         call.arguments.items() for call in calls if call.kind == "valid" and "url" in call.arguments
     )
+
+
+def test_only_lone_surrogates_are_replaced():
+    value = {"\ud800": ["a\udfffb", "\\ud800", "😀", 1.5, None]}
+    assert readable(value) == {"?": ["a?b", "\\ud800", "😀", 1.5, None]}
+    assert not Call("read", value, "hostile", "").is_readable
+    assert Call("read", {"path": "😀 \\ud800"}, "valid", "").is_readable
+    deep = [[]]
+    for _ in range(100_000):
+        deep = [deep]
+    assert readable(deep) is deep
 
 
 def test_hostile_texts_are_of_every_kind():
