@@ -219,6 +219,7 @@ _DOMAIN: Final = re.compile(
     r"unreachable|connect|resolve|timed? ?out|\b(?:none|already)\b|E[A-Z]{4,}:|no \w+ (?:named|with|called)",
     re.IGNORECASE,
 )
+_EMPTY: Final = re.compile(r"\b(?:non-?)?(?:empty|blank)\b", re.IGNORECASE)
 _OWN_TEST: Final = re.compile(r"value error|assertion failed|value_error", re.IGNORECASE)
 _ERROR_TEXT: Final = re.compile(
     r"^[\s*#>\u274c\u26a0\ufe0f]*(?:(?:[A-Za-z]+ ){0,2}errors?\b\s*(?::|while|when|in|executing|calling)|"
@@ -285,11 +286,19 @@ def _valid_refused(tool: ProbedTool, call: Call, outcome: Outcome) -> Iterator[F
         return
     given = [name for name in given if is_form.get(name, True)]
     blamed = given[-1:]  # what is before may be the name of the server
+    blank = frozenset([name for name, value in call.arguments.items() if _is_blank(value)])
+    is_blank = not blank.isdisjoint(blamed)
+    if blank and not is_blank and _EMPTY.search(outcome.text):
+        blamed, is_blank = list(blank) if len(blank) == 1 else [], True  # "path" may mean another path
     value = call.arguments.get(blamed[0]) if blamed else None
     is_whole = isinstance(value, float) and value.is_integer()
-    severity: Severity | None = "warning" if value == "" or is_whole else None
+    severity: Severity | None = "warning" if is_blank or is_whole else None
     several = " ".join(sorted(given)) if len(given) > 1 else ""
     yield Fault("valid_refused", tuple(blamed), f"it answers: {outcome.said}", severity, several)
+
+
+def _is_blank(value: object) -> bool:
+    return isinstance(value, str) and not value.strip()
 
 
 def _issues(text: str, names: list[str]) -> dict[str, str]:

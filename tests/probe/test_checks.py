@@ -114,6 +114,20 @@ def test_results_are_checked_against_the_output_schema():
     assert codes(VALID, result("no such file", is_error=True), WITH_OUTPUT) == []
 
 
+def blame(arguments, reply):
+    call = Call("read", arguments, "valid", "")
+    return [(fault.path, fault.severity) for fault in faults_of(TOOL, call, Outcome(reply), 1000)]
+
+
+def test_an_empty_text_is_blamed_before_one_that_has_characters():
+    reply = result("Path must be a non-empty file system path", is_error=True)
+    assert blame({"path": ""}, reply) == [(("path",), "warning")]
+    assert blame({"path": "\u00a0"}, reply) == [(("path",), "warning")]
+    assert blame({"path": "0", "mode": ""}, reply) == [(("mode",), "warning")]
+    assert blame({"path": "0", "mode": "", "url": ""}, reply) == [((), "warning")]
+    assert blame({"path": "0"}, reply) == [(("path",), None)]
+
+
 NO_URL = {"code": "invalid_format", "format": "url", "path": ["path"], "message": "Invalid URL"}
 TOO_SMALL = {"code": "too_small", "minimum": 0, "path": ["count"], "message": "Too small: expected number"}
 
