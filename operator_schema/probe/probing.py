@@ -14,7 +14,7 @@ from .calls import Call, ProbedTool, storing_nothing
 from .checks import Fault, faults_of
 from .reports import LEVELS, Found, Plan, ProbeReport, Step
 from .sequences import walk
-from .settling import Candidate, found_of, settle
+from .settling import STARTED_ANEW, Candidate, found_of, settle, settled_anew
 from .subject import ProbeError, Server, server_of
 from .watching import Limits, Watcher, change_of
 
@@ -428,7 +428,8 @@ class _Run:
     # --- each fault once more --------------------------------------------------------------------
 
     def _settle_all(self) -> list[Found]:
-        found = list(self.found)
+        found: list[Found] = []
+        alone: list[tuple[Candidate, Found]] = []
         alike: dict[str, list[str]] = {}
         known: set[tuple[Any, ...]] = set()
         # A refusal that blames one parameter says more than one that blames several.
@@ -446,15 +447,33 @@ class _Run:
                 self.server.start()
             settled = settle(self.watcher, candidate, min(monotonic() + 2 * share, self._end))
             if settled is None:
-                seen = (self.server, candidate.tool, candidate.fault, candidate.steps)
-                self.unrepeated.append(found_of(*seen, is_smallest=False))
+                self._note_unrepeated(candidate)
             else:
-                found.append(settled)
+                is_alone = len(settled.steps) == 1 and code not in STARTED_ANEW
+                (alone.append((candidate, settled)) if is_alone else found.append(settled))
                 known.add(place)
                 if code in _ONE_CAUSE:
                     alike[code] = []
+        found = [*self.found, *found, *self._settle_anew(alone)]
         found = [_with_others(each, alike.get(each.finding.code, ())) for each in found]
         return [each for level in LEVELS for each in found if each.finding.severity == level]
+
+    def _settle_anew(self, alone: list[tuple[Candidate, Found]]) -> list[Found]:
+        """Make the calls that show a fault alone once more, in one server that was just started."""
+        if alone:
+            self.server.start()
+        found: list[Found] = []
+        for candidate, settled in alone:
+            again = settled_anew(self.watcher, candidate, settled, self._end)
+            if again is None:
+                self._note_unrepeated(candidate)
+            else:
+                found.append(again)
+        return found
+
+    def _note_unrepeated(self, candidate: Candidate) -> None:
+        seen = (self.server, candidate.tool, candidate.fault, candidate.steps)
+        self.unrepeated.append(found_of(*seen, is_smallest=False))
 
     @property
     def _end(self) -> float:

@@ -22,16 +22,30 @@ if TYPE_CHECKING:
     from .subject import Server
     from .watching import Watcher
 
-__all__ = ["Candidate", "found_of", "settle", "shrunk", "shrunk_sequence", "smaller"]
+__all__ = [
+    "STARTED_ANEW",
+    "Candidate",
+    "found_of",
+    "settle",
+    "settled_anew",
+    "shrunk",
+    "shrunk_sequence",
+    "smaller",
+]
 
 T = TypeVar("T")
 
 _MOST_TRIES: Final = 3000
+_REPEATED: Final = (4, 16)
+"""Equal calls after which something may show that one call alone doesn't show."""
+
 _SECONDS_FOR_NOISE: Final = 0.05
 _ROUNDS: Final = 6
 """Of calls at once, whose answers are mixed up by chance."""
 
 _CHANGES: Final = frozenset({"changed_by_refused", "read_only_changed"})
+STARTED_ANEW: Final = _CHANGES | {"crash", "hang", "not_idempotent", "stuck_after_cancel"}
+"""Codes of faults that are shown in a server that was just started."""
 
 
 @dataclass(frozen=True)
@@ -63,13 +77,36 @@ def settle(watcher: Watcher, candidate: Candidate, until: float) -> Found | None
     if not candidate.steps:
         return found_of(watcher.server, candidate.tool, candidate.fault, [], is_smallest=True)
     tries = _Tries(watcher, candidate, until)
-    if not tries.shows(candidate.steps):
-        return None
-    steps = candidate.steps
+    steps = tries.showing(candidate.steps)
     if len(steps) > 1:
         steps = shrunk_sequence(steps, tries.shows, without_step)
+    if not steps:
+        return None
     if candidate.fault.code != "unknown_tool_accepted":
         steps = tries.with_small_arguments(steps)
+    return found_of(watcher.server, candidate.tool, tries.fault, steps, is_smallest=not tries.is_over)
+
+
+def settled_anew(watcher: Watcher, candidate: Candidate, found: Found, until: float) -> Found | None:
+    """Show a fault with one call once more, in a server that was just started.
+
+    Args:
+        watcher: of the server.
+        candidate: the fault.
+        found: what was settled.
+        until: as for `settle`.
+
+    Returns:
+        The same if it shows; if it shows after some equal calls only, as the limit of a server does, these
+        calls; None if it doesn't show.
+    """
+    tries = _Tries(watcher, candidate, until)
+    steps = tries.showing(list(found.steps))
+    if not steps:
+        return found._replace(is_smallest=False) if tries.is_over else None
+    if len(steps) == 1:
+        return found
+    steps = shrunk_sequence(steps, tries.shows, without_step)
     return found_of(watcher.server, candidate.tool, tries.fault, steps, is_smallest=not tries.is_over)
 
 
@@ -122,9 +159,23 @@ class _Tries:
         self._is_first = False
         return seen is not None
 
+    def showing(self, steps: list[Step]) -> list[Step]:
+        """Return the calls if they show the fault, or one call as often as it takes; none if that doesn't."""
+        if self.shows(steps):
+            return steps
+        is_alone = len(steps) == 1 and self.fault.code not in STARTED_ANEW
+        repeated = [steps * number for number in _REPEATED] if is_alone else []
+        return next((several for several in repeated if self.shows(several)), [])
+
     def with_small_arguments(self, steps: list[Step]) -> list[Step]:
         """Return the calls with the smallest arguments, those of the last call first."""
         found = list(steps)
+        if len(found) > 1 and found == found[:1] * len(found):
+            first, number = found[0], len(found)
+            every = shrunk(
+                first.call.arguments, lambda each: self.shows([_with_arguments(first, each)] * number)
+            )
+            found = [_with_arguments(first, every)] * number
         for index in reversed(range(len(found))):
             step = found[index]
 

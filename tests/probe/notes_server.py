@@ -111,8 +111,14 @@ def repeat(text, times=1):
     if "writes" in FAULTS:
         with Path("log.txt").open("a") as file:
             file.write(".")
+    REPEATED[0] += 1
+    if "limits" in FAULTS and REPEATED[0] > 5:
+        return answer("Error: the limit of 5 calls is reached", {"size": 0})
     size = str(len(text)) if "wrong_result" in FAULTS else len(text)
     return answer(text * int(times), None if "no_result" in FAULTS else {"size": size})
+
+
+REPEATED = [0]
 
 
 def create_note(title):

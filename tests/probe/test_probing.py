@@ -71,6 +71,12 @@ def test_a_fault_that_needs_three_calls_is_found_with_these_three():
     assert found.steps[1].links == (("note_id", 0, ("id",)),)
 
 
+def test_a_fault_that_one_call_alone_does_not_show_has_the_calls_before_it():
+    (found,) = shown(probed("limits"), "unflagged_error")
+    assert [step.call.arguments for step in found.steps] == [{"text": ""}] * 6
+    assert found.is_smallest
+
+
 def test_only_tools_that_only_read_are_called_unless_others_are_allowed():
     called = {each.tool for each in plan([sys.executable, str(SERVER)]) if each.is_called}
     assert called == {"list_notes", "repeat", "now"}
