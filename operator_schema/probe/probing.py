@@ -281,7 +281,8 @@ class _Run:
         rules = [
             finding
             for finding in judged
-            if finding.code not in _OTHER_DEFAULT and (finding.severity == "error" or not finding.path)
+            if finding.code not in _OTHER_DEFAULT
+            and (finding.severity == "error" or not finding.path or finding.code == "unchecked")
         ]
         findings = [*described.findings, *rules]
         for finding in findings:
