@@ -122,16 +122,9 @@ def probe(
     """
     entries = [] if accepted is None else accepted_in(accepted)
     out, err = outputs
-    options: dict[str, Any] = {
-        "allow": allow,
-        "allow_all": allow_all,
-        "calls": calls,
-        "timeout": timeout,
-        "seed": seed,
-        "setup": setup,
-        "env": _pairs(env, "=", "--env"),
-        "headers": _pairs(header, ":", "--header"),
-    }
+    asked = {"allow": allow, "allow_all": allow_all, "calls": calls, "timeout": timeout, "seed": seed}
+    pairs = {"env": _pairs(env, "=", "--env"), "headers": _pairs(header, ":", "--header")}
+    options: dict[str, Any] = {**asked, **pairs, "setup": setup}
     shape = "json" if as_json else shape
     if dry_run:
         _show_plan(out, _asked("plan", target, options), as_json=shape == "json")
@@ -141,11 +134,10 @@ def probe(
         report: ProbeReport = _asked("probe", target, {**options, **more})
     found = sort_changes([_Row(each) for each in report.found], entries, datetime.now(UTC).date())
     left = [row.found for row in found.left]
-    visible = [each for each in left if each.finding.severity in levels_from(_LEVELS, level)]
     _write_reports(report, left, junit, html, levels_from(_LEVELS, fail_on))
-    _show(out, shape, report, visible, len(found.accepted), level)
+    _show(out, shape, report, left, len(found.accepted), level)
     write_accepted(err, found, "was found")
-    return 1 if any(each.finding.severity in levels_from(_LEVELS, fail_on) for each in left) else 0
+    return 1 if _at(fail_on, left) else 0
 
 
 class _Row:
@@ -201,6 +193,11 @@ def _pairs(given: Sequence[str], mark: str, option: str) -> dict[str, str]:
     return found
 
 
+def _at(level: str, found: Sequence[Found]) -> list[Found]:
+    """Return the findings of a level, or of a worse one."""
+    return [each for each in found if each.finding.severity in levels_from(_LEVELS, level)]
+
+
 # --- what is shown -------------------------------------------------------------------------------
 
 
@@ -233,8 +230,9 @@ def _json(value: Any) -> str:
 
 
 def _show(
-    out: Output, shape: str, report: ProbeReport, visible: Sequence[Found], accepted: int, level: str
+    out: Output, shape: str, report: ProbeReport, left: Sequence[Found], accepted: int, level: str
 ) -> None:
+    visible = _at(level, left)
     if shape == "json":
         out.json({**report.as_dict(), "findings": [each.as_dict() for each in visible]}, 2)
         return
