@@ -571,7 +571,7 @@ def _description_with_text(tool: Tool[..., Any], description: str | None) -> str
     key = text_key(tool.codec)
     if key is None:
         message = "a custom tool takes one parameter, which is any text (str)"
-        remedy = "Leave it out of custom, or give the constraints as a Grammar"
+        remedy = "Leave it out of custom, or give it one str without constraints, and a Grammar for its form"
         raise SchemaError(tool.name, [about_type((), "unsupported", tool.name, message, remedy)], "tool")
     definition = tool.new_definition(STYLE)
     text = definition["input_schema"]["properties"][key].get("description")
