@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..errors import DecodeError, SchemaError, ToolNotFoundError
-from ..findings import about_type
+from ..findings import Finding, about_type
 from ..immutable import Value
 from ..message_text import as_written, checked_text, listed, nearest, nearest_names, quote, received
 from .tool_forms import STYLE, sent_tools, wire_keys
@@ -81,7 +81,8 @@ class Namespace(Value):
         checked_text("the name of a namespace", name)
         checked_text("the description of a namespace", description)
         if isinstance(tools, (str, Mapping)) or not isinstance(tools, Collection):
-            message = f"the tools of a namespace are a list of names or tools, not {received(tools)}"
+            what = received(cast("object", tools))
+            message = f"the tools of a namespace are a list of names or tools, not {what}"
             raise TypeError(message)
         if not (name and description.strip() and tools):
             message = "a namespace needs a name, a description and tools"
@@ -377,7 +378,7 @@ class _Entries:
             SchemaError: a tool takes something other than one text.
             TypeError: a grammar is something else.
         """
-        is_named = isinstance(custom, Mapping)
+        is_named = issubclass(type(custom), Mapping)
         for selector in custom or ():
             name, grammar = self._name_of(selector), custom[selector] if is_named else None
             if grammar is not None and not isinstance(grammar, Grammar):
@@ -408,9 +409,10 @@ class _Entries:
         """
         known = dict(self._provider.features.callers)
         used: dict[str, HostedTool] = {}
-        for selector, callers in (allowed or {}).items():
-            name = self._name_of(selector)
-            if isinstance(callers, str) or not isinstance(callers, (list, tuple)) or not callers:
+        given: Any = allowed or {}
+        for selector in given:
+            name, callers = self._name_of(selector), given[selector]
+            if type(callers) not in {list, tuple} or not callers:
                 message = f"the callers of {quote(name)} are a list of names, not {received(callers)}"
                 raise TypeError(message)
             self._callers[name] = tuple([_known_caller(self._provider, known, each) for each in callers])
@@ -569,7 +571,7 @@ def _description_with_text(tool: Tool[..., Any], description: str | None) -> str
     key = text_key(tool.codec)
     if key is None:
         message = "a custom tool takes one parameter, which is any text (str)"
-        remedy = "Leave it out of custom, or give the constraints as a Grammar"
+        remedy = "Leave it out of custom, or give it one str without constraints, and a Grammar for its form"
         raise SchemaError(tool.name, [about_type((), "unsupported", tool.name, message, remedy)], "tool")
     definition = tool.new_definition(STYLE)
     text = definition["input_schema"]["properties"][key].get("description")
@@ -602,7 +604,7 @@ def _check_examples(
     from ..schema.document_codec import DocumentCodec
 
     codec: Any = DocumentCodec(SchemaDocument(tool.name, schema))
-    complaints = []
+    complaints: list[Finding] = []
     for number, example in enumerate(examples, 1):
         try:
             codec.decode(example)
@@ -647,7 +649,7 @@ def found_by(results: Sequence[ToolResult], offered: Offered) -> dict[int, list[
     found: dict[int, list[str]] = {}
     for place, result in enumerate(results):
         read = readers.get(result.name)
-        names = read(result.content) if read is not None and not result.is_error else []
+        names: list[str] = read(result.content) if read is not None and not result.is_error else []
         known = [name for name in dict.fromkeys(names) if name in offered.deferred]
         if known:
             found[place] = known

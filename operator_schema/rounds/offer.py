@@ -271,7 +271,7 @@ def make_offer(
         kept, left_out = _within(max_tokens, snapshot, seen, order, dict(described))
         names = tuple([name for name in names if name in kept or name in put_off])
     choice = _choice(toolset, names, required, wanted, left_out)
-    if choice.name in put_off:
+    if choice.name is not None and choice.name in put_off:
         message = f"the required tool {quote(choice.name)} is deferred, so the model doesn't see it"
         raise OfferError(choice.name, f"{message}: take it out of deferred")
     if type(strict) is not bool and strict != "auto":

@@ -36,7 +36,7 @@ from operator_schema.providers import (
     provider_names,
 )
 from operator_schema.providers.request_options import OPTIONS
-from operator_schema.rounds import OfferError, RestoreError, ToolSearch
+from operator_schema.rounds import RestoreError, ToolSearch
 from operator_schema.tools import document_tool
 
 ALL = [getattr(providers, name) for name in provider_names()]
@@ -256,30 +256,6 @@ def test_deferred_tools_come_with_a_search_of_the_provider():
     ]
 
 
-def test_an_offer_says_which_tools_are_deferred():
-    assert DEFERRED.deferred == ("pay",)
-    assert DEFERRED != TOOLS.offer() != TOOLS.offer(deferred=[weather])
-    assert TOOLS.offer(deferred=[pay, "weather"]).deferred == ("weather", "pay")
-    assert TOOLS.offer(only=weather, deferred=Toolset(pay)).deferred == ()
-    assert DEFERRED.round([RawCall("1", "pay", {"cents": 5})]).calls[0].state == "pending"
-    with pytest.raises(OfferError, match='"pay" is deferred, so the model doesn\'t see it: take it out of'):
-        TOOLS.offer(deferred=[pay], required=pay)
-    with pytest.raises(ToolNotFoundError, match='did you mean "pay"'):
-        TOOLS.offer(deferred="payy")
-    with pytest.raises(TypeError, match=r"deferred takes tools, names or toolsets: deferred=\[…\], not 5"):
-        TOOLS.offer(deferred=5)
-
-
-def test_deferred_tools_take_no_room():
-    most = TOOLS.offer(only=weather, max_tokens=500)
-    assert most.names == ("weather",)
-    room = 60
-    assert TOOLS.offer(max_tokens=room).left_out
-    offer = TOOLS.offer(max_tokens=room, deferred=[run_sql, pay])
-    assert (offer.names, offer.left_out) == (("weather", "run_sql", "pay"), ())
-    assert TOOLS.offer(max_tokens=1, deferred=[pay]).left_out == ("weather", "run_sql")
-
-
 def test_a_provider_without_a_search_refuses_deferred_tools():
     said = refusal(gemini, DEFERRED)
     assert said.startswith("Gemini has no search for deferred tools: leave deferred out; operator_schema.rou")
@@ -458,16 +434,6 @@ def test_a_search_of_the_provider_takes_the_place_of_yours(search):
         'the required tool "search_tools" gives way to the provider\'s own search: require none'
     )
     assert anthropic.request(required)["tool_choice"] == {"type": "tool", "name": "search_tools"}
-
-
-def test_deferred_says_of_a_search_whether(search):
-    with pytest.raises(TypeError, match='deferred is True or False, not "pay"'):
-        search.offer([], deferred="pay")
-
-
-def test_a_required_tool_is_never_deferred(search):
-    offer = search.offer([], deferred=True, required=pay)
-    assert (offer.deferred, offer.choice.name) == (("run_sql",), "pay")
 
 
 # --- cache points ----------------------------------------------------------------------------------
