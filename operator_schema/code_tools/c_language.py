@@ -49,6 +49,7 @@ class CLanguage(BraceLanguage):
     called_nodes = frozenset({"field_expression", "identifier", "qualified_identifier"})
     name_nodes = frozenset({"identifier", "type_identifier"})
     tokens = _TOKENS
+    spanning = (b"/*", b'R"', b"\\\n")
     wrappers: Mapping[Context, Wrapper] = {
         "file": Wrapper(),
         "function_body": Wrapper("void f(void) {\n", "\n}\n", one_item("function_definition")),

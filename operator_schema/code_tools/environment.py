@@ -133,7 +133,6 @@ class _Library(Index):
     def look_again(self) -> None:
         """Forget files that have changed, before a new question."""
         self._left = _MOST_FILES
-        self.last = None
         for path, file in list(self._files.items()):
             if file.is_young or path in set(self._changed()):
                 self._replace(path, None)

@@ -111,6 +111,7 @@ class GoLanguage(Language):
     package_is_folder = True
     self_names: frozenset[str] = frozenset()
     tokens = GO_TOKENS
+    spanning = (b"`", b"/*", b"\\\n")
 
     def parse(self, source: bytes) -> Parsed:
         """Read the declarations and imports of a file, as far as it can be read."""

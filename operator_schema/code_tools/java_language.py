@@ -52,6 +52,7 @@ class JavaLanguage(BraceLanguage):
     package_is_folder = True
     name_nodes = frozenset({"identifier", "type_identifier"})
     tokens = _TOKENS
+    spanning = (b"/*", b'"""', b"\\\n")
     wrappers: Mapping[Context, Wrapper] = {
         "file": Wrapper(),
         "function_body": _INSIDE,

@@ -262,6 +262,7 @@ class Language(Protocol):
         package_is_folder: whether the files of a folder share their declarations.
         self_names: under which a method knows its own object, where the language fixes them.
         tokens: matches strings, characters and comments as a whole, and single brackets.
+        spanning: texts of which each string or comment has one that goes on behind the end of its line.
     """
 
     name: str
@@ -270,6 +271,7 @@ class Language(Protocol):
     package_is_folder: bool
     self_names: frozenset[str]
     tokens: re.Pattern[str]
+    spanning: tuple[bytes, ...]
 
     def parse(self, source: bytes) -> Parsed:
         """Read the declarations and imports of a file, as far as it can be read."""

@@ -84,6 +84,7 @@ class RustLanguage(Language):
     package_is_folder = False
     self_names = frozenset({"self", "Self"})
     tokens = _TOKENS
+    spanning = (b'"', b"/*", b"\\\n")
 
     def parse(self, source: bytes) -> Parsed:
         """Read the declarations and imports of a file, as far as it can be read."""

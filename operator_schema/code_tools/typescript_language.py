@@ -55,6 +55,7 @@ class TypeScriptLanguage(BraceLanguage):
     called_nodes = frozenset({"identifier", "member_expression"})
     name_nodes = frozenset({"identifier", "shorthand_property_identifier", "type_identifier"})
     tokens = _TOKENS
+    spanning = (b"/", b"`", b"\\\n")
     wrappers: Mapping[Context, Wrapper] = {
         "file": Wrapper(),
         "function_body": _INSIDE,
