@@ -15,15 +15,14 @@ from .language import (
     Parsed,
     Span,
     SyntaxProblem,
-    Wrapper,
     calls_in,
     name_of,
     parse_tree,
     qualified,
     span_of,
     text_of,
-    wrapped_problems,
 )
+from .snippets import Wrapper, wrapped_problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -219,6 +219,7 @@ class _Seeker:
         self._name = target.declaration.name
         self._resolver = Resolver(index)
         self._owner = self._owner_of(target)
+        self._related: dict[tuple[str, str], bool] = {}
         self._function: _Function | None = None
         """The function that was looked at last."""
         self.others = 0
@@ -369,10 +370,15 @@ class _Seeker:
 
     def _is_related(self, found: Found) -> bool:
         """Return whether one of two methods replaces the other."""
-        owner = self._owner_of(found)
-        if owner is None or self._owner is None:
-            return False
-        return _has(self._resolver.mro(owner), self._owner) or _has(self._resolver.mro(self._owner), owner)
+        key = found.file.path, found.declaration.qualified
+        if key not in self._related:
+            mro, owner = self._resolver.mro, self._owner_of(found)
+            self._related[key] = (
+                owner is not None
+                and self._owner is not None
+                and (_has(mro(owner), self._owner) or _has(mro(self._owner), owner))
+            )
+        return self._related[key]
 
 
 def _names_field(source: bytes, at: int, end: int) -> bool:
@@ -406,20 +412,6 @@ _PARAMETER = re.compile(rb"[(,|][ \t\n]*[*&]*(?:mut )?(\w+)(?=[ \t]*[:,)=| ])")
 _NAME = re.compile(rb"(?<![\w.])[A-Za-z_]\w*(?![\w.(])")
 
 
-def _is_bound(text: bytes, name: bytes) -> bool:
-    """Return whether the text of a function seems to bind a name, as a parameter or variable."""
-    if name in _PARAMETER.findall(text[: end_of_head(text)]):
-        return True
-    lines = _STRING.sub(b'""', lines_with(text, name))
-    if any(len(line) > _LONGEST_CODE for line in lines.split(b"\n")):
-        return True  # nobody wrote this by hand
-    return any(
-        group is not None and name in _NAME.findall(group)
-        for place in _BINDING.finditer(lines)
-        for group in place.groups()
-    )
-
-
 _IMPORTED = re.compile(
     rb"^[^#\n]*?\bimport\b[ \t]*(?:\([^)]*\)?|[^\n]*(?:\\\n[^\n]*)*)|\\\n[^\n]*\bimport\b[^\n]*", re.MULTILINE
 )
@@ -440,6 +432,7 @@ class _Function:
         self._language = language
         self._text = text
         self._imports: tuple[Import, ...] | None = None
+        self._parameters: set[bytes] | None = None
         self._bound: dict[str, bool] = {}
         self._types: dict[str, str] = {}
         self._taken: dict[str, bool] = {}
@@ -465,8 +458,23 @@ class _Function:
     def binds(self, name: str) -> bool:
         """Return whether it seems to bind a name otherwise than by an import."""
         if name not in self._bound:
-            self._bound[name] = not self.imports(name) and _is_bound(self._text, name.encode())
+            self._bound[name] = not self.imports(name) and self._is_bound(name.encode())
         return self._bound[name]
+
+    def _is_bound(self, name: bytes) -> bool:
+        """Return whether it seems to bind a name, as a parameter or variable."""
+        if self._parameters is None:
+            self._parameters = set(_PARAMETER.findall(self._text[: end_of_head(self._text)]))
+        if name in self._parameters:
+            return True
+        lines = _STRING.sub(b'""', lines_with(self._text, name))
+        if any(len(line) > _LONGEST_CODE for line in lines.split(b"\n")):
+            return True  # nobody wrote this by hand
+        return any(
+            group is not None and name in _NAME.findall(group)
+            for place in _BINDING.finditer(lines)
+            for group in place.groups()
+        )
 
     def type_of(self, name: str) -> str:
         """Return the type that a name has everywhere in it; empty if unsure."""

@@ -14,17 +14,15 @@ from .language import (
     Language,
     Parsed,
     Span,
-    Wrapper,
     calls_in,
     name_of,
     nodes_in,
-    one_item,
     parse_tree,
     qualified,
     span_of,
     text_of,
-    wrapped_problems,
 )
+from .snippets import Wrapper, one_item, wrapped_problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

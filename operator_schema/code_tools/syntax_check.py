@@ -10,16 +10,9 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import CallError
-from .language import (
-    LANGUAGES,
-    SyntaxProblem,
-    TooHardError,
-    bracket_problem,
-    broken_places,
-    language_named,
-    parse_tree,
-)
+from .language import LANGUAGES, SyntaxProblem, TooHardError, language_named, parse_tree
 from .results import Budget, SyntaxCheck, SyntaxErrorShown
+from .snippets import bracket_problem, broken_places
 from .type_checkers import Snippet, alone, type_checked
 
 if TYPE_CHECKING:
