@@ -61,7 +61,7 @@ class Environment:
             return f"{name} is built into Python."
         for full in self._full_names(index, name):
             head = full.partition(".")[0]
-            if index.modules.files(head) or not self._has_python(index):
+            if any(True for _ in index.modules.ending(head)) or not self._has_python(index):
                 continue
             if head in sys.stdlib_module_names and "." in full:
                 return f"{full} may be of Python's standard library; there is no source of it here."

@@ -145,7 +145,8 @@ class Modules:
 def _shared(module: str, path: str) -> int:
     """Return how many folders a module shares with a file."""
     count = 0
-    for one, other in zip(module.split("."), path.split("/"), strict=False):
+    # Names of folders may have dots in them.
+    for one, other in zip(module.split("."), path.replace("/", ".").split("."), strict=False):
         if one != other:
             break
         count += 1

@@ -32,6 +32,8 @@ _ALIAS = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*")
 _MADE = re.compile(r"(?P<maker>[A-Za-z_]\w*(?:\.\w+)*)\(")
 _LONGEST_ALIAS = 200
 _SUPER = "super()"
+_OF_THIS_CRATE = ("crate::", "self::", "super")
+"""How the target of an import of Rust begins that is below the root, even if a macro makes it."""
 
 
 class Way(NamedTuple):
@@ -146,6 +148,8 @@ class Resolver:
             for module in waiting:  # it grows by what these take all names from
                 for file in self._index.of_module(module):
                     for one in self._imported_by(file).get("*", ()):
+                        if one.target.startswith(_OF_THIS_CRATE):
+                            continue
                         target = _language(file).import_target(one.target, file.path)
                         known = [found for found, _ in self._index.modules.imported(target, file.path)]
                         if not known:
