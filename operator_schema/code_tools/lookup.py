@@ -99,6 +99,10 @@ def look_up(
             return _no_file(index, written)
         written = written._replace(name=f"{module}.{written.name}", path="")
     ways = [Way(found) for found in index.named(written.name, written.path)]
+    if index.modules.is_crate(written.name.partition(".")[0]) and not written.path:
+        ways = [*Resolver(index).named(written.name), *ways]
+        ways = list({(way.found.file.path, way.found.declaration.whole): way for way in ways[::-1]}.values())
+        ways.reverse()
     if functions:
         ways = [way for way in ways if way.found.declaration.kind in FUNCTIONS] or ways
     ways = ways or Resolver(index).named(written.name, written.path)
@@ -226,7 +230,7 @@ def _missed(index: Index, written: WrittenName, environment: Environment, *, fun
     if where := Resolver(index).without_source(name):
         return Miss("outside of the root", f"{where}: {quote(_shown(name))} may be there.", nearest)
     note = f"Nothing that is read declares {quote(_shown(name))}."
-    if others := _elsewhere(index, written) or _text_note(index, written):
+    if others := _text_note(index, written) or _elsewhere(index, written):
         note += f" {others}"
     if next(index.with_word(name.rpartition(".")[2]), None) is not None:
         return Miss("not declared", note, nearest)

@@ -125,6 +125,8 @@ class Resolver:
         above = ".".join(parts[:-1])
         for module in islice(self._index.modules.ending(above), _MOST_WAYS) if above and not path else ():
             files = self._index.modules.files(module)
+            if files and files[0].endswith("lib.rs"):
+                yield from self._macros_below(files[0].rpartition("/")[0] or files[0], parts[-1])
             if files and files[0].endswith("__init__.py"):
                 folder = files[0].rpartition("/")[0]
                 for found in self._index.named(parts[-1], folder or files[0]):
@@ -132,6 +134,13 @@ class Resolver:
                         step = f"declared below {module or files[0]}, which may export it when it runs"
                         yield Way(found, (step,), is_certain=False)
                         return
+
+    def _macros_below(self, folder: str, name: str) -> Iterator[Way]:
+        """Yield the macros of a crate that it exports, which are at its top wherever they are declared."""
+        for found in self._index.named(name, folder):
+            start, end = found.declaration.whole.start, found.declaration.head.start
+            if b"#[macro_export" in source_of(self._index, found.file)[start:end]:
+                yield Way(found, ("exported as a macro",))
 
     def in_module(self, files: Sequence[SourceFile], parts: Sequence[str]) -> Way | None:
         """Return what a module, whose files are given, has under a name."""

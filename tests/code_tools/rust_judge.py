@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-__all__ = ["CRATES", "crates", "documented", "is_there"]
+__all__ = ["CRATES", "SAID", "crates", "documented", "is_made", "is_there"]
+
+SAID = "may declare it, such as by a macro"
+"""What is said about a name that a macro makes, with the place of its text."""
 
 
 class Crate(NamedTuple):
@@ -120,6 +123,12 @@ def documented(root: Path, crate: Crate, made: Path) -> Iterator[Name]:
     said_all = json.loads((made / f"{name}.json").read_text(encoding="utf-8"))
     items: Mapping[str, Any] = said_all["index"]
     yield from _below(root, items, items[str(said_all["root"])], name, set())
+
+
+def is_made(root: Path, name: Name) -> bool:
+    """Return whether a macro makes what has this name: its place is where the macro is called."""
+    lines = (root / name.path).read_text(encoding="utf-8").splitlines()
+    return re.match(r"\s*\w+! *[({\[]", lines[name.first - 1]) is not None
 
 
 def _below(

@@ -160,6 +160,10 @@ pub use crate::all::*;
     "two/src/lib.rs": "pub mod part;\n",
     "two/src/part.rs": "pub fn part_of() {}\n",
     "two/scripts/run.py": "import one\n",
+    "two/src/three.rs": "pub struct Three;\n",
+    "three/Cargo.toml": '[package]\nname = "three"\n',
+    "three/lib.rs": "mod macros;\npub struct Three;\n",
+    "three/macros.rs": "#[macro_export]\nmacro_rules! three { () => {} }\nmacro_rules! own { () => {} }\n",
 }
 
 
@@ -178,6 +182,8 @@ def crates(tmp_path_factory):
         ("one::part_of", "one-1.2.0/src/part.rs:2"),
         ("one::of_all", "one-1.2.0/src/all.rs:1"),
         ("two::part::part_of", "two/src/part.rs:1"),
+        ("three::Three", "three/lib.rs:2"),
+        ("three::three", "three/macros.rs:2"),
     ],
 )
 def test_a_use_leads_to_the_module_of_its_own_crate(crates, name, place):
