@@ -194,7 +194,7 @@ class Provider(Value):
         if self.features.custom and [
             call for answer in found for call in answer.calls if call.id.startswith(CUSTOM)
         ]:
-            from .request_options import with_text_keys
+            from .special_calls import with_text_keys
 
             found = [with_text_keys(answer, offered.tools) for answer in found]
         nullable = self._with_null_for_left_out(offered)
@@ -282,7 +282,7 @@ class Provider(Value):
         ]
         messages = self.wire.results(sent)
         if offered.deferred and self.features.loads_found:
-            from .request_options import found_by
+            from .special_calls import found_by
 
             for place, names in found_by(given, offered).items():
                 self.wire.load_found(messages, place, [self.names.wire_name(name) for name in names])

@@ -9,20 +9,20 @@ from ..errors import DecodeError, SchemaError, ToolNotFoundError
 from ..findings import Finding, about_type
 from ..immutable import Value
 from ..message_text import as_written, checked_text, listed, nearest, nearest_names, quote, received
+from .special_calls import names_found
 from .tool_forms import STYLE, sent_tools, wire_keys
-from .wire_format import Wanted, custom_input, is_custom
+from .wire_format import Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import TypedDict
 
     from ..rounds import Offer, Registry, Toolset
-    from ..tools import Tool, ToolResult
-    from .answer import Answer
+    from ..tools import Tool
     from .tool_forms import Offered, TakesTools
     from .tool_names import HostedTool
 
-__all__ = ["Grammar", "Namespace", "found_by", "tools_with", "with_text_keys"]
+__all__ = ["Grammar", "Namespace", "tools_with"]
 
 _SUGGESTED = 3
 
@@ -313,7 +313,7 @@ def _searches(provider: TakesTools, offered: Offered, given: Mapping[str, Any]) 
         message = f"{provider.name} has no search {quote(wanted)}: give {names}, or leave search out"
         raise ValueError(message)
     seen = [tool for tool in offered.tools if tool.name not in offered.deferred]
-    if wanted is None and provider.features.loads_found and any(_names_found(tool) for tool in seen):
+    if wanted is None and provider.features.loads_found and any(names_found(tool) for tool in seen):
         return []
     return [known[next(iter(known)) if wanted is None else wanted]]
 
@@ -324,7 +324,7 @@ def _without_own_search(offered: Offered) -> Offered:
     Raises:
         ValueError: it is required.
     """
-    own = [tool.name for tool in offered.tools if _names_found(tool) is not None]
+    own = [tool.name for tool in offered.tools if names_found(tool) is not None]
     if offered.choice.name in own:
         message = f"the required tool {quote(own[0])} gives way to the provider's own search: require none"
         raise ValueError(message)
@@ -614,43 +614,3 @@ def _check_examples(
             complaints.append(about_type((), "bad_option", tool.name, message, remedy))
     if complaints:
         raise SchemaError(tool.name, complaints, "tool")
-
-
-# --- answers, and what a search of your own found ------------------------------------------------
-
-
-def with_text_keys(answer: Answer, tools: Sequence[Tool[..., Any]]) -> Answer:
-    """Return an answer in which the text of each call of a custom tool has the name of its parameter.
-
-    Args:
-        answer: with the tools' own names.
-        tools: that the request offered.
-    """
-    from .property_names import text_key
-
-    codecs = {tool.name: tool.codec for tool in tools}
-    calls = [
-        call.replace(arguments={text_key(codecs[call.name]) or "input": custom_input(call)})
-        if call.name in codecs and is_custom(call)
-        else call
-        for call in answer.calls
-    ]
-    return answer.replace(calls=tuple(calls))
-
-
-def _names_found(tool: Tool[..., Any]) -> Any:
-    """Return the function that reads which tools a result of a `ToolSearch` names; None for other tools."""
-    return getattr(getattr(tool, "__wrapped__", None), "names_found", None)
-
-
-def found_by(results: Sequence[ToolResult], offered: Offered) -> dict[int, list[str]]:
-    """Return place of a result to the deferred tools that it found, for the searches among the tools."""
-    readers = {tool.name: _names_found(tool) for tool in offered.tools}
-    found: dict[int, list[str]] = {}
-    for place, result in enumerate(results):
-        read = readers.get(result.name)
-        names: list[str] = read(result.content) if read is not None and not result.is_error else []
-        known = [name for name in dict.fromkeys(names) if name in offered.deferred]
-        if known:
-            found[place] = known
-    return found

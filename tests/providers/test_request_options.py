@@ -232,7 +232,7 @@ def pay(cents: int) -> str:
 
 for name in providers.provider_names():
     getattr(providers, name).request(Toolset(pay), ["Hi"])
-print("operator_schema.providers.request_options" in sys.modules)
+print(any(name.endswith(("request_options", "special_calls")) for name in sys.modules))
 """
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "False"
