@@ -58,6 +58,7 @@ BELOW = {
     "json_values",
     "lazy",
     "message_text",
+    "processes",
     "token_counts",
     "schema",
     "introspect",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 from binascii import a2b_base64, b2a_base64
@@ -19,6 +18,7 @@ from ..execution import Executor, current_backend
 from ..immutable import Value
 from ..json_values import is_array, is_object, to_json_text
 from ..message_text import as_written, clip, escape, excerpt, received
+from ..processes import kill_group
 from ..rounds import Registry, answer_codec, answer_schema
 from ..schema.document import SchemaDocument
 from ..tools import (
@@ -182,11 +182,7 @@ class _Run:
             if process.returncode is not None:
                 return
             # It wasn't waited for, so that no other process can have its number.
-            with suppress(OSError):
-                if hasattr(os, "killpg"):
-                    os.killpg(process.pid, signal.SIGKILL)
-                else:
-                    process.kill()
+            kill_group(process)
             with suppress(subprocess.TimeoutExpired):
                 process.wait(_SECONDS_TO_END)
 

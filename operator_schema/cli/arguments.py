@@ -20,7 +20,7 @@ from .lookup import ObjectName, find_factory
 from .modules import WrongUse, is_path, module_of_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from click.shell_completion import CompletionItem
 
@@ -59,6 +59,7 @@ __all__ = [
     "json_option",
     "read_text",
     "replace_file",
+    "server_name",
     "traceback_option",
     "unknown_fields_option",
     "written_options",
@@ -354,6 +355,14 @@ def written_options(ctx: click.Context) -> list[click.Option]:
     written = click.core.ParameterSource.COMMANDLINE
     options = [one for one in ctx.command.params if isinstance(one, click.Option)]
     return [one for one in options if ctx.get_parameter_source(one.name or "") is written]
+
+
+def server_name(target: ObjectName | None, options: Mapping[str, Any]) -> str:
+    """Return the name of a server: that of its module, or of the file of a gateway, unless it has one."""
+    given: str | None = options["name"]
+    if given:
+        return given
+    return Path(options["gateway"]).stem if target is None else target.module.rpartition(".")[2]
 
 
 # --- files ---------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..json_values import is_array, is_object
 from ..message_text import clip, escape
-from .arguments import factory_of, replace_file, written_options
+from .arguments import factory_of, replace_file, server_name, written_options
 from .lookup import ObjectName, in_full
 from .modules import WrongUse
 
@@ -78,7 +78,7 @@ def print_config(outputs: tuple[Output, Output], ctx: click.Context) -> int:
     """
     given, target = ctx.params, ctx.params["target"]
     client: Client = given["client"]
-    name = given["name"] or target.module.rpartition(".")[2]
+    name = server_name(target, given)
     url = secret = None
     if given["http"]:
         host = next(iter(given["allow_host"]), given["host"])
@@ -121,7 +121,7 @@ def _write_config(
     return 0
 
 
-def _words(ctx: click.Context, target: ObjectName) -> list[str]:
+def _words(ctx: click.Context, target: ObjectName | None) -> list[str]:
     """Return the command line that serves the same, without what serves nothing."""
     words = ["serve"]
     for option in written_options(ctx):
@@ -134,7 +134,7 @@ def _words(ctx: click.Context, target: ObjectName) -> list[str]:
                 words += [option.opts[0], text]
             else:
                 words += option.opts[:1] if one else option.secondary_opts[:1]
-    words.append(in_full(target))
+    words += [] if target is None else [in_full(target)]
     factory = factory_of(ctx)
     return words if factory is None else [*words, *factory.written(factory.given(ctx))]
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from contextlib import redirect_stdout
+from contextlib import AsyncExitStack, redirect_stdout
 from copy import copy
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -21,8 +23,10 @@ from .arguments import (
     SECONDS,
     NearChoice,
     TargetCommand,
+    complete_files,
     context_option,
     given_to_factory,
+    server_name,
     traceback_option,
     written_options,
 )
@@ -38,6 +42,7 @@ if TYPE_CHECKING:
     from ..adapters.base import Tools
     from ..adapters.mcp.http import Address
     from ..adapters.mcp.server import Handlers
+    from ..code_mode import Journal
     from ..execution.executor import Executor
     from ..rounds.registry import Registry
     from .factories import GivenContext, OpenContexts
@@ -70,9 +75,18 @@ examples:
   operator-schema serve --print-config claude-mcp-add app:registry
   operator-schema serve --print-config cursor --write app:registry
   operator-schema serve operator_schema.code_tools --root .
+  operator-schema serve --gateway servers.json --search
+  operator-schema serve --gateway servers.json --code
 """,
 )
-@click.argument("target", type=REGISTRY, metavar="MODULE[:REGISTRY]")
+@click.argument("target", type=REGISTRY, metavar="MODULE[:REGISTRY]", required=False)
+@click.option(
+    "--gateway",
+    metavar="FILE",
+    type=click.Path(resolve_path=True),
+    shell_complete=complete_files,
+    help="Serve the tools of the MCP servers of this file (mcpServers), in place of a module.",
+)
 @click.option("--http", is_flag=True, help="Serve streamable HTTP; without it, standard input and output.")
 @click.option("--host", default=_HOST, show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65535), default=_PORT, show_default=True, help="0: any.")
@@ -99,6 +113,11 @@ examples:
 )
 @click.option("--repair", is_flag=True, help="Correct arguments that can be meant in one way only.")
 @click.option("--search", is_flag=True, help="List only a tool that finds the others, and what it found.")
+@click.option(
+    "--code",
+    is_flag=True,
+    help="List only a tool that runs programs, which call the others, and one that finds these.",
+)
 @click.option("--page-size", type=click.IntRange(min=1), help="Tools in one answer (default: all).")
 @click.option(
     "--confirm/--no-confirm",
@@ -119,7 +138,7 @@ examples:
 @click.option("--force", is_flag=True, help="With --write: replace a server of the same name.")
 @traceback_option
 @click.pass_obj
-def serve(outputs: tuple[Output, Output], /, target: ObjectName, **options: Any) -> int:
+def serve(outputs: tuple[Output, Output], /, target: ObjectName | None, **options: Any) -> int:
     """Serve tools by the Model Context Protocol (MCP).
 
     The tools are those of a module, or of the modules of a package; or of an executor, whose hooks, context
@@ -127,6 +146,13 @@ def serve(outputs: tuple[Output, Output], /, target: ObjectName, **options: Any)
     are options, which --help shows after the target. A client
     such as Claude Desktop starts the command, and talks to it over standard input and output. What tools
     print goes to standard error.
+
+    With --gateway, they are those of other MCP servers, in a file as clients have it: JSON with mcpServers.
+    Their names begin with the name of the server. An entry may have "only", a list of names of tools, and
+    "confirm", true or such a list: of these, a person is asked. ${NAME} is a variable of the environment.
+
+    With --search or --code, a model isn't shown all tools, but one to find them. With --code, it writes
+    programs in a part of Python that call them, in a sandbox, which needs the extra monty.
 
     With --http, the server listens on this machine alone, unless told otherwise. Requests with another
     Host or from a web page are refused. Other machines need a token, which is never an argument here, as
@@ -136,6 +162,7 @@ def serve(outputs: tuple[Output, Output], /, target: ObjectName, **options: Any)
     """
     ctx = click.get_current_context()
     _check_http(ctx)
+    _check_offered(ctx)
     _check_printed(options)
     options["given"] = given_to_factory(ctx)
     if options["client"] is not None:
@@ -164,40 +191,61 @@ def _check_installed() -> None:
     del mcp
 
 
-def _serve(target: ObjectName, options: dict[str, Any], err: Output, place: Address | Streams) -> int:
+def _serve(target: ObjectName | None, options: dict[str, Any], err: Output, place: Address | Streams) -> int:
     """Serve until the client goes, or a signal comes."""
+    import asyncio
+
+    offered = None if target is None else _offered(target, options)
+    if offered is not None:
+        offered.executor()  # what is wrong with the tools is told before anything is opened
+    try:
+        return asyncio.run(_serve_in_loop(target, offered, options, err, place))
+    except OSError as error:
+        raise WrongUse(_why_not_served(error, place)) from None
+
+
+async def _serve_in_loop(
+    target: ObjectName | None,
+    offered: _Offered | None,
+    options: dict[str, Any],
+    err: Output,
+    place: Address | Streams,
+) -> int:
     import asyncio
 
     from .factories import OpenContexts
 
-    offered = _offered(target, options)
-    executor = offered.executor()
-
-    async def main() -> int:
+    async with AsyncExitStack() as stack:
+        if offered is None:
+            offered = await _behind(stack, options, err)
         contexts = OpenContexts()
-        try:
-            context = await contexts.open(offered.context)
-            own = _handlers(executor, context, options)
-            _tell_lacking(own, context, err)
-            follower = _Follower(own, contexts, offered, context)
-            changes = asyncio.create_task(follower.reload(target, err)) if options["reload"] else None
-            try:
-                return await _talk(_server(own, target, offered), place, announce)
-            finally:
-                if changes is not None:
-                    changes.cancel()
-        finally:
-            await contexts.close()
+        stack.push_async_callback(contexts.close)
+        context = await contexts.open(offered.context)
+        own = _handlers(offered.executor(), context, options)
+        _tell_lacking(own, context, err)
+        follower = _Follower(own, contexts, offered, context)
+        if options["reload"] and target is not None:
+            changes = asyncio.create_task(follower.reload(target, err))
+            stack.callback(changes.cancel)
+        number = count(offered.size, "tool")
 
-    def announce(where: str) -> None:
-        tools = count(len(executor.registry), "tool")
-        err.line(f"operator-schema: serving {tools} on {where}", "dim")
-        err.flush()
+        def announce(where: str) -> None:
+            err.line(f"operator-schema: serving {number} on {where}", "dim")
+            err.flush()
 
-    try:
-        return asyncio.run(main())
-    except OSError as error:
-        raise WrongUse(_why_not_served(error, place)) from None
+        return await _talk(_server(own, target, offered), place, announce)
+
+
+async def _behind(stack: AsyncExitStack, options: dict[str, Any], err: Output) -> _Offered:
+    """Connect to the servers of a gateway, as long as the stack is open.
+
+    Raises:
+        WrongUse: the file can't be used, or none of them can be reached.
+    """
+    from .gateway import open_servers, servers_in
+
+    registry = await stack.enter_async_context(open_servers(servers_in(options["gateway"]), err))
+    return _Offered(registry, _given_context(options), options)
 
 
 def _why_not_served(error: OSError, place: Address | Streams) -> str:
@@ -244,15 +292,16 @@ def _handlers(executor: Executor, context: Mapping[Any, Any] | None, options: Ma
     )
 
 
-def _server(own: Handlers, target: ObjectName, offered: _Offered) -> Server[Any]:
+def _server(own: Handlers, target: ObjectName | None, offered: _Offered) -> Server[Any]:
     from ..adapters.mcp.server import server_of
 
     options = offered.options
+    version = _NO_VERSION if target is None else _version_of(target.module)
     return server_of(
         own,
-        options["name"] or target.module.rpartition(".")[2],
+        server_name(target, options),
         may_change=options["reload"] or bool(options.get("search")) or offered.registry is not None,
-        version=options["server_version"] or _version_of(target.module),
+        version=options["server_version"] or version,
     )
 
 
@@ -290,6 +339,13 @@ class _Offered(Value):
     options: Mapping[str, Any]
 
     @property
+    def size(self) -> int:
+        """How many tools there are."""
+        from ..adapters.base import registry_of
+
+        return len(registry_of(self.tools))
+
+    @property
     def registry(self) -> Registry | None:
         """The tools, if they may change; None if they don't."""
         from ..execution.executor import Executor
@@ -321,8 +377,37 @@ class _Offered(Value):
         if self.options.get("search") and not isinstance(registry, ToolSearch):
             registry = ToolSearch(registry)
         if isinstance(self.tools, Executor):
-            return self.tools.with_tools(registry).with_(**options)
-        return Executor(registry, strict_results=True, **options)
+            made = self.tools.with_tools(registry).with_(**options)
+        else:
+            made = Executor(registry, strict_results=not self.options.get("code"), **options)
+        return self._with_programs(made) if self.options.get("code") else made
+
+    def _with_programs(self, executor: Executor) -> Executor:
+        """Return what runs programs that call the tools, in place of these.
+
+        Raises:
+            WrongUse: the executor has a store.
+        """
+        from ..adapters.mcp.programs import program_tools
+        from ..code_mode import CodeSession, Monty
+        from ..execution.executor import Executor
+
+        if not self.options["confirm"]:
+            executor = executor.with_(confirm="run")
+        try:
+            session = CodeSession(executor, sandbox=Monty(), journal=_journal())
+        except ValueError as error:
+            message = f"--code: {error}"
+            raise WrongUse(message) from None
+        return Executor(program_tools(executor, session), context=executor.context)
+
+
+@cache
+def _journal() -> Journal:
+    """Return where the programs of this process wait, also when the tools have changed."""
+    from ..code_mode import Journal
+
+    return Journal()
 
 
 def _offered(target: ObjectName, options: Mapping[str, Any]) -> _Offered:
@@ -337,9 +422,12 @@ def _offered(target: ObjectName, options: Mapping[str, Any]) -> _Offered:
     tools = find_offered(target, options["given"], show_traceback=traceback)
     if isinstance(tools, (list, Toolset)) and not list(tools):
         raise WrongUse(why_no_tools(target, show_traceback=traceback))
+    return _Offered(tools, _given_context(options), options)
+
+
+def _given_context(options: Mapping[str, Any]) -> GivenContext | None:
     context = options["context"]
-    given = None if context is None else find_context(context, show_traceback=traceback)
-    return _Offered(tools, given, options)
+    return None if context is None else find_context(context, show_traceback=options["show_traceback"])
 
 
 class _Follower:
@@ -367,7 +455,8 @@ class _Follower:
     def _listen(self, offered: _Offered, context: Mapping[Any, Any] | None) -> Callable[[], None] | None:
         """Make tools that are served in another form anew whenever the registry changes."""
         registry = offered.registry
-        is_other = offered.options["repair"] or offered.options.get("search")
+        options = offered.options
+        is_other = options["repair"] or options.get("search") or options.get("code")
         if not is_other or registry is None:
             return None
 
@@ -407,6 +496,25 @@ def _check_http(ctx: click.Context) -> None:
     given = [option for option in written_options(ctx) if option.name in _OF_HTTP]
     if given and not ctx.params["http"]:
         message = f"{given[0].opts[0]} is for --http"
+        raise WrongUse(message)
+
+
+def _check_offered(ctx: click.Context) -> None:
+    """Check which tools are served, and how."""
+    given = ctx.params
+    if (given["target"] is None) == (given["gateway"] is None):
+        message = "give the module with the tools, or --gateway FILE"
+        if given["target"] is not None:
+            message = "give a module or --gateway FILE, not both: a file may name `operator-schema serve` too"
+        raise WrongUse(message)
+    if given["gateway"] is not None and given["reload"]:
+        message = "--reload is for a module"
+        raise WrongUse(message)
+    if given["code"] and given["search"]:
+        message = "--code has a search of its own: leave out --search"
+        raise WrongUse(message)
+    if given["code"] and find_spec("pydantic_monty") is None:
+        message = "--code needs the extra monty: pip install 'operator-schema[cli,mcp,monty]'"
         raise WrongUse(message)
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .sandbox import Ended as Ended
     from .sandbox import Limits as Limits
     from .sandbox import Monty as Monty
+    from .sandbox import ProcessSandbox as ProcessSandbox
     from .sandbox import Program as Program
     from .sandbox import Request as Request
     from .sandbox import Sandbox as Sandbox
@@ -27,7 +28,7 @@ else:
         __name__,
         {
             ".journal": "Journal",
-            ".sandbox": "Answer Ended Limits Monty Program Request Sandbox",
+            ".sandbox": "Answer Ended Limits Monty ProcessSandbox Program Request Sandbox",
             ".session": "CodeSession ProgramRun ReplayError WaitingCall",
             ".declarations": "Stubs stubs stubs_of",
         },

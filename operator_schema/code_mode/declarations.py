@@ -34,7 +34,7 @@ from ..tools import tools_of
 from .syntax import LANGUAGES, Entry, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from ..codec.codec import Codec
     from ..introspect.nodes import Field, Graph, Node, Target
@@ -91,12 +91,14 @@ def stubs(tools: Any, language: Language = "python", /) -> str:
     return stubs_of(tools, language).text
 
 
-def stubs_of(tools: Any, language: Language = "python", /) -> Stubs:
+def stubs_of(tools: Any, language: Language = "python", /, *, only: Collection[str] | None = None) -> Stubs:
     """Write declarations as `stubs` does, and return with them what each function stands for.
 
     Args:
         tools: as for `stubs`.
         language: as for `stubs`.
+        only: names of the tools to declare, under the names of functions that they have among all; None for
+            all of them.
 
     Raises:
         TypeError: something isn't a tool.
@@ -107,7 +109,7 @@ def stubs_of(tools: Any, language: Language = "python", /) -> Stubs:
         raise ValueError(message)
     source = getattr(tools, "registry", tools)  # of an executor
     offered: list[Tool[..., Any]] = source.offered() if hasattr(source, "offered") else tools_of(source)
-    return _Writer(LANGUAGES[language]).write(offered)
+    return _Writer(LANGUAGES[language]).write(offered, only)
 
 
 class _Names:
@@ -148,8 +150,9 @@ class _Writer:
         self.names = _Names(syntax.reserved)
         self._shared: dict[str, str] = {}
 
-    def write(self, tools: Iterable[Tool[..., Any]]) -> Stubs:
+    def write(self, tools: Iterable[Tool[..., Any]], only: Collection[str] | None) -> Stubs:
         named = [(self.names.give(_function_name(tool.name, self.syntax)), tool) for tool in tools]
+        named = [(name, tool) for name, tool in named if only is None or tool.name in only]
         written = [self._function(name, tool) for name, tool in named]
         text = self.syntax.module(self.declarations, [each for each, _ in written])
         functions = {name: found for (name, _), (_, found) in zip(named, written, strict=True)}

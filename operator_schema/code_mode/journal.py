@@ -16,7 +16,7 @@ from ..immutable import Value
 from ..message_text import clip, escape
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterable, Mapping
     from os import PathLike
 
 __all__ = ["Journal", "JournalEntry", "SavedProgram"]
@@ -31,7 +31,7 @@ _PROGRAMS = """
 _CALLS = """
     CREATE TABLE IF NOT EXISTS program_calls (
         program TEXT, number INTEGER, name TEXT NOT NULL, arguments TEXT NOT NULL, state TEXT NOT NULL,
-        outcome TEXT, PRIMARY KEY (program, number)
+        outcome TEXT, foreseen INTEGER NOT NULL, PRIMARY KEY (program, number)
     )
 """
 
@@ -64,14 +64,20 @@ class JournalEntry(Value):
     Attributes:
         name: of the tool.
         arguments: as the program gave them, as JSON text with sorted keys.
-        state: `begun`, `waiting` or `done`.
-        outcome: what came of it, or why it waits.
+        state: `begun`; `waiting` for a person; `approved` or `answered` by one; or `done`.
+        outcome: what came of it, or what a person answered; while it waits, the `reason`.
+        is_foreseen: whether the program hasn't come to it yet.
     """
 
     name: str
     arguments: str
     state: str
     outcome: dict[str, Any] | None
+    is_foreseen: bool = False
+
+    def is_call(self, name: str, arguments: str) -> bool:
+        """Return whether it is this very call."""
+        return (self.name, self.arguments) == (name, arguments)
 
 
 class Journal:
@@ -157,34 +163,38 @@ class Journal:
         self._change(program_id, "running", None, "state = ?, since = NULL, ended = ?", state, text)
         return self.load(program_id)
 
-    def entry(self, program_id: str, number: int) -> JournalEntry | None:
-        """Return a call; None if the program hasn't made it yet."""
-        query = "SELECT name, arguments, state, outcome FROM program_calls WHERE program = ? AND number = ?"
+    def entries(self, program_id: str) -> dict[int, JournalEntry]:
+        """Return the calls of a program by their numbers, in order, with those that are foreseen."""
+        query = (
+            "SELECT number, name, arguments, state, outcome, foreseen FROM program_calls "
+            "WHERE program = ? ORDER BY number"
+        )
         with self._transaction() as db:
-            row = db.execute(query, (program_id, number)).fetchone()
-        if row is None:
-            return None
-        name, arguments, state, outcome = row
-        return JournalEntry(name, arguments, state, None if outcome is None else json.loads(outcome))
+            rows = db.execute(query, (program_id,)).fetchall()
+        return {
+            number: JournalEntry(
+                name, arguments, state, None if outcome is None else json.loads(outcome), bool(foreseen)
+            )
+            for number, name, arguments, state, outcome, foreseen in rows
+        }
 
-    def last(self, program_id: str) -> int:
-        """Return how many calls a program has made."""
+    def write(self, program_id: str, entries: Mapping[int, JournalEntry]) -> None:
+        """Write what is known of calls, by their numbers: all of it, or nothing."""
+        rows = [
+            (
+                *(program_id, number, entry.name, entry.arguments, entry.state),
+                *(None if entry.outcome is None else json.dumps(entry.outcome), entry.is_foreseen),
+            )
+            for number, entry in entries.items()
+        ]
         with self._transaction() as db:
-            query = "SELECT COUNT(*) FROM program_calls WHERE program = ?"
-            found: int = db.execute(query, (program_id,)).fetchone()[0]
-        return found
+            db.executemany("INSERT OR REPLACE INTO program_calls VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
 
-    def write(self, program_id: str, number: int, entry: JournalEntry) -> None:
-        """Write what is known of a call."""
-        outcome = None if entry.outcome is None else json.dumps(entry.outcome)
-        row = (program_id, number, entry.name, entry.arguments, entry.state, outcome)
+    def forget(self, program_id: str, numbers: Iterable[int]) -> None:
+        """Forget calls of which nothing has run."""
+        rows = [(program_id, number) for number in numbers]
         with self._transaction() as db:
-            db.execute("INSERT OR REPLACE INTO program_calls VALUES (?, ?, ?, ?, ?, ?)", row)
-
-    def forget(self, program_id: str, number: int) -> None:
-        """Forget a call of which nothing has run."""
-        with self._transaction() as db:
-            db.execute("DELETE FROM program_calls WHERE program = ? AND number = ?", (program_id, number))
+            db.executemany("DELETE FROM program_calls WHERE program = ? AND number = ?", rows)
 
     # --- inside ----------------------------------------------------------------------------------
 

@@ -1,18 +1,32 @@
-"""What runs a program of a model: a protocol, and the interpreter Monty behind it."""
+"""What runs a program of a model: a protocol, and behind it the interpreter Monty, or a process of Python."""
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
+from contextlib import suppress
+from hashlib import sha256
+from os import environ, fspath
+from pathlib import Path
+from queue import Empty, Full, Queue
+from tempfile import TemporaryDirectory
+from threading import Event, Thread
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..immutable import Value
+from ..json_values import is_object
 from ..message_text import clip, escape
+from ..processes import kill_group
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime
+    from os import PathLike
 
-__all__ = ["Answer", "Ended", "Limits", "Monty", "Program", "Request", "Sandbox"]
+__all__ = ["Answer", "Ended", "Limits", "Monty", "ProcessSandbox", "Program", "Request", "Sandbox"]
 
 
 class Limits(Value):
@@ -70,7 +84,12 @@ class Ended(Value):
 
 
 class Program(Protocol):
-    """A program that runs in a sandbox."""
+    """A program that runs in a sandbox.
+
+    A method `ahead`, which it may have, goes on without the result of the last call, in the same way as
+    `step`: it returns the next call, or None if the program ends or has to look at a result that isn't there.
+    Nothing else is asked of the program after that. With it, several calls that wait are one plan.
+    """
 
     def step(self, answer: Answer | None, /) -> Request | Ended:
         """Run until the next call, or to the end; called in any thread, by one at a time.
@@ -127,6 +146,10 @@ class Monty:
         return _MontyProgram(code, frozenset(names), limits, seed, now)
 
 
+_LONGEST_ERROR = 4_000
+_UNFINISHED = "<coroutine external_future("
+"""How Monty writes a result that isn't there yet."""
+
 _GRACE = 5.0
 _MORE_STEPS = 10
 """Steps that a program may take for each call: it looks up names, too."""
@@ -166,12 +189,26 @@ class _MontyProgram:
                 self._snapshot = self._snapshot.resume({"exception": answer.error})
             while not isinstance(self._snapshot, monty.MontyComplete):
                 if self._is_call():
-                    found = self._snapshot
-                    return Request(str(found.function_name), tuple(found.args), dict(found.kwargs))
+                    return self._request()
                 self._snapshot = self._went_on()
             return Ended(self._snapshot.output, None)
         except monty.MontyError as error:
             return Ended(None, _told(error, self._limits))
+
+    def ahead(self) -> Request | None:
+        monty = self._monty
+        with suppress(monty.MontyError):
+            self._snapshot = self._snapshot.resume({"future": ...})
+            while not isinstance(self._snapshot, (monty.MontyComplete, monty.FutureSnapshot)):
+                if self._is_call():
+                    found = self._request()
+                    return None if _UNFINISHED in repr(found) else found
+                self._snapshot = self._went_on()
+        return None
+
+    def _request(self) -> Request:
+        found = self._snapshot
+        return Request(str(found.function_name), tuple(found.args), dict(found.kwargs))
 
     def _is_call(self) -> bool:
         found = self._snapshot
@@ -215,13 +252,199 @@ def _told(error: Any, limits: Limits) -> str:
     found = _LIMIT_REACHED.search(text)
     if found is not None:
         text = text[: found.start()] + _limit_text(found, limits)
-    return "\n".join([escape(line) for line in clip(text, 4_000).splitlines()])
+    return _escaped_lines(text)
 
 
 def _limit_text(found: re.Match[str], limits: Limits) -> str:
     most = found[1]
     if most is None:
-        return f"the program computed for more than {limits.seconds:g} seconds"
-    if found.start() == 0 and int(most) == limits.output:
-        return f"the program printed more than {limits.output:,} bytes"
+        return _too_slow(limits)
+    return _too_much(limits) if found.start() == 0 and int(most) == limits.output else _too_large(limits)
+
+
+def _escaped_lines(text: str) -> str:
+    return "\n".join([escape(line) for line in clip(text, _LONGEST_ERROR).splitlines()])
+
+
+def _too_slow(limits: Limits) -> str:
+    return f"the program computed for more than {limits.seconds:g} seconds"
+
+
+def _too_much(limits: Limits) -> str:
+    return f"the program printed more than {limits.output:,} bytes"
+
+
+def _too_large(limits: Limits) -> str:
     return f"the program needs more than {limits.memory:,} bytes of memory"
+
+
+# --- a process -------------------------------------------------------------------------------------
+
+_SECONDS_TO_START = 60.0
+_SECONDS_TO_END = 2.0
+_LONGEST_MESSAGE = 10_000_000
+"""Bytes of one call, or of the value of a program."""
+
+_KEPT = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH")
+"""Variables without which Python, and programs that are started, may not run."""
+
+
+class ProcessSandbox:
+    """Run programs that you trust, in a process of Python for each.
+
+    It holds back mistakes, and not attacks: a program that wants to can read and change whatever you can.
+    It has a new folder of its own, which goes with it, and no variables of your environment; its time,
+    memory, output and messages are bounded, and all that it has started ends with it.
+
+    Args:
+        python: path of the interpreter; None for the one that runs here.
+    """
+
+    def __init__(self, python: str | PathLike[str] | None = None, /) -> None:
+        self._python = sys.executable if python is None else fspath(python)
+
+    def start(
+        self, code: str, names: Iterable[str], limits: Limits, /, *, seed: str, now: datetime
+    ) -> Program:
+        """Make a program; see `Sandbox.start`.
+
+        Raises:
+            OSError: the interpreter can't be started.
+        """
+        return _ProcessProgram(self._python, code, [*names], limits, seed, now)
+
+
+class _ProcessProgram:
+    def __init__(
+        self, python: str, code: str, names: list[str], limits: Limits, seed: str, now: datetime
+    ) -> None:
+        self._limits = limits
+        self._printed: list[str] = []
+        self._bytes = 0
+        self._seconds = limits.seconds
+        """That are left."""
+        self._first: Mapping[str, Any] = {
+            "code": code, "names": names, "seed": seed, "now": now.timestamp(), "memory": limits.memory,
+        }  # fmt: skip
+        self._folder = TemporaryDirectory(prefix="program-", ignore_cleanup_errors=True)
+        own = {"HOME": self._folder.name, "TMPDIR": self._folder.name, "TEMP": self._folder.name}
+        number = int.from_bytes(sha256(seed.encode()).digest()[:4], "big")
+        kept = {name: environ[name] for name in _KEPT if name in environ}
+        self._process: subprocess.Popen[bytes] = subprocess.Popen(  # noqa: S603  # that is what it is for
+            [python, "-s", "-P", "-B", "-X", "utf8", str(Path(__file__).with_name("child.py"))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**kept, **own, "PYTHONHASHSEED": str(number)},
+            cwd=self._folder.name,
+            start_new_session=True,
+        )
+        self._lines: Queue[bytes] = Queue(100)
+        self._is_over = Event()
+        Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        """Hand on the messages, in a thread; an empty one is the end."""
+        stream = self._process.stdout
+        assert stream is not None  # noqa: S101  # it is a pipe
+        with stream:
+            line = b"."
+            while line and not self._is_over.is_set():
+                line = stream.readline(_LONGEST_MESSAGE)
+                self._put(line)
+
+    def _put(self, line: bytes) -> None:
+        while not self._is_over.is_set():
+            with suppress(Full):
+                self._lines.put(line, timeout=1.0)
+                return
+
+    def step(self, answer: Answer | None, /) -> Request | Ended:
+        if answer is None:
+            self._send(self._first)
+            if self._next(_SECONDS_TO_START) != {"ready": True}:
+                return Ended(None, self._why_gone())
+        elif answer.error is None:
+            self._send({"value": answer.value})
+        else:
+            self._send({"error": [type(answer.error).__name__, str(answer.error)]})
+        found = self._until_call()
+        return found if found is not None else Ended(None, "a result isn't there yet")
+
+    def ahead(self) -> Request | None:
+        self._send({"unfinished": True})
+        found = self._until_call()
+        return found if isinstance(found, Request) else None
+
+    def printed(self) -> str:
+        return "".join(self._printed)
+
+    def close(self) -> None:
+        self._is_over.set()
+        self._kill()
+        if self._process.stdin is not None:
+            with suppress(OSError):
+                self._process.stdin.close()
+        self._folder.cleanup()
+
+    def _kill(self) -> None:
+        if self._process.returncode is not None:
+            return
+        kill_group(self._process)
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_SECONDS_TO_END)
+
+    def _send(self, message: Mapping[str, Any]) -> None:
+        stream = self._process.stdin
+        assert stream is not None  # noqa: S101  # it is a pipe
+        with suppress(OSError):  # it has ended, which is told by what it doesn't say
+            stream.write(json.dumps(message).encode() + b"\n")
+            stream.flush()
+
+    def _until_call(self) -> Request | Ended | None:
+        """Read until the next call or the end; None if the program looks at a result that isn't there."""
+        limits = self._limits
+        while True:
+            began = monotonic()
+            message = self._next(self._seconds)
+            self._seconds -= monotonic() - began
+            if message is None:
+                if self._seconds <= 0:
+                    return Ended(None, _too_slow(limits))
+                return Ended(None, self._why_gone())
+            if "printed" in message:
+                error = self._print(str(message["printed"]))
+                if error is not None:
+                    return Ended(None, error)
+            elif "call" in message:
+                return Request(message["call"], tuple(message["args"]), message["kwargs"])
+            elif "ended" in message:
+                return Ended(message["ended"], None)
+            elif "failed" in message:
+                told = message["failed"]
+                return Ended(None, _too_large(limits) if told == "memory" else _escaped_lines(told))
+            else:
+                return None
+
+    def _print(self, text: str) -> str | None:
+        """Keep what the program prints; return why it ends, if that is too much."""
+        left = self._limits.output - self._bytes
+        data = text.encode("utf-8", "replace")
+        self._bytes += len(data)
+        self._printed.append(data[: max(0, left)].decode("utf-8", "ignore"))
+        return _too_much(self._limits) if len(data) > left else None
+
+    def _next(self, seconds: float) -> dict[str, Any] | None:
+        """Return the next message; None if there is none in time, or nothing that is one."""
+        try:
+            line = self._lines.get(timeout=max(0.0, seconds))
+            if len(line) == _LONGEST_MESSAGE:
+                return {"failed": f"a call, or the value of the program, has more than {len(line):,} bytes"}
+            message = json.loads(line)
+        except (Empty, ValueError):
+            return None
+        return message if is_object(message) else None
+
+    def _why_gone(self) -> str:
+        self._kill()
+        return f"the process of the program ended early, with the exit status {self._process.returncode}"

@@ -5,24 +5,24 @@ from __future__ import annotations
 import asyncio
 import json
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, date, datetime
-from datetime import time as clock_time
-from math import inf, isfinite
+from datetime import UTC, datetime
+from math import inf
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..execution import Executor
 from ..immutable import Value
 from ..json_values import is_object
-from ..message_text import clip, count_of, escape, nearest, quote, received
-from ..rounds import Complete, HookError, Reject, RoundError
-from ..tools import RawCall, class_name_of, document_tool
+from ..message_text import clip, count_of, escape, listed, nearest, quote, received
+from ..rounds import Complete, Defer, HookError, Reject, RoundError
+from ..tools import RawCall, document_tool
+from .child import as_json
 from .declarations import stubs_of
 from .journal import Journal, JournalEntry
 from .sandbox import Answer, Ended, Limits, Request
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from ..rounds import Round
     from ..tools import Tool
@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from .journal import SavedProgram
     from .sandbox import Program, Sandbox
 
-    Decision = Literal["approve", "approve_all"] | Reject | Complete
+    Context = Mapping[Any, Any]
+    OneDecision = Literal["approve"] | Reject | Complete
+    Decision = OneDecision | Literal["approve_plan", "approve_all"] | Sequence[OneDecision | None]
 
 __all__ = ["CodeSession", "ProgramRun", "ReplayError", "WaitingCall"]
 
@@ -43,7 +45,9 @@ Run a program in Python that calls tools.
 It runs in an interpreter of a part of Python, without files, network or other packages. The value of its
 last expression, and what it prints, come back. A tool that fails raises an exception. These functions are
 there, and are called without await:"""
-_MOST_LEVELS = 100
+_SHOWN = 5
+_NOT_REACHED = "nothing else holds it back"
+"""Why a call waits of which nobody but us wants that."""
 _ERROR_LENGTH = 2_000
 _ERRORS: Mapping[str, type[Exception]] = {
     "invalid_params": ValueError,
@@ -61,7 +65,7 @@ class ReplayError(RoundError):
 
 
 class WaitingCall(Value):
-    """The call of a program that waits for a person.
+    """A call of a program that waits for a person.
 
     Attributes:
         number: 0 for the first call of the program.
@@ -87,7 +91,8 @@ class ProgramRun(Value):
         output: what it printed, bounded.
         value: of its last expression, as a JSON value; None until it is done.
         error: why it failed, for the model; None if it didn't.
-        waiting: the call that waits; None if none does.
+        plan: the calls that wait, in their order: the one at which the program stands, and those that it
+            makes after it as far as it needs no result for them.
         revision: of its state: two people who decide at once don't decide twice.
     """
 
@@ -96,20 +101,30 @@ class ProgramRun(Value):
     output: str
     value: Any
     error: str | None
-    waiting: WaitingCall | None
+    plan: tuple[WaitingCall, ...]
     revision: int
+
+    @property
+    def waiting(self) -> WaitingCall | None:
+        """The first call of the plan; None if no call waits."""
+        return self.plan[0] if self.plan else None
 
     @property
     def text(self) -> str:
         """What the model reads."""
         parts = [self.output.rstrip("\n")]
-        if self.waiting is not None:
-            parts.append(f"The program waits for a person to agree to {self.waiting.name}.")
+        if self.plan:
+            parts.append(f"The program waits for a person to agree to {_named(self.plan)}.")
         elif self.error is not None:
             parts.append(f"The program failed:\n{self.error}")
         elif self.value is not None:
             parts.append(json.dumps(self.value, ensure_ascii=False))
         return "\n".join([part for part in parts if part]) or "null"
+
+
+def _named(plan: Sequence[WaitingCall]) -> str:
+    names = list(dict.fromkeys([call.name for call in plan]))
+    return names[0] if len(plan) == 1 else f"{count_of(len(plan), 'calls')} of {listed(names, _SHOWN)}"
 
 
 class _Paused(Exception):  # noqa: N818  # nothing is wrong
@@ -120,12 +135,13 @@ class CodeSession:
     """Run programs that call tools, each call as an executor runs it.
 
     A call is decoded, repaired, decided on by hooks and run like a call of the model. If it needs an
-    approval, the program ends there and waits in the journal. When somebody has decided, it runs again from
-    its beginning: calls that have ended give the results of the journal, and don't run again.
+    approval, the program waits in the journal, with that call and with those that it makes after it without a
+    look at its result: they are one plan. When somebody has decided, it runs again from its beginning: calls
+    that have ended give the results of the journal, and don't run again.
 
     Args:
         tools: an executor without a store, or what `Executor` takes.
-        sandbox: such as `Monty()`.
+        sandbox: `Monty()`, or `ProcessSandbox()` for programs that you trust.
         journal: where programs wait; in memory unless you give one with a file.
         seconds: that a program may compute; time in which its calls run doesn't count.
         max_calls: calls that a program may make.
@@ -168,11 +184,12 @@ class CodeSession:
         """Where programs wait."""
         return self._journal
 
-    async def run(self, code: str, /) -> ProgramRun:
+    async def run(self, code: str, /, *, context: Context | None = None) -> ProgramRun:
         """Run a program until it ends, or waits for a person.
 
         Args:
             code: Python, as far as the sandbox knows it.
+            context: for the injected parameters of its tools, as for `Executor.run`.
 
         Raises:
             HookError: a hook failed; the call about which it was asked hasn't run.
@@ -182,57 +199,74 @@ class CodeSession:
             message = f"a program is a string, not {received(code)}"
             raise TypeError(message)
         saved = self._journal.add(f"program_{token_hex(12)}", code)
-        return await self._run(saved, None)
+        return await self._run(saved, context)
 
-    async def resume(self, program: ProgramRun | str, decision: Decision | None = None, /) -> ProgramRun:
-        """Decide about the call that waits, and let the program go on.
+    async def resume(
+        self,
+        program: ProgramRun | str,
+        decision: Decision | None = None,
+        /,
+        *,
+        context: Context | None = None,
+    ) -> ProgramRun:
+        """Decide about calls that wait, and let the program go on.
 
         Args:
             program: what `run` or `load` returned, or its id. With the former, somebody else's decision in
                 the meantime is noticed.
-            decision: `"approve"` runs the call, a second time if it was interrupted; `"approve_all"` runs it,
-                and agrees to all later calls of this program; `Reject(reason)` raises an error in the
-                program; `Complete(output)` gives it a result without running it. None lets a program go on
-                whose process died, if no call was interrupted.
+            decision: `"approve"`, `Reject(reason)` or `Complete(output)` is for the first call of the plan:
+                it runs, a second time if it was interrupted; raises an error in the program; or has a result
+                without running. A list has one of these for each call of the plan, None for those about which
+                nobody has decided. `"approve_plan"` runs every call of the plan, and `"approve_all"` whatever
+                this program calls from now on. None lets a program go on in which no call waits.
+            context: as for `run`.
 
         Raises:
-            ReplayError: the program makes other calls than before.
-            RoundError: a decision is missing, or there is nothing to decide.
-            StoreError: the program runs, has ended, or was changed in the meantime.
+            HookError: a hook failed; the call about which it was asked hasn't run.
+            ReplayError: the program does something else than before.
+            RoundError: there is a decision and no call waits, or a call waits without one; or a list has
+                another length than the plan.
+            StoreError: the program isn't there, runs, has ended, or was changed in the meantime.
+            TypeError: it is no decision.
         """
-        if not isinstance(decision, (Reject, Complete)) and decision not in {None, "approve", "approve_all"}:
-            message = f'decide by "approve", "approve_all", Reject or Complete, not by {received(decision)}'
-            raise TypeError(message)
         found = self.load(program if isinstance(program, str) else program.id)
-        if (found.waiting is None) != (decision is None) and found.state == "waiting":
-            message = "no call waits: leave out the decision" if decision else "a call waits: decide about it"
-            raise RoundError(message)
+        decisions = _by_number(found.plan, decision) if found.state == "waiting" else {}
         revision = None if isinstance(program, str) else program.revision
         saved = self._journal.claim(found.id, revision, approved=decision == "approve_all")
-        return await self._run(saved, decision)
+        entries = self._journal.entries(saved.id)
+        decided = {number: _decided(entries[number], one) for number, one in decisions.items()}
+        self._journal.write(saved.id, decided)
+        return await self._run(saved, context)
 
-    def run_sync(self, code: str, /) -> ProgramRun:
+    def run_sync(self, code: str, /, *, context: Context | None = None) -> ProgramRun:
         """Do what `run` does, in a program without an event loop or inside one."""
-        ran: ProgramRun = _waited_for(self.run, code)
+        ran: ProgramRun = _waited_for(lambda: self.run(code, context=context))
         return ran
 
-    def resume_sync(self, program: ProgramRun | str, decision: Decision | None = None, /) -> ProgramRun:
+    def resume_sync(
+        self,
+        program: ProgramRun | str,
+        decision: Decision | None = None,
+        /,
+        *,
+        context: Context | None = None,
+    ) -> ProgramRun:
         """Do what `resume` does, in a program without an event loop or inside one."""
-        ran: ProgramRun = _waited_for(self.resume, program, decision)
+        ran: ProgramRun = _waited_for(lambda: self.resume(program, decision, context=context))
         return ran
 
     def load(self, program_id: str, /) -> ProgramRun:
         """Return what has come of a program so far; nothing is run.
 
         Raises:
-            StoreError: there is none, or it runs now.
+            StoreError: there is none.
         """
         saved = self._journal.load(program_id)
         ended = saved.ended or {"output": "", "value": None, "error": None}
         state: Any = saved.state if saved.state in {"done", "failed"} else "waiting"
-        waiting = self._waiting(saved) if state == "waiting" else None
+        plan = _plan_of(self._journal.entries(saved.id)) if state == "waiting" else ()
         return ProgramRun(
-            saved.id, state, ended["output"], ended["value"], ended["error"], waiting, saved.revision
+            saved.id, state, ended["output"], ended["value"], ended["error"], plan, saved.revision
         )
 
     def tool(self, name: str = "run_code", /) -> Tool[..., Any]:
@@ -255,23 +289,69 @@ class CodeSession:
 
     # --- inside ----------------------------------------------------------------------------------
 
-    def _waiting(self, saved: SavedProgram) -> WaitingCall | None:
-        number = self._journal.last(saved.id) - 1
-        entry = self._journal.entry(saved.id, number)
-        if entry is None or entry.state == "done":
-            return None
-        reason = _INTERRUPTED if entry.outcome is None else entry.outcome["reason"]
-        arguments = json.loads(entry.arguments)
-        return WaitingCall(number, entry.name, arguments, reason, entry.state == "begun")
-
-    async def _run(self, saved: SavedProgram, decision: Decision | None) -> ProgramRun:
-        """Run a program that this process has claimed, and save what came of it."""
+    async def _run(self, saved: SavedProgram, context: Context | None) -> ProgramRun:
+        """Run a program that this process has claimed."""
         state, ended = "waiting", None
         try:
-            state, ended = await _Replay(self, saved, decision).run()
+            state, ended = await _Replay(self, saved, context).run()
         finally:
             self._journal.end(saved.id, state, ended)
         return self.load(saved.id)
+
+
+def _plan_of(entries: Mapping[int, JournalEntry]) -> tuple[WaitingCall, ...]:
+    """Return the calls that wait for a person."""
+    plan: list[WaitingCall] = []
+    for number, entry in entries.items():
+        is_interrupted = entry.state == "begun"
+        if is_interrupted or entry.state == "waiting":
+            reason = _INTERRUPTED if is_interrupted else (entry.outcome or {})["reason"]
+            arguments = json.loads(entry.arguments)
+            plan.append(WaitingCall(number, entry.name, arguments, reason, is_interrupted))
+    return tuple(plan)
+
+
+def _by_number(plan: Sequence[WaitingCall], decision: Any) -> dict[int, OneDecision]:
+    """Return the decision about each call, by its number.
+
+    Raises:
+        RoundError: there is a decision and no call waits, or a call waits without one; a list is too short.
+        TypeError: it is no decision.
+    """
+    is_list = isinstance(decision, (list, tuple))
+    given: list[Any] = [*decision] if is_list else [decision]
+    words = {"approve"} if is_list else {"approve", "approve_plan", "approve_all"}
+    for one in given:
+        if not (
+            one is None or isinstance(one, (Reject, Complete)) or (isinstance(one, str) and one in words)
+        ):
+            message = (
+                'decide by "approve", Reject, Complete or a list of these; or, alone, by "approve_plan" or '
+                f'"approve_all"; not by {received(one)}'
+            )
+            raise TypeError(message)
+    if bool(plan) != (decision is not None):
+        message = "a call waits: decide about it" if plan else "no call waits: give no decision"
+        raise RoundError(message)
+    if is_list and len(given) != len(plan):
+        message = f"the plan has {count_of(len(plan), 'calls')}, and the list {len(given)}"
+        raise RoundError(message)
+    given = ["approve"] * len(plan) if decision in ("approve_plan", "approve_all") else given
+    return {call.number: one for call, one in zip(plan, given, strict=False) if one is not None}
+
+
+def _decided(entry: JournalEntry, decision: OneDecision) -> JournalEntry:
+    """Return a call about which a person has decided."""
+    match decision:
+        case Reject(reason=reason):
+            outcome = {"code": "rejected", "content": f"This call was rejected: {reason}", "json": None}
+            return entry.replace(state="answered", outcome=outcome)
+        case Complete(output=output):
+            return entry.replace(
+                state="answered", outcome={"code": None, "content": "", "json": as_json(output)}
+            )
+        case _:
+            return entry.replace(state="approved", outcome=None)
 
 
 def _check_limit(name: str, limit: Any) -> None:
@@ -293,12 +373,13 @@ def _check_sandbox(sandbox: Any) -> None:
 class _Replay:
     """One run of a program, from its beginning."""
 
-    def __init__(self, session: CodeSession, saved: SavedProgram, decision: Decision | None) -> None:
+    def __init__(self, session: CodeSession, saved: SavedProgram, context: Context | None) -> None:
         self._executor = session._executor  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # one thought with it
         self._journal, self._limits = session.journal, session._limits  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # the same
         self._sandbox = session._sandbox  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # the same
-        self._saved, self._decision = saved, decision
+        self._saved, self._context = saved, context
         self._functions = stubs_of(self._executor).functions
+        self._entries = self._journal.entries(saved.id)  # nobody else writes: the program is claimed
         self._number = 0
         """Of the next call: those that can't be made for lack of a function or an argument have none."""
         self._requests = 0
@@ -329,15 +410,18 @@ class _Replay:
             try:
                 answer = await self._answer(step)
             except _Paused:
-                return "waiting", {"output": self._printed(program), "value": None, "error": None}
+                printed = self._printed(program)
+                await self._look_ahead(program)
+                return "waiting", {"output": printed, "value": None, "error": None}
 
     def _check_all_replayed(self) -> None:
-        if self._journal.last(self._saved.id) > self._number:
+        self._forget_foreseen()
+        if any(number >= self._number for number in self._entries):
             now = "it ends"
             raise self._different(now)
 
     def _different(self, now: str) -> ReplayError:
-        entry = self._journal.entry(self._saved.id, self._number)
+        entry = self._entries.get(self._number)
         before = f"call {self._number} was {entry.name}" if entry else "there was no such call"
         message = f"the program does something else than before: {before}, and now {now}; nothing was run"
         return ReplayError(message)
@@ -349,7 +433,7 @@ class _Replay:
         error, value = step.error, None
         if error is None:
             try:
-                value = _as_json(step.value)
+                value = as_json(step.value)
                 size = len(json.dumps(value, ensure_ascii=False))
                 if size > self._limits.output:
                     error = f"the value of the program is too large: {size:,} characters"
@@ -367,38 +451,42 @@ class _Replay:
             ReplayError: the journal has another call in its place.
             _Paused: it waits for a person.
         """
-        function = self._functions.get(request.name)
         try:
-            if function is None:
-                raise _unknown(request.name, self._functions)
-            arguments = json.dumps(_arguments_of(request, function), sort_keys=True)
+            asked = self._asked(request)
         except (NameError, TypeError, ValueError) as error:
             return Answer(None, error)
-        entry = self._journal.entry(self._saved.id, self._number)
-        if entry is not None and (entry.name, entry.arguments) != (function.tool, arguments):
-            now = f"it is {function.tool}"
-            raise self._different(now)
-        if entry is None:
-            entry = JournalEntry(function.tool, arguments, "begun", None)
-            return await self._begin(entry, approved=self._saved.approved)
-        if entry.state == "done":
-            self._number += 1
-            return _answer_of(entry.outcome or {})
-        return await self._decide(entry)
-
-    async def _decide(self, entry: JournalEntry) -> Answer:
-        """Do what somebody decided about a call that waits or was interrupted."""
-        decision, self._decision = self._decision, None
-        match decision:
-            case None:
+        entry = self._entries.get(self._number)
+        if entry is not None and not entry.is_call(asked.name, asked.arguments):
+            if not entry.is_foreseen:
+                now = f"it is {asked.name}"
+                raise self._different(now)
+            self._forget_foreseen()
+            entry = None
+        match entry:
+            case JournalEntry(state="done", outcome=outcome):
+                self._number += 1
+                return _answer_of(outcome or {})
+            case JournalEntry(state="answered", outcome=outcome):
+                return self._done(entry, outcome or {})
+            case JournalEntry(state="begun") | JournalEntry(state="waiting", is_foreseen=False):
                 raise _Paused
-            case Reject(reason=reason):
-                outcome = {"code": "rejected", "content": f"This call was rejected: {reason}", "json": None}
-                return self._done(entry, outcome)
-            case Complete(output=output):
-                return self._done(entry, {"code": None, "content": "", "json": _as_json(output)})
             case _:
-                return await self._begin(entry.replace(state="begun", outcome=None), approved=True)
+                is_approved = self._saved.approved or (entry is not None and entry.state == "approved")
+                return await self._begin(asked, approved=is_approved)
+
+    def _asked(self, request: Request) -> JournalEntry:
+        """Return a call as it begins.
+
+        Raises:
+            NameError: there is no such function.
+            TypeError: its arguments aren't those of the function, or no JSON values.
+            ValueError: an argument is too deep, or a number that isn't JSON.
+        """
+        function = self._functions.get(request.name)
+        if function is None:
+            raise _unknown(request.name, self._functions)
+        arguments = json.dumps(_arguments_of(request, function), sort_keys=True)
+        return JournalEntry(function.tool, arguments, "begun", None)
 
     async def _begin(self, entry: JournalEntry, *, approved: bool) -> Answer:
         """Run a call, and write down that it begins and what comes of it.
@@ -406,27 +494,97 @@ class _Replay:
         Raises:
             _Paused: it waits for a person.
         """
-        journal, place = self._journal, (self._saved.id, self._number)
-        journal.write(*place, entry)
-        raw = RawCall(f"call_{self._number}", entry.name, json.loads(entry.arguments))
+        self._write(self._number, entry)
         executor = self._executor
         try:
-            work = await executor.run(executor.registry.toolset.offer().round([raw]))
+            work = await executor.run(self._round(self._number, entry), context=self._context)
             if approved and work.deferred and work.deferred[0].question is None:
-                work = await executor.run(work.approve(0))
+                work = await executor.run(work.approve(0), context=self._context)
         except HookError:
-            journal.forget(*place)
+            self._journal.forget(self._saved.id, [self._number])
             raise
         if work.deferred and work.deferred[0].question is None:
-            journal.write(*place, entry.replace(state="waiting", outcome={"reason": work.deferred[0].reason}))
+            reason = work.deferred[0].reason
+            self._write(self._number, entry.replace(state="waiting", outcome={"reason": reason}))
             raise _Paused
         return self._done(entry, _outcome_of(work))
 
+    def _round(self, number: int, entry: JournalEntry) -> Round[Any]:
+        raw = RawCall(f"call_{number}", entry.name, json.loads(entry.arguments))
+        work: Round[Any] = self._executor.registry.toolset.offer().round([raw])
+        return work
+
     def _done(self, entry: JournalEntry, outcome: dict[str, Any]) -> Answer:
-        done = entry.replace(state="done", outcome=outcome)
-        self._journal.write(self._saved.id, self._number, done)
+        self._write(self._number, entry.replace(state="done", outcome=outcome, is_foreseen=False))
         self._number += 1
         return _answer_of(outcome)
+
+    def _write(self, number: int, entry: JournalEntry) -> None:
+        self._entries[number] = entry
+        self._journal.write(self._saved.id, {number: entry})
+
+    # --- calls that the program hasn't come to ---------------------------------------------------
+
+    def _forget_foreseen(self) -> None:
+        """Forget the calls that the program would have made from here on: it does something else."""
+        numbers = [
+            number for number, one in self._entries.items() if one.is_foreseen and number >= self._number
+        ]
+        self._journal.forget(self._saved.id, numbers)
+        self._entries = {number: one for number, one in self._entries.items() if number not in numbers}
+
+    async def _look_ahead(self, program: Program) -> None:
+        """Write down which calls the program makes without the result of the one that waits; none is run."""
+        ahead: Callable[[], Request | Ended | None] | None = getattr(program, "ahead", None)
+        if ahead is None:
+            return
+        found: dict[int, JournalEntry] = {}
+        for number in range(self._number + 1, self._number + 1 + self._limits.calls - self._requests):
+            request = await asyncio.to_thread(ahead)
+            if not isinstance(request, Request):
+                break
+            try:
+                asked = self._asked(request)
+                reason = await self._why_waiting(number, asked)
+            except (NameError, TypeError, ValueError, HookError):
+                break  # the call itself will say so
+            before = self._entries.get(number)
+            is_same = before is not None and before.is_call(asked.name, asked.arguments)
+            if before is not None and is_same and before.state != "waiting":
+                continue  # somebody has decided about it
+            if reason is not None:
+                found[number] = asked.replace(state="waiting", outcome={"reason": reason}, is_foreseen=True)
+        stale = [
+            number
+            for number, one in self._entries.items()
+            if one.is_foreseen and one.state == "waiting" and number not in found
+        ]
+        self._journal.forget(self._saved.id, stale)
+        self._journal.write(self._saved.id, found)
+
+    async def _why_waiting(self, number: int, entry: JournalEntry) -> str | None:
+        """Return why a call would wait for a person; None if it wouldn't. It isn't run.
+
+        Raises:
+            HookError: a hook failed.
+        """
+        executor = self._executor
+        work = await executor.run(
+            self._round(number, entry), context=self._context, hooks=_hold_back, confirm=_nobody_decides
+        )
+        if not work.deferred:
+            return None
+        if work.deferred[0].reason == _NOT_REACHED:
+            work = self._round(number, entry).confirmed()
+        return work.deferred[0].reason if work.deferred else None
+
+
+def _hold_back(_: object) -> Defer:
+    return Defer(_NOT_REACHED)
+
+
+def _nobody_decides(_: object) -> None:
+    return None
 
 
 def _outcome_of(work: Round[Any]) -> dict[str, Any]:
@@ -470,7 +628,7 @@ def _arguments_of(request: Request, function: StubFunction) -> dict[str, Any]:
         if len(given) != 1 or not is_object(given[0]) or not request.kwargs.keys() <= {"input"}:
             message = f"{name}() takes one dict"
             raise TypeError(message)
-        return dict(_as_json(given[0]))
+        return dict(as_json(given[0]))
     if len(request.args) > len(parameters):
         message = f"{name}() takes at most {count_of(len(parameters), 'arguments')}"
         raise TypeError(message)
@@ -480,43 +638,13 @@ def _arguments_of(request: Request, function: StubFunction) -> dict[str, Any]:
         message = f"{name}() got {min(twice)} twice"
         raise TypeError(message)
     named = {**by_position, **request.kwargs}
-    return {parameters.get(key, key): _as_json(value) for key, value in named.items()}
+    return {parameters.get(key, key): as_json(value) for key, value in named.items()}
 
 
-def _as_json(value: Any, levels: int = _MOST_LEVELS) -> Any:
-    """Return a value of a program as a JSON value.
-
-    Raises:
-        TypeError: some part of it isn't one.
-        ValueError: it nests too deep, or has a number that isn't JSON.
-    """
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    if isinstance(value, float):
-        if not isfinite(value):
-            message = f"{value} isn't a number of JSON"
-            raise ValueError(message)
-        return value
-    if levels == 0:
-        message = f"a value nests more than {_MOST_LEVELS} levels deep"
-        raise ValueError(message)
-    if isinstance(value, (list, tuple, set, frozenset)):
-        items: list[Any] = list(value)  # pyright: ignore[reportUnknownArgumentType]  # of whatever items
-        if isinstance(value, (set, frozenset)):
-            items.sort(key=repr)  # in the same order each time
-        return [_as_json(item, levels - 1) for item in items]
-    if is_object(value) and all(isinstance(key, str) for key in value):
-        return {key: _as_json(item, levels - 1) for key, item in value.items()}
-    if isinstance(value, (date, clock_time)):  # a datetime is a date
-        return value.isoformat()
-    message = f"a value of class {escape(class_name_of(value))} isn't a JSON value"
-    raise TypeError(message)
-
-
-def _waited_for(start: Any, *args: Any) -> Any:
+def _waited_for(start: Any) -> Any:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(start(*args))
+        return asyncio.run(start())
     with ThreadPoolExecutor(1) as threads:
-        return threads.submit(asyncio.run, start(*args)).result()
+        return threads.submit(asyncio.run, start()).result()

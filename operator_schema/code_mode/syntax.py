@@ -158,7 +158,7 @@ class PythonSyntax(Syntax):
 
     def comment(self, text: str) -> str:
         harmless = _STEERS.sub(r"\1 \2", text)
-        return f" # {harmless}" if text else ""
+        return f" #{harmless}" if text else ""
 
     def literal(self, values: Sequence[Any]) -> str:
         null = " | None" if None in values else ""
@@ -220,19 +220,19 @@ class PythonSyntax(Syntax):
         ]
         if not any(said for _, said in written):
             return self._function(name, ", ".join([part for part, _ in written]), text, result)
-        rows = "".join([f" {part},{self.comment(said)}\n" for part, said in written])
-        return self._function(name, f"\n{rows}", text, result)
+        rows = [f"{part},{self.comment(said)}" for part, said in written]
+        return self._function(name, "\n ".join(rows) + "\n", text, result)
 
     def function_of_input(self, name: str, text: str, input_type: str, result: str) -> str:
         return self._function(name, f"input: {input_type}", text, result)
 
     def _function(self, name: str, parameters: str, text: str, result: str) -> str:
-        head = f"def {name}({parameters}) -> {result}:"
+        head = f"def {name}({parameters})->{result}:"
         lines = [line.replace("\\", "\\\\") for line in _lines(text)]
         if len(lines) == 1 and '"' not in lines[0]:
-            return f'{head} "{lines[0]}"'
+            return f'{head}"{lines[0]}"'
         said = re.sub(r'"(?="|$)', r'\\"', "\n".join(lines))
-        return f'{head} """{said}"""' if lines else f"{head} ..."
+        return f'{head}"""{said}"""' if lines else f"{head}..."
 
     def _default(self, entry: Entry) -> str:
         if entry.required:
@@ -287,10 +287,11 @@ def _with_default(entry: Entry) -> str:
     if entry.default is MISSING or entry.default is None:
         return entry.text
     written = one_line(json.dumps(entry.default, ensure_ascii=False))
-    bare = written.strip('"')
-    if re.search(rf"default\b.{{0,20}}\b{re.escape(bare)}\b", entry.text, re.IGNORECASE):
+    bare = re.escape(written.strip('"'))
+    said = rf"default(?:s|ed)?\b.{{0,20}}(?<![\w.]){bare}(?!\w|\.\d)"
+    if bare and re.search(said, entry.text, re.IGNORECASE):
         return entry.text  # somebody has written it already
-    return f"{entry.text} (={written})" if entry.text else f"={written}"
+    return f"{entry.text} ={written}" if entry.text else f"={written}"
 
 
 # --- TypeScript ------------------------------------------------------------------------------------
@@ -305,6 +306,9 @@ _TYPESCRIPT_WORDS = frozenset(
     Boolean Symbol Function IArguments RegExp CallableFunction NewableFunction""".split()  # noqa: SIM905  # a list of words
 )
 _TYPESCRIPT_NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
+_PROMISE = "P"
+"""The name of what each tool returns: `Promise` with what it becomes takes a twentieth of a file."""
+
 _COMPOUND = re.compile(r'^"(?:[^"\\]|\\.)*"$')
 
 
@@ -312,7 +316,7 @@ class TypeScriptSyntax(Syntax):
     """TypeScript, as a module with one object `tools`; each of its methods returns a promise."""
 
     name = "typescript"
-    reserved = _TYPESCRIPT_WORDS
+    reserved = _TYPESCRIPT_WORDS | {_PROMISE}
     any = "any"
     scalars = MappingProxyType(
         {
@@ -325,7 +329,8 @@ class TypeScriptSyntax(Syntax):
     )
 
     def comment(self, text: str) -> str:
-        return f" // {_STEERS_TYPESCRIPT.sub('@ ', text)}" if text else ""
+        harmless = _STEERS_TYPESCRIPT.sub("@ ", text)
+        return f" //{' ' if text.startswith('/') else ''}{harmless}" if text else ""
 
     def literal(self, values: Sequence[Any]) -> str:
         return "|".join([self.value(value) for value in values])
@@ -347,7 +352,7 @@ class TypeScriptSyntax(Syntax):
         return key if _TYPESCRIPT_NAME.fullmatch(key) else self.value(key)
 
     def record(self, name: str, text: str, entries: Sequence[Entry]) -> str:
-        return f"interface {name} {{{self.comment(text)}\n{self._rows(entries)}}}"
+        return f"interface {name} {{{self.comment(text)}\n{self._rows(entries)}\n}}"
 
     def alias(self, name: str, expression: str) -> str:
         return f"type {name} = {expression};"
@@ -357,23 +362,24 @@ class TypeScriptSyntax(Syntax):
             return self._function(name, text, "", result)
         mark = "" if any(entry.required for entry in entries) else "?"
         if any(self._text(entry) for entry in entries):
-            fields = f"\n{self._rows(entries)}"
+            fields = f"{self._rows(entries)}\n"
         else:
             fields = "; ".join([self._row(entry) for entry in entries])
-        return self._function(name, text, f"args{mark}:{{{fields}}}", result)
+        return self._function(name, text, f"arg{mark}:{{{fields}}}", result)
 
     def function_of_input(self, name: str, text: str, input_type: str, result: str) -> str:
-        return self._function(name, text, f"args:{input_type}", result)
+        return self._function(name, text, f"arg:{input_type}", result)
 
     def _function(self, name: str, text: str, parameters: str, result: str) -> str:
         lines = [_STEERS_TYPESCRIPT.sub("@ ", line.replace("*/", "*\\/")) for line in _lines(text)]
         text = "\n".join(lines)
         text = f" {text}" if text.startswith("/") else text  # which would end the comment
         about = f"/**{text}*/\n" if lines else ""
-        return f"{about}{name}({parameters}):Promise<{result}>"
+        promised = _PROMISE if result == self.any else f"{_PROMISE}<{result}>"
+        return f"{about}{name}({parameters}):{promised}"
 
     def _rows(self, entries: Sequence[Entry]) -> str:
-        return "".join([f" {self._row(entry)}{self.comment(self._text(entry))}\n" for entry in entries])
+        return "\n".join([f"{self._row(entry)}{self.comment(self._text(entry))}" for entry in entries])
 
     def _row(self, entry: Entry) -> str:
         return f"{self.entry_name(entry.key)}{'' if entry.required else '?'}:{entry.type}"
@@ -387,7 +393,8 @@ class TypeScriptSyntax(Syntax):
 
     def module(self, types: Iterable[str], functions: Iterable[str]) -> str:
         # A module of its own: otherwise `Event` would be merged with that of a browser.
-        return "\n".join([*types, "export declare const tools: {", *functions, "};\n"])
+        head = f"type {_PROMISE}<T=any> = Promise<T>;"
+        return "\n".join([head, *types, "export declare const tools: {", *functions, "};\n"])
 
 
 LANGUAGES: Final[dict[str, Syntax]] = {"python": PythonSyntax(), "typescript": TypeScriptSyntax()}

@@ -6,9 +6,7 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
-import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +14,7 @@ from threading import Event, Thread
 from time import monotonic
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
+from ..processes import kill_group
 from .language import LANGUAGES, SyntaxProblem
 
 if TYPE_CHECKING:
@@ -266,7 +265,7 @@ def _ended(command: Sequence[str], root: Path, environment: Mapping[str, str], s
     except subprocess.TimeoutExpired:
         status, is_late = 0, True
     finally:
-        _stop(process)
+        kill_group(process)
         process.wait()
     output = (printed[0] + b"\n" + printed[1])[:_MOST_OUTPUT]
     if is_late or is_too_much.is_set():
@@ -285,7 +284,7 @@ def _reading(process: subprocess.Popen[bytes]) -> tuple[list[bytes], Event, list
                 printed[place] += chunk
                 if len(printed[place]) > _MOST_OUTPUT:
                     is_too_much.set()
-                    _stop(process)
+                    kill_group(process)
                     return
 
     streams = [stream for stream in (process.stdout, process.stderr) if stream is not None]
@@ -293,15 +292,6 @@ def _reading(process: subprocess.Popen[bytes]) -> tuple[list[bytes], Event, list
     for reader in readers:
         reader.start()
     return printed, is_too_much, readers
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    """End a program and what it has started, which is in the same session."""
-    with suppress(OSError):
-        if sys.platform == "win32":
-            process.kill()
-        else:
-            os.killpg(process.pid, signal.SIGKILL)
 
 
 def _lines(output: str, path: Path) -> list[SyntaxProblem] | None:

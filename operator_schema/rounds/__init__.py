@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .tool_call import Question as Question
     from .tool_call import ToolCall as ToolCall
     from .tool_call import rejection_reason as rejection_reason
+    from .tool_search import FoundTools as FoundTools
     from .tool_search import ToolSearch as ToolSearch
     from .toolset import Toolset as Toolset
     from .transcript import Transcript as Transcript
@@ -55,7 +56,7 @@ else:
             ".restore": "RestoreError",
             ".round": "HookError InterruptedRoundError Round",
             ".tool_call": "Question ToolCall rejection_reason",
-            ".tool_search": "ToolSearch",
+            ".tool_search": "FoundTools ToolSearch",
             ".toolset": "Toolset",
             ".transcript": "Transcript Turn",
         },

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from _thread import RLock
 from collections.abc import Iterable, Mapping
+from math import log, sqrt
+from operator import mul
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from ..json_values import is_array, is_object
@@ -14,7 +18,6 @@ from ..tools.injection import skip
 from ..tools.signature import is_coroutine_function
 from .named_tools import Entry
 from .offer import make_offer
-from .ranking import Ranking, all_terms, best, fused, similarities, terms
 from .registry import Registry
 from .toolset import Toolset
 from .transcript import Turn
@@ -27,9 +30,10 @@ if TYPE_CHECKING:
     from .named_tools import Member, Selection
     from .offer import Context, Offer, Required, Selections, Strict
 
+    Scores: TypeAlias = Mapping[str, float]
     Embed: TypeAlias = Callable[[list[str]], Sequence[Sequence[float]]]
 
-__all__ = ["ToolSearch"]
+__all__ = ["FoundTools", "Ranking", "ToolSearch", "all_terms", "best", "fused", "similarities", "terms"]
 
 _ABOUT = (
     "Find tools that can do something: there are more than those you see. Say in a few words what has to be "
@@ -55,6 +59,39 @@ class _Short:
     max_length = _LONGEST_QUERY
 
 
+class FoundTools:
+    """What searches find in one conversation, for what has a registry and no history.
+
+    Given in the context of calls, as `context={FoundTools: found}`, a search adds to it what it finds, and
+    not to the registry; `registry.offered(context=…)` lists what is in it.
+
+    Args:
+        on_change: called after a search that found something new, in the thread of that search; None for
+            nothing.
+    """
+
+    __slots__ = ("_lock", "_names", "_on_change")
+
+    def __init__(self, on_change: Callable[[], object] | None = None) -> None:
+        self._lock = RLock()
+        self._names: dict[str, None] = {}
+        self._on_change = on_change
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the tools, in the order in which they were found."""
+        return tuple(self._names)
+
+    def add(self, names: Iterable[str]) -> None:
+        """Add tools; those that are there stay in their place."""
+        with self._lock:
+            before = len(self._names)
+            self._names = {**self._names, **dict.fromkeys(names)}
+            is_new = len(self._names) > before
+        if is_new and self._on_change is not None:
+            self._on_change()
+
+
 class ToolSearch(Registry):
     """A registry of many tools, of which a model sees a few, and a tool `search_tools` that finds the others.
 
@@ -64,9 +101,10 @@ class ToolSearch(Registry):
 
     In rounds, `offer(history)` reads in the history what was found. Nothing else is kept, so one `ToolSearch`
     serves any number of conversations, and a restart changes nothing. What takes a registry without a
-    history, such as a framework or a server, lists what was found in this registry: give each conversation
-    one of its own (`for_conversation`). A search decides what is listed, and not what may be called: a call
-    of a tool that is switched on runs, also if its name is known from before.
+    history, such as a framework, lists what was found in this registry: give each conversation one of its own
+    (`for_conversation`), or `FoundTools` in the context, as our MCP server does for each client. A search
+    decides what is listed, and not what may be called: a call of a tool that is switched on runs, also if its
+    name is known from before.
 
     As a member of a toolset or of another registry, it is its tools alone.
 
@@ -113,8 +151,10 @@ class ToolSearch(Registry):
             prefix: Annotated[str, "Only tools whose names begin with this, such as one of a server."] = "",
             _whole_context: Annotated[WholeContext | None, skip] = None,
         ) -> dict[str, Any]:
-            found = self.search(query, prefix=prefix, context=cast("Context | None", _whole_context))
-            self._find([one.name for one in found])
+            context = cast("Context | None", _whole_context)
+            found = self.search(query, prefix=prefix, context=context)
+            own = _own_of(context)
+            (self._find if own is None else own.add)([one.name for one in found])
             shown = [{"name": one.name, "description": one.summary} for one in found]
             return {"tools": shown, "note": _FOUND if found else _NOTHING}
 
@@ -215,6 +255,26 @@ class ToolSearch(Registry):
         self._listeners.tell(switched=tuple(new))
 
     # --- conversations ---------------------------------------------------------------------------
+
+    def offered(self, *, context: Context | None = None) -> list[Tool[..., Any]]:
+        """List the tools that the model may call now, as it sees them.
+
+        Args:
+            context: for switches that take one. With `FoundTools` in it, what was found is in these, and what
+                was found in the registry is left out.
+        """
+        own = _own_of(context)
+        if own is None:
+            return super().offered(context=context)
+        snapshot = self._entries
+        shown = [name for name, entry in [*self._named.items()] if entry.found is None]
+        there = [name for name in own.names if name not in shown and name in snapshot.tools]
+        describer = snapshot.described_by(context)
+        return [
+            snapshot.shown(name, describer)
+            for name in [*shown, *there]
+            if name in snapshot.tools and snapshot.is_offered(name, context)
+        ]
 
     @property
     def found(self) -> tuple[str, ...]:
@@ -337,6 +397,11 @@ class ToolSearch(Registry):
         return super().__deepcopy__(memo)
 
 
+def _own_of(context: Context | None) -> FoundTools | None:
+    found = None if context is None else context.get(FoundTools)
+    return found if isinstance(found, FoundTools) else None
+
+
 def _check_options(embed: Any, most: Any) -> None:
     """Check two options.
 
@@ -432,3 +497,124 @@ def _text_of(one: Tool[..., Any]) -> str:
         return known
     names = ", ".join(one.input_schema().get("properties", {}))
     return one.keep_form("search_text", f"{one.name}: {one.description} Parameters: {names or 'none'}")
+
+
+# --- which texts fit a query best ---------------------------------------------------------------
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+_SKIPPED = frozenset(
+    re.findall(
+        r"\w+",
+        "a an and are as at be by can could do find for from get have how i if in is it like me my need of "
+        "on or please that the this to use using want what which will with would you your",
+    )
+)
+"""Common words, which say little about what a tool does: they count in names, and in a query of no others."""
+
+_ENDINGS = (
+    *("ization", "ations", "ation", "ating", "ators", "ator", "ated", "ates", "ate", "ities", "ies"),
+    *("ings", "ing", "ions", "ion", "ments", "ment", "ers", "er", "ors", "or", "ed", "es", "s", "ly", "al"),
+    *("e", "y"),
+)
+_OF_FORMS = frozenset({"ings", "ing", "ed", "es", "s", "e", "y"})
+"""Endings of forms of a word, which may have another ending before: `ordering` is a form of `order`."""
+
+_SHORTEST = 3
+"""Letters that a word keeps."""
+
+_K1, _B = 2.0, 0.75
+"""How fast repetition of a word stops counting, and how much long texts are held back.
+
+They are usual ones: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009).
+Chosen on one half of the questions of `tests/tool_search`, where 1.2 finds fewer of them.
+"""
+
+_FUSION = 60
+"""Of reciprocal rank fusion, as in Cormack, Clarke and Büttcher (SIGIR 2009)."""
+
+
+def terms(text: str) -> list[str]:
+    """List the words of a text, but for common ones, without their endings."""
+    return [_stem(word) for word in _words(text) if word not in _SKIPPED]
+
+
+def all_terms(text: str) -> list[str]:
+    """List all words of a text, without their endings: `getOrders` and `get_order` have the same."""
+    return [_stem(word) for word in _words(text)]
+
+
+def _words(text: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(text)]
+
+
+def _stem(word: str) -> str:
+    if word.endswith("ss"):
+        return word
+    ending = next((one for one in _ENDINGS if word.endswith(one) and len(word) - len(one) >= _SHORTEST), "")
+    word = word.removesuffix(ending)
+    if len(word) > _SHORTEST and word[-1] in "eiy":
+        word = word[:-1]
+    if len(word) > _SHORTEST and word[-1] == word[-2] != "s":
+        word = word[:-1]
+    return _stem(word) if ending in _OF_FORMS else word
+
+
+class Ranking:
+    """An index of texts, made once, that scores them by the words of a query (Okapi BM25).
+
+    Args:
+        documents: name to how much each term of its text counts.
+    """
+
+    __slots__ = ("_weights",)
+
+    def __init__(self, documents: Mapping[str, Mapping[str, float]]) -> None:
+        lengths = {name: sum(counts.values()) for name, counts in documents.items()}
+        mean = sum(lengths.values()) / len(lengths) if lengths else 0.0
+        having: dict[str, list[str]] = {}
+        for name, counts in documents.items():
+            for term in counts:
+                having.setdefault(term, []).append(name)
+        self._weights: dict[str, list[tuple[str, float]]] = {}
+        for term, names in having.items():
+            rarity = log(1 + (len(documents) - len(names) + 0.5) / (len(names) + 0.5)) * (_K1 + 1)
+            self._weights[term] = [
+                (name, rarity * count / (count + _K1 * (1 - _B + _B * lengths[name] / mean)))
+                for name in names
+                for count in (documents[name][term],)
+            ]
+
+    def scores(self, query: str) -> dict[str, float]:
+        """Return name to score for the texts that have a term of the query.
+
+        Common words count in a query that has no others.
+        """
+        found: dict[str, float] = {}
+        for term in dict.fromkeys(terms(query) or all_terms(query)):
+            for name, weight in self._weights.get(term, ()):
+                found[name] = found.get(name, 0.0) + weight
+        return found
+
+
+def similarities(query: Sequence[float], vectors: Mapping[str, Sequence[float]]) -> dict[str, float]:
+    """Return name to the cosine between a vector, shape (n,), and each of some, of the same shape."""
+
+    def length(vector: Sequence[float]) -> float:
+        return sqrt(sum(map(mul, vector, vector))) or 1.0
+
+    own = length(query)
+    return {name: sum(map(mul, query, each)) / (own * length(each)) for name, each in vectors.items()}
+
+
+def best(scores: Scores) -> list[str]:
+    """List the names by score, the best first; equal ones by name, so that the order is always the same."""
+    return sorted(scores, key=lambda name: (-scores[name], name))
+
+
+def fused(rankings: Iterable[Sequence[str]]) -> dict[str, float]:
+    """Return name to score by the ranks in several lists, the best first in each."""
+    found: dict[str, float] = {}
+    for names in rankings:
+        for rank, name in enumerate(names, 1):
+            found[name] = found.get(name, 0.0) + 1 / (_FUSION + rank)
+    return found

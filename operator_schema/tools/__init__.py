@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .content import Part as Part
     from .content import Resource as Resource
     from .content import Text as Text
+    from .context import WholeContext as WholeContext
     from .descriptions import describe_tools as describe_tools
     from .descriptions import parameters_of as parameters_of
     from .descriptions import schema_of_parameters as schema_of_parameters
@@ -59,6 +60,7 @@ else:
             ".descriptions": "describe_tools parameters_of schema_of_parameters schema_response",
             ".document_tools": "DocumentOutput document_tool tool_of_document",
             ".failures": "ERROR WARNING write_log",
+            ".context": "WholeContext",
             ".function": "InputTool tool_input",
             ".injection": "Progress ProgressUpdate RawArguments register_handed_through register_injected"
             " skip",

@@ -17,8 +17,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from operator_schema import Complete, Executor, tool
-from operator_schema.code_mode import CodeSession, Journal, Monty, journal, session
+from operator_schema import Complete, Executor, code_mode, tool
+from operator_schema.code_mode import CodeSession, Journal, journal, session
 
 WRITES = 50
 PROGRAM = f"""
@@ -39,7 +39,8 @@ def write(n: int) -> int:
 
 
 def opened() -> CodeSession:
-    return CodeSession(Executor(write), sandbox=Monty(), journal=Journal("journal.db"))
+    sandbox = getattr(code_mode, sys.argv[4])()
+    return CodeSession(Executor(write), sandbox=sandbox, journal=Journal("journal.db"))
 
 
 def counted() -> dict[int, int]:
@@ -66,11 +67,12 @@ def watch(place: int | None) -> list[int]:
 
 
 def approved_once(place: int | None) -> None:
-    """Begin the program, and approve all of it."""
+    """Begin the program, and approve its only plan."""
     one = opened()
     waiting = one.run_sync(PROGRAM)
+    assert len(waiting.plan) == WRITES
     seen = watch(place)
-    one.resume_sync(waiting, "approve_all")
+    one.resume_sync(waiting, "approve_plan")
     sys.settrace(None)
     threading.settrace(None)
     Path("lines").write_text(str(seen[0]))
@@ -93,7 +95,7 @@ def go_on() -> None:
                 run = one.resume_sync(run, Complete(call.arguments["n"]))
             else:
                 interrupted += call.is_interrupted
-                run = one.resume_sync(run, "approve_all")
+                run = one.resume_sync(run, "approve" if call.is_interrupted else "approve_plan")
     Path("interrupted").write_text(str(interrupted))
 
 

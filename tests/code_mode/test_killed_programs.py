@@ -7,11 +7,13 @@ import os
 import subprocess
 import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-pytest.importorskip("pydantic_monty", reason="Monty has no wheels for every platform")
+SANDBOXES = ["ProcessSandbox", *(["Monty"] if find_spec("pydantic_monty") else [])]
+"""Monty has no wheels for every platform."""
 
 pytestmark = [
     pytest.mark.needs_threads,
@@ -27,10 +29,11 @@ def folder():
         yield Path(name)
 
 
+@pytest.mark.parametrize("sandbox", SANDBOXES)
 @pytest.mark.slow("kills 20 processes, and lets each program end in another one")
-def test_a_program_that_is_killed_at_20_random_points_writes_each_number_exactly_once(folder):
+def test_a_program_that_is_killed_at_20_random_points_writes_each_number_exactly_once(folder, sandbox):
     program = Path(__file__).with_name("killed_program.py")
-    command = [sys.executable, str(program), str(folder), "20", "28"]
+    command = [sys.executable, str(program), str(folder), "20", "28", sandbox]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
     whole, *killed = [json.loads(line) for line in ended.stdout.splitlines()]
     once = {str(number): 1 for number in range(50)}

@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import re
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
 
 import pytest
 
-from operator_schema import Complete, Defer, Executor, Reject, RunNormally, Toolset, hook, tool
-from operator_schema.code_mode import CodeSession, Journal, Monty, ReplayError, Request
+from operator_schema import Complete, Defer, Executor, Reject, RunNormally, Toolset, hook, skip, tool
+from operator_schema.code_mode import CodeSession, Journal, Monty, ProcessSandbox, ReplayError, Request
 from operator_schema.errors import StoreError
 from operator_schema.rounds import RoundError, SqliteStore
 
-pytest.importorskip("pydantic_monty", reason="Monty has no wheels for every platform")
-
 pytestmark = [pytest.mark.needs_threads, pytest.mark.needs_process]
+sandboxes = {"process": ProcessSandbox()} | ({"monty": Monty()} if find_spec("pydantic_monty") else {})
+"""Monty has no wheels for every platform."""
 
 seen: list[object] = []
 
 
-@pytest.fixture(autouse=True)
-def _nothing_seen():
+chosen: list[object] = []
+
+
+@pytest.fixture(autouse=True, params=list(sandboxes))
+def sandbox(request):
+    """Run each test in each sandbox."""
     seen.clear()
+    chosen[:] = [sandboxes[request.param]]
+    return request.param
 
 
 @tool
@@ -45,7 +56,7 @@ def fail() -> None:
 
 def session(*tools, **options):
     tools = tools or (add, pay, fail)
-    return CodeSession(Executor(Toolset(*tools)), sandbox=Monty(), **options)
+    return CodeSession(Executor(Toolset(*tools)), sandbox=chosen[0], **options)
 
 
 def test_a_program_calls_tools_and_gives_the_value_of_its_last_expression():
@@ -70,7 +81,7 @@ def test_hooks_decide_about_each_call():
             return Complete(70)
         return RunNormally(call.input)
 
-    ran = CodeSession(Executor(add, hooks=small), sandbox=Monty()).run_sync(
+    ran = CodeSession(Executor(add, hooks=small), sandbox=chosen[0]).run_sync(
         "r = [add(1), add(7)]\ntry:\n    add(11)\nexcept PermissionError as e:\n    r.append(str(e))\nr"
     )
     assert ran.value == [2, 70, "This call was rejected: too large"]
@@ -90,7 +101,7 @@ def test_an_error_of_the_program_is_told():
 
 
 def test_an_unknown_function_is_a_name_error_with_the_nearest_name():
-    assert "did you mean add?" in session().run_sync("addd(1)").error
+    assert re.search("(?i)did you mean:? '?add'?[?]", session().run_sync("addd(1)").error)
 
 
 def test_a_call_that_needs_an_approval_waits_and_goes_on_without_running_anything_twice():
@@ -133,7 +144,7 @@ def test_a_deferral_of_a_hook_waits_with_its_reason():
     def ask(call):
         return Defer("more than it should be")
 
-    one = CodeSession(Executor(add, hooks=ask), sandbox=Monty())
+    one = CodeSession(Executor(add, hooks=ask), sandbox=chosen[0])
     waiting = one.run_sync("add(1)")
     assert waiting.waiting.reason == "more than it should be"
     assert one.resume_sync(waiting, "approve").value == 2
@@ -182,37 +193,50 @@ def test_random_numbers_and_the_time_are_the_same_when_a_program_goes_on():
     assert seen == [waiting.waiting.arguments["amount"]]
 
 
-@pytest.mark.parametrize(
-    ("program", "told"),
-    [
-        ("while True:\n    pass", "the program computed for more than 0.5 seconds"),
-        ("x = 'a' * 10**10", "the program needs more than 20,000,000 bytes of memory"),
-        ("x = []\nwhile True:\n    x.append('a' * 1000)", "the program needs more than 20,000,000 bytes"),
-        ("while True:\n    print('x' * 1000)", "the program printed more than 1,000 bytes"),
-        ("raise MemoryError('memory limit exceeded: 1 bytes > 1000 bytes')", "Traceback"),
-        ("for n in range(10**6):\n    add(n)", "more than 50 calls"),
-        (
-            "while True:\n    try:\n        nothing()\n    except NameError:\n        pass",
-            "more than 50 calls",
-        ),
-        ("'x' * 10**6", "too large"),
-        ("open('/etc/passwd').read()", "Permission"),
-        ("import os\nos.system('true')", "AttributeError"),
-        ("import subprocess", "ModuleNotFoundError"),
-        ("import socket", "ModuleNotFoundError"),
-        ("().__class__.__bases__", "AttributeError"),
-        ("add.__globals__", "AttributeError"),
-        ("eval('__import__(\"os\")').environ['PATH']", "Error"),
-        ("def f():\n    return f()\nf()", "RecursionError"),
-        ("x = 1\nfor _ in range(200):\n    x = [x]\nx", "nests"),
-        ("add(b'x')", "bytes"),
-        ("add(float('nan'))", "number of JSON"),
-        ("add(1, 2, 3)", "at most 2 arguments"),
-        ("add(1, a=2)", "twice"),
-    ],
-)
-def test_hostile_and_wrong_programs_are_stopped_and_told(program, told):
-    one = session(add, seconds=0.5, memory=20_000_000, max_calls=50, max_output=1000)
+WRONG = [
+    ("while True:\n    pass", "the program computed for more than 1 seconds"),
+    ("while True:\n    try:\n        while 1: pass\n    except BaseException: pass", "more than 1 seconds"),
+    ("x = 'a' * 10**10", "the program needs more than 20,000,000 bytes of memory"),
+    ("x = []\nwhile True:\n    x.append('a' * 1000)", "the program needs more than 20,000,000 bytes"),
+    ("while True:\n    print('x' * 1000)", "the program printed more than 1,000 bytes"),
+    ("raise MemoryError('memory limit exceeded: 1 bytes > 1000 bytes')", "Traceback"),
+    ("for n in range(10**6):\n    add(n)", "more than 50 calls"),
+    ("'x' * 10**6", "too large"),
+    ("def f():\n    return f()\nf()", "RecursionError"),
+    ("x = 1\nfor _ in range(200):\n    x = [x]\nx", "nests"),
+    ("add(b'x')", "bytes"),
+    ("add(float('nan'))", "number of JSON"),
+    ("add(1, 2, 3)", "at most 2 arguments"),
+    ("add(1, a=2)", "twice"),
+]
+"""What any sandbox stops."""
+
+HOSTILE_TO_MONTY = [
+    (
+        "while True:\n    try:\n        nothing()\n    except NameError:\n        pass",
+        "more than 50 calls",
+    ),
+    ("open('/etc/passwd').read()", "Permission"),
+    ("import os\nos.system('true')", "AttributeError"),
+    ("import subprocess", "ModuleNotFoundError"),
+    ("import socket", "ModuleNotFoundError"),
+    ("().__class__.__bases__", "AttributeError"),
+    ("add.__globals__", "AttributeError"),
+    ("eval('__import__(\"os\")').environ['PATH']", "Error"),
+]
+WRONG_IN_A_PROCESS = [
+    ("import os\nos._exit(3)", "ended early, with the exit status 3"),
+    ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "with the exit status -9"),
+    ("raise SystemExit('enough')", "it asked for its end: enough"),
+    ("raise KeyboardInterrupt", "KeyboardInterrupt"),
+    ("raise ValueError('x' * 10**6)", "ValueError"),
+    ("import time\ntime.sleep(1000)", "more than 1 seconds"),
+    ("import sys\nsys.stdin.read()\n1 / 0", "ZeroDivisionError"),
+]
+
+
+def check_stopped(program, told, memory=20_000_000):
+    one = session(add, seconds=1, memory=memory, max_calls=50, max_output=1000)
     ran = one.run_sync(program)
     assert ran.state == "failed"
     assert told in ran.error
@@ -221,10 +245,201 @@ def test_hostile_and_wrong_programs_are_stopped_and_told(program, told):
     assert len(seen) <= 50
 
 
-@pytest.mark.parametrize("sandbox", [None, Monty, "Monty"])
-def test_a_sandbox_that_cannot_start_programs_is_refused(sandbox):
+@pytest.mark.parametrize(("program", "told"), WRONG)
+def test_hostile_and_wrong_programs_are_stopped_and_told(program, told):
+    check_stopped(program, told)
+
+
+@pytest.mark.parametrize(("program", "told"), HOSTILE_TO_MONTY)
+@pytest.mark.parametrize("sandbox", [name for name in sandboxes if name == "monty"], indirect=True)
+def test_nothing_but_the_tools_can_be_reached_in_monty(program, told):
+    check_stopped(program, told)
+
+
+@pytest.mark.parametrize(("program", "told"), WRONG_IN_A_PROCESS)
+@pytest.mark.parametrize("sandbox", ["process"], indirect=True)
+def test_a_process_that_goes_wrong_is_ended_and_told(program, told):
+    check_stopped(program, told)
+
+
+@pytest.mark.parametrize("sandbox", ["process"], indirect=True)
+def test_a_message_of_a_process_is_bounded():
+    check_stopped("add('x' * 11_000_000)", "more than 10,000,000 bytes", memory=100_000_000)
+
+
+@pytest.mark.parametrize("sandbox", ["process"], indirect=True)
+def test_a_process_has_a_folder_of_its_own_and_no_variables_of_this_one(monkeypatch):
+    monkeypatch.setenv("SECRET", "s")
+    program = """
+import os, tempfile
+open("note", "w").write("x")
+tempfile.mkstemp()
+[os.getcwd(), os.environ["HOME"], tempfile.gettempdir(), os.environ.get("SECRET"), len(os.listdir("."))]
+"""
+    folder, home, scratch, secret, files = session().run_sync(program).value
+    assert (folder, folder, None, 2) == (home, scratch, secret, files)
+    assert not Path(folder).exists()
+
+
+@pytest.mark.parametrize("sandbox", ["process"], indirect=True)
+def test_what_a_program_has_started_ends_with_it(tmp_path):
+    alive = tmp_path / "alive"
+    os.mkfifo(alive)
+    program = f"""
+import subprocess, sys
+subprocess.Popen([sys.executable, "-c", "import time; open({str(alive)!r}, 'w'); time.sleep(1000)"])
+open({str(alive)!r}).close()
+add(1)
+"""
+    assert session().run_sync(program).value == 2
+    reader = os.open(alive, os.O_RDONLY | os.O_NONBLOCK)  # an end of file: nobody has it open for writing
+    assert os.read(reader, 1) == b""
+    os.close(reader)
+
+
+@pytest.mark.parametrize("sandbox", ["process"], indirect=True)
+def test_threads_of_a_process_may_call_tools_at_once():
+    program = """
+from concurrent.futures import ThreadPoolExecutor
+with ThreadPoolExecutor(8) as threads:
+    found = list(threads.map(add, range(20)))
+found
+"""
+    assert session().run_sync(program).value == list(range(1, 21))
+
+
+# --- plans ------------------------------------------------------------------------------------------
+
+
+def test_calls_that_do_not_need_each_other_are_one_plan():
+    one = session()
+    waiting = one.run_sync("paid = []\nfor n in range(50):\n    add(n)\n    paid.append(pay(n))\nlen(paid)")
+    assert [(call.number, call.arguments) for call in waiting.plan] == [
+        (2 * n + 1, {"amount": n}) for n in range(50)
+    ]
+    assert waiting.text == "The program waits for a person to agree to 50 calls of pay."
+    assert seen == [(0, 1)]
+    done = one.resume_sync(waiting, "approve_plan")
+    assert (done.state, done.value, done.plan) == ("done", 50, ())
+    assert seen == [each for n in range(50) for each in ((n, 1), n)]
+
+
+@pytest.mark.parametrize(
+    "looks",
+    [
+        "pay(add(pay(1)))",
+        "x = pay(1)\nprint(x + '')\npay(2)",
+        "x = pay(1)\nif x['a']:\n    pay(2)",
+        "for x in pay(1):\n    pay(2)",
+        "pay(f'{pay(1)}')",
+        "pay([pay(1)])",
+        "1 / 0 if pay(1) < 'a' else pay(2)",
+    ],
+)
+def test_a_plan_ends_where_a_result_is_needed(looks):
+    waiting = session().run_sync(looks)
+    assert [call.arguments for call in waiting.plan] == [{"amount": 1}]
+
+
+def test_a_plan_is_decided_about_call_by_call():
+    one = session()
+    program = """
+found = []
+for n in range(4):
+    try:
+        found.append(pay(n))
+    except PermissionError as error:
+        found.append(str(error))
+found
+"""
+    waiting = one.run_sync(program)
+    again = one.resume_sync(waiting, ["approve", Reject("no"), None, Complete("by hand")])
+    assert seen == [0]
+    assert [call.number for call in again.plan] == [2]
+    done = one.resume_sync(again, "approve")
+    assert done.value == ["paid 0", "This call was rejected: no", "paid 2", "by hand"]
+    assert seen == [0, 2]
+
+
+def test_agreement_to_a_plan_is_to_these_calls_and_no_others():
+    one = session()
+    waiting = one.run_sync("x = pay(1)\npay(2 if x is None else 3)\npay(4)")
+    assert [call.arguments["amount"] for call in waiting.plan] == [1, 3, 4]
+    done = one.resume_sync(waiting, "approve_plan")
+    assert (done.state, seen) == ("done", [1, 3, 4])
+    seen.clear()
+    waiting = one.run_sync("def f():\n    return pay(1)\nx = f()\nif x:\n    pay(2)\npay(3)")
+    plan = [call.arguments["amount"] for call in waiting.plan]
+    assert plan in ([1], [1, 2, 3])  # Monty can't see that the program asks whether a result is empty
+    again = one.resume_sync(waiting, Complete("")) if len(plan) == 1 else None
+    if again is None:
+        again = one.resume_sync(waiting, [Complete(""), "approve", "approve"])
+        assert (again.state, seen) == ("waiting", [])  # the second call is another one now
+    assert [call.arguments["amount"] for call in again.plan] == [3]
+    assert one.resume_sync(again, "approve").value == "paid 3"
+    assert seen == [3]
+
+
+def test_a_plan_waits_in_a_file_with_its_decisions(tmp_path):
+    file = tmp_path / "programs.db"
+    waiting = session(journal=Journal(file)).run_sync("[pay(n) for n in range(3)]")
+    other = session(journal=Journal(file))
+    assert other.load(waiting.id).plan == waiting.plan
+    assert other.resume_sync(waiting.id, "approve_plan").value == ["paid 0", "paid 1", "paid 2"]
+
+
+def test_hooks_say_why_calls_of_a_plan_wait_and_none_runs():
+    @hook(add)
+    def ask(call):
+        return Defer("large") if call.input.a > 1 else RunNormally(call.input)
+
+    one = CodeSession(Executor(Toolset(add, pay), hooks=ask), sandbox=chosen[0])
+    waiting = one.run_sync("add(5)\nadd(1)\nadd(7)\npay(1)\nlen([])")
+    reasons = ["large", "large", "the tool asks for the agreement of a person (confirm=True)"]
+    assert [call.reason for call in waiting.plan] == reasons
+    assert seen == []
+    assert one.resume_sync(waiting, "approve_plan").value == 0
+    assert seen == [(5, 1), (1, 1), (7, 1), 1]
+
+
+def test_a_plan_has_no_more_calls_than_the_program_may_make():
+    one = session(max_calls=10)
+    waiting = one.run_sync("n = 0\nwhile True:\n    pay(n)\n    n += 1")
+    assert len(waiting.plan) == 10
+    done = one.resume_sync(waiting, "approve_plan")
+    assert (done.state, seen) == ("failed", list(range(10)))
+
+
+@pytest.mark.parametrize("decision", [["approve"], ["approve", "approve", "approve"]])
+def test_a_list_of_decisions_has_one_for_each_call(decision):
+    one = session()
+    waiting = one.run_sync("[pay(1), pay(2)]")
+    with pytest.raises(RoundError, match="the plan has 2 calls"):
+        one.resume_sync(waiting, decision)
+    with pytest.raises(TypeError, match="a list of these"):
+        one.resume_sync(waiting, ["approve", "approve_all"])
+    assert one.load(waiting.id) == waiting
+
+
+def test_what_a_program_prints_ahead_is_not_shown():
+    waiting = session().run_sync("print('before')\npay(1)\nprint('after')")
+    assert waiting.output == "before\n"
+
+
+def test_injected_parameters_of_tools_come_from_the_context():
+    @tool
+    def whose(user: Annotated[str, skip]) -> str:
+        """Say whose."""
+        return user
+
+    one = session(whose)
+    assert one.run_sync("whose()", context={"user": "Ada"}).value == "Ada"
+
+
+@pytest.mark.parametrize("wrong", [None, Monty, "Monty"])
+def test_a_sandbox_that_cannot_start_programs_is_refused(wrong):
     with pytest.raises(TypeError, match=r"such as Monty\(\), not (null|the class Monty|string)"):
-        CodeSession(Executor(add), sandbox=sandbox)
+        CodeSession(Executor(add), sandbox=wrong)
 
 
 def test_a_set_becomes_a_sorted_array_so_that_a_program_makes_the_same_calls_again():
@@ -257,7 +472,7 @@ def test_wrong_options_are_refused(tmp_path):
     with pytest.raises(ValueError, match="max_calls is a number above 0"):
         session(max_calls=0)
     with pytest.raises(ValueError, match="without a store"):
-        CodeSession(Executor(add, store=SqliteStore(tmp_path / "s.db")), sandbox=Monty())
+        CodeSession(Executor(add, store=SqliteStore(tmp_path / "s.db")), sandbox=chosen[0])
     with pytest.raises(TypeError, match="a program is a string"):
         session().run_sync(3)
 

@@ -65,40 +65,56 @@ def plant(tree: Tree, on: date) -> Tree | None:
 def test_python_stubs_say_types_defaults_limits_and_descriptions():
     assert stubs([weather]) == (
         "from typing import Literal, NotRequired, TypedDict\n"
-        "class Place(TypedDict): # Where somebody is.\n"
+        "class Place(TypedDict): #Where somebody is.\n"
         " city: str\n"
         " zip: NotRequired[str | None]\n"
-        "def weather(\n"
-        " place: Place, # Where.\n"
-        " days: int=3, # How many days. (at least 1; at most 14)\n"
-        ' unit: Literal["c","f"]="c", # Which unit.\n'
+        "def weather(place: Place, #Where.\n"
+        " days: int=3, #How many days. (at least 1; at most 14)\n"
+        ' unit: Literal["c","f"]="c", #Which unit.\n'
         " tags: dict[str, list[int]] | None=None,\n"
-        ') -> list[Place]: "Get the weather."\n'
+        ')->list[Place]:"Get the weather."\n'
     )
 
 
 def test_typescript_stubs_say_the_same():
     assert stubs([weather], "typescript") == (
-        "interface Place { // Where somebody is.\n"
-        " city:string\n"
-        " zip?:string|null\n"
+        "type P<T=any> = Promise<T>;\n"
+        "interface Place { //Where somebody is.\n"
+        "city:string\n"
+        "zip?:string|null\n"
         "}\n"
         "export declare const tools: {\n"
         "/**Get the weather.*/\n"
-        "weather(args:{\n"
-        " place:Place // Where.\n"
-        " days?:number // How many days. (at least 1; at most 14) (=3)\n"
-        ' unit?:"c"|"f" // Which unit. (="c")\n'
-        " tags?:{[key:string]:number[]}|null\n"
-        "}):Promise<Place[]>\n"
+        "weather(arg:{place:Place //Where.\n"
+        "days?:number //How many days. (at least 1; at most 14) =3\n"
+        'unit?:"c"|"f" //Which unit. ="c"\n'
+        "tags?:{[key:string]:number[]}|null\n"
+        "}):P<Place[]>\n"
         "};\n"
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "is_said"),
+    [
+        ("How many. Default is 3.", True),
+        ("How many. Defaults to 3", True),
+        ("How many (default: 3)", True),
+        ("How many. Default is 30.", False),
+        ("How many of 3.", False),
+        ("The default. 1.3", False),
+    ],
+)
+def test_a_default_that_a_description_says_is_not_written_twice(text, is_said):
+    schema = {"type": "object", "properties": {"n": {"type": "integer", "default": 3, "description": text}}}
+    written = stubs([document_tool(lambda **_: None, schema, name="go", description="Go.")], "typescript")
+    assert ("=3" not in written) == is_said
+
+
 def test_recursive_types_refer_to_themselves():
     assert " children: NotRequired[list[Tree]]\n" in stubs([plant])
-    assert " children?:Tree[]\n" in stubs([plant], "typescript")
-    assert "def plant(tree: Tree, on: str" in stubs([plant]) or " on: str, # " in stubs([plant])
+    assert "\nchildren?:Tree[]\n" in stubs([plant], "typescript")
+    assert "def plant(tree: Tree, on: str" in stubs([plant]) or " on: str, #" in stubs([plant])
 
 
 def test_a_recursive_alias_has_a_name():
@@ -170,7 +186,7 @@ def test_an_input_of_several_types_is_one_parameter():
 
     either = tool_input(name="either", description="Start or stop.")(Start | Stop)
     found = stubs_of([either])
-    assert 'def either(input: Start | Stop) -> Any: "Start or stop."' in found.text
+    assert 'def either(input: Start | Stop)->Any:"Start or stop."' in found.text
     assert found.functions["either"].parameters is None
 
 

@@ -6,7 +6,7 @@ from math import isclose, log
 
 import pytest
 
-from operator_schema.rounds.ranking import Ranking, all_terms, best, fused, similarities, terms
+from operator_schema.rounds.tool_search import Ranking, all_terms, best, fused, similarities, terms
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_scores_are_those_of_bm25():
 
     def weight(frequency, length, having):
         rarity = log(1 + (3 - having + 0.5) / (having + 0.5))
-        return rarity * frequency * 2.2 / (frequency + 1.2 * (0.25 + 0.75 * length / mean))
+        return rarity * frequency * 3.0 / (frequency + 2.0 * (0.25 + 0.75 * length / mean))
 
     found = Ranking(documents).scores("x y y")
     expected = {"a": weight(2, 3, 2) + weight(1, 3, 2), "b": weight(1, 1, 2), "c": weight(1, 4, 2)}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import weakref
 from contextlib import suppress
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import anyio
@@ -20,7 +22,7 @@ from ...execution import current_backend
 from .content import is_modern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable
     from typing import TypeAlias
 
     from mcp.server.context import ServerRequestContext
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
 
-__all__ = ["ChangeBus", "PerClient"]
+__all__ = ["ChangeBus", "PerClient", "client_of", "listening"]
 
 
 T = TypeVar("T")
@@ -39,40 +41,72 @@ MOST_WAITING = 1000
 MOST_SUBSCRIPTIONS = 1000
 """Resources that one client before 2026-07-28 may subscribe to."""
 
+_MOST_CLIENTS = 10_000
+
+_ANYBODY = object()
+listening: ContextVar[Hashable] = ContextVar("operator_schema_mcp_listening", default=_ANYBODY)
+"""Which client subscribes in this task, as `client_of` tells them apart."""
+
+
+def client_of(ctx: Ctx) -> tuple[Hashable, object | None]:
+    """Return what tells a client from the others, and the object that lives as long as its connection.
+
+    From 2026-07-28 on, requests over HTTP belong to no connection: there, clients of the same name that come
+    from the same address with the same token are one. The second is then None.
+    """
+    if not is_modern(ctx.protocol_version):
+        client = ctx.session.client_params  # one object for each connection, as long as it lasts
+        return id(client), client
+    request: Any = ctx.request
+    if request is None:  # standard input and output, where a server has one client
+        return None, None
+    said = (ctx.meta or {}).get(types.CLIENT_INFO_META_KEY)
+    name = json.dumps(said, sort_keys=True, default=str)
+    address = getattr(getattr(request, "client", None), "host", None)
+    return (name, address, request.headers.get("authorization")), None
+
 
 class PerClient(Generic[T]):
-    """What is remembered of each client before 2026-07-28, as long as its connection lasts."""
+    """One value for each client of a server, as long as it is connected.
 
-    __slots__ = ("__weakref__", "_known")
+    Args:
+        make: makes the value for a client, from what tells it from the others.
+    """
 
-    def __init__(self) -> None:
-        self._known: dict[int, tuple[weakref.ref[Any], T]] = {}
+    __slots__ = ("__weakref__", "_make", "_values")
 
-    def get(self, ctx: Ctx) -> T | None:
-        """Return what is known of the client of a request; None if that is nothing."""
-        client = ctx.session.client_params
-        reference, value = self._known.get(id(client), (None, None))
-        return value if client is not None and reference is not None and reference() is client else None
+    def __init__(self, make: Callable[[Hashable], T]) -> None:
+        self._make = make
+        self._values: dict[Hashable, tuple[weakref.ref[Any] | None, T]] = {}
 
-    def set(self, ctx: Ctx, value: T) -> None:
-        """Remember something of the client of a request, if it has a connection."""
-        client = ctx.session.client_params  # one object for each connection, as long as it lasts
-        if client is not None:
-            key = id(client)
-            self._known[key] = weakref.ref(client, lambda _: self._known.pop(key, None)), value
+    def of(self, ctx: Ctx) -> T:
+        """Return the value of a client; of too many that say nothing of their end, the oldest goes."""
+        key, alive = client_of(ctx)
+        reference, value = self._values.get(key, (None, None))
+        if value is not None and (None if reference is None else reference()) is alive:
+            return value
+        made = self._make(key)
+        values = self._values
+        gone = None if alive is None else weakref.ref(alive, lambda _: values.pop(key, None))
+        values[key] = gone, made
+        if len(values) > _MOST_CLIENTS:
+            oldest = next((one for one, (held, _) in values.items() if held is None), None)
+            values.pop(oldest, None)
+        return made
 
     def values(self) -> list[T]:
-        """Return what is known of all clients."""
-        return [value for _, value in [*self._known.values()]]
+        """Return the values of all clients."""
+        return [value for _, value in [*self._values.values()]]
 
 
 class _Subscriber:
     """Somebody who waits for changes in an event loop."""
 
-    __slots__ = ("_backend", "_home", "_listener", "_waiting")
+    __slots__ = ("_backend", "_home", "_listener", "_waiting", "client")
 
-    def __init__(self, listener: Callable[[ServerEvent], None]) -> None:
+    def __init__(self, listener: Callable[[ServerEvent], None], client: Hashable) -> None:
         self._listener = listener
+        self.client = client
         self._backend = current_backend()
         self._home = self._backend.home()
         self._waiting: dict[ServerEvent, None] = {}
@@ -103,16 +137,22 @@ class ChangeBus:
     def __init__(self) -> None:
         self._subscribers: dict[object, _Subscriber] = {}
         self._connections: set[int] = set()
-        self._uris: PerClient[set[str]] = PerClient()
+        self._uris: PerClient[set[str]] = PerClient(lambda _: set())
 
     def tools_changed(self, _: object = None) -> None:
         """Tell everybody, from any thread, that the tools have changed."""
         self.tell(ToolsListChanged())
 
-    def tell(self, event: ServerEvent) -> None:
-        """Tell everybody who wants it of a change, from any thread."""
+    def tell(self, event: ServerEvent, client: Hashable = _ANYBODY) -> None:
+        """Tell everybody who wants it of a change, from any thread.
+
+        Args:
+            event: the change.
+            client: the only one that sees it, as `client_of` tells them apart; all of them unless given.
+        """
         for subscriber in [*self._subscribers.values()]:
-            subscriber.tell(event)
+            if _ANYBODY in (client, subscriber.client) or subscriber.client == client:
+                subscriber.tell(event)
 
     async def publish(self, event: ServerEvent) -> None:
         """Tell everybody, as a `SubscriptionBus` does."""
@@ -125,7 +165,7 @@ class ChangeBus:
             A function that ends this. It may be called more than once.
         """
         token = object()
-        self._subscribers[token] = _Subscriber(listener)
+        self._subscribers[token] = _Subscriber(listener, listening.get())
 
         def unsubscribe() -> None:
             self._subscribers.pop(token, None)
@@ -144,11 +184,12 @@ class ChangeBus:
         waiting: dict[ServerEvent, None] = {}
 
         def take(event: ServerEvent) -> None:
-            is_wanted = not isinstance(event, ResourceUpdated) or event.uri in (self._uris.get(ctx) or ())
+            is_wanted = not isinstance(event, ResourceUpdated) or event.uri in self._uris.of(ctx)
             if is_wanted and len(waiting) < MOST_WAITING:
                 waiting[event] = None
                 due.set()
 
+        listening.set(client_of(ctx)[0])
         unsubscribe = self.subscribe(take)
         self._connections.add(id(client))  # the session keeps it alive meanwhile
         try:
@@ -165,7 +206,7 @@ class ChangeBus:
 
     def uris(self, ctx: Ctx) -> set[str]:
         """Return the resources that the client of a request has subscribed to."""
-        return set(self._uris.get(ctx) or ())
+        return set(self._uris.of(ctx))
 
     def add_uri(self, ctx: Ctx, uri: str) -> bool:
         """Tell the client of a request of changes of a resource from now on; return whether that is new.
@@ -173,19 +214,18 @@ class ChangeBus:
         Raises:
             MCPError: it has subscribed to too many.
         """
-        known = self._uris.get(ctx) or set()
+        known = self._uris.of(ctx)
         if uri in known:
             return False
         if len(known) >= MOST_SUBSCRIPTIONS:
             message = f"a client can subscribe to {MOST_SUBSCRIPTIONS:,} resources: unsubscribe from others"
             raise MCPError(types.INVALID_PARAMS, message)
         known.add(uri)
-        self._uris.set(ctx, known)
         return True
 
     def remove_uri(self, ctx: Ctx, uri: str) -> bool:
         """Tell the client no more of changes of a resource; return whether it was told before."""
-        known = self._uris.get(ctx) or set()
+        known = self._uris.of(ctx)
         was_known = uri in known
         known.discard(uri)
         return was_known

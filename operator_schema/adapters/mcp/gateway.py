@@ -584,7 +584,7 @@ class _Front:
 
     async def set_level(self, ctx: Ctx, params: types.SetLevelRequestParams) -> types.EmptyResult:
         """Remember which log records a client wants, and ask the servers for them."""
-        self._fronts.levels.set(ctx, params.level)
+        self._fronts.levels.of(ctx)[:] = [params.level]
         if self._own.log is not None:
             await self._own.log.set_level(ctx, params)
         for link in self._links:

@@ -17,6 +17,7 @@ import anyio
 import mcp_types as types
 from mcp.server.session import ServerSession
 from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
 
 from ...execution import current_backend, person_answers
 from ...json_values import without_surrogates
@@ -38,7 +39,16 @@ if TYPE_CHECKING:
     from ...rounds import ToolCall
     from ...tools import Tool
 
-__all__ = ["Asked", "ClientLog", "Confirmation", "Messages", "PatientSession", "with_messages"]
+__all__ = [
+    "Asked",
+    "ClientLog",
+    "Confirmation",
+    "Messages",
+    "PatientSession",
+    "answer_to_ask",
+    "ask",
+    "with_messages",
+]
 
 
 T = TypeVar("T")
@@ -254,7 +264,7 @@ class ClientLog:
             message = "logger is the name of a logger; the root logger also has what a client must not see"
             raise ValueError(message)
         self._logger = logger
-        self._levels: PerClient[types.LoggingLevel] = PerClient()
+        self._levels: PerClient[list[types.LoggingLevel]] = PerClient(lambda _: [_UNASKED])
         if logger not in _attached:
             handler = _attached.setdefault(logger, _ToClient(logger))
             logging.getLogger(logger).addHandler(handler)
@@ -263,7 +273,8 @@ class ClientLog:
         self, ctx: ServerRequestContext[Any, Any], params: types.SetLevelRequestParams
     ) -> types.EmptyResult:
         """Remember what one client wants, as the handler of `logging/setLevel`."""
-        self._levels.set(ctx, params.level)
+        if ctx.session.client_params is not None:
+            self._levels.of(ctx)[0] = params.level
         return types.EmptyResult()
 
     def listen(self, ctx: ServerRequestContext[Any, Any], messages: Messages) -> None:
@@ -283,7 +294,7 @@ class ClientLog:
         if is_modern(ctx.protocol_version):
             asked: Any = (ctx.meta or {}).get(_MODERN_LEVEL)
             return asked if asked in _LEVELS else None
-        return self._levels.get(ctx) or _UNASKED
+        return self._levels.of(ctx)[0]
 
 
 def _level_of(number: int) -> types.LoggingLevel:
@@ -405,6 +416,40 @@ class PatientSession(ServerSession):
             return await super().send_request(request, *args, **kwargs)
         with person_answers():
             return await super().send_request(request, *args, **kwargs)
+
+
+async def ask(
+    ctx: ServerRequestContext[Any, Any], text: str, state: str
+) -> bool | str | types.InputRequiredResult:
+    """Ask the user of a client whether they agree, for a tool that asks of its own accord.
+
+    Args:
+        ctx: of the call.
+        text: what they read.
+        state: what comes back with the answer of a client from 2026-07-28 on.
+
+    Returns:
+        True if they agree; the reason if they don't, or the client can't ask; or the question, with which the
+        call is to be answered: it comes again with the answer, which `answer_to_ask` reads.
+    """
+    if not _can_ask(ctx):
+        return "a person has to agree to it, and this client can't ask one"
+    question = types.ElicitRequestFormParams(message=text, requested_schema=_NOTHING_TO_FILL_IN)
+    if not is_modern(ctx.protocol_version):
+        return await _elicited(ctx, question)
+    request = types.ElicitRequest(params=question)
+    return types.InputRequiredResult(input_requests={_KEY: request}, request_state=state)
+
+
+def answer_to_ask(ctx: ServerRequestContext[Any, Any]) -> tuple[str, bool | str] | None:
+    """Return the state and the answer with which a call comes again; None for a new call."""
+    try:
+        params = types.CallToolRequestParams.model_validate(ctx.params, by_name=False)
+    except ValidationError:
+        return None
+    given = (params.input_responses or {}).get(_KEY)
+    state = params.request_state
+    return None if given is None or state is None else (state, _decision(given))
 
 
 def _can_ask(ctx: ServerRequestContext[Any, Any]) -> bool:

@@ -14,17 +14,17 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.session import ServerSession
-from mcp.server.subscriptions import ListenHandler, ResourceUpdated
+from mcp.server.subscriptions import ListenHandler, ResourceUpdated, ToolsListChanged
 from mcp.shared.exceptions import MCPError
 
 from ...errors import ToolNotFoundError
 from ...execution import Executor
 from ...json_values import without_surrogates
 from ...message_text import kind, received
-from ...rounds import Registry
+from ...rounds import FoundTools, Registry, ToolSearch
 from ...tools import ERROR, ToolResult, class_name_of, write_log
 from ..base import Adapter, Runner
-from .changes import ChangeBus
+from .changes import ChangeBus, PerClient, client_of, listening
 from .content import (
     checked_structured,
     content_of,
@@ -67,17 +67,18 @@ class Handlers:
 
     They may serve any number of connections and event loops at once, of `asyncio` and of trio.
 
+    What a search finds in a `ToolSearch` is listed for the client alone that searched.
+
     Attributes:
         changes: what tells clients of changes.
         documents: the resources and prompts; None if there are none.
-        listen: for `on_subscriptions_listen`, by which clients from 2026-07-28 on hear of changes.
         log: what sends log records, or None.
         page_size: items of lists that a client gets with one request; None for all of them.
     """
 
     __slots__ = (
-        *("__weakref__", "_confirmation", "_native", "_outputs", "_runner", "_stop"),
-        *("_structured", "changes", "documents", "listen", "log", "page_size"),
+        *("__weakref__", "_confirmation", "_found", "_listen", "_native", "_outputs", "_runner", "_stop"),
+        *("_structured", "changes", "documents", "log", "page_size"),
     )
 
     def __init__(
@@ -87,9 +88,10 @@ class Handlers:
         self._structured: Structured = structured
         self._confirmation = Confirmation()
         self.page_size = page_size
-        self.changes = ChangeBus()
+        changes = self.changes = ChangeBus()
         self.documents: Documents | None = None
-        self.listen = ListenHandler(self.changes)
+        self._listen = ListenHandler(changes)
+        self._found = PerClient(lambda client: FoundTools(lambda: changes.tell(ToolsListChanged(), client)))
         self.log = log
         self._native = native_classes()
         # It takes a fifth of a short call to find out.
@@ -128,7 +130,7 @@ class Handlers:
         self, ctx: Ctx, params: types.PaginatedRequestParams | None = None
     ) -> types.ListToolsResult:
         """List the tools that are switched on, as the handler of `tools/list`."""
-        offered = self.executor.registry.offered(context=self._runner.context_of(_patient(ctx)))
+        offered = self.executor.registry.offered(context=self._context_of(ctx))
         named = {tool.name: tool for tool in offered}
         page, following = page_of(named, params, self.page_size, "tools")
         options = {"structured": self._structured, "protocol_version": ctx.protocol_version}
@@ -144,7 +146,7 @@ class Handlers:
             MCPError: as the tool raised it, or the context of the call can't be made.
         """
         runner, host = self._runner, _patient(ctx)
-        context = runner.context_of(host)
+        context = self._context_of(ctx)
         tool = _enabled(runner.executor.registry, params.name, context)
         result = await self._called(runner, tool, params, ctx, host, context)
         if isinstance(result, types.InputRequiredResult):
@@ -217,6 +219,12 @@ class Handlers:
         self.changes.remove_uri(ctx, params.uri)
         return types.EmptyResult()
 
+    def _context_of(self, ctx: Ctx) -> Mapping[Any, Any]:
+        """Return what can be injected into a call."""
+        is_search = isinstance(self.executor.registry, ToolSearch)
+        more = {FoundTools: self._found.of(ctx)} if is_search else None
+        return self._runner.context_of(_patient(ctx), more)
+
     def input_schema(self, name: str) -> dict[str, Any] | None:
         """Return the input schema of a tool, None if there is no such tool: for `get_tool_input_schema`."""
         try:
@@ -230,6 +238,16 @@ class Handlers:
         It runs as long as the connection.
         """
         await self.changes.watch_connection(ctx, params)
+
+    async def listen(
+        self, ctx: Ctx, params: types.SubscriptionsListenRequestParams
+    ) -> types.SubscriptionsListenResult:
+        """Tell a client from 2026-07-28 on of changes, for `on_subscriptions_listen`.
+
+        It runs until the client doesn't listen any more.
+        """
+        listening.set(client_of(ctx)[0])
+        return await self._listen(ctx, params)
 
     def _native_of(
         self, result: ToolResult, tool: Tool[..., Any], version: str

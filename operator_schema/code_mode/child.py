@@ -1,0 +1,285 @@
+"""The program of the child process in which `ProcessSandbox` runs a program; it needs nothing but Python."""
+
+from __future__ import annotations
+
+import ast
+import datetime as dt
+import json
+import linecache
+import os
+import random
+import signal
+import sys
+import threading
+import time
+import traceback
+from contextlib import suppress
+from math import isfinite
+from typing import Any
+
+__all__ = ["as_json"]
+
+_MOST_LEVELS = 100
+_LONGEST_ERROR = 4_000
+_FILE = "<program>"
+_MEGABYTE = 2**20
+
+
+def as_json(value: Any, levels: int = _MOST_LEVELS) -> Any:
+    """Return a value of a program as a JSON value.
+
+    Raises:
+        TypeError: some part of it isn't one.
+        ValueError: it nests too deep, or has a number that isn't JSON.
+    """
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        if not isfinite(value):
+            message = f"{value} isn't a number of JSON"
+            raise ValueError(message)
+        return value
+    if levels == 0:
+        message = f"a value nests more than {_MOST_LEVELS} levels deep"
+        raise ValueError(message)
+    if isinstance(value, (list, tuple, set, frozenset)):
+        items: list[Any] = list(value)  # pyright: ignore[reportUnknownArgumentType]  # of whatever items
+        if isinstance(value, (set, frozenset)):
+            items.sort(key=repr)  # in the same order each time
+        return [as_json(item, levels - 1) for item in items]
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):  # pyright: ignore[reportUnknownVariableType]  # of whatever keys
+        named: dict[str, Any] = value
+        return {key: as_json(item, levels - 1) for key, item in named.items()}
+    if isinstance(value, (dt.date, dt.time)):  # a datetime is a date
+        return value.isoformat()
+    message = f"a value of class {ascii(type(value).__name__)[1:-1][:100]} isn't a JSON value"
+    raise TypeError(message)
+
+
+class _Channel:
+    """Messages from and to the process that waits for this one, as lines of JSON.
+
+    Args:
+        source: file descriptor of what is read.
+        sink: of what is written.
+    """
+
+    def __init__(self, source: int, sink: int) -> None:
+        self._source = os.fdopen(source, "r", encoding="utf-8", newline="\n")
+        self._sink = sink
+        self._answered = threading.Condition()
+        self._answer: dict[str, Any] | None = None
+        self._calling = threading.Lock()
+        self._writing = threading.Lock()
+
+    def first(self) -> dict[str, Any]:
+        """Read the first message."""
+        message: dict[str, Any] = json.loads(self._source.readline())
+        return message
+
+    def listen(self) -> None:
+        """Read the answers in a thread; when the other process goes, end this one, with its children."""
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Write a message; threads wait for each other."""
+        line = (json.dumps(message) + "\n").encode()
+        with self._writing:
+            while line:
+                line = line[os.write(self._sink, line) :]
+
+    def ask(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Write a message, and wait for its answer."""
+        with self._calling:
+            self.send(message)
+            with self._answered:
+                self._answered.wait_for(lambda: self._answer is not None)
+                answer, self._answer = self._answer, None
+        return answer or {}
+
+    def _listen(self) -> None:
+        with suppress(Exception):  # whatever comes, it is the end
+            for line in self._source:
+                with self._answered:
+                    self._answer = json.loads(line)
+                    self._answered.notify_all()
+        with suppress(OSError):
+            if hasattr(os, "killpg"):
+                os.killpg(0, signal.SIGKILL)
+        os._exit(1)
+
+
+class _Output:
+    """Standard output and error of the program."""
+
+    encoding = "utf-8"
+
+    def __init__(self, channel: _Channel) -> None:
+        self._channel = channel
+
+    def write(self, text: str) -> int:
+        for start in range(0, len(text), _MEGABYTE):
+            self._channel.send({"printed": text[start : start + _MEGABYTE]})
+        return len(text)
+
+    def flush(self) -> None:
+        """Do nothing: all is written."""
+
+    def isatty(self) -> bool:
+        return False
+
+
+class _Unfinished:
+    """Stands for the result of a call that waits for a person: whoever looks at it has to wait, too."""
+
+    __slots__ = ("_wait",)
+
+    def __init__(self, wait: Any) -> None:
+        object.__setattr__(self, "_wait", wait)
+
+
+def _waits(name: str) -> Any:
+    def wait(self: Any, *_: Any, **__: Any) -> Any:
+        object.__getattribute__(self, "_wait")()
+
+    wait.__name__ = name
+    return wait
+
+
+_LOOKS = """
+getattribute setattr delattr repr str bytes format bool hash eq ne lt le gt ge len iter next reversed
+contains getitem setitem delitem call add radd sub rsub mul rmul matmul rmatmul truediv rtruediv floordiv
+rfloordiv mod rmod divmod rdivmod pow rpow and rand or ror xor rxor lshift rlshift rshift rrshift neg pos
+abs invert int float complex index round trunc floor ceil enter exit await aiter anext fspath dir
+reduce_ex sizeof class_getitem instancecheck subclasscheck copy deepcopy
+""".split()  # noqa: SIM905  # a list of words
+for _name in _LOOKS:
+    setattr(_Unfinished, f"__{_name}__", _waits(_name))
+
+_ERRORS: dict[str, type[Exception]] = {
+    one.__name__: one
+    for one in (NameError, PermissionError, RuntimeError, TimeoutError, TypeError, ValueError)
+}
+"""What a call may raise in the program."""
+
+
+def _function(name: str, channel: _Channel, unfinished: _Unfinished) -> Any:
+    def called(*args: Any, **kwargs: Any) -> Any:
+        answer = channel.ask({"call": name, "args": as_json(args), "kwargs": as_json(kwargs)})
+        if "error" in answer:
+            kind, text = answer["error"]
+            raise _ERRORS.get(kind, RuntimeError)(text)
+        return unfinished if answer.get("unfinished") else answer["value"]
+
+    called.__name__ = called.__qualname__ = name
+    return called
+
+
+def _stop_clocks(now: float) -> None:
+    """Let the program see one time, which is the same when it runs again."""
+
+    class Datetime(dt.datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> Any:
+            return cls.fromtimestamp(now, tz)
+
+        @classmethod
+        def today(cls) -> Any:
+            return cls.fromtimestamp(now)
+
+        @classmethod
+        def utcnow(cls) -> Any:
+            return cls.fromtimestamp(now, dt.UTC).replace(tzinfo=None)
+
+    class Date(dt.date):
+        @classmethod
+        def today(cls) -> Any:
+            return cls.fromtimestamp(now)
+
+    Datetime.__name__, Date.__name__ = "datetime", "date"
+    changed: Any = dt
+    changed.datetime, changed.date = Datetime, Date
+    clock: Any = time
+    clock.time, clock.time_ns = (lambda: now), (lambda: int(now * 1e9))
+
+
+def _limit_memory(most: int) -> None:
+    try:
+        import resource
+    except ImportError:
+        return  # Windows has no such limit
+    used = 32 * _MEGABYTE
+    with suppress(OSError), open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123  # few imports
+        used = int(file.read().split()[5]) * resource.getpagesize()
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_DATA, (used + most, used + most))
+
+
+def _value_of(code: str, names: dict[str, Any]) -> Any:
+    """Run a program; return the value of its last expression."""
+    lines = code.splitlines(keepends=True)
+    linecache.cache[_FILE] = len(code), None, lines, _FILE
+    tree = ast.parse(code, _FILE)
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    exec(compile(tree, _FILE, "exec"), names)  # noqa: S102  # that is what it is for
+    if not isinstance(last, ast.Expr):
+        return None
+    return eval(compile(ast.Expression(last.value), _FILE, "eval"), names)  # noqa: S307  # as above
+
+
+def _end_of(code: str, names: dict[str, Any]) -> dict[str, Any]:
+    """Run a program; return the message about its end."""
+    try:
+        return {"ended": as_json(_value_of(code, names))}
+    except MemoryError as error:
+        if not error.args:
+            return {"failed": "memory"}
+        return {"failed": _told(error, names)}
+    except SystemExit as error:
+        return {"ended": None} if error.code in {None, 0} else {"failed": f"it asked for its end: {error}"}
+    except BaseException as error:  # noqa: BLE001  # whatever the program raises is told
+        return {"failed": _told(error, names)}
+
+
+def _told(error: BaseException, names: dict[str, Any]) -> str:
+    """Return the traceback of an error, without what isn't the program's."""
+    report = traceback.TracebackException.from_exception(error, compact=True)
+    frames = [frame for frame in report.stack if frame.filename == _FILE]
+    report.stack[:] = frames
+    text = "".join(report.format()).strip()
+    if isinstance(error, NameError) and "Did you mean" not in text:  # Python 3.11 says it on terminals alone
+        import difflib
+
+        near = difflib.get_close_matches(str(error.name), names, 1)
+        text += f". Did you mean: {near[0]!r}?" if near else ""
+    half = _LONGEST_ERROR // 2
+    return text if len(text) <= _LONGEST_ERROR else f"{text[:half]}\n…\n{text[-half:]}"
+
+
+def main() -> None:
+    """Run the one program that the first message has."""
+    channel = _Channel(os.dup(0), os.dup(1))
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):  # programs that this one starts share none of the messages
+        os.dup2(nothing, stream)
+    given = channel.first()
+    channel.listen()
+    random.seed(given["seed"])
+    _stop_clocks(given["now"])
+    output: Any = _Output(channel)
+    sys.stdout = sys.stderr = output
+    sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115  # as long as the process
+
+    def wait() -> None:
+        channel.send({"looks": True})
+        threading.Event().wait()
+
+    unfinished = _Unfinished(wait)
+    names = {name: _function(name, channel, unfinished) for name in given["names"]}
+    channel.send({"ready": True})
+    _limit_memory(given["memory"])
+    channel.send(_end_of(given["code"], {"__name__": "__main__", **names}))
+
+
+if __name__ == "__main__":
+    main()

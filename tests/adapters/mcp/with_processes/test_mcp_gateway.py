@@ -1,0 +1,328 @@
+"""`serve --gateway`: the tools of several servers behind one, searched, or called from programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib.util import find_spec
+
+import anyio
+import pytest
+from mcp import Client
+from mcp.types import ElicitResult, Implementation, ToolListChangedNotification
+from mcp_processes import PATIENCE, environment, http_server, over_stdio, run
+
+pytestmark = pytest.mark.slow("starts a server in a process for each question")
+
+MODERN = "2026-07-28"
+both_protocols = pytest.mark.parametrize("mode", ["legacy", MODERN])
+needs_monty = pytest.mark.skipif(
+    not find_spec("pydantic_monty"), reason="Monty has no wheels for every platform"
+)
+
+BOOKS = '''
+from pathlib import Path
+
+from operator_schema import Registry, tool
+
+registry = Registry()
+
+
+@registry.register
+@tool
+def find_books(author: str) -> list[str]:
+    """Find the books of an author."""
+    return [f"{author} {number}" for number in range(3)]
+
+
+@registry.register
+@tool
+def order_book(title: str) -> str:
+    """Buy a book."""
+    with Path("orders").open("a") as file:
+        file.write(f"{title}\\n")
+    return f"ordered {title}"
+
+
+@registry.register
+@tool
+def open_shop() -> str:
+    """Let a tool appear."""
+    registry.register(tool(lambda: "closed", name="close_shop", description="Close it."))
+    return "open"
+'''
+
+WEATHER = '''
+from operator_schema import tool
+
+
+@tool
+def forecast(city: str) -> str:
+    """Say what the weather will be."""
+    return f"sun in {city}"
+'''
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Return a folder with two servers, and the file that names them."""
+    (tmp_path / "books.py").write_text(BOOKS)
+    (tmp_path / "weather.py").write_text(WEATHER)
+    servers = {
+        "books": {**started("books:registry", tmp_path), "confirm": ["order_book"]},
+        "weather": started("weather", tmp_path),
+    }
+    (tmp_path / "servers.json").write_text(json.dumps({"mcpServers": servers}))
+    return tmp_path
+
+
+def started(target, folder):
+    return {
+        "command": sys.executable,
+        "args": ["-m", "operator_schema", "serve", target],
+        "cwd": str(folder),
+        "env": {"PYTHONPATH": environment()["PYTHONPATH"]},
+    }
+
+
+async def names(client):
+    return [one.name for one in (await client.list_tools()).tools]
+
+
+def text(result):
+    return result.content[0].text
+
+
+def agreeing(questions, action="accept"):
+    async def elicited(_, params):
+        questions.append(params.message)
+        return ElicitResult(action=action, content={} if action == "accept" else None)
+
+    return elicited
+
+
+@both_protocols
+def test_the_tools_of_several_servers_are_found_by_a_search(folder, mode):
+    async def main():
+        gateway = over_stdio("--gateway", "servers.json", "--search", folder=folder)
+        async with Client(gateway, mode=mode) as client:
+            found = [await names(client)]
+            await client.call_tool("search_tools", {"query": "what will the weather be?"})
+            found.append(await names(client))
+            answer = await client.call_tool("weather_forecast", {"city": "Rome"})
+            one = await client.call_tool("search_tools", {"query": "find the shop", "prefix": "books_"})
+            return found, text(answer), [each["name"] for each in one.structured_content["tools"]]
+
+    found, answer, of_books = anyio.run(main)
+    assert found == [["search_tools"], ["search_tools", "weather_forecast"]]
+    assert answer == "sun in Rome"
+    assert of_books[0] == "books_open_shop"
+    assert all(name.startswith("books_") for name in of_books)
+
+
+def test_clients_over_http_find_for_themselves(folder):
+    async def main(url):
+        found = []
+        for mode in ("legacy", MODERN):
+            one = Client(url, mode=mode, client_info=Implementation(name="one", version="1"))
+            two = Client(url, mode=mode, client_info=Implementation(name="two", version="1"))
+            async with one, two:
+                await one.call_tool("search_tools", {"query": "weather"})
+                await two.call_tool("search_tools", {"query": "buy a book"})
+                found += [await names(one), await names(two)]
+        return found
+
+    with http_server("--gateway", "servers.json", "--search", folder=folder) as (url, _):
+        found = anyio.run(main, url)
+    assert found[0] == found[2] == ["search_tools", "weather_forecast"]
+    assert found[1] == found[3]
+    assert found[1][:2] == ["search_tools", "books_order_book"]
+    assert "weather_forecast" not in found[1]
+
+
+def test_a_tool_that_needs_a_person_is_asked_about(folder):
+    questions = []
+
+    async def main():
+        gateway = over_stdio("--gateway", "servers.json", folder=folder)
+        async with Client(gateway, elicitation_callback=agreeing(questions)) as client:
+            return text(await client.call_tool("books_order_book", {"title": "Dune"}))
+
+    assert anyio.run(main) == "ordered Dune"
+    assert len(questions) == 1
+    assert questions[0].startswith("Run books_order_book?")
+    assert "Dune" in questions[0]
+
+
+@needs_monty
+@both_protocols
+def test_a_program_calls_tools_of_several_servers_and_its_plan_is_one_question(folder, mode):
+    questions = []
+    program = """
+import json
+print(weather_forecast("Rome"))
+[books_order_book(title) for title in json.loads(books_find_books("Le Guin"))]
+"""
+
+    async def main():
+        gateway = over_stdio("--gateway", "servers.json", "--code", folder=folder)
+        async with Client(gateway, mode=mode, elicitation_callback=agreeing(questions)) as client:
+            listed = (await client.list_tools()).tools
+            declared = await client.call_tool("search_tools", {"query": "buy a book"})
+            ran = await client.call_tool("run_program", {"source": program})
+            return [one.name for one in listed], listed[1].description, text(declared), ran
+
+    listed, description, declared, ran = anyio.run(main)
+    assert listed == ["search_tools", "run_program"]
+    assert "def weather_forecast(city: str)" in description
+    assert "def books_order_book(title: str)" in declared
+    assert not ran.is_error
+    assert text(ran).splitlines() == [
+        "sun in Rome",
+        '["ordered Le Guin 0", "ordered Le Guin 1", "ordered Le Guin 2"]',
+    ]
+    assert (folder / "orders").read_text().splitlines() == ["Le Guin 0", "Le Guin 1", "Le Guin 2"]
+    assert [question.splitlines() for question in questions] == [
+        ["Run 3 calls of a program?", *[f'books_order_book {{"title": "Le Guin {n}"}}' for n in range(3)]]
+    ]
+
+
+@needs_monty
+@both_protocols
+@pytest.mark.parametrize("is_asked", [True, False])
+def test_calls_that_nobody_agrees_to_are_refused_aloud(folder, mode, is_asked):
+    questions = []
+    program = "try:\n    books_order_book('Dune')\nexcept PermissionError as error:\n    print(error)"
+
+    async def main():
+        gateway = over_stdio("--gateway", "servers.json", "--code", folder=folder)
+        asked = agreeing(questions, "decline") if is_asked else None
+        async with Client(gateway, mode=mode, elicitation_callback=asked) as client:
+            caught = await client.call_tool("run_program", {"source": program})
+            failed = await client.call_tool("run_program", {"source": "books_order_book('Dune')"})
+            return caught, failed
+
+    caught, failed = anyio.run(main)
+    why = "a person declined it" if is_asked else "a person has to agree to it, and this client can't ask one"
+    assert text(caught) == f"This call was rejected: {why}"
+    assert failed.is_error
+    assert why in text(failed)
+    assert not (folder / "orders").exists()
+    assert len(questions) == (2 if is_asked else 0)
+
+
+@needs_monty
+def test_the_tools_of_a_module_are_called_from_programs(folder):
+    questions = []
+
+    async def main(url):
+        async with Client(url, elicitation_callback=agreeing(questions)) as client:
+            ran = await client.call_tool("run_program", {"source": "len(find_books('Borges'))"})
+            wrong = await client.call_tool("run_program", {"source": "find_books(1)"})
+            return text(ran), wrong
+
+    with http_server("--code", "books:registry", folder=folder) as (url, _):
+        ran, wrong = anyio.run(main, url)
+    assert ran == "3"
+    assert wrong.is_error
+    assert "expected string" in text(wrong)
+
+
+def test_a_server_whose_tools_change_changes_those_of_the_gateway(folder):
+    told = anyio.Event()
+
+    async def heard(message):
+        if isinstance(message, ToolListChangedNotification):
+            told.set()
+
+    async def main():
+        gateway = over_stdio("--gateway", "servers.json", folder=folder)
+        async with Client(gateway, mode="legacy", message_handler=heard) as client:
+            await client.call_tool("books_open_shop", {})
+            with anyio.fail_after(PATIENCE):
+                await told.wait()
+            return await names(client)
+
+    assert "books_close_shop" in anyio.run(main)
+
+
+def test_a_server_behind_a_url_gets_the_headers_of_the_file(tmp_path, monkeypatch):
+    secret = "swordfish-swordfish-swordfish"  # noqa: S105  # of this test
+    (tmp_path / "weather.py").write_text(WEATHER)
+    with http_server("--token-env", "TOKEN", "weather", folder=tmp_path, cold=True, TOKEN=secret) as (url, _):
+        headers = {"Authorization": "Bearer ${WEATHER_TOKEN}"}
+        entry = {"url": url, "type": "http", "headers": headers}
+        (tmp_path / "servers.json").write_text(json.dumps({"mcpServers": {"far": entry}}))
+        monkeypatch.setenv("WEATHER_TOKEN", secret)
+
+        async def main():
+            async with Client(over_stdio("--gateway", "servers.json", folder=tmp_path)) as client:
+                return text(await client.call_tool("far_forecast", {"city": "Oslo"}))
+
+        assert anyio.run(main) == "sun in Oslo"
+
+
+def test_a_server_that_cannot_be_reached_is_named_and_the_others_go_on(folder):
+    file = folder / "servers.json"
+    servers = json.loads(file.read_text())["mcpServers"]
+    servers["lost"] = {"command": str(folder / "nothing")}
+    servers["off"] = {"command": "nothing", "disabled": True}
+    file.write_text(json.dumps({"servers": servers}))
+
+    async def main(url):
+        async with Client(url) as client:
+            return await names(client)
+
+    with http_server("--gateway", "servers.json", folder=folder) as (url, process):
+        found = anyio.run(main, url)
+    assert found == ["books_find_books", "books_open_shop", "books_order_book", "weather_forecast"]
+    assert '"lost" can\'t be reached' in process.said
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("{", "isn't JSON"),
+        ("{}", "names no servers"),
+        ('{"mcpServers": []}', "names no servers"),
+        ('{"mcpServers": {"a": 1}}', 'the server "a" is an object'),
+        ('{"mcpServers": {"a": {}}}', 'has a "command" that starts it, or a "url"'),
+        ('{"mcpServers": {"a": {"command": "x", "url": "y"}}}', 'has a "command" that starts it, or a "url"'),
+        ('{"mcpServers": {"a": {"command": 1}}}', "has command as a text"),
+        ('{"mcpServers": {"a": {"command": "x", "args": "y"}}}', "has args as a list of texts"),
+        ('{"mcpServers": {"a": {"command": "x", "env": {"y": 1}}}}', "has env as an object of texts"),
+        ('{"mcpServers": {"a": {"url": "http://${NOT_SET_1}"}}}', "needs the variable NOT_SET_1"),
+        ('{"mcpServers": {"a": {"url": "x", "type": "sse"}}}', "speaks SSE"),
+        ('{"mcpServers": {"a b": {"url": "x"}, "a_b": {"url": "x"}}}', "begin with the same a_b_"),
+        ('{"mcpServers": {"a": {"url": "x", "disabled": true}}}', "are disabled"),
+        ('{"mcpServers": {"a": {"command": "/nothing/at/all"}}}', "none of the servers"),
+    ],
+)
+def test_a_file_that_names_no_servers_is_refused(tmp_path, content, told):
+    (tmp_path / "servers.json").write_text(content)
+    ended = run("--gateway", "servers.json", folder=tmp_path)
+    assert ended.returncode == 2
+    assert told in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ([], "give the module with the tools, or --gateway FILE"),
+        (["--gateway", "x", "books"], "not both"),
+        (["--gateway", "x", "--reload"], "--reload is for a module"),
+        (["--gateway", "nothing.json"], "can't be read"),
+        pytest.param(["--code", "--search", "books"], "leave out --search", marks=needs_monty),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(folder, words, told):
+    ended = run(*words, folder=folder)
+    assert ended.returncode == 2
+    assert told in ended.stderr
+
+
+def test_a_client_is_configured_to_start_the_gateway(folder):
+    ended = run("--print-config", "cursor", "--gateway", "servers.json", "--search", folder=folder)
+    entry = json.loads(ended.stdout)["mcpServers"]["servers"]
+    assert entry["args"][-3:] == ["--gateway", str(folder / "servers.json"), "--search"]
