@@ -6,7 +6,7 @@ import gc
 import os
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from textwrap import dedent
 
@@ -44,14 +44,23 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 ENGINE = (
-    *("introspect", "codec", "schema", "tools", "rounds", "execution", "foreign", "pitfalls"),
-    *("test_limits", "test_lint", "test_lint_meanings", "test_docs", "test_first_examples", "test_arms"),
-    *("test_schema", "test_schema_styles", "test_errors", "test_value"),
-    *("documents", "test_keywords", "test_renderer", "adapters/test_framework_changes"),
+    *("introspect", "codec", "tools", "rounds", "execution", "foreign", "documents"),
+    *("test_limits", "test_lint", "test_arms", "test_schema_styles", "test_errors", "test_value"),
+    *("test_keywords", "adapters/test_framework_changes"),
     *("providers/test_dialects", "providers/test_families", "providers/test_leaf_schemas"),
     *("providers/test_schema_profiles", "providers/test_strict"),
 )
 """Tests that cover all branches of the engine, even without the slow ones: tracing doubles their time."""
+
+COVERED_BY_OTHERS = (
+    *("codec/partial/test_partial_real_calls", "documents/test_schemas_that_all_fit"),
+    *("introspect/test_unions", "rounds/test_huge_turns"),
+)
+"""Tests in the same folders that run for long, and reach no branch that others don't."""
+
+TESTS = Path(__file__).parent
+if missing := [name for name in (*ENGINE, *COVERED_BY_OTHERS) if not list(TESTS.glob(f"{name}*"))]:
+    raise pytest.UsageError(f"ENGINE names tests that aren't there: {', '.join(missing)}")
 
 LONGEST_NAME = 10_000
 
@@ -61,26 +70,42 @@ LACKING = {
 }
 
 
+def is_of_engine(path: Path) -> bool:
+    """Say whether a file, or something in a folder, may be of the tests that cover the engine."""
+    if not path.is_relative_to(TESTS):
+        return False
+    place = path.relative_to(TESTS).with_suffix("").as_posix()
+    return place not in COVERED_BY_OTHERS and any(
+        f"{place}/".startswith(f"{name}/") or name.startswith(f"{place}/") for name in ENGINE
+    )
+
+
 def covers_engine(item: pytest.Item) -> bool:
-    path = item.path.relative_to(item.config.rootpath)
-    folder, *inner = path.with_suffix("").parts
     is_drawn = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
     # They take most of the time, and tracing would break the limits of time that some of them have.
-    if item.get_closest_marker("slow") or is_drawn:
-        return False
-    return folder == "tests" and bool({inner[0], "/".join(inner)} & set(ENGINE))
+    return is_of_engine(item.path) and not is_drawn and not item.get_closest_marker("slow")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--write-golden", action="store_true", help="rewrite the golden files")
+    # What is cached by a test that isn't traced would be missing in one that is, so each has its processes.
+    parser.addoption("--part", choices=["engine", "rest"], help="run what covers the engine, or the others")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    if config.getoption("part") != "engine" or collection_path == TESTS or is_of_engine(collection_path):
+        return None
+    return True
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` chooses among the marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.pluginmanager.hasplugin("_cov"):
+    if part := config.getoption("part"):
+        chosen = {True: [], False: []}
         for item in items:
-            if not covers_engine(item):
-                item.add_marker("no_cover")
+            chosen[covers_engine(item) == (part == "engine")].append(item)
+        config.hook.pytest_deselected(items=chosen[False])
+        items[:] = chosen[True]
     if hasattr(config, "workerinput"):
         slow = {item.path for item in items if item.get_closest_marker("slow")}
         items.sort(key=lambda item: item.path not in slow)  # so that no process ends long after the others
@@ -95,6 +120,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for marker, reason in LACKING.items():
             if item.get_closest_marker(marker):
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    # Next to nothing that is made here is garbage: looking for it takes a sixth of the time.
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 def pytest_collection_finish() -> None:

@@ -293,7 +293,7 @@ def test_book_change_and_cancel(run):
         ({"user_id": "nobody"}, "There is no user nobody."),
         ({"passengers": []}, "A reservation has at least one passenger."),
         ({"flights": []}, "A reservation has at least one flight."),
-        ({"flights": [{"flight_number": "HAT911", "date": "2024-05-20"}]}, "do not lead from JFK to SEA"),
+        ({"flights": [{"flight_number": "HAT911", "date": "2024-05-20"}]}, "do not go from JFK to SEA"),
         (
             {"flights": [{"flight_number": "HAT1", "date": "2024-05-20"}]},
             "There is no flight HAT1 on 2024-05-20",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, get_args
 
@@ -80,6 +81,7 @@ def kinds_of(node: ast.AST) -> set[str]:
     return set()
 
 
+@cache
 def places() -> dict[str, set[str]]:
     """Return the kinds that each `match` and each table over kinds has an arm for."""
     found: dict[str, set[str]] = {}

@@ -87,7 +87,7 @@ def test_what_was_recorded_is_played_back(path):
     results = [recording.run_sync(call) for call in CALLS]
     assert_calls(recording, CALLS)
     before = list(ran)
-    playing = playback(path, TOOLS)
+    playing = playback(TOOLS, path)
     assert playing.left == len(CALLS)
     assert [told(playing.run_sync(call)) for call in CALLS] == [told(result) for result in results]
     assert playing.left == 0
@@ -109,7 +109,7 @@ def test_every_way_to_run_calls_is_recorded_and_played_back(path):
 
     recorded = asyncio.run(run(record(Executor(TOOLS), path)))
     before = list(ran)
-    playing = playback(path, Executor(TOOLS))
+    playing = playback(Executor(TOOLS), path)
     assert asyncio.run(run(playing)) == recorded
     assert ran == before
     assert playing.left == 1  # the round knows by itself which of its calls doesn't fit
@@ -124,9 +124,9 @@ def test_on_result_of_the_program_is_still_called(path):
         seen.append((call.id, result.content))
 
     record(Executor(TOOLS), path).run_sync(CALLS[0], on_result=see)
-    playback(path, TOOLS).run_sync(CALLS[0], on_result=see)
-    playback(path, TOOLS).run_sync(CALLS[:1], on_result=see)
-    playback(path, TOOLS).run_sync(TOOLS.offer().round(CALLS[:1]), on_result=see)
+    playback(TOOLS, path).run_sync(CALLS[0], on_result=see)
+    playback(TOOLS, path).run_sync(CALLS[:1], on_result=see)
+    playback(TOOLS, path).run_sync(TOOLS.offer().round(CALLS[:1]), on_result=see)
     assert seen == [("c1", '[{"id":"A7","total":3.0}]')] * 4
 
 
@@ -135,7 +135,7 @@ def test_equal_calls_get_their_results_in_order(path):
         for number in range(3):
             result = {"content": str(number), "is_error": False}
             file.write(json.dumps({"name": "find", "arguments": {"order_id": "A7"}, "result": result}) + "\n")
-    playing = playback(path, TOOLS)
+    playing = playback(TOOLS, path)
     found = [
         playing.run_sync(RawCall(None, "find", {"order_id": "A7", "limit": 3})).content for _ in range(3)
     ]
@@ -149,7 +149,7 @@ def test_an_unknown_call_shows_the_nearest_recorded_one(path):
     recording = record(Executor(TOOLS), path)
     recording.run_sync(CALLS[0])
     recording.run_sync(RawCall(None, "find", {"order_id": "B1", "limit": 9}))
-    playing = playback(path, TOOLS)
+    playing = playback(TOOLS, path)
     call = RawCall(None, "find", {"order_id": "B2", "limit": 9})
     with pytest.raises(PlaybackError) as raised:
         playing.run_sync(call)
@@ -170,7 +170,7 @@ def test_an_unknown_call_shows_the_nearest_recorded_one(path):
 def test_arguments_that_do_not_matter_are_ignored(path):
     record(Executor(TOOLS), path).run_sync(CALLS[0])
     call = RawCall(None, "find", {"order_id": "A7", "limit": 99})
-    assert playback(path, TOOLS, ignore=["limit"]).run_sync(call).json == [{"id": "A7", "total": 3.0}]
+    assert playback(TOOLS, path, ignore=["limit"]).run_sync(call).json == [{"id": "A7", "total": 3.0}]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -180,7 +180,7 @@ def test_any_call_is_played_back(path, sent):
     path.unlink(missing_ok=True)
     call = RawCall("c1", "find", sent)
     result = record(Executor(TOOLS), path).run_sync(call)
-    assert told(playback(path, TOOLS).run_sync(call)) == told(result)
+    assert told(playback(TOOLS, path).run_sync(call)) == told(result)
     with path.open("rb") as file:
         (line,) = records_in(file)
     assert [found.name for found in calls_in(line)] == ["find"]
@@ -205,7 +205,7 @@ def test_secrets_stay_out_of_the_cassette(path, password, form, user):
     assert password[:8] not in text
     assert json.dumps(password)[1:9] not in text
     assert len(lines(path)) == 3
-    played = playback(path, TOOLS).run_sync(RawCall("c9", "log_in", {"name": user, "password": "other"}))
+    played = playback(TOOLS, path).run_sync(RawCall("c9", "log_in", {"name": user, "password": "other"}))
     assert played.is_error == (user == "nobody")
     if user == "ann":
         assert played.json == {"token": "[redacted]", "name": "ann"}
@@ -222,7 +222,7 @@ def test_a_function_decides_what_is_kept(path):
     executor.run_sync(RawCall("c1", "log_in", {"name": "ann", "password": "hunter2"}))
     executor.run_sync(CALLS[0])
     assert [line["name"] for line in lines(path)] == ["find"]
-    assert playback(path, TOOLS).run_sync(CALLS[0]).content == "kept"
+    assert playback(TOOLS, path).run_sync(CALLS[0]).content == "kept"
 
 
 @pytest.mark.needs_threads
@@ -298,7 +298,7 @@ def test_a_line_that_was_cut_does_not_swallow_the_next_one(path):
     second = path.read_bytes().splitlines()[1]
     assert json.loads(second)["name"] == "find"
     with pytest.raises(ValueError, match="line 1: it isn't JSON"):
-        playback(path, TOOLS)
+        playback(TOOLS, path)
 
 
 @pytest.mark.parametrize(
@@ -318,12 +318,12 @@ def test_a_line_that_was_cut_does_not_swallow_the_next_one(path):
 def test_a_file_of_something_else_is_refused(path, text, why):
     path.write_text(text)
     with pytest.raises(ValueError, match=why):
-        playback(path, TOOLS)
+        playback(TOOLS, path)
 
 
 def test_a_file_that_cannot_be_read_or_written_is_told_before_a_call_runs(tmp_path):
     with pytest.raises(FileNotFoundError):
-        playback(tmp_path / "none.jsonl", TOOLS)
+        playback(TOOLS, tmp_path / "none.jsonl")
     with pytest.raises(FileNotFoundError):
         record(Executor(TOOLS), tmp_path / "none" / "calls.jsonl")
 
@@ -351,4 +351,4 @@ def test_arguments_that_nest_too_deep_are_refused_without_a_crash(path):
         deep = [deep]
     path.write_text("")
     with pytest.raises(PlaybackError):
-        playback(path, TOOLS).run_sync(RawCall("c1", "find", {"order_id": deep}))
+        playback(TOOLS, path).run_sync(RawCall("c1", "find", {"order_id": deep}))

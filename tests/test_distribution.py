@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -102,3 +103,9 @@ def test_the_wheel_has_the_package_alone(built):
     assert "](docs/" not in about.get_payload()
     assert about.get_all("Requires-Dist") is not None
     assert [one for one in about.get_all("Requires-Dist") if "extra ==" not in one] == []
+
+
+def test_each_extra_for_users_is_tested_with_its_lowest_and_newest_versions():
+    script = runpy.run_path(str(ROOT / "tests" / "extras" / "run.py"))
+    tested = {*script["SMALL"], *script["frameworks"]()}
+    assert tested == set(script["extras"]()) - {"test", "dev", "mutation", "docs", "bench"}

@@ -283,7 +283,7 @@ def test_one_option_does_not_do_the_work_of_another():
     [[[]], [[1]], [[1, 2]], [{"yes": 1}], [{"no": 1}], [{"open": None}], [{"x1": 1}], [{"y": 1}], [5]],
 )
 @given(style=STYLES)
-@settings(max_examples=8)
+@settings(max_examples=settings().max_examples // 6)
 def test_mended_schemas_of_leaves_take_the_same_values(values, style):
     schema = {key: value for key, value in ODD.items() if key not in {"enum", "contains"}}
     usual = validator(leaf_schema(schema))

@@ -520,6 +520,30 @@ def test_near_misses_of_a_tool_are_refused(kind):
             own.decode(value)
 
 
+@pytest.mark.parametrize(
+    ("written", "same"),
+    [
+        ("^=", "^="),
+        (r"\p{L}", r"[^\W\d_]"),
+        (r"^(?<year>\d{4})-\d\d$", r"^[0-9]{4}-[0-9][0-9]\Z"),
+        ("a{2,}|b?c", "a{2,}|b?c"),
+        ("^(?=.*x)[a-z]{2,9}$", r"^(?=.*x)[a-z]{2,9}\Z"),
+        ("[^a-z]$", r"[^a-z]\Z"),
+    ],
+)
+@pytest.mark.parametrize("limits", [{}, {"minLength": 3}], ids=str)
+def test_patterns_of_documents_that_re_reads_in_another_way(written, same, limits):
+    text = {"type": "string", "pattern": written, **limits}
+    schema = {"type": "object", "properties": {"name": text}, "required": ["name"]}
+    made = document_tool(checked, schema, name="made")
+    names = [each["name"] for each in examples(arguments(made), 30)]
+    assert len(set(names)) >= 3
+    assert all(re.search(same, name) and len(name) >= limits.get("minLength", 0) for name in names)
+    for value in examples(near_misses(made), 30):
+        with pytest.raises(DecodeError):
+            made.decode(value)
+
+
 def test_what_a_schema_of_raw_arguments_asks_for_is_in_them():
     found = examples(arguments(TOOLS["raw with a schema"]), 50)
     assert all(len(each["package"]) >= 2 for each in found)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..codec.codec import Codec
 from ..errors import DecodeError
-from ..tools import Text
+from ..tools import MCP_HINTS, Text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -33,15 +33,8 @@ T = TypeVar("T")
 
 def hints_of(tool: Tool[..., Any]) -> dict[str, Any]:
     """Return what a tool says about itself by the names of MCP, which frameworks take too."""
-    said = tool.annotations
-    hints = {
-        "title": said.title,
-        "readOnlyHint": said.read_only,
-        "destructiveHint": said.destructive,
-        "idempotentHint": said.idempotent,
-        "openWorldHint": said.open_world,
-    }
-    return {name: hint for name, hint in hints.items() if hint is not None}
+    said = {name: getattr(tool.annotations, name) for name in MCP_HINTS}
+    return {MCP_HINTS[name]: hint for name, hint in said.items() if hint is not None}
 
 
 def flat_definition(tool: Tool[..., Any], framework: str, **style: Unpack[StyleOptions]) -> ToolDefinition:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import logging
-import os
-import sys
 from binascii import a2b_base64
-from contextlib import ExitStack, asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Annotated, Any, SupportsIndex, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, SupportsIndex
 
 try:
     from mcp import ClientSession, MCPError, types
@@ -21,7 +18,6 @@ from ..errors import CallError, SchemaError, ToolError
 from ..execution import current_backend
 from ..json_values import copy_json, to_json_text, without_surrogates
 from ..message_text import clip, escape, listed, nearest, quote
-from ..schema.document import SchemaDocument
 from ..schema.document_codec import DocumentCodec
 from ..tools import (
     Audio,
@@ -35,14 +31,13 @@ from ..tools import (
     tool_of_document,
 )
 from .conversions import NameGiver
+from .mcp_connection import connected, end_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
-    from typing import TextIO, Unpack
+    from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+    from typing import Unpack
 
-    from mcp import StdioServerParameters
-    from mcp.client import Client, Transport
-    from mcp.client._transport import TransportStreams
+    from mcp.client import Client
     from mcp.shared.dispatcher import ProgressFnT
 
     from ..rounds import Registry
@@ -50,17 +45,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ServerTools",
-    "Source",
     "ToolSource",
     "all_pages",
     "checked_answer",
-    "client_of",
     "described_tools",
     "for_the_model",
     "part_of",
     "progress_to",
     "tools_from",
-    "transport_of",
 ]
 
 
@@ -351,63 +343,6 @@ async def all_pages(
     return list(found.values())[:_MAX_TOOLS]
 
 
-Source: TypeAlias = "str | Sequence[str] | StdioServerParameters | Callable[[], Transport]"
-"""The URL of a server, a command that starts one, or a function that makes a transport of the SDK."""
-
-
-@asynccontextmanager
-async def transport_of(source: Source) -> AsyncGenerator[TransportStreams]:
-    """Connect to a server, or start it; what a server that is started here logs goes to standard error.
-
-    Args:
-        source: the URL of a server, the words of a command that starts one, its parameters, or a function
-            that makes a transport.
-
-    Yields:
-        Streams of messages, to read and to write.
-    """
-    from mcp import StdioServerParameters
-    from mcp.client.stdio import stdio_client
-    from mcp.client.streamable_http import streamable_http_client
-
-    with ExitStack() as files:
-        if isinstance(source, str):
-            made: Any = streamable_http_client(source)
-        elif isinstance(source, StdioServerParameters):
-            made = stdio_client(source, _error_stream(files))
-        elif callable(source):
-            made = source()
-        else:
-            command = StdioServerParameters(command=source[0], args=[*source[1:]])
-            made = stdio_client(command, _error_stream(files))
-        async with made as streams:
-            yield streams
-
-
-def _error_stream(files: ExitStack) -> TextIO:
-    """Return where a process can write its errors.
-
-    The SDK takes what `sys.stderr` was when it was imported, which a process can't write to if a test
-    runner or a notebook had put an object of its own there.
-    """
-    for stream in (sys.stderr, sys.__stderr__):
-        with suppress(AttributeError, OSError, ValueError):
-            if stream is not None and stream.fileno() >= 0:
-                return stream
-    return files.enter_context(open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123  # not a path
-
-
-def client_of(source: str | Sequence[str]) -> Client:
-    """Return a client of a server, which connects when it is entered.
-
-    Args:
-        source: the URL of a server, or the words of a command that starts one.
-    """
-    from mcp import Client
-
-    return Client(source if isinstance(source, str) else transport_of(source))
-
-
 async def described_tools(source: str | Sequence[str]) -> list[dict[str, Any]]:
     """Ask a server which tools it has, and end the connection.
 
@@ -417,7 +352,7 @@ async def described_tools(source: str | Sequence[str]) -> list[dict[str, Any]]:
     Returns:
         The tools as the server describes them: the items of the result of `tools/list`, of all pages.
     """
-    async with client_of(source) as client:
+    async with connected(source) as client:
         listed = await _listed(client)
     return [each.model_dump(mode="json", by_alias=True, exclude_none=True) for each in listed]
 
@@ -442,7 +377,9 @@ def _tool(
 ) -> Tool[..., Any]:
     stated = _stated(described)
     options: dict[str, Any] = {"name": name, "description": described.description or "", **stated, **given}
-    return tool_of_document(call, described.input_schema, _Output.of(described, name), **options)
+    return tool_of_document(
+        call, described.input_schema, _Output.of_schema(described.output_schema, name), **options
+    )
 
 
 def _stated(described: types.Tool) -> dict[str, Any]:
@@ -470,16 +407,6 @@ class _Output(DocumentOutput):
 
     __slots__ = ()
 
-    @classmethod
-    def of(cls, described: types.Tool, name: str) -> _Output:
-        schema = described.output_schema
-        if schema is None:
-            return cls(None)
-        try:
-            return cls(SchemaDocument(name, schema, is_arguments=False))
-        except SchemaError:
-            return cls(None)
-
     def write(self, value: object, name: str, *, is_lenient: bool) -> WrittenOutput:
         """Write a `CallToolResult`; anything else as a JSON value."""
         if not isinstance(value, types.CallToolResult):
@@ -500,7 +427,8 @@ def _caller(session: ClientSession | Client, original: str, name: str, home: obj
         try:
             answer = await session.call_tool(original, arguments, progress_callback=progress_to(progress))
         except MCPError as error:
-            raise for_the_model(error) from error
+            ended = await end_of(session, error)
+            raise ended or for_the_model(error) from error
         checked: types.CallToolResult = checked_answer(answer, original)
         return checked
 

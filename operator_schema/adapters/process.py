@@ -343,7 +343,9 @@ def _tool(
     agreed = {"approved": True} if stated.get("confirm") is True else {}
     call = _caller(program, {"action": "run", "tool": described["name"], **agreed}, name, answers)
     options: dict[str, Any] = {"name": name, **texts, **stated, **limit, **given}
-    return tool_of_document(call, _schema_of(described, name), _Output.of(described, name), **options)
+    return tool_of_document(
+        call, _schema_of(described, name), _Output.of_schema(described.get("output_schema"), name), **options
+    )
 
 
 def _caller(
@@ -434,16 +436,6 @@ class _Output(DocumentOutput):
     """The results of a tool of a program."""
 
     __slots__ = ()
-
-    @classmethod
-    def of(cls, described: Mapping[str, Any], name: str) -> _Output:
-        schema = described.get("output_schema")
-        if not is_object(schema):
-            return cls(None)
-        try:
-            return cls(SchemaDocument(name, schema, is_arguments=False))
-        except SchemaError:
-            return cls(None)
 
     def write(self, value: object, name: str, *, is_lenient: bool) -> WrittenOutput:
         """Write what a program answered; anything else as a JSON value."""

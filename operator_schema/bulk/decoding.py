@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from uuid import uuid4
 
 from ..codec.codec import Codec, codec_of
-from ..compare.engines import Lost, make_engine
+from ..compare.clusters import make_engine
+from ..compare.engines import Lost
 from ..compare.logs import Unreadable, logs_in, parts_of, records_of
 from ..compare.recorded_calls import calls_in
 from ..errors import DecodeError, EncodeError
@@ -92,7 +93,7 @@ def decode_lines(
     work = _Work(
         subject if tools is None else tools, tools is not None, repair, json_text, decimals, uuid4().hex
     )
-    work.decoders()  # complains before anything is read
+    work.decoders()  # raises what is wrong with the subject before anything is read
     paths = [source] if isinstance(source, str) or hasattr(source, "__fspath__") else source
     files = logs_in([fspath(path) for path in paths])  # type: ignore[arg-type]  # not a single path
     runner = make_engine(engine, workers, scheduler)
@@ -108,7 +109,7 @@ def _batches(work: _Work, files: list[str], runner: Any) -> Iterator[DecodedBatc
 
 
 def _tools_of(subject: Any) -> tuple[Tool[..., Any], ...] | None:
-    """Return the tools that are meant; None for a type."""
+    """Return the tools of a subject; None if it is a type."""
     if isinstance(subject, Tool):
         return (subject,)  # pyright: ignore[reportUnknownVariableType]  # of any tool
     if isinstance(subject, (list, tuple)) and subject and all(isinstance(each, Tool) for each in subject):
@@ -180,7 +181,7 @@ class _Work(Value):
         return list(self._batches(part))
 
     def lost(self, part: Part, lost: Lost) -> DecodedBatch:
-        """Return the batch that stands for a part that no process could read."""
+        """Return the batch for a part that no process could read: one problem."""
         problem = _Problem(part.log, part.first, "", "unreadable", f"this and what follows: {lost.reason}")
         return self._builder(None).with_problem(problem).taken()
 
@@ -240,7 +241,7 @@ class _Builder:
 
     @property
     def is_full(self) -> bool:
-        """Whether it is time for a batch."""
+        """Whether there are enough rows or problems for a batch."""
         return len(self._rows) >= _BATCH_ROWS or len(self._problems) >= _BATCH_ROWS
 
     def with_problem(self, problem: _Problem) -> _Builder:
@@ -265,7 +266,7 @@ class _Builder:
         self._places.append((source, line))
 
     def batches(self) -> Iterator[DecodedBatch]:
-        """Yield what was collected, if anything was."""
+        """Yield a batch of what was collected, unless it is empty."""
         if self._rows or self._problems:
             yield self.taken()
 

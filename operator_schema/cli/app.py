@@ -203,7 +203,7 @@ def _run(argv: Iterable[str] | None) -> int:
 
 
 def _drop_output() -> None:
-    # What is still buffered would be written, and fail once more, when the interpreter ends.
+    # When the interpreter ends, it would try to write what is still buffered, and fail again.
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         try:

@@ -28,17 +28,23 @@ if TYPE_CHECKING:
     from .factories import Factory
 
     _NameParam = click.ParamType[ObjectName]
+    _AnyParam = click.ParamType[Any]
     _SecondsParam = click.ParamType[float]
     _TextChoice = click.Choice[str]
 else:
     # Older versions of click take no types.
-    _NameParam = _SecondsParam = click.ParamType
+    _NameParam = _AnyParam = _SecondsParam = click.ParamType
     _TextChoice = click.Choice
 
 T = TypeVar("T", bound=str)
 
 __all__ = [
     "CLIENTS",
+    "MCP",
+    "SERVERS",
+    "TARGETS",
+    "is_server",
+    "is_url",
     "Client",
     "NearChoice",
     "REGISTRY",
@@ -66,6 +72,36 @@ __all__ = [
 ]
 
 
+MCP: Final = "mcp:"
+"""Stands before the command of a server."""
+
+SERVERS: Final = """\
+  https://example.com/mcp an MCP server
+  mcp:"COMMAND …"         a command that starts one; mcp: may be left out if it has a space
+"""
+"""How an MCP server is written as a target, for the help."""
+
+TARGETS: Final = f"""\b
+A target is one of these:
+  tools, tools.py         a module by its name or its file
+  app:registry            a registry, a toolset or an executor in it
+  app:registry.search     one tool
+  tools.json              a snapshot, the result of tools/list, or a request to a provider
+{SERVERS}"""
+"""What a target can be, for the help."""
+
+
+def is_url(target: str) -> bool:
+    """Return whether a target is a URL, rather than a command or a module."""
+    return target.lower().startswith(("http://", "https://"))
+
+
+def is_server(target: str) -> bool:
+    """Return whether a target is an MCP server: a URL, or a command, with `MCP` before it or with a space."""
+    is_command = " " in target.strip() and not Path(_parted(target)[0]).exists()
+    return target.startswith(MCP) or is_url(target) or is_command
+
+
 class _NameType(_NameParam):
     """`MODULE:NAME`, where NAME may have dots.
 
@@ -73,23 +109,17 @@ class _NameType(_NameParam):
         kind: the metavar of the name.
         sample: an example of the whole.
         optional: whether the module alone is enough.
-        or_server: whether an MCP server may stand in its place, so that the message for a command says how.
     """
 
-    def __init__(self, kind: str, sample: str, *, optional: bool = False, or_server: bool = False) -> None:
+    def __init__(self, kind: str, sample: str, *, optional: bool = False) -> None:
         self.name = f"MODULE[:{kind}]" if optional else f"MODULE:{kind}"
         self._kind = kind
         self._sample = sample
         self._optional = optional
-        self._or_server = or_server
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> ObjectName:
         text = str(value)
         module, colon, path = _parted(text)
-        if self._or_server and " " in module and not Path(module).exists():
-            name = escape(text)
-            message = f'there is no file {name}; a command that starts an MCP server is written mcp:"{name}"'
-            raise WrongUse(message)
         if not is_path(module) and not all(module.split(".")):
             self.fail(f"{escape(module)!r} isn't the name of a module", param, ctx)
         if not colon and not self._optional:
@@ -119,6 +149,17 @@ class _NameType(_NameParam):
         if parent and last.isidentifier():
             return f"; did you mean {escape(parent)}:{last}?"
         return f", such as {self._sample}"
+
+
+class _TargetType(_AnyParam):
+    """`MODULE[:REGISTRY]`, or an MCP server, which stays a text."""
+
+    name = "TARGET"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> ObjectName | str:
+        return str(value) if is_server(str(value)) else REGISTRY.convert(value, param, ctx)
 
 
 _WITH_TOOLS = {"TOOL", "REGISTRY"}
@@ -154,7 +195,7 @@ TYPE = _NameType("TYPE", "tools:WebSearch")
 TOOL = _NameType("TOOL", "tools:web_search")
 NAME = _NameType("NAME", "app:make_context")
 REGISTRY = _NameType("REGISTRY", "app:registry", optional=True)
-TARGET = _NameType("REGISTRY", "app:registry", optional=True, or_server=True)
+TARGET = _TargetType()
 
 
 def complete_files(
@@ -212,7 +253,7 @@ def format_option(*shapes: str) -> Callable[[Callable[..., Any]], Callable[..., 
     """Return what adds the options --format and --json to a command.
 
     Args:
-        shapes: what can be printed besides text and JSON.
+        shapes: other forms than text and JSON.
     """
     known = ", ".join([_SHAPES[shape] for shape in shapes])
 
@@ -294,7 +335,7 @@ class TargetCommand(click.Command):
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
         """Return its options, and those of the function, that begin like a word."""
         target = ctx.params.get(self.params[0].name or "")
-        if target is not None and _FACTORY not in ctx.meta:
+        if isinstance(target, ObjectName) and _FACTORY not in ctx.meta:
             ctx.meta[_FACTORY] = find_factory(target, show_traceback=False)
         return super().shell_complete(ctx, incomplete)
 
@@ -331,6 +372,8 @@ class TargetCommand(click.Command):
 
     def _look_up(self, ctx: click.Context, word: str, *, is_needed: bool) -> None:
         target: Any = self.params[0].type.convert(word, self.params[0], ctx)
+        if isinstance(target, str):
+            return  # a server has no function here
         try:
             ctx.meta[_FACTORY] = find_factory(target, show_traceback=False)
         except (SchemaError, WrongUse):

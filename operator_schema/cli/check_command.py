@@ -20,7 +20,8 @@ from ..message_text import escape
 from ..token_counts import count_tokens, is_estimate
 from ..tools.tool_sources import tools_in
 from .arguments import (
-    TARGET,
+    REGISTRY,
+    TARGETS,
     NearChoice,
     complete_target,
     fail_on_option,
@@ -31,7 +32,7 @@ from .arguments import (
 from .lookup import dataclasses_of, find_tools, offered_by, why_no_tools
 from .modules import WrongUse, load_module, modules_of
 from .output import GITHUB_KINDS, SEVERITY_STYLES, annotation, count, subject_of, text_of, to_json
-from .sources import MCP, SOURCES, described_tools_of, is_server
+from .sources import described_tools_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -57,10 +58,10 @@ examples:
   operator-schema check --provider openai_chat --provider anthropic --strict app:registry
   operator-schema check --provider all --level note tools
   operator-schema check --tokens --provider all tools
-  operator-schema check --mcp "uvx mcp-server-time"
+  operator-schema check mcp:"uvx mcp-server-time"
   operator-schema check --format github tools
 
-{SOURCES}
+{TARGETS}
 \b
 levels:
   error    a type that can't be registered, or what a provider refuses
@@ -74,14 +75,7 @@ exit status:
   2  wrong use: a target that can't be read, or has neither types nor tools
 """
 )
-@click.argument("targets", nargs=-1, metavar="TARGET...", shell_complete=complete_target)
-@click.option(
-    "--mcp",
-    "servers",
-    multiple=True,
-    metavar="COMMAND",
-    help="The command, or URL, of an MCP server whose tools are checked; may be given several times.",
-)
+@click.argument("targets", nargs=-1, required=True, metavar="TARGET...", shell_complete=complete_target)
 @click.option(
     "--provider",
     "names",
@@ -106,7 +100,6 @@ exit status:
 def check(
     outputs: tuple[Output, Output],
     targets: tuple[str, ...],
-    servers: tuple[str, ...],
     names: tuple[str, ...],
     level: str,
     fail_on: str,
@@ -124,22 +117,16 @@ def check(
     modules below it too. What a module merely imports is checked where it is defined. Tools of MCP servers
     are judged by their definitions, and not called. Each line says where, what, and what to do.
     """
-    wanted = [*targets, *[one if is_server(one) else f"{MCP}{one}" for one in servers]]
-    if not wanted:
-        message = "give a target, such as tools, tools.py, app:registry, or --mcp COMMAND"
-        raise WrongUse(message)
-    checked = _checked([_of_target(one, show_traceback=show_traceback) for one in wanted])
+    checked = _checked([_of_target(one, show_traceback=show_traceback) for one in targets])
     chosen = [getattr(provider_table, name) for name in (_PROVIDERS if "all" in names else _once(names))]
     found = _findings(checked, chosen, strict=strict)
     counted = levels_from(_LEVELS, fail_on)
     visible = {*levels_from(_LEVELS, level), *counted}
     shown = [finding for finding in found if finding.severity in visible]
     out = outputs[0]
-    costs = _costs(checked, chosen, strict=strict) if tokens and checked.tools else []
+    costs = _costs(checked, chosen, strict=strict) if tokens else None
     if as_json or shape == "json":
-        subjects = [subject.as_dict() for subject in checked.subjects]
-        document = {"checked": subjects, "findings": [_as_dict(finding) for finding in shown]}
-        out.json({**document, **({"tokens": [cost.as_dict() for cost in costs]} if tokens else {})}, 2)
+        out.json(_data(checked, shown, costs), 2)
     elif shape == "github":
         for finding in shown:
             out.command(_annotation(finding))
@@ -147,8 +134,7 @@ def check(
         _write(out, checked, found, shown, verbose=verbose)
         for provider in chosen if checked.tools else ():
             out.line(_size_of_request(provider, checked.tools, strict=strict), "dim")
-        if costs:
-            _write_costs(out, costs)
+        _write_costs(out, costs or [])
     return 1 if any(finding.severity in counted for finding in found) else 0
 
 
@@ -223,13 +209,13 @@ def _of_target(target: str, *, show_traceback: bool) -> _Checked:
         subjects = [_of_tool(tool, described.originals[tool.name]) for tool in described.tools]
         foreign = {tool.name: described.originals[tool.name] for tool in described.tools}
         return _Checked(subjects, described.tools, described.findings, foreign)
-    named = TARGET.convert(target, None, None)
+    named = REGISTRY.convert(target, None, None)
     if named.path:
         tools, _ = find_tools(named, show_traceback=show_traceback)
         return _Checked([_of_tool(tool) for tool in tools], tools, [], {})
     modules = modules_of(named.module, show_traceback=show_traceback)
     found = _checked([_of_module(name, named, show_traceback=show_traceback) for name in modules])
-    if not found.subjects and not found.findings:  # in a CI this would pass for ever
+    if not found.subjects and not found.findings:  # in a CI, a check of nothing would always pass
         what, how = "dataclasses or tools", "decorate functions with @tool, or classes with @dataclass"
         raise WrongUse(why_no_tools(named, what, how, show_traceback=show_traceback))
     return found
@@ -382,7 +368,9 @@ class _Costs(NamedTuple):
 
 
 def _costs(checked: _Checked, providers: Sequence[Provider], *, strict: bool) -> list[_Costs]:
-    """Return what tools cost: as they are if no provider is chosen."""
+    """Return what tools cost, as they are if no provider is chosen; nothing if there are no tools."""
+    if not checked.tools:
+        return []
 
     def name(given: str) -> str:
         return checked.foreign.get(given, given)
@@ -398,6 +386,8 @@ def _costs(checked: _Checked, providers: Sequence[Provider], *, strict: bool) ->
 
 
 def _write_costs(out: Output, costs: Sequence[_Costs]) -> None:
+    if not costs:
+        return
     titles = [escape(cost.provider or "tokens") for cost in costs]
     first = costs[0].tools
     names = sorted(first, key=lambda name: -max([cost.tools[name] or 0 for cost in costs]))
@@ -409,6 +399,13 @@ def _write_costs(out: Output, costs: Sequence[_Costs]) -> None:
 
 def _shown_cost(cost: int | None) -> str:
     return "refused" if cost is None else f"{cost:,}"
+
+
+def _data(checked: _Checked, shown: Sequence[Finding], costs: Sequence[_Costs] | None) -> dict[str, Any]:
+    """Return what is printed as JSON; without costs if they are None."""
+    subjects = [subject.as_dict() for subject in checked.subjects]
+    document: dict[str, Any] = {"checked": subjects, "findings": [_as_dict(finding) for finding in shown]}
+    return document if costs is None else {**document, "tokens": [cost.as_dict() for cost in costs]}
 
 
 def _as_dict(finding: Finding) -> dict[str, Any]:

@@ -266,7 +266,7 @@ def read_file(file: str) -> str:
     """Read a configuration that is there already; empty if there is none.
 
     Raises:
-        WrongUse: it can't be read, or is no text.
+        WrongUse: it can't be read, or isn't text.
     """
     path = Path(file)
     try:
@@ -285,7 +285,7 @@ def read_file(file: str) -> str:
 
 
 def merged(client: Client, file: str, text: str, config: Mapping[str, Any], *, force: bool) -> str:
-    """Return the text of a file with a server added; all else in it stays as it is written.
+    """Return the text of a file with a server added; everything else in it stays as it is.
 
     Args:
         client: whose file it is.

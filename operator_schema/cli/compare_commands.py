@@ -16,21 +16,25 @@ from uuid import uuid4
 import click
 
 from ..compare.accepted import Sorted, sort_changes
+from ..compare.call_table import TableError, call_table
 from ..compare.changes import LEVELS, Change, compare
-from ..compare.engines import ENGINES, MOST_WORKERS, EngineError, Lost, make_engine
+from ..compare.clusters import ENGINES, MOST_WORKERS, make_engine
+from ..compare.engines import EngineError, Lost
 from ..compare.logs import LogError, logs_in, parts_of
-from ..compare.replay import ReplayWork, TableError, call_table
+from ..compare.replay import ReplayWork
 from ..compare.reports import MEANINGS, as_html, lines_of, summary_of
 from ..compare.snapshot import Snapshot
 from ..message_text import clip, escape
 from .arguments import (
     REGISTRY,
+    TARGETS,
     NearChoice,
     accepted_in,
     complete_files,
     complete_target,
     fail_on_option,
     format_option,
+    is_server,
     json_option,
     levels_from,
     replace_file,
@@ -38,7 +42,7 @@ from .arguments import (
 )
 from .modules import WrongUse, load_module
 from .output import Output, annotation, count, write_accepted
-from .sources import SOURCES, empty_list, is_server, snapshot_at, snapshot_in, tool_source
+from .sources import empty_list, snapshot_at, snapshot_in, tool_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -65,7 +69,7 @@ examples:
   operator-schema snapshot tools -o tools.json
   operator-schema snapshot mcp:"uvx mcp-server-time" > time.json
 
-{SOURCES}"""
+{TARGETS}"""
 )
 @click.argument("target", metavar="TARGET", shell_complete=complete_target)
 @click.option("--output", "-o", metavar="FILE", help="Write to a file instead of standard output.")
@@ -96,7 +100,7 @@ examples:
   operator-schema diff --check tools.json tools
   operator-schema diff --format html tools.json tools > changes.html
 
-{SOURCES}
+{TARGETS}
 \b
 levels:
 {chr(10).join(f"  {level:10} {meaning}" for level, meaning in MEANINGS.items())}
@@ -299,7 +303,7 @@ examples:
   operator-schema replay calls.jsonl --against tools --html report.html
   operator-schema replay 'logs/*.jsonl.zst' --against tools --output calls.parquet
 
-{SOURCES}
+{TARGETS}
 \b
 exit status:
   0  every call fits, or --fail-on says otherwise
@@ -398,7 +402,7 @@ def _no_calls(logs: tuple[str, ...], bare_spans: int) -> WrongUse:
 
 
 class _Options(NamedTuple):
-    """How logs are read, and what is written of them beside the report."""
+    """How logs are read, and whether a table is written in addition to the report."""
 
     engine: str
     workers: int | None

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
     from ..adapters.mcp.gateway import Gateway
-    from ..adapters.mcp_client import Source
+    from ..adapters.mcp_connection import Source
     from .output import Output
 
 __all__ = ["Behind", "open_servers", "servers_in"]

@@ -13,12 +13,12 @@ import click
 from ..errors import DuplicateToolError, StoreError
 from ..json_values import is_array
 from ..message_text import escape
-from .arguments import TARGET, TargetCommand, context_option, given_to_factory, traceback_option
+from .arguments import SERVERS, TARGET, TargetCommand, context_option, given_to_factory, traceback_option
 from .factories import OpenContexts
 from .lookup import ObjectName, find_context, find_offered, why_no_tools
 from .modules import SourceFiles, WrongUse
 from .output import count
-from .sources import MCP, is_server, server_source, why_no_server
+from .sources import server_source, why_no_server
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
@@ -35,32 +35,22 @@ _SECONDS_BETWEEN_LOOKS = 0.3
 _MESSAGE_LENGTH = 300
 
 
-class _InspectCommand(TargetCommand):
-    """`inspect`, whose target may be a server: that is `--mcp URL` or `--mcp COMMAND`."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the words."""
-        words: list[str] = []
-        for word in args:
-            words += ["--mcp", word] if is_server(word) and words[-1:] != ["--mcp"] else [word]
-        return super().parse_args(ctx, words)
-
-
 @click.command(
     "inspect",
-    cls=_InspectCommand,
-    epilog="""\b
+    cls=TargetCommand,
+    epilog=f"""\b
 examples:
   operator-schema inspect app:registry
   operator-schema inspect --context app:make_context --calls calls.jsonl app:registry
   operator-schema inspect --store desk.db app:registry
-  operator-schema inspect --mcp "npx -y @modelcontextprotocol/server-everything"
-  operator-schema inspect mcp:"uvx mcp-server-time"
+  operator-schema inspect mcp:"npx -y @modelcontextprotocol/server-everything"
   operator-schema inspect https://tools.example.com/mcp
-""",
+
+\b
+A target is a module or a registry, as for tools, or an MCP server:
+{SERVERS}""",
 )
-@click.argument("target", type=TARGET, required=False, metavar="MODULE[:REGISTRY]|URL|mcp:COMMAND")
-@click.option("--mcp", "server", metavar="COMMAND", help="The command, or URL, of an MCP server to inspect.")
+@click.argument("target", type=TARGET)
 @context_option
 @click.option(
     "--calls",
@@ -89,7 +79,7 @@ examples:
 @click.option("--reload/--no-reload", default=True, help="Whether to follow changes of your modules.")
 @traceback_option
 @click.pass_obj
-def inspect_tools(outputs: tuple[Output, Output], /, target: ObjectName | None, **options: Any) -> int:
+def inspect_tools(outputs: tuple[Output, Output], /, target: ObjectName | str, **options: Any) -> int:
     """Show tools on a page in your browser: what models get of them, and what they send.
 
     The page shows each tool as each provider gets it, what is lost on the way, and what it costs; how a call
@@ -97,18 +87,13 @@ def inspect_tools(outputs: tuple[Output, Output], /, target: ObjectName | None, 
     wait for a person in a store. It reads the modules again when their files change.
 
     Nobody but you can open it: it listens on this machine alone, and its address has a token. The target is a
-    module, MODULE:REGISTRY, or an MCP server of anybody, by its URL, mcp:"COMMAND" or --mcp COMMAND.
+    module, MODULE:REGISTRY, or an MCP server of anybody.
 
     It needs the extra inspector: pip install 'operator-schema[inspector]'
     """
     import asyncio
 
-    server: str | None = options["server"]
-    given = server.removeprefix(MCP) if server and server != MCP else server or target
-    if given is None or (server is not None and target is not None):
-        message = 'give one target: MODULE, MODULE:REGISTRY, the URL of an MCP server, or mcp:"COMMAND"'
-        raise WrongUse(message)
-    if server is not None and options["context"] is not None:
+    if isinstance(target, str) and options["context"] is not None:
         message = "--context is for your own tools: a server has what it needs"
         raise WrongUse(message)
     _check_installed()
@@ -116,7 +101,7 @@ def inspect_tools(outputs: tuple[Output, Output], /, target: ObjectName | None, 
     kept = _kept(options)
     try:
         with redirect_stdout(sys.stderr):
-            return asyncio.run(_serve(given, options, kept, outputs[1]))
+            return asyncio.run(_serve(target, options, kept, outputs[1]))
     except OSError as error:
         message = f"can't serve: {error.strerror or error}"
         raise WrongUse(message) from None
@@ -134,7 +119,7 @@ def _check_installed() -> None:
 
 
 def _kept(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Open the files beside the tools.
+    """Open the store and the file of tried calls.
 
     Raises:
         WrongUse: one isn't what it should be.

@@ -41,7 +41,7 @@ __all__ = [
 
 
 _OFFERED = "__tools__"
-"""The name in a module for the tools that it offers: an executor, registry or toolset, or what makes one."""
+"""The name in a module for its tools: an executor, a registry, a toolset, or a function that makes one."""
 
 _SHOWN = 5
 """Names of tools, and of modules, in one message."""
@@ -63,7 +63,7 @@ class ObjectName(NamedTuple):
 
 
 def in_full(target: ObjectName) -> str:
-    """Return a name as it can be given in another folder."""
+    """Return a name that means the same in another folder."""
     return str(target._replace(module=written_in_full(target.module)))
 
 
@@ -96,7 +96,7 @@ def codec_of_name(target: ObjectName, unknown_fields: UnknownFields, *, show_tra
         return (tool.with_(unknown_fields=unknown_fields) if unknown_fields == "reject" else tool).codec
     is_class = isinstance(annotation, type)
     if not is_class and not _is_annotation(annotation):
-        # Without the value: it may be a secret.
+        # The message doesn't show the value, which may be a secret.
         message = f"{escape(target.path)} is {kind_of(annotation)}, not a type or a tool"
         raise WrongUse(message)
     name = None if is_class else target.path
@@ -105,8 +105,8 @@ def codec_of_name(target: ObjectName, unknown_fields: UnknownFields, *, show_tra
     except SchemaError as error:
         if is_class or all(complaint.code != "unresolved" for complaint in error.findings):
             raise
-    # Text inside an alias does not know its module. This comes second because the names given here
-    # win over names from the modules in which other classes of the alias were written.
+    # Names in the text of an alias are looked up in this module only now: they would win over the names of
+    # other modules whose classes are in the alias.
     return Codec(annotation, name=name, unknown_fields=unknown_fields, namespace=vars(module))
 
 
@@ -124,7 +124,7 @@ def find_tools(target: ObjectName, *, show_traceback: bool) -> tuple[list[Tool[.
         WrongUse: there is no such module, nothing of that kind and name in it, or there are no tools.
     """
     found, registry = _offered_tools(target, show_traceback=show_traceback)
-    if not found:  # in a CI, a command that does nothing would pass forever
+    if not found:  # in a CI, a command that does nothing would always pass
         raise WrongUse(why_no_tools(target, show_traceback=show_traceback))
     return found, registry
 
@@ -196,7 +196,7 @@ def _made(factory: Factory, given: Mapping[str, Any] | None, *, show_traceback: 
 def _followed(
     module: ModuleType, path: str, make: Callable[[Factory], Offered]
 ) -> tuple[Any, Offered | None]:
-    """Return what is at a path, or the tool of that name, and the executor, registry or toolset that has it.
+    """Return the object at a path, or the tool of that name, and the executor, registry or toolset with it.
 
     Raises:
         WrongUse: there is nothing of that name.
@@ -217,12 +217,12 @@ def why_no_tools(
     *,
     show_traceback: bool,
 ) -> str:
-    """Return the message for a target of a command line that was imported and has no tools.
+    """Return the message for a target without tools.
 
     Args:
-        target: without tools.
-        what: was looked for in a module, such as `tools`.
-        how: it is written there.
+        target: was imported.
+        what: a module should have, such as `tools`.
+        how: to write them there.
         show_traceback: as for `load_module`.
     """
     if target.path:
@@ -232,7 +232,7 @@ def why_no_tools(
 
 
 def _imported_tools(target: ObjectName, *, show_traceback: bool) -> str:
-    """Return where the tools come from that a module merely imports, and what to name; empty for none."""
+    """Return where the tools come from that a module only imports, and what to name; empty for none."""
     homes: dict[str, list[str]] = {}
     for module_name in modules_of(target.module, show_traceback=show_traceback):
         module = load_module(module_name, show_traceback=show_traceback)
@@ -327,7 +327,7 @@ def find_tool(
 
 
 def _alone(tool: Tool[..., Any], holder: Registry | Toolset[Any] | None) -> Toolset[Any]:
-    """Return a toolset of one tool, switched on, with the hooks that it has where it comes from."""
+    """Return a toolset with one tool, switched on, and the hooks that it has in its own toolset."""
     kept = Toolset(tool) if holder is None else holder.toolset.only(tool)
     return Toolset.of_entries([one.replace(is_hidden=False, switch=True) for one in kept.__entries__()])
 
@@ -363,7 +363,7 @@ def _find(
         path: names with dots between them. If the module lacks the first, it is looked up in `__tools__`.
         make: calls a function on the path that makes tools; None to return the function itself.
         is_type: whether the path should lead to a type, for the message.
-        passed: gets what is on the way; None for nothing.
+        passed: a list that gets the objects on the way, or None.
 
     Raises:
         WrongUse: there is no object at the path.
@@ -392,7 +392,7 @@ def _find(
 
 
 def _registry_of(found: object) -> Registry | None:
-    """Return a registry, that of an executor, or a toolset as a registry; None for anything else."""
+    """Return a registry, the registry of an executor, or a registry of a toolset; None for anything else."""
     if isinstance(found, Executor):
         return found.registry
     if isinstance(found, Toolset):

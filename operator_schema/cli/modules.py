@@ -51,7 +51,7 @@ class WrongUse(click.ClickException):  # it isn't a fault of the program
 
 @contextmanager
 def own_output_kept() -> Generator[None]:
-    """Send to standard error what code of the user writes to standard output, children included."""
+    """Send what the user's code and its child processes write to standard output to standard error."""
     sys.stdout.flush()
     try:
         kept = os.dup(1)
@@ -69,7 +69,7 @@ def own_output_kept() -> Generator[None]:
 
 
 _files: dict[str, str] = {}
-"""Names of modules that the command line gives by their files, and these files."""
+"""Modules that were given as files: name to file."""
 
 
 @contextmanager
@@ -90,7 +90,7 @@ def is_path(text: str) -> bool:
 
 
 def module_of_file(file: str) -> str:
-    """Let the module in a file be imported, and return its name.
+    """Make the module in a file importable, and return its name.
 
     It is imported from the folder above the packages that contain it, and from its own if none does. That
     folder comes first on the path.
@@ -109,7 +109,7 @@ def module_of_file(file: str) -> str:
         folder, names = folder.parent, [folder.name, *names]
     name = ".".join(names)
     if any("." in one for one in names):
-        message = f"{escape(file)} can't be imported: the name of a module has no dot in it; rename it"
+        message = f"{escape(file)} can't be imported: the name of a module can't have a dot, so rename it"
         raise WrongUse(message)
     known = _files.setdefault(name, str(path))
     if known != str(path):
@@ -133,12 +133,12 @@ def _check_file(file: str, path: Path) -> None:
         message = f"there is no file {escape(file)}{hint}"
         raise WrongUse(message)
     elif path.suffix != ".py":
-        message = f"{escape(file)} isn't a file of Python: its name doesn't end in .py"
+        message = f"{escape(file)} isn't a Python file: its name doesn't end in .py"
         raise WrongUse(message)
 
 
 def written_in_full(module: str) -> str:
-    """Return a module as it can be given in another folder: a named file with its whole path."""
+    """Return a name that means the same module in another folder: for a file, its whole path."""
     return _files.get(module, module)
 
 
@@ -220,7 +220,7 @@ def _import_failure(name: str, path: str, error: BaseException, *, show_tracebac
 def near_name(name: str, names: Iterable[str]) -> str | None:
     """Find the name that was probably meant, among the many names of a module or a folder.
 
-    Among so many, one is always a bit similar: a short name has to differ in little more than one character.
+    Among many names one is always a bit similar, so a short name may differ in little more than a character.
 
     Args:
         name: what was written.

@@ -10,11 +10,15 @@ import click
 from ..compare.accepted import sort_changes
 from ..message_text import clip, escape
 from .arguments import (
+    MCP,
     SECONDS,
+    SERVERS,
     NearChoice,
     accepted_in,
     fail_on_option,
     format_option,
+    is_server,
+    is_url,
     levels_from,
     replace_file,
 )
@@ -35,7 +39,7 @@ _LONGEST: Final = 1000
 
 
 @click.command(
-    epilog="""\b
+    epilog=f"""\b
 examples:
   operator-schema probe "python server.py"
   operator-schema probe --allow create_note --allow delete_note "python server.py"
@@ -45,8 +49,7 @@ examples:
 
 \b
 A target is one of these:
-  "python server.py"      a command that starts an MCP server, also as mcp:"…"
-  https://example.com/mcp an MCP server that runs already
+{SERVERS}\
   app:registry            a registry, a toolset or an executor in a module
   process:"./program"     a program that answers one request, as for tools_of
 
@@ -119,16 +122,9 @@ def probe(
     """
     entries = [] if accepted is None else accepted_in(accepted)
     out, err = outputs
-    options: dict[str, Any] = {
-        "allow": allow,
-        "allow_all": allow_all,
-        "calls": calls,
-        "timeout": timeout,
-        "seed": seed,
-        "setup": setup,
-        "env": _pairs(env, "=", "--env"),
-        "headers": _pairs(header, ":", "--header"),
-    }
+    asked = {"allow": allow, "allow_all": allow_all, "calls": calls, "timeout": timeout, "seed": seed}
+    pairs = {"env": _pairs(env, "=", "--env"), "headers": _pairs(header, ":", "--header")}
+    options: dict[str, Any] = {**asked, **pairs, "setup": setup}
     shape = "json" if as_json else shape
     if dry_run:
         _show_plan(out, _asked("plan", target, options), as_json=shape == "json")
@@ -138,11 +134,10 @@ def probe(
         report: ProbeReport = _asked("probe", target, {**options, **more})
     found = sort_changes([_Row(each) for each in report.found], entries, datetime.now(UTC).date())
     left = [row.found for row in found.left]
-    visible = [each for each in left if each.finding.severity in levels_from(_LEVELS, level)]
     _write_reports(report, left, junit, html, levels_from(_LEVELS, fail_on))
-    _show(out, shape, report, visible, len(found.accepted), level)
+    _show(out, shape, report, left, len(found.accepted), level)
     write_accepted(err, found, "was found")
-    return 1 if any(each.finding.severity in levels_from(_LEVELS, fail_on) for each in left) else 0
+    return 1 if _at(fail_on, left) else 0
 
 
 class _Row:
@@ -166,7 +161,7 @@ def _asked(what: str, target: str, options: dict[str, Any]) -> Any:
             raise
         raise WrongUse(_INSTALL) from None
     try:
-        return getattr(probing, what)(_as_file(target), **options)
+        return getattr(probing, what)(_in_full(target), **options)
     except ProbeError as error:
         message = f"{escape(clip(target, 200))}: {error}"
         raise WrongUse(message) from None
@@ -174,10 +169,14 @@ def _asked(what: str, target: str, options: dict[str, Any]) -> Any:
         raise WrongUse(str(error).replace("allow_all", "--allow-all")) from None
 
 
-def _as_file(target: str) -> str:
-    """Return a target in which the file of a module is named from the root: the server works elsewhere."""
+def _in_full(target: str) -> str:
+    """Return a target that means the same in another folder, where the server works, and names its kind."""
     from pathlib import Path
 
+    if target.startswith("process:"):
+        return target
+    if is_server(target):
+        return target if is_url(target) else f"{MCP}{target.removeprefix(MCP)}"
     module, colon, name = target.partition(":")
     is_file = is_path(module) and Path(module).is_file()
     return f"{Path(module).resolve()}{colon}{name}" if is_file and " " not in target else target
@@ -192,6 +191,11 @@ def _pairs(given: Sequence[str], mark: str, option: str) -> dict[str, str]:
             raise WrongUse(message)
         found[name.strip()] = value.strip() if mark == ":" else value
     return found
+
+
+def _at(level: str, found: Sequence[Found]) -> list[Found]:
+    """Return the findings of a level, or of a worse one."""
+    return [each for each in found if each.finding.severity in levels_from(_LEVELS, level)]
 
 
 # --- what is shown -------------------------------------------------------------------------------
@@ -226,8 +230,9 @@ def _json(value: Any) -> str:
 
 
 def _show(
-    out: Output, shape: str, report: ProbeReport, visible: Sequence[Found], accepted: int, level: str
+    out: Output, shape: str, report: ProbeReport, left: Sequence[Found], accepted: int, level: str
 ) -> None:
+    visible = _at(level, left)
     if shape == "json":
         out.json({**report.as_dict(), "findings": [each.as_dict() for each in visible]}, 2)
         return

@@ -110,7 +110,7 @@ examples:
     "--structured",
     type=NearChoice(["objects", "all", "none"]),
     default="objects",
-    help="Which results are sent as data beside the text (default: objects).",
+    help="Which results are sent as data too, not only as text (default: objects).",
 )
 @click.option("--repair", is_flag=True, help="Correct arguments that can be meant in one way only.")
 @click.option("--search", is_flag=True, help="List only a tool that finds the others, and what it found.")
@@ -155,7 +155,7 @@ def serve(outputs: tuple[Output, Output], /, target: ObjectName | None, **option
     With --search or --code, a model isn't shown all tools, but one to find them. With --code, it writes
     programs in a part of Python that call them, in a sandbox, which needs the extra monty.
 
-    With --http, the server listens on this machine alone, unless told otherwise. Requests with another
+    With --http, the server listens on this machine alone, unless --host says otherwise. Requests with another
     Host or from a web page are refused. Other machines need a token, which is never an argument here, as
     anybody on this machine can read the arguments of a program.
 
@@ -260,7 +260,7 @@ def _why_not_served(error: OSError, place: Address | Streams) -> str:
 
 
 def _tell_lacking(own: Handlers, context: Mapping[Any, Any] | None, err: Output) -> None:
-    """Say which tools can't run, as nobody would find out before their first call."""
+    """Say which tools can't run: otherwise only their first call would show it."""
     registry = own.executor.registry
     of_all = f"of {count(len(registry), 'tool')}"
     empty = [tool.name for tool in registry if not tool.has_function]
@@ -277,8 +277,8 @@ def _tell_lacking(own: Handlers, context: Mapping[Any, Any] | None, err: Output)
         for name, error in found.items()
     ]
     remedy = "give it with --context MODULE:NAME" if context is None else "the context doesn't have it"
-    needed = f"as what they need isn't there: {listed(lacking, _SHOWN)}; {remedy}"
-    err.report("", f"{len(found)} {of_all} will fail, {needed}")
+    needed = f"{listed(lacking, _SHOWN)}; {remedy}"
+    err.report("", f"{len(found)} {of_all} will fail for lack of context: {needed}")
 
 
 def _handlers(executor: Executor, context: Mapping[Any, Any] | None, options: Mapping[str, Any]) -> Handlers:
@@ -540,7 +540,7 @@ def _address(options: dict[str, Any]) -> Address:
     if address.token is None and not address.is_local and not options["no_token"]:
         message = (
             f"{escape(address.host)} can be reached by other machines: give a token with --token-env or"
-            " --token-file, or --no-token if something in front of the server asks for one"
+            " --token-file, or --no-token if a proxy before the server asks for one"
         )
         raise WrongUse(message)
     return address

@@ -12,7 +12,7 @@ from ..compare.snapshot import SnapshotError, read_snapshot, snapshot_of
 from ..immutable import Value
 from ..message_text import clip, escape
 from ..tools import Tool, document_tool
-from .arguments import TARGET, read_text
+from .arguments import MCP, REGISTRY, is_server, is_url, read_text
 from .lookup import find_tools
 from .modules import WrongUse
 
@@ -23,31 +23,15 @@ if TYPE_CHECKING:
     from ..compare.snapshot import Snapshot
 
 __all__ = [
-    "MCP",
-    "SOURCES",
     "ToolSource",
     "described_tools_of",
     "empty_list",
-    "is_server",
     "server_source",
     "snapshot_at",
     "snapshot_in",
     "tool_source",
     "why_no_server",
 ]
-
-MCP: Final = "mcp:"
-"""Stands before the command of a server."""
-
-SOURCES = """\b
-A target is one of these:
-  tools, tools.py         a module by its name or its file
-  app:registry            a registry, a toolset or an executor in it
-  app:registry.search     one tool
-  tools.json              a snapshot, the result of tools/list, or a request to a provider
-  https://example.com/mcp an MCP server
-  mcp:"COMMAND …"         a command that starts an MCP server
-"""
 
 _SECONDS: Final = 60
 _MOST_SHOWN: Final = 300
@@ -57,7 +41,7 @@ def snapshot_at(target: str, *, show_traceback: bool) -> Snapshot:
     """Return the tools of a target as a snapshot.
 
     Args:
-        target: one of `SOURCES`.
+        target: one of `TARGETS`.
         show_traceback: as for `load_module`.
 
     Raises:
@@ -73,7 +57,7 @@ class ToolSource(Value):
     """Where tools come from, in a form that another process can use.
 
     Attributes:
-        target: one of `SOURCES`.
+        target: one of `TARGETS`.
         described: a snapshot, as text, of tools that are only described; None if the target is a module.
         show_traceback: as for `load_module`.
     """
@@ -102,7 +86,7 @@ def tool_source(target: str, *, show_traceback: bool) -> ToolSource:
     """Return where the tools of a target come from; a file or a server is asked now, and only once.
 
     Args:
-        target: one of `SOURCES`.
+        target: one of `TARGETS`.
         show_traceback: as for `load_module`.
 
     Raises:
@@ -126,7 +110,7 @@ def described_tools_of(target: str) -> Described | None:
     """Return the tools that a file or a server describes, each judged on its own; None for a module.
 
     Args:
-        target: one of `SOURCES`.
+        target: one of `TARGETS`.
 
     Raises:
         WrongUse: there are none, or the file or the server can't be read.
@@ -146,16 +130,6 @@ def described_tools_of(target: str) -> Described | None:
     return found
 
 
-def is_url(server: str) -> bool:
-    """Return whether a server is named by its URL, rather than by a command."""
-    return server.lower().startswith(("http://", "https://"))
-
-
-def is_server(target: str) -> bool:
-    """Return whether a target is an MCP server."""
-    return target.startswith(MCP) or is_url(target)
-
-
 def _definitions_of(target: str) -> Any:
     """Return the JSON in which a file or a server describes tools; None if the target is a module."""
     if is_server(target):
@@ -167,7 +141,7 @@ def _definitions_of(target: str) -> Any:
 
 
 def _defined(target: str, *, show_traceback: bool) -> list[Tool[..., Any]]:
-    return find_tools(TARGET.convert(target, None, None), show_traceback=show_traceback)[0]
+    return find_tools(REGISTRY.convert(target, None, None), show_traceback=show_traceback)[0]
 
 
 def snapshot_in(text: str, name: str) -> Snapshot:
@@ -229,7 +203,7 @@ def server_source(target: str) -> str | list[str]:
     """Return the URL of a server, or the words of the command that starts it.
 
     Args:
-        target: a URL, or a command, with `MCP` before it or not.
+        target: a URL, or a command, with `MCP` before it or not; for which `is_server` holds.
 
     Raises:
         WrongUse: it is neither, or there is no such command.
@@ -246,7 +220,11 @@ def server_source(target: str) -> str | list[str]:
         message = 'write the command behind "mcp:", as in mcp:"uvx mcp-server-time"'
         raise WrongUse(message)
     if not isinstance(source, str) and which(source[0]) is None and not Path(source[0]).exists():
-        message = f"{escape(target)}: the command {escape(clip(source[0], _MOST_SHOWN))} isn't found"
+        command = escape(clip(source[0], _MOST_SHOWN))
+        about = (
+            f"{escape(target)}: " if target.startswith(MCP) else f"there is no file {escape(target)}, and "
+        )
+        message = f"{about}the command {command} isn't found"
         raise WrongUse(message)
     return source
 
@@ -259,15 +237,10 @@ def why_no_server(error: BaseException, source: str | Sequence[str]) -> str:
         source: its URL, or the words of the command that starts it.
     """
     found = _first_error(error)
-    if (
-        not isinstance(source, str) and str(found) == "Connection closed"
-    ):  # as the package mcp says that a pipe has ended
-        return (
-            "the program ended, or closed its output, before it answered; if it wrote why to its standard "
-            "error, that is above"
-        )
     if isinstance(found, TimeoutError):
         return "it doesn't answer"
+    if isinstance(found, ConnectionError) and not isinstance(source, str):
+        return "\n".join([escape(line) for line in str(found).split("\n")])
     return escape(clip(f"{type(found).__name__}: {found}".rstrip(": "), _MOST_SHOWN))
 
 

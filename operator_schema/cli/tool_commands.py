@@ -26,6 +26,7 @@ from ..tools.descriptions import documentation_of, schema_response
 from .arguments import (
     REGISTRY,
     SECONDS,
+    TARGETS,
     TOOL,
     NearChoice,
     TargetCommand,
@@ -38,7 +39,7 @@ from .arguments import (
 from .lookup import find_context, find_tool, find_tools
 from .modules import WrongUse, near_name
 from .output import count, json_types, subject_of, text_of, to_json, value_of
-from .sources import SOURCES, described_tools_of, tool_source
+from .sources import described_tools_of, tool_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from ..introspect.nodes import Field
     from ..rounds.registry import Registry
     from ..rounds.tool_call import ToolCall
+    from ..rounds.toolset import Toolset
     from ..tools import Tool
     from ..tools.calls import ToolResult
     from .factories import GivenContext
@@ -198,13 +200,7 @@ def call(
     tool, found = find_tool(target, given_to_factory(ctx), show_traceback=show_traceback)
     given = None if context is None else find_context(context, show_traceback=show_traceback)
     person = None if arguments == ("-",) else person_at(ctx.obj[1])
-    shown: Any = {"show_errors": "traceback" if show_traceback else "message"}
-    if timeout is not None:
-        shown["timeout"] = timeout
-    if yes or person is not None:
-        shown["confirm"] = "run" if yes or person is None else person.confirm
-    made = found if isinstance(found, Executor) else Executor(found, strict_results=True)
-    executor = made.with_(**shown)
+    executor = _executor_of(found, person, timeout, yes=yes, show_traceback=show_traceback)
     # A failure is printed below; without a handler, `logging` would print it too.
     getLogger("operator_schema").addHandler(NullHandler())
     raw = RawCall("1", tool.name, _arguments(arguments, tool))
@@ -213,11 +209,7 @@ def call(
     try:
         with redirect_stdout(sys.stderr):
             raw = raw if person is None else person.complete(tool, raw)
-            result = _result_of(executor, raw, given, {})
-            answers = {} if person is None else person.answers(tool, result)
-            while answers and person is not None:
-                result = _result_of(executor, raw, given, answers)
-                answers = person.answers(tool, result, answers)
+            result = _answered(executor, tool, raw, given, person)
     except SystemExit as stop:  # of the tool, whose status would be taken for ours
         ended = f"SystemExit: {stop.code}" if stop.code is not None else "SystemExit"
         err.report("", f"{tool.name} failed: it tried to end the process ({ended})")
@@ -226,6 +218,38 @@ def call(
     if status and person is None and missing_of(tool, raw):
         err.line("give it as KEY=VALUE, or call the tool from a terminal, which asks for it", "dim")
     return status
+
+
+def _executor_of(
+    found: Executor | Toolset[Any],
+    person: Person | None,
+    timeout: float | None,
+    *,
+    yes: bool,
+    show_traceback: bool,
+) -> Executor:
+    """Return what runs the call: the executor that has the tool, or a new one, with these options."""
+    options: dict[str, Any] = {"show_errors": "traceback" if show_traceback else "message"}
+    if timeout is not None:
+        options["timeout"] = timeout
+    if yes:
+        options["confirm"] = "run"
+    elif person is not None:
+        options["confirm"] = person.confirm
+    made = found if isinstance(found, Executor) else Executor(found, strict_results=True)
+    return made.with_(**options)
+
+
+def _answered(
+    executor: Executor, tool: Tool[..., Any], raw: RawCall, given: GivenContext | None, person: Person | None
+) -> ToolResult:
+    """Run a call, and again with what a person answers as long as the tool asks for something."""
+    result = _result_of(executor, raw, given, {})
+    answers = {} if person is None else person.answers(tool, result)
+    while answers and person is not None:
+        result = _result_of(executor, raw, given, answers)
+        answers = person.answers(tool, result, answers)
+    return result
 
 
 def _tell(result: ToolResult, tool: Tool[..., Any], out: Output, err: Output) -> int:
@@ -510,7 +534,7 @@ examples:
   operator-schema stubs --language typescript tools > tools.d.ts
   operator-schema stubs mcp:"uvx mcp-server-time" > server.pyi
 
-{SOURCES}"""
+{TARGETS}"""
 )
 @click.argument("target", shell_complete=complete_target)
 @click.option(

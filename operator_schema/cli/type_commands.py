@@ -13,7 +13,6 @@ import click
 from .. import providers as provider_table
 from ..codec.json_text import read_json
 from ..errors import DecodeError, EncodeError
-from ..inspector.catalogue import lines_of, sent_to, side_by_side, tool_in
 from ..json_values import is_object
 from ..message_text import escape
 from ..token_counts import is_estimate
@@ -229,6 +228,8 @@ def _size(source: BinaryIO) -> int | None:
         return None
 
 
+# --- the schema of a type ------------------------------------------------------------------------
+
 _PROVIDERS = provider_table.provider_names()
 _TITLES = ("code", "parameter", "what")
 
@@ -284,6 +285,8 @@ def schema(
         message = f"{provider.name} has no strict mode that is known: leave out --strict"
         raise WrongUse(message)
     tool = _tool_of(target, unknown_fields, show_traceback=show_traceback)
+    from ..inspector.catalogue import sent_to, tool_in
+
     sent = sent_to(provider, tool, strict=strict)
     theirs = _schema_in(tool_in(sent["body"]))
     if as_json:
@@ -336,6 +339,8 @@ def _data(tool: Tool[..., Any], sent: dict[str, Any], theirs: dict[str, Any] | N
 def _write_schema(
     out: Output, tool: Tool[..., Any], sent: dict[str, Any], theirs: dict[str, Any] | None
 ) -> None:
+    from ..inspector.catalogue import lines_of, side_by_side
+
     ours = lines_of(tool.definition()["input_schema"])
     for mark, line in _marked(side_by_side(ours, [] if theirs is None else lines_of(theirs))):
         out.changed(mark, escape(line))
@@ -353,7 +358,7 @@ def _write_schema(
 
 
 def _marked(rows: Iterable[dict[str, Any]]) -> Iterable[tuple[str, str]]:
-    """Yield the lines of two documents with a mark: what goes stands before what comes in its place."""
+    """Yield the lines of two documents with a mark: removed lines come before those that replace them."""
     coming: list[str] = []
     end: dict[str, Any] = {"same": True, "ours": None, "theirs": None}
     for row in [*rows, end]:

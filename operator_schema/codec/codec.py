@@ -63,7 +63,7 @@ class Codec(Immutable, Generic[T]):
             one way: JSON inside strings, numbers in quotes, keys in another convention, text that is
             nearly JSON. What fits is never changed.
         leaves: leaves for this codec alone.
-        namespace: names that annotations written as text may use besides those of their module,
+        namespace: names that annotations written as text may use in addition to those of their module,
             such as the local variables of the function that defines the class.
         max_depth: levels of arrays and objects that a value may nest, the root being the first.
         attribute_docs: whether strings below the fields of a class describe them; this reads the

@@ -483,7 +483,7 @@ def complaints_about(
 
 
 def _member_of_value(entry: Defaulted, value: object) -> str | None:
-    """Return the member of an Enum whose JSON value is given in its place."""
+    """Return the member of an Enum whose JSON value was given instead of it."""
     node = entry.field.node
     if not isinstance(node, EnumNode) or not isinstance(value, (str, int, float)):
         return None

@@ -64,7 +64,7 @@ def matching_text(pattern: re.Pattern[str]) -> str | None:
     Returns:
         A string in which the pattern is found; None where it was not understood.
     """
-    # The parser of `re` has no public name; if it changes, there is no example and nothing else breaks.
+    # The parser of `re` isn't public: if it changes, there is no example, and nothing else fails.
     parser: Any = getattr(re, "_parser", None)
     try:
         text = _sequence(parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG))
@@ -229,10 +229,10 @@ def _matching(pattern: re.Pattern[str], least: int) -> list[str]:
 
 
 _LONGEST = 100
-"""Items or entries that an example has at most."""
+"""The most items or entries of an example."""
 
 
-class _NoExample(Exception):  # noqa: N818  # says that a branch holds none; never leaves this module
+class _NoExample(Exception):  # noqa: N818  # there is none in this branch; never leaves this module
     pass
 
 
@@ -258,7 +258,7 @@ def example_of(graph: Graph, encode: Encode) -> Any:
 
 
 def checked_example(graph: Graph, encode: Encode, max_depth: int) -> tuple[Any, ...]:
-    """Make a smallest value of a type, and decode it: what the type's own code refuses is no example.
+    """Make a smallest value of a type, and decode it: the type's own code may refuse a value.
 
     Args:
         graph: of the type.

@@ -154,7 +154,7 @@ def read_nearly_json(
 
 
 def _problems_inside_fence(source: str, problems: Problems) -> Problems:
-    """Return what is wrong with a text besides the Markdown fence around it, which would be removed."""
+    """Return what is wrong with a text, apart from a Markdown fence, which would be removed."""
     from .nearly_json import without_fence_lines  # only broken text pays for it
 
     inside = without_fence_lines(source)

@@ -1,6 +1,6 @@
 """The options of a codec: the type and the check of each.
 
-Nothing here is loaded for a codec that has its defaults (`codec.DEFAULTS`), as most have: a TypedDict alone
+A codec with default options loads nothing of this (`codec.DEFAULTS`), as most have: a TypedDict alone
 takes as long as registering a type.
 """
 

@@ -342,7 +342,7 @@ class Partial(Value):
 class ArgumentStream(Generic[T]):
     """Arguments whose text comes in chunks; `Codec.stream` makes it.
 
-    Each character is read once as it comes and once more when its field has ended, so that the time
+    Each character is read once as it comes and again when its field has ended, so that the time
     is linear in the text, whatever the chunks. A stream belongs to one call and to one thread at a
     time.
 

@@ -254,7 +254,7 @@ class _Repairer:
         """Return whether a value may be read as the one item of an array.
 
         In a recursive type there would be no end to it: an item of an item of the array itself. And a list
-        is read in two ways, so that all that is in it is read once more for each list around it.
+        is read in two ways, so its content is read again for each list around it.
         """
         if id(node) in self.wrapped_in or len(self.wrapped_in) >= _MAX_WRAPPINGS:
             return False

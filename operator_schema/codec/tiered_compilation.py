@@ -179,7 +179,7 @@ class Tiers:
         """Store a compiled method in its codec, so that calling it skips the method of the class.
 
         That saves 14 % of a decode of the smallest type. A method that a subclass, a test or somebody's
-        own code has put in its place stays.
+        own code has assigned stays.
 
         Args:
             codec: that it is a method of.

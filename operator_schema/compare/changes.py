@@ -210,7 +210,7 @@ def _sent(old: ToolSnapshot, new: ToolSnapshot) -> Iterator[Change]:
     for place in narrower:
         yield _narrower(old.name, "send", place, renamed)
     for place in map(_turned, wider):
-        # What went altogether is told of as ignored.
+        # Something that was removed is reported as ignored.
         if place.verdict != "undecided" and not (place.code == "required" and place.after == ABSENT):
             yield Change(old.name, "wider", "send", *_facts(_told_as_wider(place)))
     broken = {place.path for place in narrower if place.verdict == "breaking"}
@@ -229,7 +229,7 @@ def _both_ways(
 
 
 def _told_as_wider(place: Narrowing) -> Narrowing:
-    """Return a place with words for what fits now beside what did before."""
+    """Return a place whose words say what fits now in addition to what did before."""
     is_more = place.code in ("type", "not_one_of") and place.before != "any value" != place.after
     return place.replace(after=f"also {place.after}") if is_more else place
 
@@ -307,7 +307,7 @@ def _read(old: ToolSnapshot, new: ToolSnapshot) -> Iterator[Change]:
     elif before is not None and after is None:
         yield Change(old.name, "breaking", "read", "output", (), "described", "not described")
     elif before is not None and after is not None:
-        # A result is sent by the tool: what it may send now has to be what readers were told of.
+        # A result is sent by the tool: so what it may send now has to be allowed by the old description.
         for place in narrowings(after, before, is_arguments=False):
             if place.verdict != "unasked":
                 yield _narrower(old.name, "read", _told_as_wider(_turned(place)), {})
@@ -451,8 +451,8 @@ def narrowings_of(before: Judged, after: Judged, *, is_all: bool = True) -> tupl
     Args:
         before: the old document.
         after: the new one.
-        is_all: whether each place counts. Otherwise less is tried for places beside one that is breaking, and
-            nothing where there seem to be none.
+        is_all: whether each place counts. Otherwise less is tried for other places once one is breaking,
+            and nothing if there seem to be none.
     """
     found = _narrowings(before, after)
     # What no graph holds is looked at in two ways: nothing may be proven wrongly.

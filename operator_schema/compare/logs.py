@@ -511,7 +511,7 @@ def _stored(part: Part) -> Iterator[Record]:
 
     number = 0
     try:
-        for number, value in enumerate(stored_records(part.path), 1):  # the last one is told
+        for number, value in enumerate(stored_records(part.path), 1):  # its number is in the message
             yield Record(number, 0, value)
     except StoreError as error:
         yield Record(number + 1, 0, Unreadable(number + 1, str(error)))

@@ -231,12 +231,12 @@ def _summary(report: Mapping[str, Any]) -> str:
     tools = report["tools"].values()
     numbers = {kind: sum(each[kind] for each in tools) for kind in _KINDS}
     unknown = sum(report["unknown"].values())
-    told = [f"{numbers[kind]:,} {words}" for kind, words in _KINDS.items()]
+    parts = [f"{numbers[kind]:,} {words}" for kind, words in _KINDS.items()]
     more = [f"{unknown:,} of unknown tools"] if unknown else []
     unreadable = report["unreadable"]["count"]
     more += [f"{unreadable:,} unreadable places"] if unreadable else []
     calls = "1 call" if report["calls"] == 1 else f"{report['calls']:,} calls"
-    return f"{calls}: {', '.join([*told, *more])}"
+    return f"{calls}: {', '.join([*parts, *more])}"
 
 
 # --- plots ---------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from ..immutable import Value
 from ..json_values import copy_json, is_array, is_object
 from ..message_text import excerpt, quote, received
 from ..schema.document import SchemaDocument
+from ..tools import MCP_HINTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -25,15 +26,6 @@ __all__ = ["Snapshot", "SnapshotError", "ToolSnapshot", "read_snapshot", "read_t
 
 FORMAT: Final = "operator_schema snapshot 1"
 """What the file says of itself."""
-
-HINTS: Final = {
-    "title": "title",
-    "read_only": "readOnlyHint",
-    "destructive": "destructiveHint",
-    "idempotent": "idempotentHint",
-    "open_world": "openWorldHint",
-}
-"""Our names of what a tool says about itself, and those of the Model Context Protocol (2025-06-18)."""
 
 _INPUT_NAMES = ("input_schema", "inputSchema", "parameters", "parametersJsonSchema")
 _OUTPUT_NAMES = ("output_schema", "outputSchema")
@@ -118,7 +110,7 @@ def snapshot_of(tools: Iterable[Tool[..., Any]]) -> Snapshot:
 
 def _of_tool(tool: Tool[..., Any]) -> ToolSnapshot:
     stated = tool.annotations.as_dict()
-    hints = {name: stated[name] for name in (*HINTS, "confirm") if name in stated}
+    hints = {name: stated[name] for name in (*MCP_HINTS, "confirm") if name in stated}
     output = tool.output_schema()
     return ToolSnapshot(tool.name, tool.description, tool.input_schema(), output, hints)
 
@@ -253,9 +245,9 @@ def _schema_of(data: dict[str, Any], names: tuple[str, ...], tool: str) -> dict[
 
 def _hints_of(data: dict[str, Any]) -> dict[str, Any]:
     if is_object(data.get("hints")):  # a snapshot of ours
-        return {name: data["hints"][name] for name in (*HINTS, "confirm") if name in data["hints"]}
+        return {name: data["hints"][name] for name in (*MCP_HINTS, "confirm") if name in data["hints"]}
     given = data.get("annotations")
     annotations: dict[str, Any] = given if is_object(given) else {}
-    found = {name: annotations[key] for name, key in HINTS.items() if annotations.get(key) is not None}
+    found = {name: annotations[key] for name, key in MCP_HINTS.items() if annotations.get(key) is not None}
     title = data.get("title")
     return {"title": title, **found} if isinstance(title, str) else found

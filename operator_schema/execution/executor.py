@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast, overlo
 from ..errors import ToolError
 from ..rounds.registry import Registry
 from ..tools.calls import RawCall, ToolResult, checked_calls
-from ..tools.failures import Failures, ShowErrors, give_result, result_of, results_of
+from ..tools.failures import Failures, ShowErrors, giving, result_of, results_of
 from .concurrency import Slots
 from .options import (
     check_confirm,
@@ -19,8 +19,7 @@ from .options import (
     check_on_result,
     check_options,
     checked_work,
-    exception_classes,
-    result_classes,
+    with_classes,
 )
 from .run import Outcomes
 
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
 
     Context = Mapping[Any, Any]
     MakeContext = Callable[[Any], Context]
+    Count = Callable[[ToolResult], Awaitable[ToolResult | None]]
 
 __all__ = ["Executor"]
 
@@ -180,7 +180,7 @@ class Executor:
         self._context, self._store = options["context"], options["store"]
         self._deciding: tuple[Any, CallHooks | None] = None, None
         self._slots = Slots(options["max_concurrency"])
-        known, failures, native = _with_classes(options)
+        known, failures, native = with_classes(options)
         self._options: Mapping[str, Any] = {**known, "hooks": self._hooks}
         self._outcomes = Outcomes(self._registry, self._slots, failures, native, self._options)
 
@@ -256,7 +256,7 @@ class Executor:
         options = dict(self._options)
         options["native_results"] = (*options["native_results"], *native_results)
         options["pass_through"] = (*options["pass_through"], *pass_through)
-        options, failures, native = _with_classes(options)
+        options, failures, native = with_classes(options)
         made = copy(self)
         made._share(self, options, failures, native)  # noqa: SLF001  # its own class
         return made
@@ -498,11 +498,8 @@ class Executor:
         if on_progress is not None:
             check_on_progress(on_progress)
         deciding, context = self._call_hooks(hooks), self._context_of(context)
-        outcome = await self._outcomes.of(call, context, on_progress, None, confirm, deciding)
-        result = outcome if type(outcome) is ToolResult else result_of(outcome)
-        if on_result is not None:
-            give_result(on_result, call, result)
-        return result
+        outcome = await self._alone(on_result, call, context, on_progress, None, confirm, deciding)()
+        return outcome if type(outcome) is ToolResult else result_of(outcome)
 
     async def _run_round(
         self,
@@ -546,14 +543,13 @@ class Executor:
         """Run calls with their inputs side by side; exceptions that pass through are items of the list."""
         from .stream import JobGroup
 
-        async def of(position: int, one: DecodedCall) -> Any:
-            run = partial(self._outcomes.settled, one, context, on_progress, partial(settle, position))
-            outcome = await _around(watching, one.call.name, one.call, run)
-            if type(outcome) is ToolResult:
-                give_result(on_result, one.call, outcome)
-            return outcome
+        def start(position: int, one: DecodedCall) -> Start:
+            count = partial(settle, position)
+            run = partial(self._outcomes.settled, one, context, on_progress, count)
+            inside = partial(_around, watching, one.call.name, one.call, run)
+            return giving(on_result, one.call, self._start_of(one.call, inside, count))
 
-        starts = [(partial(of, position, one), one.call.name) for position, one in enumerate(calls)]
+        starts = [(start(position, one), one.call.name) for position, one in enumerate(calls)]
         return results_of(await JobGroup(starts).all(), return_exceptions=True)
 
     def _starts(
@@ -569,18 +565,26 @@ class Executor:
             check_on_progress(on_progress)
         check_confirm(confirm)
         context = self._context_of(context)
-        of: Any = self._outcomes.of if on_result is None else partial(self._given, on_result)
-        return [
-            (partial(of, call, context, on_progress, None, confirm, hooks), call.name)
-            for call in checked_calls(calls)
-        ]
+        options = (context, on_progress, None, confirm, hooks)
+        return [(self._alone(on_result, call, *options), call.name) for call in checked_calls(calls)]
 
-    async def _given(self, on_result: OnResult, call: RawCall, *options: Any) -> Any:
-        """Return the outcome of a call, and give its result to your program."""
-        outcome = await self._outcomes.of(call, *options)
-        if type(outcome) is ToolResult:
-            give_result(on_result, call, outcome)
-        return outcome
+    def _alone(self, on_result: OnResult | None, call: RawCall, *options: Any) -> Start:
+        run = partial(self._outcomes.of, call, *options)
+        return giving(on_result, call, self._start_of(call, run, _counted))
+
+    def _start_of(self, call: RawCall, run: Start, count: Count) -> Start:  # noqa: ARG002  # for subclasses
+        """Return what runs a call when it is awaited; every call comes through here, alone or in a round.
+
+        A subclass may override it, to do more around the call, or to take its result from elsewhere.
+        It gets the calls in their order, before any of them runs, and may refuse one by an exception.
+
+        Args:
+            call: as the model sent it.
+            run: runs it, and returns its result, or an exception that is to be raised.
+            count: takes a result that comes from elsewhere, and returns the one that counts; None if the
+                hooks of a round want another one.
+        """
+        return run
 
     def _call_hooks(self, hooks: Any = None, toolset: Any = None) -> CallHooks | None:
         """Return what decides about calls: hooks of the executor, of a run, and of the tools themselves.
@@ -618,15 +622,9 @@ class Executor:
         return wait_for(start, self._slots, needs_loop=needs_loop)
 
 
-def _with_classes(options: Mapping[str, Any]) -> tuple[dict[str, Any], Failures, ClassSet]:
-    """Return options with tuples of classes, what makes the results of failures, and the native classes.
-
-    Raises:
-        ValueError: something isn't such a class.
-    """
-    passed, native = exception_classes(options["pass_through"]), result_classes(options["native_results"])
-    known = {**options, "pass_through": passed.classes, "native_results": native.classes}
-    return known, Failures(options["show_errors"], options["report"], passed), native
+async def _counted(result: ToolResult) -> ToolResult:
+    """Return the result of a call outside of a round: nothing there wants another one."""
+    return result
 
 
 async def _around(hooks: ForTools, name: str | None, work: Any, start: Callable[..., Awaitable[Any]]) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, NoReturn, cast, get_args
 from ..introspect.hints import name_of
 from ..message_text import as_written, clip, escape, nearest, received
 from ..tools.calls import RawCall, checked_calls, remedy_for
-from ..tools.failures import ClassSet, ShowErrors
+from ..tools.failures import ClassSet, Failures, ShowErrors
 from ..tools.metadata import LEAST_CONTENT, is_content_limit, is_duration
 from ..tools.signature import is_coroutine_function
 
@@ -20,8 +20,7 @@ __all__ = [
     "check_on_result",
     "check_options",
     "checked_work",
-    "exception_classes",
-    "result_classes",
+    "with_classes",
 ]
 
 _GIVEN_LATER = {
@@ -162,7 +161,7 @@ def _what_came(given: object) -> str:
     return f"the class {name_of(given)} itself" if isinstance(given, type) else received(given)
 
 
-def exception_classes(given: object) -> ClassSet:
+def _exception_classes(given: object) -> ClassSet:
     """Check the option `pass_through`.
 
     Raises:
@@ -185,7 +184,7 @@ def _is_of_python(cls: type[BaseException]) -> bool:
     return cls.__name__ == "CancelledError" and not issubclass(cls, Exception)
 
 
-def result_classes(given: object) -> ClassSet:
+def _result_classes(given: object) -> ClassSet:
     """Check the option `native_results`.
 
     Raises:
@@ -228,3 +227,14 @@ def _refuse(option: str, kind: str, value: object) -> NoReturn:
 
 def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+def with_classes(options: Mapping[str, Any]) -> tuple[dict[str, Any], Failures, ClassSet]:
+    """Return options with tuples of classes, what makes the results of failures, and the native classes.
+
+    Raises:
+        ValueError: something isn't such a class.
+    """
+    passed, native = _exception_classes(options["pass_through"]), _result_classes(options["native_results"])
+    known = {**options, "pass_through": passed.classes, "native_results": native.classes}
+    return known, Failures(options["show_errors"], options["report"], passed), native

@@ -177,7 +177,7 @@ class _NotFoundError(LookupError):
 
 
 def app_of(inspector: Inspector) -> Starlette:
-    """Return the application that answers the page; `Guard` belongs in front of it."""
+    """Return the application that answers the page; wrap it in a `Guard`."""
     own = _Answers(inspector)
     reading: dict[str, Answer] = {
         "/api/state": own.state,
@@ -366,7 +366,7 @@ class _Answers:
         return _json(await run_in_threadpool(decide, subject, store, decision))
 
     async def run_round(self, request: Request) -> Response:
-        """Run what is approved in a round, when a person has seen once more what that is."""
+        """Run what is approved in a round, after a person has seen it again."""
         asked = await _body(request, RoundToRun)
         subject, store = self._inspector.subject, self._store()
         version, round_id = self._inspector.version, asked.round_id

@@ -144,7 +144,7 @@ def page_of_tool(
 
 
 def sent_to(provider: Provider, tool: Tool[..., Any], *, strict: bool) -> dict[str, Any]:
-    """Return what a provider gets of a tool, beside ours.
+    """Return what a provider gets of a tool, next to our definition.
 
     Args:
         provider: that gets it.
@@ -204,7 +204,7 @@ def lines_of(value: Any) -> list[str]:
 
 
 def side_by_side(ours: Sequence[str], theirs: Sequence[str]) -> list[dict[str, Any]]:
-    """Put the lines of two documents beside each other.
+    """Put the lines of two documents next to each other.
 
     Args:
         ours: lines of our definition.
@@ -254,7 +254,7 @@ def costs_of(definition: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _summary(tool: Tool[..., Any], name: str, *, strict: bool) -> dict[str, Any]:
-    """Return what becomes of a tool at one provider, for the table of all."""
+    """Return how one provider gets a tool, for the table of all providers."""
     provider = provider_named(name)
     (report,) = provider.report([tool], strict=strict and provider.dialect is not None).tools
     kinds = [loss.code for loss in report.losses]

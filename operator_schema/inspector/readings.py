@@ -211,7 +211,7 @@ def provider_named(name: str) -> Provider:
 
 
 class UnreadableAnswerError(ValueError):
-    """A text is no answer of a provider, and holds no calls; the text says what was tried."""
+    """A text isn't an answer of a provider, and has no calls; the message says what was tried."""
 
 
 def take_apart(offered: Offered, text: str, provider: str | None = None) -> dict[str, Any]:

@@ -25,7 +25,7 @@ __all__ = ["Inspector", "Subject", "UnknownToolError", "server_tools", "subject_
 
 
 class UnknownToolError(LookupError):
-    """There is no tool of a name; the text says which was probably meant."""
+    """There is no tool of that name; the text says which was probably meant."""
 
 
 class Subject(Value):
@@ -108,7 +108,7 @@ def subject_of(
 
 
 class Inspector:
-    """What one page works on: the subject, which changes, and what is kept beside it.
+    """What one page works on: the subject, which changes, its store, its log, and the calls that were tried.
 
     Args:
         subject: what is inspected first.
@@ -159,15 +159,16 @@ async def server_tools(source: str | Sequence[str]) -> AsyncGenerator[Any]:
 
     Raises:
         ModuleNotFoundError: the package mcp isn't installed.
+        ServerEndedError: its program ends before it is asked to.
         TimeoutError: it doesn't answer within 30 seconds.
     """
     import asyncio
 
-    from ..adapters.mcp_client import client_of, tools_from
+    from ..adapters.mcp_client import tools_from
+    from ..adapters.mcp_connection import connected
 
-    client = client_of(source)
     async with asyncio.timeout(_SECONDS_TO_CONNECT) as limit:
-        async with client:
+        async with connected(source) as client:
             tools = await tools_from(client)
             limit.reschedule(None)
             yield tools

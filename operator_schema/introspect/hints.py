@@ -268,7 +268,7 @@ class Scope:
         return list(values) if len(values) == len(texts) else [self.evaluate(text) for text in texts]
 
     def _own_names(self) -> dict[str, Any]:
-        """Return what the owner knows besides its module: its type parameters, and itself if it is local."""
+        """Return the names that only the owner knows: its type parameters, and itself if it is local."""
         owner = self.owner
         parameters: tuple[Any, ...]
         if type(owner) is type:  # which before Python 3.12 would make an error of what it lacks

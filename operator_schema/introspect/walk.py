@@ -58,7 +58,7 @@ class Walk:
     Args:
         leaves: leaves that count for this registration alone.
         closed: whether objects refuse unknown keys.
-        namespace: names that annotations written as text may use besides those of their module.
+        namespace: names that annotations written as text may use in addition to those of their module.
         max_depth: levels of arrays and objects that a type may nest before it repeats itself.
         attribute_docs: whether to read attribute docstrings, which needs the source.
 

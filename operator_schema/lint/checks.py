@@ -172,7 +172,7 @@ def _of_provider(provider: Provider, tools: Sequence[Tool[..., Any]], *, strict:
             message = f"without strict for {provider.name}: {reason.message}"
             yield _provided(provider, tool.name, "not_strict", "note", reason.path, message, reason.remedy)
         if tool.wire_name != tool.name:
-            message = f"{provider.name} doesn't take its name, and gets {tool.wire_name} in its place"
+            message = f"{provider.name} doesn't take its name, and gets {tool.wire_name} instead"
             remedy = f"{GIVE_TOOLS}, or rename it: tool.with_(name=…)"
             yield _provided(provider, tool.name, "renamed", "warning", (), message, remedy)
         yield from tool.losses
@@ -343,7 +343,7 @@ def _name_of(place: Place) -> str:
 
 
 def _is_a(node: Node, *types: str) -> bool:
-    """Return whether a node takes values of these JSON types alone, besides null."""
+    """Return whether a node takes values of these JSON types alone, or null."""
     members = node.members if isinstance(node, UnionNode) else (node,)
     kinds = {one.type if isinstance(one, ScalarNode) else "" for one in members} - {"null"}
     return bool(kinds) and kinds <= set(types)
@@ -631,7 +631,7 @@ TOOL_CHECKS: tuple[Callable[[Tool[..., Any]], Iterator[Finding]], ...] = (
     unmarked_deletion,
     unlimited_result,
 )
-"""The checks of a tool, besides those of its input."""
+"""The checks of a tool other than those of its input."""
 
 SET_CHECKS: tuple[Callable[[Sequence[Tool[..., Any]]], Iterator[tuple[str, Finding]]], ...] = (
     same_first_sentence,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from contextlib import contextmanager
@@ -12,7 +11,6 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 try:
-    from hypothesis import HealthCheck, Phase, given, seed, settings
     from hypothesis.configuration import set_hypothesis_home_dir, storage_directory
 except ModuleNotFoundError as error:
     if error.name != "hypothesis":
@@ -21,9 +19,18 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError(message, name=error.name) from None
 
 from ..errors import SchemaError
-from ..json_values import choice_key, copy_json, is_array, is_object, to_json_text
+from ..json_values import (
+    MAX_TEXT_DEPTH,
+    choice_key,
+    copy_json,
+    is_array,
+    is_object,
+    nests_deeper,
+    to_json_text,
+)
 from ..schema.document import SchemaDocument
 from ..schema.document_codec import DocumentCodec
+from ..testing.result_values import drawn
 from ..testing.strategies import arguments, near_misses
 
 if TYPE_CHECKING:
@@ -33,7 +40,7 @@ if TYPE_CHECKING:
 
     from ..findings import Finding
 
-__all__ = ["Call", "CallKind", "ProbedTool", "drawn", "storing_nothing"]
+__all__ = ["Call", "CallKind", "ProbedTool", "readable", "storing_nothing"]
 
 CallKind: TypeAlias = Literal["valid", "invalid", "hostile"]
 """`valid`: the schema allows it · `invalid`: it doesn't · `hostile`: it allows it, and promises no answer."""
@@ -72,6 +79,7 @@ _HOSTILE: Final = (
     "x" * _LONG,
 )
 _SAMPLES: Final[tuple[Any, ...]] = ("x", "5", 5, 1.5, True, None, [], {})
+_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 _QUOTED: Final = re.compile(r"['\"`]([^'\"`\n]{1,60})['\"`]")
 _PATH_NAME: Final = re.compile(r"path|file|dir|folder|repo|source|destination", re.IGNORECASE)
 
@@ -91,6 +99,11 @@ class Call:
     arguments: Any
     kind: CallKind
     why: str
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether every program can read its texts: without lone surrogates, as RFC 7493 wants."""
+        return bool(readable(self.arguments) == self.arguments)
 
     def key(self) -> str:
         """Return a text that is the same for equal calls."""
@@ -182,7 +195,7 @@ class ProbedTool:
         """Return whether the schema says of a call what its kind says."""
         if call.kind == "invalid":
             return bool(self.problems(call.arguments))
-        return self.allows(_readable(call.arguments) if call.kind == "hostile" else call.arguments)
+        return self.allows(readable(call.arguments) if call.kind == "hostile" else call.arguments)
 
     # --- calls ---------------------------------------------------------------------------------------
 
@@ -213,7 +226,7 @@ class ProbedTool:
             strategy = arguments(self.strict)
         except (ValueError, SchemaError):
             return []
-        plain = [each for each in drawn(strategy, number * 2, random.randrange(2**32)) if _is_plain(each)]
+        plain = [each for each in _examples(strategy, number * 2, random.randrange(2**32)) if _is_plain(each)]
         meaningful = [self._with_meaning(each, random) for each in plain]
         return sorted([*meaningful, *plain], key=lambda each: len(to_json_text(each)))[: number * 2]
 
@@ -260,13 +273,21 @@ class ProbedTool:
                 continue
             for value in _HOSTILE:
                 changed = {**base, name: value}
-                if self.allows(_readable(changed)):
+                if self.allows(readable(changed)):
                     yield changed, f"hostile text for {name}"
 
 
-def _readable(value: Any) -> Any:
+def readable(value: Any) -> Any:
     """Return JSON values without lone surrogates, which no schema speaks of."""
-    return json.loads(re.sub(r"\\ud[89a-f][0-9a-f]{2}", "?", json.dumps(value)))
+    return value if nests_deeper(value, MAX_TEXT_DEPTH) else _readable(value)
+
+
+def _readable(value: Any) -> Any:
+    if isinstance(value, str):
+        return _SURROGATE.sub("?", value)
+    if is_object(value):
+        return {_readable(key): _readable(inner) for key, inner in value.items()}
+    return [_readable(inner) for inner in value] if is_array(value) else value
 
 
 def _once(calls: Iterable[Call]) -> list[Call]:
@@ -296,39 +317,18 @@ def storing_nothing() -> Generator[None]:
             set_hypothesis_home_dir(before)
 
 
-def drawn(strategy: SearchStrategy[Any], number: int, chance: int) -> list[Any]:
-    """Return examples of a strategy, each once.
-
-    Args:
-        strategy: of JSON values.
-        number: of examples at most.
-        chance: equal numbers give equal examples.
-    """
-    found: dict[str, Any] = {}
-    every_check: Any = list(HealthCheck)
-
-    @seed(chance)
-    @settings(
-        max_examples=max(1, number),
-        database=None,
-        deadline=None,
-        phases=[Phase.generate],
-        suppress_health_check=every_check,
-    )
-    @given(strategy)
-    def collect(value: Any) -> None:
-        found.setdefault(to_json_text(value), value)
-
+def _examples(strategy: SearchStrategy[Any], number: int, chance: int) -> list[Any]:
+    """Return examples of a strategy, each once; none if nothing fits."""
     try:
-        collect()
+        values = drawn(strategy, chance, number)
     except Exception:  # noqa: BLE001  # nothing fits: Hypothesis says so in several ways
-        return list(found.values())
-    return list(found.values())
+        return []
+    return list({to_json_text(value): value for value in reversed(values)}.values())[::-1]
 
 
 def _refused(codec: DocumentCodec, number: int, chance: int) -> list[Any]:
     try:
-        return [each for each in drawn(near_misses(codec), number, chance) if is_object(each)]
+        return [each for each in _examples(near_misses(codec), number, chance) if is_object(each)]
     except (ValueError, SchemaError):
         return []
 

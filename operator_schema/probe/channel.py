@@ -1,4 +1,4 @@
-"""How does a message of JSON-RPC reach a server, and what comes back?"""
+"""How does a message of JSON-RPC reach a server, what comes back, and what does the answer to a call say?"""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from threading import Condition, Thread
 from time import monotonic
 from typing import IO, TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
-from ..json_values import is_object
+from ..json_values import is_array, is_object
+from ..message_text import clip, escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["Channel", "HttpChannel", "PipeChannel", "ProcessChannel", "Reply"]
+__all__ = ["Channel", "HttpChannel", "Outcome", "PipeChannel", "ProcessChannel", "Reply"]
 
 _LONGEST_LINE: Final = 64 * 2**20
 _MOST_NOISE: Final = 50
@@ -42,6 +43,72 @@ class Reply(NamedTuple):
     kind: Literal["result", "error", "silent", "closed"]
     value: Any
     size: int = 0
+
+
+class Outcome:
+    """What came of one call.
+
+    Args:
+        reply: what came back.
+
+    Attributes:
+        reply: the same.
+    """
+
+    __slots__ = ("reply",)
+
+    def __init__(self, reply: Reply) -> None:
+        self.reply = reply
+
+    @property
+    def result(self) -> dict[str, Any] | None:
+        """The result, if there is one."""
+        return self.reply.value if self.reply.kind == "result" and is_object(self.reply.value) else None
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether no answer came."""
+        return self.reply.kind in ("silent", "closed")
+
+    @property
+    def code(self) -> int | None:
+        """The code of an error of JSON-RPC."""
+        if self.reply.kind != "error" or not is_object(self.reply.value):
+            return None
+        code = self.reply.value.get("code")
+        return code if isinstance(code, int) else None
+
+    @property
+    def is_flagged(self) -> bool:
+        """Whether it is an error for a client: of JSON-RPC, or a result with `isError`."""
+        result = self.result
+        return self.reply.kind == "error" or (result is not None and result.get("isError") is True)
+
+    @property
+    def text(self) -> str:
+        """What a model reads of it."""
+        if self.reply.kind == "error":
+            value = self.reply.value
+            return str(value.get("message", "")) if is_object(value) else str(value)
+        result = self.result
+        if result is None:
+            return str(self.reply.value)
+        content = result.get("content")
+        blocks: list[Any] = content if is_array(content) else []
+        texts = [block["text"] for block in blocks if is_object(block) and isinstance(block.get("text"), str)]
+        return "\n".join(texts)
+
+    @property
+    def said(self) -> str:
+        """An excerpt of the text for a message."""
+        return clip(escape(" ".join(self.text.split())), 200)
+
+    def answer(self) -> str:
+        """Return the answer as a text, to compare it with another one."""
+        value = self.reply.value
+        if is_object(value):
+            value = {key: inner for key, inner in value.items() if key != "_meta"}
+        return f"{self.reply.kind} {json.dumps(value, sort_keys=True, default=str)}"
 
 
 class Channel(Protocol):

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..json_values import is_array, is_object
 from ..message_text import clip, escape, excerpt, show_path
+from .calls import readable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from ..findings import Finding, Severity
     from .calls import Call, ProbedTool
-    from .subject import Outcome
+    from .channel import Outcome
 
 __all__ = ["ANSWER_CHECKS", "CHECKS", "Check", "Fault", "faults_of"]
 
@@ -158,15 +160,20 @@ def _bad_result(_: ProbedTool, __: Call, outcome: Outcome) -> Iterator[Fault]:
             return
 
 
-def _wrong_result(tool: ProbedTool, _: Call, outcome: Outcome) -> Iterator[Fault]:
+def _wrong_result(tool: ProbedTool, call: Call, outcome: Outcome) -> Iterator[Fault]:
     result = outcome.result
-    if result is None or outcome.is_flagged or not tool.promises_output:
+    if result is None or not tool.promises_output:
+        return
+    if outcome.is_flagged:
+        is_own = call.kind == "valid" and _VALIDATOR.search(outcome.text)
+        if is_own and _is_about_result(tool, outcome.text):
+            yield Fault("wrong_result", (), f"its own check refuses the result: {outcome.said}")
         return
     structured = result.get("structuredContent")
     if structured is None:
         yield Fault("no_structured_result", (), "a result without isError has no structuredContent")
     elif tool.output is not None:
-        for problem in tool.output.report(structured)[:1]:
+        for problem in tool.output.report(readable(structured))[:1]:
             yield Fault(
                 "wrong_result", problem.path, f"{show_path(problem.path)}: {problem.message}".strip(": ")
             )
@@ -181,6 +188,13 @@ _VALIDATOR: Final = re.compile(
     re.IGNORECASE,
 )
 """What well-known validators write: pydantic, jsonschema, zod."""
+
+_OF_RESULT: Final = re.compile(
+    r"output validation|output ?schema|structured ?(?:content|output)|"
+    r"validation errors? for (?!call\b|\w*(?:Arguments|Args|Input|Params|Request)\b)\w",
+    re.IGNORECASE,
+)
+"""What they write of a result; what they say of arguments names a parameter, or the class of these."""
 
 _FORM: Final = re.compile(
     r"\binvalid (?:\w+ )?(?:arguments?|params?|parameters?|input|type|value)\b|\b(?:is|are|be) required\b|"
@@ -205,6 +219,7 @@ _DOMAIN: Final = re.compile(
     r"unreachable|connect|resolve|timed? ?out|\b(?:none|already)\b|E[A-Z]{4,}:|no \w+ (?:named|with|called)",
     re.IGNORECASE,
 )
+_EMPTY: Final = re.compile(r"\b(?:non-?)?(?:empty|blank)\b", re.IGNORECASE)
 _OWN_TEST: Final = re.compile(r"value error|assertion failed|value_error", re.IGNORECASE)
 _ERROR_TEXT: Final = re.compile(
     r"^[\s*#>\u274c\u26a0\ufe0f]*(?:(?:[A-Za-z]+ ){0,2}errors?\b\s*(?::|while|when|in|executing|calling)|"
@@ -216,6 +231,8 @@ _ERROR_TEXT: Final = re.compile(
 
 _MOST_KEYS: Final = 3
 """Of an object that is only an error."""
+
+_VERDICTS: Final = frozenset({"valid", "isValid", "is_valid"})
 
 
 def _named(text: str, names: list[str]) -> list[str]:
@@ -231,7 +248,7 @@ def is_about_form(tool: ProbedTool, outcome: Outcome) -> bool:
     """Return whether a refusal is about the form of the arguments, rather than about what they mean."""
     text = outcome.text
     if _VALIDATOR.search(text):
-        return True
+        return not _is_about_result(tool, text)
     if _DOMAIN.search(text):
         return False
     is_form = bool(_FORM.search(text))
@@ -240,10 +257,15 @@ def is_about_form(tool: ProbedTool, outcome: Outcome) -> bool:
     )
 
 
-def _speaks_of_form(text: str) -> bool:
+def _is_about_result(tool: ProbedTool, text: str) -> bool:
+    """Return whether a validator refuses what a tool returns, rather than its arguments."""
+    return bool(_OF_RESULT.search(text)) and not _named(text, list(tool.properties))
+
+
+def _speaks_of_form(tool: ProbedTool, text: str) -> bool:
     """Return whether a text that may name no parameter is about the form of arguments."""
     if _VALIDATOR.search(text):
-        return True
+        return not _is_about_result(tool, text)
     return not _DOMAIN.search(text) and bool(_FORM.search(text)) and bool(_OF_TYPE.search(text))
 
 
@@ -254,19 +276,51 @@ def _valid_refused(tool: ProbedTool, call: Call, outcome: Outcome) -> Iterator[F
     """
     if call.kind != "valid" or not outcome.is_flagged or not is_about_form(tool, outcome):
         return
-    named = _named(outcome.text, list(tool.properties))
-    given = [name for name in named if name in call.arguments] or named
+    names = list(tool.properties)
+    issues = _issues(outcome.text, names)
+    said = issues or dict.fromkeys(_named(outcome.text, names), outcome.text)
+    given = [name for name in said if name in call.arguments] or list(said)
+    judged = given if issues else given[-1:]
+    is_form = {name: _is_refused_form(tool, call, name, said) for name in judged}
+    if is_form and not any(is_form.values()):
+        return
+    given = [name for name in given if is_form.get(name, True)]
     blamed = given[-1:]  # what is before may be the name of the server
+    blank = frozenset([name for name, value in call.arguments.items() if _is_blank(value)])
+    is_blank = not blank.isdisjoint(blamed)
+    if blank and not is_blank and _EMPTY.search(outcome.text):
+        blamed, is_blank = list(blank) if len(blank) == 1 else [], True  # "path" may mean another path
     value = call.arguments.get(blamed[0]) if blamed else None
-    is_text = bool(blamed) and isinstance(value, str)
-    if is_text and "enum" not in tool.properties.get(blamed[0], {}):
-        own = _OWN_TEST.search(outcome.text) and value != ""
-        if own or not _OF_TYPE.search(_without(outcome.text, [*named, tool.name, str(value)])):
-            return
-    path = (blamed[0],) if blamed else ()
-    severity: Severity | None = "warning" if value == "" else None
+    is_whole = isinstance(value, float) and value.is_integer()
+    severity: Severity | None = "warning" if is_blank or is_whole else None
     several = " ".join(sorted(given)) if len(given) > 1 else ""
-    yield Fault("valid_refused", path, f"it answers: {outcome.said}", severity, several)
+    yield Fault("valid_refused", tuple(blamed), f"it answers: {outcome.said}", severity, several)
+
+
+def _is_blank(value: object) -> bool:
+    return isinstance(value, str) and not value.strip()
+
+
+def _issues(text: str, names: list[str]) -> dict[str, str]:
+    """Return what zod says of each parameter, in JSON; nothing for other texts."""
+    found: dict[str, str] = {}
+    with suppress(ValueError, RecursionError):
+        listed: Any = json.loads(text[text.index("[") : text.rindex("]") + 1])
+        for issue in filter(is_object, listed):
+            path = issue.get("path")
+            if is_array(path) and path and path[0] in names:
+                found[path[0]] = json.dumps(issue)
+    return found
+
+
+def _is_refused_form(tool: ProbedTool, call: Call, name: str, said: Mapping[str, str]) -> bool:
+    """Return whether what is said of a parameter is about its form; of a text it may be about the meaning."""
+    value = call.arguments.get(name)
+    if not isinstance(value, str) or "enum" in tool.properties.get(name, {}):
+        return True
+    if _OWN_TEST.search(said[name]) and value != "":
+        return False
+    return bool(_OF_TYPE.search(_without(said[name], [*said, tool.name, value])))
 
 
 def _without(text: str, parts: list[str]) -> str:
@@ -307,6 +361,8 @@ def _is_error_object(text: str) -> bool:
         return False
     if not is_object(value):
         return False
+    if not _VERDICTS.isdisjoint(value):
+        return False  # that what was asked about is wrong is the answer
     error = value.get("error") if len(value) <= _MOST_KEYS else None
     failed = value.get("success") is False or value.get("ok") is False
     return failed or (isinstance(error, str) and bool(error))
@@ -349,7 +405,7 @@ def _place(problem: Finding) -> tuple[str | int, ...]:
 
 
 def _unnamed_parameter(tool: ProbedTool, call: Call, outcome: Outcome) -> Iterator[Fault]:
-    if call.kind != "invalid" or not outcome.is_flagged or not _speaks_of_form(outcome.text):
+    if call.kind != "invalid" or not outcome.is_flagged or not _speaks_of_form(tool, outcome.text):
         return
     problems = tool.problems(call.arguments)
     keys = [step for problem in problems for step in problem.path if isinstance(step, str)]

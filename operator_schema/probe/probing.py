@@ -9,19 +9,19 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from ..json_values import to_json_text
-from ..message_text import clip, escape, listed, nearest, quote
+from ..message_text import listed, nearest, quote
 from .calls import Call, ProbedTool, storing_nothing
 from .checks import Fault, faults_of
 from .reports import LEVELS, Found, Plan, ProbeReport, Step
 from .sequences import walk
-from .settling import Candidate, found_of, settle
+from .settling import STARTED_ANEW, Candidate, found_of, settle, settled_anew
 from .subject import ProbeError, Server, server_of
 from .watching import Limits, Watcher, change_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    from .subject import Outcome
+    from .channel import Outcome
 
 __all__ = ["plan", "probe"]
 
@@ -187,6 +187,7 @@ class _Run:
     good: dict[str, list[Call]] = field(default_factory=dict[str, "list[Call]"])
     unrepeated: list[Found] = field(default_factory=list[Found])
     is_complete: bool = True
+    leaves_unreadable: bool = False
     start: float = field(default_factory=monotonic)
 
     @property
@@ -280,7 +281,8 @@ class _Run:
         rules = [
             finding
             for finding in judged
-            if finding.code not in _OTHER_DEFAULT and (finding.severity == "error" or not finding.path)
+            if finding.code not in _OTHER_DEFAULT
+            and (finding.severity == "error" or not finding.path or finding.code == "unchecked")
         ]
         findings = [*described.findings, *rules]
         for finding in findings:
@@ -305,6 +307,8 @@ class _Run:
 
     def _call(self, call: Call) -> None:
         if self.lost.get(call.tool, 0) >= _MOST_LOST or self.server.restarts > _MOST_RESTARTS:
+            return
+        if self.leaves_unreadable and not call.is_readable:
             return
         tool = self.tools[call.tool]
         watches = bool(self.watcher.observers or self.server.place) and (
@@ -335,10 +339,9 @@ class _Run:
         self.candidates.setdefault((tool, *fault.key), Candidate(fault, steps, tool))
 
     def _hear_noise(self, tool: str | None, steps: list[Step]) -> None:
-        noise = self.server.noise()
-        if noise:
-            said = clip(escape(noise[0]), 200)
-            self._note(Fault("channel_noise", (), f"it writes {quote(said)}"), steps, tool)
+        noise = self.watcher.noise()
+        if noise is not None:
+            self._note(noise, steps, tool)
 
     def _note_lost(self, call: Call, outcome: Outcome, steps: list[Step]) -> None:
         """Note that a call wasn't answered, and start the server again."""
@@ -346,6 +349,8 @@ class _Run:
         fault = self.watcher.loss(call, outcome)
         if fault is not None:
             self._note(fault, steps, call.tool)
+        elif not call.is_readable:
+            self.leaves_unreadable = True  # each of them is waited for
         self.server.start()
 
     # --- more than one call ----------------------------------------------------------------------
@@ -424,7 +429,8 @@ class _Run:
     # --- each fault once more --------------------------------------------------------------------
 
     def _settle_all(self) -> list[Found]:
-        found = list(self.found)
+        found: list[Found] = []
+        alone: list[tuple[Candidate, Found]] = []
         alike: dict[str, list[str]] = {}
         known: set[tuple[Any, ...]] = set()
         # A refusal that blames one parameter says more than one that blames several.
@@ -442,15 +448,33 @@ class _Run:
                 self.server.start()
             settled = settle(self.watcher, candidate, min(monotonic() + 2 * share, self._end))
             if settled is None:
-                seen = (self.server, candidate.tool, candidate.fault, candidate.steps)
-                self.unrepeated.append(found_of(*seen, is_smallest=False))
+                self._note_unrepeated(candidate)
             else:
-                found.append(settled)
+                is_alone = len(settled.steps) == 1 and code not in STARTED_ANEW
+                (alone.append((candidate, settled)) if is_alone else found.append(settled))
                 known.add(place)
                 if code in _ONE_CAUSE:
                     alike[code] = []
+        found = [*self.found, *found, *self._settle_anew(alone)]
         found = [_with_others(each, alike.get(each.finding.code, ())) for each in found]
         return [each for level in LEVELS for each in found if each.finding.severity == level]
+
+    def _settle_anew(self, alone: list[tuple[Candidate, Found]]) -> list[Found]:
+        """Make the calls that show a fault alone once more, in one server that was just started."""
+        if alone:
+            self.server.start()
+        found: list[Found] = []
+        for candidate, settled in alone:
+            again = settled_anew(self.watcher, candidate, settled, self._end)
+            if again is None:
+                self._note_unrepeated(candidate)
+            else:
+                found.append(again)
+        return found
+
+    def _note_unrepeated(self, candidate: Candidate) -> None:
+        seen = (self.server, candidate.tool, candidate.fault, candidate.steps)
+        self.unrepeated.append(found_of(*seen, is_smallest=False))
 
     @property
     def _end(self) -> float:

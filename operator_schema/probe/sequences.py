@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from random import Random
 
     from .calls import ProbedTool
-    from .subject import Outcome, Server
+    from .channel import Outcome
+    from .subject import Server
 
 __all__ = ["replayed", "walk"]
 

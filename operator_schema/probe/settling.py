@@ -4,28 +4,48 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ..findings import Finding
+from ..json_values import is_array, is_object
 from .checks import CHECKS, Fault, faults_of
 from .reports import Found, Step, repeat_lines
 from .sequences import replayed, resolved, without_step
-from .shrinking import shrunk, shrunk_sequence
 from .subject import ProbeError
 from .watching import change_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from .calls import Call
-    from .subject import Outcome, Server
+    from .channel import Outcome
+    from .subject import Server
     from .watching import Watcher
 
-__all__ = ["Candidate", "found_of", "settle"]
+__all__ = [
+    "STARTED_ANEW",
+    "Candidate",
+    "found_of",
+    "settle",
+    "settled_anew",
+    "shrunk",
+    "shrunk_sequence",
+    "smaller",
+]
+
+T = TypeVar("T")
 
 _MOST_TRIES: Final = 3000
+_REPEATED: Final = (4, 16)
+"""Equal calls after which something may show that one call alone doesn't show."""
+
 _SECONDS_FOR_NOISE: Final = 0.05
+_ROUNDS: Final = 6
+"""Of calls at once, whose answers are mixed up by chance."""
+
 _CHANGES: Final = frozenset({"changed_by_refused", "read_only_changed"})
+STARTED_ANEW: Final = _CHANGES | {"crash", "hang", "not_idempotent", "stuck_after_cancel"}
+"""Codes of faults that are shown in a server that was just started."""
 
 
 @dataclass(frozen=True)
@@ -57,13 +77,36 @@ def settle(watcher: Watcher, candidate: Candidate, until: float) -> Found | None
     if not candidate.steps:
         return found_of(watcher.server, candidate.tool, candidate.fault, [], is_smallest=True)
     tries = _Tries(watcher, candidate, until)
-    if not tries.shows(candidate.steps):
-        return None
-    steps = candidate.steps
+    steps = tries.showing(candidate.steps)
     if len(steps) > 1:
         steps = shrunk_sequence(steps, tries.shows, without_step)
+    if not steps:
+        return None
     if candidate.fault.code != "unknown_tool_accepted":
         steps = tries.with_small_arguments(steps)
+    return found_of(watcher.server, candidate.tool, tries.fault, steps, is_smallest=not tries.is_over)
+
+
+def settled_anew(watcher: Watcher, candidate: Candidate, found: Found, until: float) -> Found | None:
+    """Show a fault with one call once more, in a server that was just started.
+
+    Args:
+        watcher: of the server.
+        candidate: the fault.
+        found: what was settled.
+        until: as for `settle`.
+
+    Returns:
+        The same if it shows; if it shows after some equal calls only, as the limit of a server does, these
+        calls; None if it doesn't show.
+    """
+    tries = _Tries(watcher, candidate, until)
+    steps = tries.showing(list(found.steps))
+    if not steps:
+        return found._replace(is_smallest=False) if tries.is_over else None
+    if len(steps) == 1:
+        return found
+    steps = shrunk_sequence(steps, tries.shows, without_step)
     return found_of(watcher.server, candidate.tool, tries.fault, steps, is_smallest=not tries.is_over)
 
 
@@ -116,9 +159,23 @@ class _Tries:
         self._is_first = False
         return seen is not None
 
+    def showing(self, steps: list[Step]) -> list[Step]:
+        """Return the calls if they show the fault, or one call as often as it takes; none if that doesn't."""
+        if self.shows(steps):
+            return steps
+        is_alone = len(steps) == 1 and self.fault.code not in STARTED_ANEW
+        repeated = [steps * number for number in _REPEATED] if is_alone else []
+        return next((several for several in repeated if self.shows(several)), [])
+
     def with_small_arguments(self, steps: list[Step]) -> list[Step]:
         """Return the calls with the smallest arguments, those of the last call first."""
         found = list(steps)
+        if len(found) > 1 and found == found[:1] * len(found):
+            first, number = found[0], len(found)
+            every = shrunk(
+                first.call.arguments, lambda each: self.shows([_with_arguments(first, each)] * number)
+            )
+            found = [_with_arguments(first, every)] * number
         for index in reversed(range(len(found))):
             step = found[index]
 
@@ -135,7 +192,7 @@ class _Tries:
             return None
         if code == "mixed_answers":
             calls = [step.call for step in steps]
-            return self.fault if len(calls) > 1 and self._watcher.mixes(calls) else None
+            return self.fault if len(calls) > 1 and self._watcher.mixes(calls, _ROUNDS) else None
         if code in ("crash", "hang"):
             return self._lost(steps)
         if code in _CHANGES or code in ("not_idempotent", "stuck_after_cancel"):
@@ -145,7 +202,7 @@ class _Tries:
             return None
         if code == "channel_noise":
             sleep(_SECONDS_FOR_NOISE)
-            return self.fault if self._server.noise() else None
+            return self._watcher.noise()
         if code == "unknown_tool_accepted":
             return self.fault if outcome.result is not None and not outcome.is_flagged else None
         return self._same(faults_of(self._watcher.tools[call.tool], call, outcome, self._watcher.most_bytes))
@@ -225,3 +282,120 @@ class _Tries:
 def _with_arguments(step: Step, arguments: Any) -> Step:
     links = tuple(link for link in step.links if link[0] in arguments)
     return Step(replace(step.call, arguments=arguments), links)
+
+
+# --- smaller values ------------------------------------------------------------------------------
+
+
+def shrunk(value: Any, shows: Callable[[Any], bool]) -> Any:
+    """Return a smallest value that still shows a fault: nothing can be taken away from it.
+
+    Args:
+        value: JSON values that show it.
+        shows: whether other ones do; it may return False because no time is left.
+
+    Returns:
+        A value of which no key, item or character can be left out without losing the fault.
+    """
+    found = value
+    while True:
+        for candidate in smaller(found):
+            if shows(candidate):
+                found = candidate
+                break
+        else:
+            return found
+
+
+def shrunk_sequence(
+    steps: list[T], shows: Callable[[list[T]], bool], without: Callable[[list[T], int], list[T] | None]
+) -> list[T]:
+    """Return a shortest part of a sequence that still shows a fault: no step can be left out.
+
+    Args:
+        steps: that show it.
+        shows: whether other ones do.
+        without: leaves one step out; None if that can't be.
+    """
+    found = steps
+    index = 0
+    while index < len(found):
+        candidate = without(found, index)
+        if candidate and shows(candidate):
+            found, index = candidate, 0
+        else:
+            index += 1
+    return found
+
+
+def smaller(value: Any) -> Iterator[Any]:
+    """Return simpler values, those with much less first; the last ones lack one key, item or character."""
+    if is_object(value):
+        yield from _smaller_object(value)
+    elif is_array(value):
+        yield from _smaller_list(value)
+    elif isinstance(value, str):
+        yield from _smaller_text(value)
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        yield from _smaller_number(value)
+
+
+def _smaller_object(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    keys = list(value)
+    if len(keys) > 2:  # noqa: PLR2004  # fewer are left out one by one
+        half = len(keys) // 2
+        yield {key: value[key] for key in keys[:half]}
+        yield {key: value[key] for key in keys[half:]}
+    for key in keys:
+        yield {other: value[other] for other in keys if other != key}
+    for key in keys:
+        for inner in smaller(value[key]):
+            yield {**value, key: inner}
+
+
+def _smaller_list(value: list[Any]) -> Iterator[list[Any]]:
+    for part in _parts(len(value)):
+        yield value[: part.start] + value[part.stop :]
+    for index, item in enumerate(value):
+        for inner in smaller(item):
+            yield [*value[:index], inner, *value[index + 1 :]]
+
+
+def _smaller_text(value: str) -> Iterator[str]:
+    for part in _parts(len(value)):
+        yield value[: part.start] + value[part.stop :]
+    if value.strip("0"):
+        yield "0" * len(value)
+    for index, character in enumerate(value[:50]):
+        for plain in "0a":
+            if character not in "0a" or (character == "a" and plain == "0"):
+                yield value[:index] + plain + value[index + 1 :]
+
+
+def _parts(size: int) -> Iterator[slice]:
+    """Return the parts that may be left out: all, halves, quarters, …, and each one."""
+    step = size
+    while step:
+        for start in range(0, size, step):
+            yield slice(start, min(start + step, size))
+        step //= 2
+
+
+def _smaller_number(value: float) -> Iterator[float]:
+    if value < 0:
+        yield -value
+    size = abs(value)
+    if isinstance(value, float):
+        if value.is_integer():
+            yield int(value)
+        elif size > 1:
+            yield float(int(value))
+        if size % 1 not in (0, 0.5):
+            yield 0.5
+    if size > 0:
+        yield 0
+    step = int(size) // 2
+    sign = -1 if value < 0 else 1
+    while step:
+        yield value - sign * step
+        step //= 2

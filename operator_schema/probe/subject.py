@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import json
 import os
 import shlex
 import shutil
@@ -19,15 +18,15 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from ..errors import SchemaError, ToolError
 from ..json_values import is_array, is_object
 from ..message_text import clip, escape
-from .channel import HttpChannel, PipeChannel, ProcessChannel
+from .channel import HttpChannel, Outcome, PipeChannel, ProcessChannel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Self
 
-    from .channel import Channel, Reply
+    from .channel import Channel
 
-__all__ = ["Outcome", "Place", "ProbeError", "Server", "in_process", "of_command", "of_url"]
+__all__ = ["Place", "ProbeError", "Server", "in_process", "of_command", "of_url"]
 
 _VERSION: Final = "2025-11-25"
 _SECONDS_TO_START: Final = 30.0
@@ -48,72 +47,6 @@ _FOLDER_HINT: Final = (
 
 class ProbeError(Exception):
     """Raised if a target can't be probed: it can't be started, doesn't answer, or has no tools."""
-
-
-class Outcome:
-    """What came of one call.
-
-    Args:
-        reply: what came back.
-
-    Attributes:
-        reply: the same.
-    """
-
-    __slots__ = ("reply",)
-
-    def __init__(self, reply: Reply) -> None:
-        self.reply = reply
-
-    @property
-    def result(self) -> dict[str, Any] | None:
-        """The result, if there is one."""
-        return self.reply.value if self.reply.kind == "result" and is_object(self.reply.value) else None
-
-    @property
-    def is_lost(self) -> bool:
-        """Whether no answer came."""
-        return self.reply.kind in ("silent", "closed")
-
-    @property
-    def code(self) -> int | None:
-        """The code of an error of JSON-RPC."""
-        if self.reply.kind != "error" or not is_object(self.reply.value):
-            return None
-        code = self.reply.value.get("code")
-        return code if isinstance(code, int) else None
-
-    @property
-    def is_flagged(self) -> bool:
-        """Whether it is an error for a client: of JSON-RPC, or a result with `isError`."""
-        result = self.result
-        return self.reply.kind == "error" or (result is not None and result.get("isError") is True)
-
-    @property
-    def text(self) -> str:
-        """What a model reads of it."""
-        if self.reply.kind == "error":
-            value = self.reply.value
-            return str(value.get("message", "")) if is_object(value) else str(value)
-        result = self.result
-        if result is None:
-            return str(self.reply.value)
-        content = result.get("content")
-        blocks: list[Any] = content if is_array(content) else []
-        texts = [block["text"] for block in blocks if is_object(block) and isinstance(block.get("text"), str)]
-        return "\n".join(texts)
-
-    @property
-    def said(self) -> str:
-        """An excerpt of the text for a message."""
-        return clip(escape(" ".join(self.text.split())), 200)
-
-    def answer(self) -> str:
-        """Return the answer as a text, to compare it with another one."""
-        value = self.reply.value
-        if is_object(value):
-            value = {key: inner for key, inner in value.items() if key != "_meta"}
-        return f"{self.reply.kind} {json.dumps(value, sort_keys=True, default=str)}"
 
 
 @dataclass(frozen=True)
@@ -502,8 +435,3 @@ def _words(command: str) -> list[str]:
         message = 'write the command behind the colon, as in mcp:"uvx mcp-server-time"'
         raise ProbeError(message)
     return words
-
-
-def names_of(tools: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return the names of tools."""
-    return [tool["name"] for tool in tools]

@@ -6,14 +6,15 @@ from dataclasses import dataclass, field
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ..message_text import clip, escape, listed
+from ..message_text import clip, escape, listed, quote
 from .calls import Call, ProbedTool
 from .checks import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from .subject import Outcome, Server
+    from .channel import Outcome
+    from .subject import Server
 
 __all__ = ["Limits", "State", "Watcher", "change_of"]
 
@@ -136,15 +137,22 @@ class Watcher:
         """Return what the server has now."""
         return State(self.server.files(), self.observed())
 
+    def noise(self) -> Fault | None:
+        """Return what is wrong with the lines that came since the last time and aren't messages, if any."""
+        lines = self.server.noise()
+        if not lines:
+            return None
+        return Fault("channel_noise", (), f"it writes {quote(clip(escape(lines[0]), 200))}")
+
     def loss(self, call: Call, outcome: Outcome) -> Fault | None:
-        """Return what a missing answer means; None if the call may take long."""
+        """Return what a missing answer means; None if the call may take long, or need not be read."""
         if outcome.reply.kind == "closed":
             return Fault("crash", (), str(outcome.reply.value))
         if not self.server.answers():
             return Fault("hang", (), f"{outcome.reply.value}, and a ping isn't answered either")
         tool = self.tools[call.tool]
         words = {word for name in tool.properties for word in name.lower().replace("-", "_").split("_")}
-        if tool.hint("openWorldHint") is True or words & _TIMING:
+        if tool.hint("openWorldHint") is True or words & _TIMING or not call.is_readable:
             return None
         return Fault("hang", (), f"{outcome.reply.value}, while a ping is answered", "warning")
 
@@ -170,15 +178,20 @@ class Watcher:
             return False
         return bool(_differences(before, self.state()))
 
-    def mixes(self, calls: Sequence[Call]) -> bool:
-        """Return whether calls at once are answered in another way than one after the other."""
+    def mixes(self, calls: Sequence[Call], rounds: int = 2) -> bool:
+        """Return whether calls at once are answered in another way than one after the other.
+
+        Args:
+            calls: of tools that only read.
+            rounds: how often they are made at once: what two calls share isn't always mixed up.
+        """
         alone = [self.made(call) for call in calls]
         again = [self.made(call) for call in calls]
         is_steady = [one.answer() == two.answer() for one, two in zip(alone, again, strict=True)]
         if any(one.is_lost for one in [*alone, *again]):
             self.server.start()
             return False
-        for _ in range(2):
+        for _ in range(rounds):
             requests = [self.server.send(call.tool, call.arguments) for call in calls]
             self.count += len(calls)
             together = [self.server.wait(request) for request in requests]

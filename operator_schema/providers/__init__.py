@@ -26,10 +26,14 @@ if TYPE_CHECKING:
     from .ollama_chat import ollama as ollama
     from .partial_response import StreamedCall as StreamedCall
     from .provider import Provider as Provider
+    from .request_options import Grammar as Grammar
+    from .request_options import Namespace as Namespace
     from .responses import openai_responses as openai_responses
     from .responses import xai as xai
     from .stream import Delta as Delta
     from .stream import Stream as Stream
+    from .tool_names import Features as Features
+    from .tool_names import HostedTool as HostedTool
     from .tool_names import NameRule as NameRule
     from .tool_names import Rules as Rules
 
@@ -38,7 +42,11 @@ _HOMES = {
     "AnswerError": ".answer",
     "Delta": ".stream",
     "Dialect": "..schema.style",
+    "Features": ".tool_names",
+    "Grammar": ".request_options",
+    "HostedTool": ".tool_names",
     "NameRule": ".tool_names",
+    "Namespace": ".request_options",
     "Provider": ".provider",
     "ResponseError": ".answer",
     "Rules": ".tool_names",

@@ -6,16 +6,16 @@ https://platform.openai.com/docs/api-reference/chat-streaming and the pages of e
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..json_values import copy_json, is_array, is_object, to_json_text
-from ..message_text import checked_text
+from ..message_text import checked_text, received
 from ..schema.style import Dialect
 from ..tools import RawCall
 from .answer import Answer
 from .partial_response import CustomInput, GrowingBlock, GrowingInput, GrowingList, GrowingObject
 from .provider import Provider
-from .tool_names import NameRule, Rules
+from .tool_names import Features, NameRule, Rules
 from .wire_format import (
     COMMON_FORMATS,
     CUSTOM,
@@ -117,6 +117,23 @@ class ChatWire(ChatLikeWire):
         if wanted.name is not None:
             return {"type": "function", "function": {"name": wanted.name}}
         return self.required if wanted.mode == "required" else wanted.mode
+
+    def custom_tool(self, name: str, description: str, grammar: Mapping[str, Any] | None) -> dict[str, Any]:
+        """Return a tool that takes text, as it is in the list of tools."""
+        custom: dict[str, Any] = {"name": name, "description": description}
+        if grammar is not None:
+            custom["format"] = {"type": "grammar", "grammar": grammar}
+        return {"type": "custom", "custom": custom}
+
+    def custom_choice(self, name: str) -> Any:
+        """Return the `tool_choice` for a tool that takes text."""
+        return {"type": "custom", "custom": {"name": name}}
+
+    def allowed_choice(self, mode: Literal["auto", "required"], names: Mapping[str, bool]) -> Any:
+        """Return the `tool_choice` that allows some tools."""
+        kinds = {name: "custom" if is_text else "function" for name, is_text in names.items()}
+        tools = [{"type": kind, kind: {"name": name}} for name, kind in kinds.items()]
+        return {"type": "allowed_tools", "allowed_tools": {"mode": mode, "tools": tools}}
 
     def answers(self, response: Mapping[str, Any]) -> list[Answer]:
         """Return the answer of each choice."""
@@ -475,6 +492,7 @@ def openai_compatible(
     sent_keys: frozenset[str] | None = None,
     takes_images: bool = False,
     rules: Rules = Rules(),  # noqa: B008  # as above
+    features: Features = Features(),  # noqa: B008  # as above
 ) -> Provider:
     """Make a provider that takes OpenAI's Chat Completions, such as vLLM, llama.cpp or OpenRouter.
 
@@ -487,14 +505,28 @@ def openai_compatible(
         sent_keys: what a message of the assistant may hold in a request; None for all that answers hold.
         takes_images: whether images and PDFs in results are sent, in a message of the user after the results.
         rules: the provider's checks in any mode.
+        features: what else it takes in a request, such as `Features(parallel=True)`.
 
     Raises:
-        TypeError: the name isn't a string.
+        TypeError: the name isn't a string, or the features are something else.
+        ValueError: Chat Completions has no form for a feature.
     """
     name = checked_text("the name of a provider", name)
+    if not isinstance(features, Features):
+        message = f"features is a Features(…), not {received(features)}"
+        raise TypeError(message)
+    unknown = [feature for feature in _NO_FORM if getattr(features, feature)]
+    if unknown:
+        message = f"Chat Completions has no form for {unknown[0]}: leave it out of features"
+        raise ValueError(message)
     wire = ChatWire(required, sent_keys, takes_images)
-    return Provider(name, wire, names, takes_unions=takes_unions, dialect=dialect, rules=rules)
+    return Provider(
+        *(name, wire, names), takes_unions=takes_unions, dialect=dialect, rules=rules, features=features
+    )
 
+
+_NO_FORM = ("cache", "examples", "loads_found")
+"""Features that need a wire form of another family."""
 
 DEEPSEEK_STRICT = Dialect(
     keywords=NUMBERS | {"pattern"},
@@ -511,8 +543,13 @@ openai_chat = openai_compatible(
     dialect=OPENAI_STRICT,
     takes_images=True,
     rules=Rules(longest_description=1024, most_tools=128),  # as its errors say; Responses takes more
+    features=Features(allowed=True, parallel=True, custom=True),
 )
-mistral = openai_compatible("Mistral", required="any")
+mistral = openai_compatible("Mistral", required="any", features=Features(parallel=True))
 deepseek = openai_compatible("DeepSeek", dialect=DEEPSEEK_STRICT)
 # Groq refuses a message with any other property, such as the `reasoning` and `channel` of its own answers.
-groq = openai_compatible("Groq", sent_keys=frozenset({"role", "content", "tool_calls", "function_call"}))
+groq = openai_compatible(
+    "Groq",
+    sent_keys=frozenset({"role", "content", "tool_calls", "function_call"}),
+    features=Features(parallel=True),
+)

@@ -14,7 +14,7 @@ from ..tools import RawCall
 from .answer import Answer
 from .partial_response import GrowingBlock, GrowingInput, GrowingList, GrowingObject, NumberedList
 from .provider import Provider
-from .tool_names import NameRule
+from .tool_names import Features, NameRule
 from .wire_format import (
     ANTHROPIC_RULES,
     ANTHROPIC_STRICT,
@@ -94,6 +94,15 @@ class ConverseWire(BlockWire):
         """
         choice = {} if wanted.mode == "none" else {"toolChoice": self.choice(wanted)}
         return {"toolConfig": {"tools": tools, **choice}}
+
+    def add_cache_point(
+        self,
+        tools: list[dict[str, Any]],
+        last: int,
+        ttl: str | None,
+    ) -> None:
+        """Add a cache point after the tools."""
+        tools.insert(last + 1, {"cachePoint": {"type": "default", **({} if ttl is None else {"ttl": ttl})}})
 
     def answers(self, response: Mapping[str, Any]) -> list[Answer]:
         """Return the only answer."""
@@ -269,4 +278,5 @@ bedrock = Provider(
     takes_unions=False,
     dialect=ANTHROPIC_STRICT,  # most models that take `strict` there are Anthropic's
     rules=ANTHROPIC_RULES,
+    features=Features(cache=True),  # the search for tools is only in InvokeModel
 )

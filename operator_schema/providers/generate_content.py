@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..json_values import copy_json, is_array, is_object, to_json_text
 from ..schema.style import Dialect
@@ -15,7 +15,7 @@ from ..tools import RawCall
 from .answer import Answer, marked_if_cut
 from .partial_response import GrowingBlock, GrowingInput, GrowingList, GrowingObject, joined
 from .provider import Provider
-from .tool_names import NameRule, Rules
+from .tool_names import Features, NameRule, Rules
 from .wire_format import (
     BOUNDS,
     DATES,
@@ -102,6 +102,14 @@ class GenerateContentWire(BlockWire):
         """Return `tools` and `toolConfig`."""
         config = {"functionCallingConfig": self.choice(wanted)}
         return {"tools": [{"functionDeclarations": tools}], "toolConfig": config}
+
+    def allowed_choice(self, mode: Literal["auto", "required"], names: Mapping[str, bool]) -> Any:
+        """Return the `functionCallingConfig` that allows some tools; its mode AUTO takes no names."""
+        return {"mode": "VALIDATED" if mode == "auto" else "ANY", "allowedFunctionNames": [*names]}
+
+    def choose(self, body: dict[str, Any], choice: Any) -> None:
+        """Put another `functionCallingConfig` into the fragment of a request."""
+        body["toolConfig"] = {"functionCallingConfig": choice}
 
     def answers(self, response: Mapping[str, Any]) -> list[Answer]:
         """Return the answer of each candidate; one that was blocked where there is none."""
@@ -364,7 +372,17 @@ GEMINI_PARAMETERS = Dialect(
 
 
 _NAMES = NameRule(64, "-.:", starts_with_letter=True)
-gemini = Provider("Gemini", GenerateContentWire(), _NAMES, takes_unions=True, dialect=GEMINI_VALIDATED)
+GEMINI_FEATURES = Features(allowed=True, allowed_if_strict=True)
+"""Source: https://ai.google.dev/api/caching#FunctionCallingConfig"""
+
+gemini = Provider(
+    "Gemini",
+    GenerateContentWire(),
+    _NAMES,
+    takes_unions=True,
+    dialect=GEMINI_VALIDATED,
+    features=GEMINI_FEATURES,
+)
 gemini_parameters = Provider(
     "Gemini with parameters",
     GenerateContentWire("parameters"),
@@ -373,6 +391,7 @@ gemini_parameters = Provider(
     dialect=GEMINI_PARAMETERS.replace(lenient=False),
     always=GEMINI_PARAMETERS,
     rules=Rules(keys=NameRule(64, "", starts_with_letter=True)),
+    features=GEMINI_FEATURES,
 )
 
 

@@ -13,7 +13,7 @@ from ..tools import RawCall
 from .answer import Answer
 from .partial_response import GrowingBlock, GrowingInput, GrowingList, GrowingObject, NumberedList
 from .provider import Provider
-from .tool_names import NameRule
+from .tool_names import Features, HostedTool, NameRule
 from .wire_format import (
     ANTHROPIC_RULES,
     ANTHROPIC_STRICT,
@@ -26,13 +26,14 @@ from .wire_format import (
     file_name,
     object_of,
     parts_of,
+    program_of,
     text_or_none,
     usage_of,
     with_input_object,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from ..tools import File, Image, ToolDefinition, ToolResult
     from .answer import StopReason
@@ -65,11 +66,32 @@ class MessagesWire(BlockWire):
             return {"type": "tool", "name": wanted.name}
         return {"type": "any" if wanted.mode == "required" else wanted.mode}
 
+    def set_parallel(self, body: dict[str, Any], *, parallel: bool) -> None:
+        """Say in the choice whether the model may make several calls at once, if it may call at all."""
+        if body["tool_choice"]["type"] != "none":
+            body["tool_choice"]["disable_parallel_tool_use"] = not parallel
+
+    def add_cache_point(self, tools: list[dict[str, Any]], last: int, ttl: str | None) -> None:
+        """Mark the last tool that the model sees from the start: deferred ones are refused with a mark."""
+        tools[last]["cache_control"] = {"type": "ephemeral", **({} if ttl is None else {"ttl": ttl})}
+
+    def load_found(self, messages: list[dict[str, Any]], place: int, names: Sequence[str]) -> None:
+        """Put references to the tools in place of the text of a result."""
+        found = [{"type": "tool_reference", "tool_name": name} for name in names]
+        messages[0]["content"][place]["content"] = found
+
     def answers(self, response: Mapping[str, Any]) -> list[Answer]:
         """Return the only answer."""
         blocks = [object_of(block) for block in response["content"]]
         uses = [block for block in blocks if self.is_call(block)]
-        calls = tuple([RawCall(block["id"], block["name"], block.get("input")) for block in uses])
+        calls = tuple(
+            [
+                RawCall(block["id"], block["name"], block.get("input"))
+                if "caller" not in block
+                else RawCall(block["id"], block["name"], block.get("input"), caller=program_of(block))
+                for block in uses
+            ]
+        )
         text = "".join([block["text"] for block in blocks if block.get("type") == "text"])
         raw = response.get("stop_reason")
         stop: StopReason = _STOPS.get(raw or "", "other")
@@ -193,6 +215,26 @@ class MessagesMerger(Merger):
                 message[key] = copy_json(value)
 
 
+_CODE_EXECUTION = tuple(
+    [
+        (version, HostedTool(version, "code_execution"))
+        for version in ("code_execution_20250825", "code_execution_20260120", "code_execution_20260521")
+    ]
+)
+ANTHROPIC_FEATURES = Features(
+    searches=(
+        ("bm25", HostedTool("tool_search_tool_bm25_20251119", "tool_search_tool_bm25")),
+        ("regex", HostedTool("tool_search_tool_regex_20251119", "tool_search_tool_regex")),
+    ),
+    loads_found=True,
+    cache=True,
+    parallel=True,
+    examples=True,
+    callers=(("direct", None), *_CODE_EXECUTION),
+    programs_alone=True,
+)
+"""Source: https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/tool-reference, and the pages there"""
+
 anthropic = Provider(
     "Anthropic",
     MessagesWire(),
@@ -200,4 +242,5 @@ anthropic = Provider(
     takes_unions=False,
     dialect=ANTHROPIC_STRICT,
     rules=ANTHROPIC_RULES,
+    features=ANTHROPIC_FEATURES,
 )

@@ -317,7 +317,7 @@ class CustomInput(GrowingInput):
     __slots__ = ("_has_ended", "_shown")
 
     def __init__(self, known: StreamedCalls, call_id: str, name: Any) -> None:
-        self._shown = known.begin(call_id, name, '{"input":"')
+        self._shown = known.begin(call_id, name, f'{{{to_json_text(known.text_key(name))}:"')
         self._has_ended = False
         super().__init__(self._shown)
 
@@ -552,6 +552,13 @@ class StreamedCalls:
         call.grow(text, name)
         self._calls.append(call)
         return call
+
+    def text_key(self, wire_name: Any) -> str:
+        """Return the parameter that takes the text of a custom call; `input` where none is known."""
+        from .property_names import text_key  # few tools are custom
+
+        codec = self.codecs.get(self.own_names.get(wire_name, wire_name))
+        return (codec and text_key(codec)) or "input"
 
     def of_another_answer(self) -> StreamedCalls:
         """Return a receiver for the calls of another answer of the same response, which are ignored."""

@@ -18,12 +18,14 @@ from ..json_values import MAX_DEPTH, is_array, is_object, type_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from ..codec.codec import Codec
     from ..introspect.nodes import Graph, Node, Target
 
 __all__ = [
     "KeysInText",
     "property_names",
     "schema_with_keys",
+    "text_key",
     "text_with_keys",
     "value_with_keys",
     "without_nulls",
@@ -202,6 +204,20 @@ _MOST_SPACE = 100
 _SPACE = re.compile(rf"\s{{0,{_MOST_SPACE}}}")
 _NO_STRING = re.compile(r'[^"]+')
 _IN_STRING = re.compile(r'(?:[^"\\]+|\\.)*', re.DOTALL)
+
+
+_SAID_OF_TEXT = frozenset({"type", "title", "description", "default", "examples"})
+
+
+def text_key(codec: Codec[Any]) -> str | None:
+    """Return the only parameter of a tool, if it takes any text, as a custom tool does; otherwise None."""
+    schema = codec.json_schema()
+    properties = schema.get("properties", {})
+    if len(properties) != 1 or not schema.keys().isdisjoint({"patternProperties", "anyOf", "oneOf", "allOf"}):
+        return None
+    ((key, found),) = properties.items()
+    is_text = is_object(found) and found.get("type") == "string" and found.keys() <= _SAID_OF_TEXT
+    return key if is_text else None
 
 
 def _past(pattern: re.Pattern[str], text: str, at: int) -> int:

@@ -20,28 +20,24 @@ from .answer import (
 )
 from .tool_forms import (
     Offered,
-    check,
-    check_size,
     checked_strict,
     dialect_in,
     fits_of,
-    forms_of,
-    made_forms,
     own_keys,
-    too_long,
-    too_many,
+    sent_tools,
 )
-from .tool_names import Rules
-from .wire_format import Wanted, form_of, text_in
+from .tool_names import Features, Rules
+from .wire_format import CUSTOM, Wanted, form_of, text_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from typing import TypeAlias
+    from typing import TypeAlias, Unpack
 
     from ..rounds import Offer, Registry, Toolset, Turn
     from ..schema.style import Dialect
     from ..tools import RawCall, Tool, ToolResult
     from .report import Report
+    from .request_options import RequestOptions
     from .stream import Stream
     from .tool_forms import Strict
     from .tool_names import NameRule
@@ -65,6 +61,7 @@ class Provider(Value):
         dialect: what its strict mode takes of JSON Schema; None where it has none, or it isn't known.
         always: its dialect in any mode; None for all of JSON Schema, in the style.
         rules: its further checks, in any mode.
+        features: what else it takes in a request, for the options of `request`.
     """
 
     name: str
@@ -74,8 +71,11 @@ class Provider(Value):
     dialect: Dialect | None = None
     always: Dialect | None = None
     rules: Rules = Rules()  # it is immutable
+    features: Features = Features()  # as above
 
-    def request(self, offer: Tools, /, history: Iterable[Any] | None = None) -> dict[str, Any]:
+    def request(
+        self, offer: Tools, /, history: Iterable[Any] | None = None, **options: Unpack[RequestOptions]
+    ) -> dict[str, Any]:
         """Return the part of a request's body about tools and, with a history, the messages.
 
         Args:
@@ -86,42 +86,52 @@ class Provider(Value):
                 `report` says which.
             history: the conversation, in order: strings of the user, committed turns and answers, and dicts
                 in the provider's own form, which go along as they are.
+            options: what only some providers take; `features` says which. None, False and nothing leave an
+                option out.
+                `listed`: tools that the request lists, as for `offer`, of which the offer allows some: the
+                list stays the same from request to request, so that a prompt cache hits.
+                `cache`: True for a cache point after the tools, or how long it lasts, `"5m"` or `"1h"`.
+                `parallel`: whether the model may make several calls at once.
+                `examples`: whether the examples of the tools go along.
+                `custom`: names or tools with one parameter, a plain text, that the model writes as text; or a
+                dict of these to a `Grammar` of the text, or None.
+                `allowed_callers`: a dict of names or tools to lists of who may call them, in the provider's
+                words. The tool that runs programs is added.
+                `search`: which search of the provider finds deferred tools, `"bm25"` or `"regex"`.
+                `namespaces`: a list of `Namespace`s that group tools.
 
         Returns:
             A fresh dict, to be merged into the body; without tools, and without a history, it is empty.
 
         Raises:
             SchemaError: the provider can't take a tool, or two tools would have the same name.
-            TypeError: something isn't a tool, or doesn't belong in a history.
-            ValueError: the offer is strict, and no strict mode of the provider is known.
+            ToolNotFoundError: an option names a tool that isn't offered.
+            TypeError: something isn't a tool, or doesn't belong in a history, or an option is unknown or of
+                another kind.
+            ValueError: the offer is strict, and no strict mode of the provider is known; the provider doesn't
+                take an option, or deferred tools; or two options exclude each other.
         """
         offered = offered_now(offer)
-        body = self._tools(offered)
+        if options or offered.deferred:
+            from .request_options import tools_with
+
+            given: dict[str, Any] = {**options}
+            if given.get("listed") is not None:
+                given["listed"] = offered_now(given["listed"])
+            body = tools_with(self, offered, given)
+        else:
+            body = self._tools(offered)
         if history is not None:
             body[self.wire.HISTORY] = self._messages(history, offered)
         return body
 
     def _tools(self, offered: Offered) -> dict[str, Any]:
-        shown, described = offered.tools, offered.descriptions
-        strict = checked_strict(offered.strict, self)
-        modes = [fit.strict for fit in fits_of(self, shown, strict)]
-        forms = forms_of(self, shown, modes)
-        if len({form.name for form in forms}) < len(forms):
-            self._wire_names(offered)  # raises an error that says which
-        check_size(self, [form.size for form in forms if form.size is not None])
-        texts = [described.get(tool.name, form.description) for tool, form in zip(shown, forms, strict=True)]
-        check([*too_many(self, shown), *too_long(self, shown, texts)], self.name)
-        if not forms:
+        sent, is_strict = sent_tools(self, offered)
+        if not sent:
             return {}
-        if described:
-            forms = [
-                made_forms(self, [tool], [mode], text)[0] if tool.name in described else form
-                for tool, mode, text, form in zip(shown, modes, texts, forms, strict=True)
-            ]
         choice = offered.choice
         name = None if choice.name is None else self.names.wire_name(choice.name)
-        sent = [form.original.copy() for form in forms]
-        return self.wire.request(sent, Wanted(choice.mode, name, any(modes)))
+        return self.wire.request(sent, Wanted(choice.mode, name, is_strict))
 
     def _messages(self, history: Any, offered: Offered) -> list[Any]:
         if type(history) in {str, dict} or not hasattr(history, "__iter__"):
@@ -181,6 +191,12 @@ class Provider(Value):
         own, keys = self._own_names(offered), own_keys(self, offered.tools)
         if own or keys:
             found = [renamed(answer, own, keys) for answer in found]
+        if self.features.custom and [
+            call for answer in found for call in answer.calls if call.id.startswith(CUSTOM)
+        ]:
+            from .request_options import with_text_keys
+
+            found = [with_text_keys(answer, offered.tools) for answer in found]
         nullable = self._with_null_for_left_out(offered)
         return tuple([answer_without_nulls(answer, nullable) for answer in found] if nullable else found)
 
@@ -238,27 +254,44 @@ class Provider(Value):
 
         return Stream(self.name, self.wire.merger(calls), calls, read)
 
-    def results(self, results: Sequence[ToolResult], /, offer: Tools = ()) -> list[dict[str, Any]]:
+    def results(
+        self, results: Sequence[ToolResult], /, offer: Tools = (), calls: Sequence[RawCall] = ()
+    ) -> list[dict[str, Any]]:
         """Return the messages or items that hold results, to be sent after the answer's `message`.
 
         Args:
             results: of all calls of one answer, in their order.
-            offer: as for `answers`; it is needed where the provider doesn't take the names of the tools.
+            offer: as for `answers`; it is needed where the provider doesn't take the names of the tools, and
+                where a search found deferred tools.
+            calls: the calls of the answer, where programs of OpenAI made them: each result names its program.
 
         Raises:
-            TypeError: one isn't a `ToolResult`.
+            TypeError: one isn't a `ToolResult`, or there aren't as many calls as results.
         """
-        return self._results(results, offered_now(offer))
+        return self._results(results, offered_now(offer), calls)
 
-    def _results(self, results: Sequence[ToolResult], offered: Offered) -> list[dict[str, Any]]:
-        wire_names = self._wire_names(offered)
+    def _results(
+        self, results: Sequence[ToolResult], offered: Offered, calls: Sequence[RawCall] = ()
+    ) -> list[dict[str, Any]]:
+        wire_names, given = self._wire_names(offered), _checked_results(results)
         sent = [
             result.replace(name=wire_names[result.name], parts=result.parts)
             if wire_names.get(result.name, result.name) != result.name
             else result
-            for result in _checked_results(results)
+            for result in given
         ]
-        return self.wire.results(sent)
+        messages = self.wire.results(sent)
+        if offered.deferred and self.features.loads_found:
+            from .request_options import found_by
+
+            for place, names in found_by(given, offered).items():
+                self.wire.load_found(messages, place, [self.names.wire_name(name) for name in names])
+        if any(call.caller is not None for call in calls):
+            if len(calls) != len(sent):
+                message = f"there are {len(calls)} calls and {len(sent)} results: give those of one answer"
+                raise TypeError(message)
+            self.wire.name_callers(messages, calls)
+        return messages
 
     def turn(self, turn: Turn, /, offer: Tools = ()) -> list[dict[str, Any]]:
         """Return the messages or items of a committed turn: the model's own, then the results.
@@ -280,7 +313,10 @@ class Provider(Value):
         return self._turn(turn, offered_now(offer))
 
     def _turn(self, turn: Turn, offered: Offered) -> list[dict[str, Any]]:
-        return [*self._said(turn.assistant, turn.calls, offered), *self._results(turn.results, offered)]
+        said = turn.assistant
+        is_own = any(call.caller is not None for call in turn.calls) and self._says(said, len(turn.calls))
+        results = self._results(turn.results, offered, turn.calls if is_own else ())
+        return [*self._said(said, turn.calls, offered), *results]
 
     def _said(self, said: Any, calls: Sequence[RawCall], offered: Offered) -> list[dict[str, Any]]:
         """Return the model's messages; the messages of another provider are translated."""
@@ -339,7 +375,7 @@ def offered_now(offer: Any) -> Offered:
 
 def _offered(offer: Any) -> Offered:
     wanted = Wanted(offer.choice.mode, offer.choice.name)
-    return Offered(offer.tools, wanted, offer.descriptions, offer.strict)
+    return Offered(offer.tools, wanted, offer.descriptions, offer.strict, offer.deferred)
 
 
 def _tools_of(tools: Any) -> list[Tool[..., Any]]:

@@ -10,7 +10,16 @@ from ..introspect.parameter_places import places_of
 from ..json_values import to_json_text
 from ..message_text import show_path
 from ..token_counts import count_tokens, is_estimate
-from .tool_forms import check_size, dialect_in, fits_of, made_forms, too_long, too_many, wire_keys
+from .tool_forms import (
+    check_size,
+    dialect_in,
+    fits_of,
+    made_forms,
+    not_deferred,
+    too_long,
+    too_many,
+    wire_keys,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -156,7 +165,7 @@ def _complaints_as_dicts(complaints: tuple[Finding, ...]) -> list[dict[str, Any]
 def report_of(provider: TakesTools, offered: Offered, strict: Strict) -> Report:
     """Report how a provider gets the tools of a request; see `Provider.report`."""
     tools = offered.tools
-    refused = too_many(provider, tools)
+    refused = [*too_many(provider, tools), *not_deferred(provider, offered)]
     try:
         provider.names.wire_names([tool.name for tool in tools], provider.name)
     except SchemaError as error:

@@ -6,15 +6,15 @@ https://platform.openai.com/docs/api-reference/responses-streaming
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from ..json_values import is_array
+from ..json_values import copy_json, is_array
 from ..schema.style import Dialect
 from ..tools import RawCall
 from .answer import Answer, marked_if_cut
 from .partial_response import CustomInput, GrowingBlock, GrowingInput, GrowingObject, NumberedList
 from .provider import Provider
-from .tool_names import NameRule
+from .tool_names import Features, HostedTool, NameRule
 from .wire_format import (
     CUSTOM,
     DATES,
@@ -35,12 +35,13 @@ from .wire_format import (
     is_custom,
     object_of,
     parts_of,
+    program_of,
     text_or_none,
     usage_of,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from ..tools import File, Image, ToolDefinition, ToolResult
     from .answer import StopReason
@@ -68,6 +69,27 @@ class ResponsesWire(Wire):
     def choice(self, wanted: Wanted) -> Any:
         """Return the `tool_choice`."""
         return wanted.mode if wanted.name is None else {"type": "function", "name": wanted.name}
+
+    def custom_tool(self, name: str, description: str, grammar: Mapping[str, Any] | None) -> dict[str, Any]:
+        """Return a tool that takes text, as it is in the list of tools."""
+        tool = {"type": "custom", "name": name, "description": description}
+        return tool if grammar is None else {**tool, "format": {"type": "grammar", **grammar}}
+
+    def custom_choice(self, name: str) -> Any:
+        """Return the `tool_choice` for a tool that takes text."""
+        return {"type": "custom", "name": name}
+
+    def allowed_choice(self, mode: Literal["auto", "required"], names: Mapping[str, bool]) -> Any:
+        """Return the `tool_choice` that allows some tools."""
+        kinds = {name: "custom" if is_text else "function" for name, is_text in names.items()}
+        tools = [{"type": kind, "name": name} for name, kind in kinds.items()]
+        return {"type": "allowed_tools", "mode": mode, "tools": tools}
+
+    def name_callers(self, messages: list[dict[str, Any]], calls: Sequence[RawCall]) -> None:
+        """Say in each item of a result which program made the call."""
+        for item, call in zip(messages, calls, strict=True):
+            if call.caller is not None:
+                item["caller"] = copy_json(call.caller)
 
     def answers(self, response: Mapping[str, Any]) -> list[Answer]:
         """Return the only answer.
@@ -145,6 +167,8 @@ def _call(item: Mapping[str, Any]) -> RawCall:
         call = custom_call(item["call_id"], item["name"], item.get("input"))
     else:
         call = RawCall(item["call_id"], item["name"], item.get("arguments"))
+    if "caller" in item:
+        call = call.replace(caller=program_of(item))
     return call if item.get("status") in {"completed", None} else marked_if_cut(call)
 
 
@@ -299,8 +323,24 @@ XAI_STRICT = Dialect(
 )
 """Source: https://docs.x.ai/docs/guides/structured-outputs; xAI always holds the model to the schemas."""
 
+OPENAI_FEATURES = Features(
+    searches=(("hosted", HostedTool("tool_search")),),
+    namespaces=True,
+    allowed=True,
+    parallel=True,
+    callers=(("direct", None), ("programmatic", HostedTool("programmatic_tool_calling"))),
+    custom=True,
+)
+"""Source: https://platform.openai.com/docs/guides/tools-tool-search, .../function-calling, and the types of
+OpenAI's SDK"""
+
 openai_responses = Provider(
-    "OpenAI Responses", ResponsesWire(), NameRule(), takes_unions=True, dialect=OPENAI_STRICT
+    "OpenAI Responses",
+    ResponsesWire(),
+    NameRule(),
+    takes_unions=True,
+    dialect=OPENAI_STRICT,
+    features=OPENAI_FEATURES,
 )
 xai = Provider(
     "xAI",
@@ -309,4 +349,5 @@ xai = Provider(
     takes_unions=False,
     dialect=XAI_STRICT,
     always=XAI_STRICT.replace(lenient=True),
+    features=Features(parallel=True),
 )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..schema.request_sizes import Size
     from ..schema.style import Dialect
     from ..tools import Tool
-    from .tool_names import NameRule, Rules
+    from .tool_names import Features, NameRule, Rules
     from .wire_format import Wanted, Wire
 
     Tools: TypeAlias = Sequence[Tool[..., Any]]
@@ -37,7 +37,9 @@ __all__ = [
     "fits_of",
     "forms_of",
     "made_forms",
+    "not_deferred",
     "own_keys",
+    "sent_tools",
     "too_long",
     "too_many",
     "wire_keys",
@@ -90,6 +92,11 @@ class TakesTools(Protocol):
         """Its further checks."""
         ...
 
+    @property
+    def features(self) -> Features:
+        """What else it takes in a request."""
+        ...
+
 
 class Offered(Value):
     """The tools that one request offers, in whatever form they were given.
@@ -99,12 +106,14 @@ class Offered(Value):
         choice: whether the model may or must call them.
         descriptions: for this request alone, by the name of the tool.
         strict: whether the provider has to hold the model to the schemas.
+        deferred: names of the tools that the model finds by a search.
     """
 
     tools: Tools
     choice: Wanted
     descriptions: Mapping[str, str] = {}  # nobody changes it
     strict: Strict = False
+    deferred: Sequence[str] = ()
 
 
 class ToolForm:
@@ -166,6 +175,34 @@ def forms_of(provider: TakesTools, tools: Tools, modes: Sequence[bool]) -> list[
         form if is_known else tool.keep_form(key, next(made))
         for tool, key, form, is_known in zip(tools, keys, kept, known, strict=True)
     ]
+
+
+def sent_tools(provider: TakesTools, offered: Offered) -> tuple[list[dict[str, Any]], bool]:
+    """List tools as a request has them, the caller's own, and say whether any is strict.
+
+    Args:
+        provider: that gets them.
+        offered: the tools.
+
+    Raises:
+        SchemaError: the provider can't take a tool, or two would have the same name.
+        ValueError: they are strict, and no strict mode of the provider is known.
+    """
+    shown, described = offered.tools, offered.descriptions
+    strict = checked_strict(offered.strict, provider)
+    modes = [fit.strict for fit in fits_of(provider, shown, strict)]
+    forms = forms_of(provider, shown, modes)
+    if len({form.name for form in forms}) < len(forms):
+        provider.names.wire_names([tool.name for tool in shown], provider.name)  # its error says which
+    check_size(provider, [form.size for form in forms if form.size is not None])
+    texts = [described.get(tool.name, form.description) for tool, form in zip(shown, forms, strict=True)]
+    check([*too_many(provider, shown), *too_long(provider, shown, texts)], provider.name)
+    if described:
+        forms = [
+            made_forms(provider, [tool], [mode], text)[0] if tool.name in described else form
+            for tool, mode, text, form in zip(shown, modes, texts, forms, strict=True)
+        ]
+    return [form.original.copy() for form in forms], any(modes)
 
 
 def made_forms(
@@ -262,6 +299,15 @@ def too_many(provider: TakesTools, tools: Tools) -> list[Finding]:
         return []
     message = f"there are {len(tools):,} tools, of which a request takes {most:,}"
     return [about_type((), "too_large", provider.name, message, "Offer fewer: toolset.offer(…)")]
+
+
+def not_deferred(provider: TakesTools, offered: Offered) -> list[Finding]:
+    """Return what is wrong with deferred tools, where the provider has no search that finds them."""
+    if provider.features.searches or not offered.deferred:
+        return []
+    message = f"{provider.name} has no search for deferred tools"
+    remedy = "Leave deferred out; operator_schema.rounds.ToolSearch finds tools with any provider"
+    return [about_type((), "unsupported", provider.name, message, remedy)]
 
 
 def too_long(provider: TakesTools, tools: Tools, texts: Sequence[str]) -> list[Finding]:

@@ -1,9 +1,9 @@
-"""Turns names of tools into names that providers take, and back; the checks of every request."""
+"""Turns names of tools into names that providers take, and back; checks and features of requests."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import SchemaError
 from ..findings import about_type
@@ -13,7 +13,7 @@ from ..message_text import quote
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["NameRule", "Rules"]
+__all__ = ["Features", "HostedTool", "NameRule", "Rules"]
 
 
 _DIGEST = 8
@@ -95,3 +95,54 @@ class Rules(Value):
     keys: NameRule | None = None
     longest_description: int | None = None
     most_tools: int | None = None
+
+
+class HostedTool(Value):
+    """A tool that the provider runs itself, as a request lists it.
+
+    Attributes:
+        type: by which the provider knows it.
+        name: by which the model calls it; None where the type says it.
+    """
+
+    type: str
+    name: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as it is in the list of tools."""
+        return {"type": self.type} if self.name is None else {"type": self.type, "name": self.name}
+
+
+class Features(Value):
+    """What a provider takes in a request beside tools, and a choice of one, some or none of them.
+
+    Each is for an option of `Provider.request`, which refuses what a provider doesn't take.
+
+    Attributes:
+        searches: the searches that the provider runs over deferred tools, by their names in `search`; the
+            first one is used if none is named. Without one, it takes no deferred tools.
+        loads_found: whether the result of a search of your own loads the deferred tools that it found.
+        namespaces: whether tools may be grouped under a name and a description.
+        cache: whether a cache point may follow the tools.
+        allowed: whether the choice may allow only some of the tools that are listed.
+        allowed_if_strict: whether it may do so only in the strict mode, or where it requires a call.
+        parallel: whether a request says if the model may make several calls at once.
+        examples: whether a tool may have examples of its input.
+        callers: who may be allowed to call a tool: the name, and the tool of the provider that runs
+            programs; None for the model itself.
+        programs_alone: whether what a program may call can be neither strict nor required, nor in a request
+            with `parallel=False`.
+        custom: whether a tool may take text, maybe by a grammar, in place of arguments.
+    """
+
+    searches: tuple[tuple[str, HostedTool], ...] = ()
+    loads_found: bool = False
+    namespaces: bool = False
+    cache: bool = False
+    allowed: bool = False
+    allowed_if_strict: bool = False
+    parallel: bool = False
+    examples: bool = False
+    callers: tuple[tuple[str, HostedTool | None], ...] = ()
+    programs_alone: bool = False
+    custom: bool = False

@@ -50,6 +50,7 @@ __all__ = [
     "is_custom",
     "object_of",
     "parts_of",
+    "program_of",
     "text_in",
     "text_or_none",
     "unnamed_call",
@@ -115,6 +116,65 @@ class Wire(Value):
             wanted: whether the model may or must call them.
         """
         return {"tools": tools, "tool_choice": self.choice(wanted)}
+
+    def custom_tool(self, name: str, description: str, grammar: Mapping[str, Any] | None) -> dict[str, Any]:
+        """Return a tool that takes text, as it is in a request.
+
+        Args:
+            name: on the wire.
+            description: for the model.
+            grammar: `syntax` and `definition` of the text; None for any text.
+        """
+        raise NotImplementedError
+
+    def custom_choice(self, name: str) -> Any:
+        """Return the choice that requires a tool that takes text."""
+        raise NotImplementedError
+
+    def allowed_choice(self, mode: Literal["auto", "required"], names: Mapping[str, bool]) -> Any:
+        """Return the choice that allows some of the listed tools.
+
+        Args:
+            mode: whether the model may or must call one of them.
+            names: on the wire, to whether it takes text.
+        """
+        raise NotImplementedError
+
+    def choose(self, body: dict[str, Any], choice: Any) -> None:
+        """Put another choice into the fragment of a request."""
+        body["tool_choice"] = choice
+
+    def set_parallel(self, body: dict[str, Any], *, parallel: bool) -> None:
+        """Say in the fragment of a request whether the model may make several calls at once."""
+        body["parallel_tool_calls"] = parallel
+
+    def add_cache_point(self, tools: list[dict[str, Any]], last: int, ttl: str | None) -> None:
+        """Let the provider cache the request up to the end of the tools.
+
+        Args:
+            tools: as they are in a request.
+            last: place of the last tool that the model sees from the start.
+            ttl: how long it stays; None for the provider's default.
+        """
+        raise NotImplementedError
+
+    def load_found(self, messages: list[dict[str, Any]], place: int, names: Sequence[str]) -> None:
+        """Let the result of a search load the tools that it found.
+
+        Args:
+            messages: as `results` returns them.
+            place: of the result among all results.
+            names: of the tools, on the wire.
+        """
+        raise NotImplementedError
+
+    def name_callers(self, messages: list[dict[str, Any]], calls: Sequence[RawCall]) -> None:
+        """Say in the messages of results which program made the calls, where the provider wants that.
+
+        Args:
+            messages: as `results` returns them.
+            calls: one for each result.
+        """
 
     def answers(self, response: Mapping[str, Any]) -> list[Answer]:
         """Return the answers in a response, with the names that are on the wire.
@@ -373,6 +433,8 @@ def unnamed_call(name: str, arguments: Any, start: str = UNNAMED) -> RawCall:
 def custom_call(call_id: str, name: str, text: Any) -> RawCall:
     """Return a call of a custom tool, whose input is text: it becomes the parameter `input`.
 
+    Where the tool is known, `with_text_keys` gives the parameter its own name.
+
     Source: https://platform.openai.com/docs/guides/function-calling#custom-tools
     """
     return RawCall(f"{CUSTOM}{call_id}", name, {"input": text})
@@ -384,8 +446,15 @@ def is_custom(call: RawCall | ToolResult) -> bool:
 
 
 def custom_input(call: RawCall) -> Any:
-    """Return the input of a call of a custom tool: its text."""
-    return arguments_object(call).get("input", "")
+    """Return the input of a call of a custom tool: its text, whatever its parameter is called."""
+    found = arguments_object(call)
+    return next(iter(found.values())) if len(found) == 1 else found.get("input", "")
+
+
+def program_of(found: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the `caller` of a call; None where the model itself made it, as most are."""
+    caller = found.get("caller")
+    return caller if is_object(caller) and caller.get("type") != "direct" else None
 
 
 def object_of(value: Any) -> Mapping[str, Any]:

@@ -74,6 +74,7 @@ class Offer(Value, Generic[Input]):
         choice: what the model has to do with them.
         strict: whether the provider has to hold the model to the schemas: False, True or `"auto"`.
         left_out: names of the tools for which `max_tokens` had no room, in order.
+        deferred: names of the tools that the model finds by a search of its provider, in order.
     """
 
     toolset: NamedTools
@@ -82,6 +83,7 @@ class Offer(Value, Generic[Input]):
     strict: Strict
     _descriptions: tuple[tuple[str, str], ...]
     left_out: tuple[str, ...]
+    deferred: tuple[str, ...]
     _snapshot: Snapshot
     _shown: Mapping[str, Tool[..., Any]]
 
@@ -93,11 +95,12 @@ class Offer(Value, Generic[Input]):
         strict: Strict,
         descriptions: tuple[tuple[str, str], ...],
         left_out: tuple[str, ...] = (),
+        deferred: tuple[str, ...] = (),
     ) -> None:
         snapshot = toolset._entries  # noqa: SLF001  # the same tools, with their switches
         describer = snapshot.describer if snapshot.describer in names else None
         shown = {name: snapshot.shown(name, describer) for name in names}
-        super().__init__(toolset, names, choice, strict, descriptions, left_out, snapshot, shown)
+        super().__init__(toolset, names, choice, strict, descriptions, left_out, deferred, snapshot, shown)
 
     @property
     def descriptions(self) -> dict[str, str]:
@@ -189,7 +192,8 @@ class Offer(Value, Generic[Input]):
         return hash(self._key())
 
     def _key(self) -> tuple[Any, ...]:
-        return self.toolset, self.names, self.choice, self.strict, self._descriptions, self.left_out
+        more = (self._descriptions, self.left_out, self.deferred)
+        return self.toolset, self.names, self.choice, self.strict, *more
 
     def __repr__(self) -> str:
         choice = self.choice.name or self.choice.mode
@@ -243,6 +247,7 @@ def make_offer(
     context: Context | None = None,
     max_tokens: int | None = None,
     found: Sequence[str] | None = None,
+    deferred: Selections = (),
 ) -> Offer[Any]:
     """Make an offer; see `Toolset.offer`.
 
@@ -253,17 +258,26 @@ def make_offer(
     candidates = [*[name for name in toolset.names if name in wanted and name not in last], *last]
     names = tuple([name for name in candidates if snapshot.is_offered(name, context, asked_for=True)])
     described = _checked(toolset, descriptions or {})
+    put_off: tuple[str, ...] = ()
+    if deferred != ():
+        among = frozenset(toolset.names_of(*_selections("deferred", deferred)))
+        put_off = tuple([name for name in names if name in among])
     left_out: tuple[str, ...] = ()
     if max_tokens is not None:
         is_any = required is None or (isinstance(required, str) and required in {"any", "none"})
         first = [] if is_any else [toolset.name_of(cast("Any", required))]
         order = [*first, *[name for name in names if name not in last], *reversed(last)]
-        names, left_out = _within(max_tokens, snapshot, names, order, dict(described))
+        seen = tuple([name for name in names if name not in put_off])
+        kept, left_out = _within(max_tokens, snapshot, seen, order, dict(described))
+        names = tuple([name for name in names if name in kept or name in put_off])
     choice = _choice(toolset, names, required, wanted, left_out)
+    if choice.name is not None and choice.name in put_off:
+        message = f"the required tool {quote(choice.name)} is deferred, so the model doesn't see it"
+        raise OfferError(choice.name, f"{message}: take it out of deferred")
     if type(strict) is not bool and strict != "auto":
         message = f'strict must be True, False or "auto", not {as_written(strict)}'
         raise TypeError(message)
-    return Offer(toolset, names, choice, strict, described, left_out)
+    return Offer(toolset, names, choice, strict, described, left_out, put_off)
 
 
 def _wanted(

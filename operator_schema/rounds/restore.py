@@ -167,7 +167,11 @@ def _restored(
     """Return a saved call in its state, or an issue if it doesn't fit any more."""
     is_unchanged = is_same_digest(digest(data), data.get("digest"))
     data = _as_sent(data)
-    raw = RawCall(data["id"], data["name"], data.get("arguments"), data.get("is_cut_off") is True)
+    caller = data.get("caller")
+    is_cut_off = data.get("is_cut_off") is True
+    raw = RawCall(
+        *(data["id"], data["name"], data.get("arguments"), is_cut_off), caller if is_object(caller) else None
+    )
     try:
         if not is_unchanged:
             _damaged("its data were changed after they were saved")

@@ -107,6 +107,7 @@ class SavedCall:
     name: str
     arguments: Any = None
     is_cut_off: bool = False
+    caller: dict[str, Any] | None = None
     input: dict[str, Any] | None = None
     source: Literal["arguments"] | None = None
     schema: str | None = None
@@ -216,7 +217,11 @@ def writable(value: Any) -> Any:
 def save_call(call: RawCall) -> dict[str, Any]:
     """Return a call as the model sent it, as JSON values."""
     saved = {"id": call.id, "name": call.name, "arguments": copy_json(call.arguments)}
-    return {**saved, "is_cut_off": True} if call.is_cut_off else saved
+    if call.is_cut_off:
+        saved["is_cut_off"] = True
+    if call.caller is not None:
+        saved["caller"] = copy_json(call.caller)
+    return saved
 
 
 def save_result(result: ToolResult) -> dict[str, Any]:

@@ -416,7 +416,8 @@ def _gone(round_id: str, row: Any) -> StoreError:
 def _turn(data: Any) -> Turn:
     """Return a turn that was saved."""
     calls = [
-        RawCall(call["id"], call["name"], call["arguments"], "is_cut_off" in call) for call in data["calls"]
+        RawCall(call["id"], call["name"], call["arguments"], "is_cut_off" in call, call.get("caller"))
+        for call in data["calls"]
     ]
     results = [_result(call, saved) for call, saved in zip(calls, data["results"], strict=True)]
     return Turn(data["id"], tuple(calls), tuple(results), data["assistant"])

@@ -170,7 +170,7 @@ class ToolCall(Value, Generic[Input]):
     def raw(self) -> RawCall:
         """The call as the model sent it, with a copy of the arguments at each reading."""
         raw = self._raw
-        return RawCall(raw.id, raw.name, copy_json(self._arguments), raw.is_cut_off)
+        return RawCall(raw.id, raw.name, copy_json(self._arguments), raw.is_cut_off, copy_json(raw.caller))
 
     # --- what is run -----------------------------------------------------------------------------
 

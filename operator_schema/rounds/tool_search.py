@@ -158,6 +158,7 @@ class ToolSearch(Registry):
             shown = [{"name": one.name, "description": one.summary} for one in found]
             return {"tools": shown, "note": _FOUND if found else _NOTHING}
 
+        search_tools.names_found = _names_in  # type: ignore[attr-defined]  # providers load what it found
         self._function = search_tools
         make = tool(self._description, name=name, read_only=True, idempotent=True, open_world=False)
         made: Any = make(search_tools)
@@ -338,6 +339,7 @@ class ToolSearch(Registry):
         descriptions: Mapping[str, str] | None = None,
         context: Context | None = None,
         max_tokens: int | None = None,
+        deferred: bool = False,
     ) -> Offer[Any]:
         """Say what the next request of a conversation offers: what is always there, then what was found.
 
@@ -349,6 +351,9 @@ class ToolSearch(Registry):
             descriptions: as for `offer` of a toolset.
             context: for switches that take one.
             max_tokens: as for `offer` of a toolset. What was found last is kept first.
+            deferred: whether to offer all tools, with those that a search finds deferred and in the order of
+                their names, for a provider that loads what was found (`provider.features.loads_found`), or
+                has a search of its own. Then nothing in a request moves when something is found.
 
         Raises:
             OfferError: what is required isn't available, or has no room.
@@ -356,6 +361,11 @@ class ToolSearch(Registry):
             TypeError: an argument is of another kind.
             ValueError: `max_tokens` is out of range.
         """
+        if not isinstance(deferred, bool):
+            message = f"deferred is True or False, not {as_written(deferred)}"
+            raise TypeError(message)
+        found = self._to_be_found() if deferred else self.found_in(history)
+        named = None if required is None or required in {"any", "none"} else self.name_of(required)
         return make_offer(
             self.toolset,
             None,
@@ -365,8 +375,14 @@ class ToolSearch(Registry):
             descriptions=descriptions,
             context=context,
             max_tokens=max_tokens,
-            found=self.found_in(history),
+            found=found,
+            deferred=[name for name in found if name != named] if deferred else (),
         )
+
+    def _to_be_found(self) -> list[str]:
+        """List the names of the tools that a search may find."""
+        entries = [*self._named.items()]
+        return sorted([name for name, entry in entries if entry.found is not None and not entry.is_hidden])
 
     # --- as a value ------------------------------------------------------------------------------
 

@@ -203,6 +203,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
         descriptions: Mapping[str, str] | None = None,
         context: Context | None = None,
         max_tokens: int | None = None,
+        deferred: Selections = (),
     ) -> Offer[Input]:
         """Say what one request offers to the model: all tools that aren't hidden, unless told otherwise.
 
@@ -220,10 +221,12 @@ class Toolset(NamedTools, Value, Generic[Input]):
             context: for switches that take one.
             max_tokens: tokens that the definitions may take, counted as by `provider.report`, None for no
                 limit. The required tool goes first, and then the others in their order, as long as there is
-                room: `left_out` of the offer names the rest.
+                room: `left_out` of the offer names the rest. Deferred tools take no room.
+            deferred: a tool, name or toolset, or several: the model may call these, but sees them only after
+                a search of its provider has found them. A provider without one refuses the offer.
 
         Raises:
-            OfferError: what is required isn't available, or has no room.
+            OfferError: what is required isn't available, has no room, or is deferred.
             ToolNotFoundError: there is no tool of a name.
             TypeError: an argument is of another kind, or both `only` and `also` are given.
         """
@@ -235,6 +238,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
             and not descriptions
             and context is None
             and max_tokens is None
+            and deferred == ()
         ):
             return self._kept.get("offer") or self._offer_by_default()
         from .offer import make_offer
@@ -248,6 +252,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
             descriptions=descriptions,
             context=context,
             max_tokens=max_tokens,
+            deferred=deferred,
         )
 
     def definitions(

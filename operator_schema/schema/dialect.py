@@ -55,7 +55,7 @@ _LOSSES: dict[LossCode, str] = {
     "described": "{provider} doesn't take {keyword}, which moves to the description",
     "null": "{provider} requires it, so null stands for leaving it out",
     "weakened": "{provider} can't say all of its type, so its schema takes more",
-    "renamed": "{provider} doesn't take the name of this property, and gets {new_name} in its place",
+    "renamed": "{provider} doesn't take the name of this property, and gets {new_name} instead",
 }
 
 
@@ -217,7 +217,7 @@ class DialectRenderer(Renderer):
         self._first: dict[int, tuple[str, ...]] = {}
         root = found.graph.root
         self._open: list[Target] = [root.target] if isinstance(root, RefNode) else []
-        # A document that is too large is rendered once more, with shared definitions.
+        # A document that is too large is rendered again, with shared definitions.
         found.losses.clear()
         found.complaints.clear()
         found.renderer = self
@@ -454,7 +454,7 @@ class DialectRenderer(Renderer):
         return self._refused(what, remedy, self._path)
 
     def _refused(self, what: str, remedy: str, path: Sequence[str]) -> dict[str, Any]:
-        """Note what can't be said; what is rendered in its place is never sent."""
+        """Note what can't be expressed; the schema that stands for it is never sent."""
         self._found.complain(path, f"{what}, which {self._found.provider} doesn't take", remedy)
         return {"type": "string"}
 

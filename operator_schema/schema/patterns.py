@@ -128,7 +128,7 @@ class LinearPattern:
 
         Args:
             text: that may contain anything.
-            count: is told of the steps that go beyond looking at characters, which are more the larger it is.
+            count: is called with a number of steps other than looking at characters.
         """
         for condition, is_negated in self._conditions:
             if condition.search(text, count) is is_negated:

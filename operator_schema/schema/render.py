@@ -256,7 +256,7 @@ class Renderer:
         return {**document, **_limits()(node.constraints, "object")} if node.constraints else document
 
     def key_schema(self, node: Node) -> dict[str, Any]:
-        """Render what the keys of a map are, beside strings; empty if they are any."""
+        """Render what the keys of a map are, other than strings; empty if any string is one."""
         if isinstance(node, ScalarNode) and node.type == "integer":
             from .keywords import INTEGER_KEY
 

@@ -21,7 +21,7 @@ __all__ = ["Dialect", "SchemaStyle", "StyleOptions", "render_in_style", "restyle
 
 
 class StyleOptions(TypedDict, total=False):
-    """What `json_schema` and the methods of that name take besides the type."""
+    """The options of `json_schema` and of the methods of that name."""
 
     inline: bool
     boolean_schemas: bool
@@ -84,7 +84,7 @@ class Dialect(Value):
     weakened if the dialect is lenient.
 
     Attributes:
-        keywords: that it takes beside those.
+        keywords: that it takes in addition to those.
         formats: of strings, that it takes.
         lenient: whether a schema may say less than the type, where it can't say all: the provider holds the
             model to nothing, so it is better to ask for too little than not at all.
@@ -195,7 +195,7 @@ class _StyledRenderer(Renderer):
         return document if self._style.boolean_schemas else _without_boolean_items(document)
 
     def key_schema(self, node: Node) -> dict[str, Any]:
-        """Render what keys are, beside strings."""
+        """Render what keys are, other than strings."""
         document = super().key_schema(node)
         return _with_type(document) if document and not self._style.empty_schemas else document
 

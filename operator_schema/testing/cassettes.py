@@ -16,16 +16,15 @@ from ..execution.executor import Executor
 from ..json_values import MAX_TEXT_DEPTH, copy_json, is_array, is_object, nests_deeper, to_json_text
 from ..message_text import excerpt, nearest_names, quote, received
 from ..providers.answer import parsed_arguments
-from ..tools.calls import RawCall, ToolResult, arguments_to_decode, checked_call, checked_calls
-from ..tools.failures import ERROR, give_result, write_log
+from ..tools.calls import RawCall, ToolResult, arguments_to_decode, checked_call
+from ..tools.failures import ERROR, write_log
 from .call_checks import differences
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Sequence
+    from collections.abc import Generator, Iterable
 
     from ..execution.async_libraries import Start
     from ..rounds.named_tools import Member
-    from ..tools.calls import DecodedCall, OnResult, Settle
 
 __all__ = ["PlaybackError", "PlaybackExecutor", "RecordingExecutor", "playback", "record"]
 
@@ -33,6 +32,9 @@ Redact: TypeAlias = Callable[[dict[str, Any]], dict[str, Any] | None] | Collecti
 
 REDACTED: Final = "[redacted]"
 """What is in a cassette in place of a secret; as an argument it stands for any value."""
+
+_BEFORE: Final = frozenset({"pending", "issue"})
+"""The states of calls in a round that hasn't run."""
 
 _MOST_CALLS: Final = 100_000
 _MOST_BYTES: Final = 200_000_000
@@ -81,7 +83,7 @@ def record(executor: Executor, path: str | os.PathLike[str], /, *, redact: Redac
 
 
 def playback(
-    path: str | os.PathLike[str], tools: Executor | Member, /, *, ignore: Collection[str] = ()
+    tools: Executor | Member, path: str | os.PathLike[str], /, *, ignore: Collection[str] = ()
 ) -> PlaybackExecutor:
     """Return an executor that gives the results of a cassette, and runs nothing.
 
@@ -89,8 +91,8 @@ def playback(
     get their results in the order in which they were recorded. Hooks and people are only asked in rounds.
 
     Args:
+        tools: the executor that was recorded, or its tools: they decode the arguments.
         path: of the file that `record` wrote.
-        tools: the executor that was recorded, or the tools: they decode the arguments.
         ignore: names of arguments that don't matter, such as a time.
 
     Returns:
@@ -103,7 +105,8 @@ def playback(
     executor = tools if isinstance(tools, Executor) else Executor(tools)
     lines = _lines_of(Path(path))
     tape = _Tape(executor, str(path), lines, frozenset(ignore))
-    made: PlaybackExecutor = _as_kind(PlaybackExecutor, executor, "playback", tape=tape)
+    # Nothing runs, so nothing is injected: a function that makes a context isn't called.
+    made: PlaybackExecutor = _as_kind(PlaybackExecutor, executor.with_(context=None), "playback", tape=tape)
     return made
 
 
@@ -133,13 +136,6 @@ class RecordingExecutor(Executor):
         """The calls so far, in the order of their results."""
         return list(self.cassette.calls)
 
-    def _recorded(self, on_result: OnResult | None) -> OnResult:
-        def write(call: RawCall, result: ToolResult) -> None:
-            give_result(on_result, call, result)
-            self._write(call, result)
-
-        return write
-
     def _write(self, call: RawCall, result: ToolResult) -> None:
         """Record a call; the call has its result, whatever goes wrong here."""
         try:
@@ -147,45 +143,26 @@ class RecordingExecutor(Executor):
         except Exception as error:  # noqa: BLE001  # the file, or the function that keeps secrets out
             write_log(ERROR, "%s: the call couldn't be recorded", call.name, error=error)
 
-    async def _run_call(
-        self, call: RawCall, hooks: Any, context: Any, confirm: Any, on_progress: Any, on_result: Any
-    ) -> ToolResult:
-        recorded = self._recorded(on_result)
-        return await super()._run_call(call, hooks, context, confirm, on_progress, recorded)
+    def _start_of(self, call: RawCall, run: Start, count: Any) -> Start:
+        start = super()._start_of(call, run, count)
 
-    async def _run_decoded(
-        self,
-        context: Any,
-        on_progress: Any,
-        on_result: OnResult | None,
-        watching: Any,
-        calls: Sequence[DecodedCall],
-        settle: Settle,
-    ) -> list[ToolResult | BaseException]:
-        recorded = self._recorded(on_result)
-        return await super()._run_decoded(context, on_progress, recorded, watching, calls, settle)
+        async def recorded() -> Any:
+            outcome = await start()
+            if type(outcome) is ToolResult:
+                self._write(call, outcome)
+            return outcome
 
-    async def _run_round(
-        self, work: Any, hooks: Any, context: Any, confirm: Any, on_progress: Any, on_result: Any
-    ) -> Any:
-        done = await super()._run_round(work, hooks, context, confirm, on_progress, on_result)
+        return recorded
+
+    async def run(self, work: Any, /, **options: Any) -> Any:
+        """Do what `Executor.run` does, and record the calls of a round that can't run, too."""
+        done = await super().run(work, **options)
         # Calls that can't run have their results before the round runs for the first time.
-        if all(call.state in {"pending", "issue"} for call in work.calls):
+        if hasattr(type(work), "execute_with") and {call.state for call in work.calls} <= _BEFORE:
             for call in done.calls:
                 if call.state == "issue":
                     self._write(call.raw, call.result)
         return done
-
-    def _starts(
-        self,
-        calls: Iterable[RawCall],
-        context: Any,
-        on_progress: Any,
-        confirm: Any,
-        hooks: Any,
-        on_result: OnResult | None = None,
-    ) -> list[tuple[Start, str]]:
-        return super()._starts(calls, context, on_progress, confirm, hooks, self._recorded(on_result))
 
 
 class _Cassette:
@@ -382,56 +359,16 @@ class PlaybackExecutor(Executor):
         """Number of recorded calls that weren't asked for yet."""
         return self.tape.left
 
-    async def _run_call(
-        self,
-        call: RawCall,
-        hooks: Any,  # noqa: ARG002  # nothing runs
-        context: Any,  # noqa: ARG002  # nothing runs
-        confirm: Any,  # noqa: ARG002  # nothing runs
-        on_progress: Any,  # noqa: ARG002  # nothing runs
-        on_result: OnResult | None,
-    ) -> ToolResult:
-        result = self.tape.result_of(call)
-        give_result(on_result, call, result)
-        return result
+    def _start_of(self, call: RawCall, run: Start, count: Any) -> Start:  # noqa: ARG002  # nothing runs
+        first: ToolResult = self.tape.result_of(call)  # in the order of the calls, before any is given
 
-    async def _run_decoded(
-        self,
-        context: Any,  # noqa: ARG002  # nothing runs
-        on_progress: Any,  # noqa: ARG002  # nothing runs
-        on_result: OnResult | None,
-        watching: Any,  # noqa: ARG002  # nothing runs
-        calls: Sequence[DecodedCall],
-        settle: Settle,
-    ) -> list[ToolResult | BaseException]:
-        found: list[ToolResult | BaseException] = []
-        for place, one in enumerate(calls):
-            settled = None
-            while settled is None:
-                settled = await settle(place, self.tape.result_of(one.call))
-            give_result(on_result, one.call, settled)
-            found.append(settled)
-        return found
+        async def played() -> ToolResult:
+            counted = await count(first)
+            while counted is None:
+                counted = await count(self.tape.result_of(call))
+            return cast("ToolResult", counted)
 
-    def _starts(
-        self,
-        calls: Iterable[RawCall],
-        context: Any,  # noqa: ARG002  # nothing runs
-        on_progress: Any,  # noqa: ARG002  # nothing runs
-        confirm: Any,  # noqa: ARG002  # nothing runs
-        hooks: Any,  # noqa: ARG002  # nothing runs
-        on_result: OnResult | None = None,
-    ) -> list[tuple[Start, str]]:
-        found = [(call, self.tape.result_of(call)) for call in checked_calls(calls)]
-        return [(_given(on_result, call, result), call.name) for call, result in found]
-
-
-def _given(on_result: OnResult | None, call: RawCall, result: ToolResult) -> Start:
-    async def start() -> ToolResult:
-        give_result(on_result, call, result)
-        return result
-
-    return start
+        return played
 
 
 def _lines_of(path: Path) -> list[dict[str, Any]]:

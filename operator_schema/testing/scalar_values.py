@@ -6,6 +6,7 @@ import binascii
 import math
 import re
 import sys
+from bisect import bisect_right
 from datetime import date, datetime, time
 from decimal import Decimal
 from fractions import Fraction
@@ -19,6 +20,7 @@ from ipaddress import (
     IPv6Network,
     ip_network,
 )
+from itertools import accumulate
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import ParseResult, SplitResult
@@ -33,8 +35,9 @@ from ..introspect.constraints import bounds_of, limits_of, nearest_float
 from ..introspect.local_times import LOCAL_DATETIME, LOCAL_TIME
 from ..introspect.nodes import Constraints
 from ..introspect.shipped_leaves import shipped_leaf
-from ..json_values import choice_key, is_array, is_object
+from ..json_values import choice_key, has_surrogate, is_array, is_object
 from ..schema.keywords import NUMBERS
+from ..schema.pattern_syntax import START, Assertion, Characters, Choice, Repeat, Sequence, read_expression
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
 
     from ..introspect.leaves import SchemaLeaf
     from ..introspect.nodes import ScalarNode
+    from ..schema.pattern_syntax import Expression, Ranges
 
 __all__ = [
     "JSON_SCALARS",
@@ -147,8 +151,48 @@ def _texts(constraints: Constraints) -> SearchStrategy[str]:
         fewest = max(least, 1) if repeated[2] == "+" else least
         if most is not None and fewest > most:
             return st.nothing()
-        pattern = re.compile(f"{repeated[1]}{{{fewest},{'' if most is None else most}}}$")
-    return st.from_regex(pattern)
+        return st.from_regex(f"{repeated[1]}{{{fewest},{'' if most is None else most}}}$")
+    if isinstance(pattern, re.Pattern):
+        return st.from_regex(pattern)
+    return _with_text_around(read_expression(pattern.pattern))  # of a document: `re` reads it in another way
+
+
+def _with_text_around(tree: Expression) -> SearchStrategy[str]:
+    """Generate texts in which an expression is found: anywhere, unless it says where."""
+    items = tree.items if isinstance(tree, Sequence) else (tree,)
+    before = st.just("") if items[:1] == (START,) else st.just("") | st.text()
+    after = st.just("") if items and isinstance(items[-1], Assertion) else st.just("") | st.text()
+    return st.tuples(before, _texts_of(tree), after).map("".join)
+
+
+def _texts_of(tree: Expression) -> SearchStrategy[str]:
+    """Generate texts of an expression; where it looks at what is around a place, some of them don't fit."""
+    match tree:
+        case Characters(ranges):
+            return _characters(ranges)
+        case Sequence(items):
+            return st.tuples(*map(_texts_of, items)).map("".join)
+        case Choice(branches):
+            return st.one_of(*map(_texts_of, branches))
+        case Repeat(body, least, most):
+            return st.lists(_texts_of(body), min_size=least, max_size=most).map("".join)
+        case _:
+            return st.just("")
+
+
+def _characters(ranges: Ranges) -> SearchStrategy[str]:
+    """Generate characters of some ranges, often those that everybody can read."""
+    ends = list(accumulate(high - low + 1 for low, high in ranges))
+    if not ends:
+        return st.nothing()
+
+    def at(place: int) -> str:
+        index = bisect_right(ends, place)
+        return chr(ranges[index][1] + 1 - (ends[index] - place))
+
+    every = st.integers(0, ends[-1] - 1).map(at).filter(lambda character: not has_surrogate(character))
+    readable = [chr(code) for low, high in ranges for code in range(max(low, 0x20), min(high, 0x7E) + 1)]
+    return st.sampled_from(readable) | every if readable else every
 
 
 def _texts_just_refused(constraints: Constraints, valid: SearchStrategy[str]) -> list[SearchStrategy[Any]]:

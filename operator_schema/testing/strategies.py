@@ -54,15 +54,6 @@ from .scalar_values import (
 
 __all__ = ["NearMisses", "ValidValues", "arguments", "instances", "near_misses"]
 
-
-try:
-    pass
-except ModuleNotFoundError as error:
-    if error.name != "hypothesis":
-        raise
-    message = "operator_schema.testing needs Hypothesis: pip install 'operator-schema[testing]'"
-    raise ModuleNotFoundError(message, name=error.name) from None
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
     from typing import Unpack

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from .injection import register_handed_through as register_handed_through
     from .injection import register_injected as register_injected
     from .injection import skip as skip
+    from .metadata import MCP_HINTS as MCP_HINTS
     from .metadata import STATEMENTS as STATEMENTS
     from .metadata import ToolAnnotations as ToolAnnotations
     from .metadata import is_duration as is_duration
@@ -64,7 +65,7 @@ else:
             ".function": "InputTool tool_input",
             ".injection": "Progress ProgressUpdate RawArguments register_handed_through register_injected"
             " skip",
-            ".metadata": "STATEMENTS ToolAnnotations is_duration",
+            ".metadata": "MCP_HINTS STATEMENTS ToolAnnotations is_duration",
             ".output": "NO_OUTPUT StructuredOutput WrittenOutput items_of",
             ".signature": "is_awaitable",
             ".tool": "Tool ToolDefinition",

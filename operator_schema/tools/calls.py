@@ -81,15 +81,20 @@ class RawCall(Value):
             empty text are what some providers send for a call without arguments.
         is_cut_off: whether the model's answer ended before the arguments were complete, as at a limit of
             tokens. Such a call is never run, even if the part of its arguments that arrived fits.
+        caller: the program that made it, in a sandbox of the provider, as the provider names it: a JSON
+            object such as `{"type": "code_execution_20260120", "tool_id": "srvtoolu_1"}`. None if the model
+            made it.
 
     Raises:
-        TypeError: id or name isn't a string, `is_cut_off` isn't a bool, or there is no name.
+        TypeError: id or name isn't a string, `is_cut_off` isn't a bool, `caller` isn't a dict, or there is
+            no name.
     """
 
     id: str
     name: str
     arguments: Any
     is_cut_off: bool
+    caller: dict[str, Any] | None
 
     @overload
     def __init__(
@@ -98,15 +103,24 @@ class RawCall(Value):
         name: str,
         arguments: Any = None,
         is_cut_off: bool = False,
+        caller: dict[str, Any] | None = None,
     ) -> None: ...
     @overload
-    def __init__(self, *, name: str, arguments: Any = None, is_cut_off: bool = False) -> None: ...
+    def __init__(
+        self,
+        *,
+        name: str,
+        arguments: Any = None,
+        is_cut_off: bool = False,
+        caller: dict[str, Any] | None = None,
+    ) -> None: ...
     def __init__(
         self,
         id: str | None = None,  # noqa: A002  # the attribute's name
         name: Any = None,
         arguments: Any = None,
         is_cut_off: bool = False,
+        caller: Any = None,
     ) -> None:
         if name is None:
             message = "a call needs the name of a tool: RawCall(id, name, arguments), or RawCall(name=…)"
@@ -128,10 +142,15 @@ class RawCall(Value):
         set_once(self, "name", name)
         set_once(self, "arguments", arguments)
         set_once(self, "is_cut_off", is_cut_off)
+        if caller is not None and not is_object(caller):
+            message = f"caller is a dict of JSON values or None, not {received(caller)}"
+            raise TypeError(message)
+        set_once(self, "caller", caller)
 
     def __repr__(self) -> str:
         cut = ", is_cut_off=True" if self.is_cut_off else ""
-        return f"RawCall(id={self.id!r}, name={self.name!r}, arguments={self.arguments!r}{cut})"
+        caller = "" if self.caller is None else f", caller={self.caller!r}"
+        return f"RawCall(id={self.id!r}, name={self.name!r}, arguments={self.arguments!r}{cut}{caller})"
 
 
 def arguments_to_decode(call: RawCall) -> Any:

@@ -6,8 +6,9 @@ import sys
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+from ..errors import SchemaError
 from ..introspect.hints import Scope
-from ..json_values import to_json_text
+from ..json_values import is_object, to_json_text
 from ..schema.document import SchemaDocument
 from ..schema.document_codec import DocumentCodec
 from .function import make_tool
@@ -16,7 +17,7 @@ from .signature import name_of_callee
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from typing import Unpack
+    from typing import Self, Unpack
 
     from ..introspect.leaves import SchemaLeaf
     from .options import DocumentToolOptions
@@ -43,6 +44,19 @@ class DocumentOutput(OutputType):
         super().__init__(MISSING, MISSING, Scope(None, {}))
         self._document = document
         self._of_document: DocumentCodec | None = None
+
+    @classmethod
+    def of_schema(cls, schema: Any, name: str) -> Self:
+        """Return the result that somebody else describes; not described, if the schema can't be used.
+
+        Args:
+            schema: as it came; not an object for none.
+            name: of the tool.
+        """
+        try:
+            return cls(SchemaDocument(name, schema, is_arguments=False) if is_object(schema) else None)
+        except SchemaError:
+            return cls(None)
 
     @property
     def is_declared(self) -> bool:

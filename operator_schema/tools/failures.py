@@ -12,7 +12,7 @@ from .calls import ToolResult, class_name_of, exception_text, message_of, own_pa
 from .signature import close_awaitable, is_awaitable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
     from typing import TypeAlias
 
     from ..errors import ToolNotFoundError
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .content import Part
 
     Outcome: TypeAlias = "ToolResult | Passed | BaseException"
+    Start: TypeAlias = "Callable[[], Coroutine[Any, Any, Any]]"
     from logging import Logger
 
 __all__ = [
@@ -33,7 +34,7 @@ __all__ = [
     "ShowErrors",
     "WARNING",
     "error_hint",
-    "give_result",
+    "giving",
     "is_logged",
     "result_of",
     "results_of",
@@ -550,7 +551,7 @@ def _length(part: Part) -> int:
     return sum([len(getattr(part, name, None) or "") for name in _READ])
 
 
-def give_result(on_result: OnResult | None, call: RawCall, result: ToolResult) -> None:
+def _give_result(on_result: OnResult | None, call: RawCall, result: ToolResult) -> None:
     """Give a result to your program as it comes; what its function raises is logged."""
     if on_result is None:
         return
@@ -562,3 +563,17 @@ def give_result(on_result: OnResult | None, call: RawCall, result: ToolResult) -
     if is_awaitable(returned):
         close_awaitable(returned)
         write_log(ERROR, "%s: on_result is a plain function, but returned something to await", call.name)
+
+
+def giving(on_result: OnResult | None, call: RawCall, start: Start) -> Start:
+    """Return what runs a call, and also gives its result to your program."""
+    if on_result is None:
+        return start
+
+    async def given() -> Any:
+        outcome = await start()
+        if type(outcome) is ToolResult:
+            _give_result(on_result, call, outcome)
+        return outcome
+
+    return given

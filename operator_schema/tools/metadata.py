@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Documentation",
     "FLAGS",
+    "MCP_HINTS",
     "HasMetadata",
     "HiddenSwitch",
     "LEAST_CONTENT",
@@ -73,13 +74,22 @@ STATEMENTS = frozenset({"title", *FLAGS, "meta"})
 """All of them, by the names that the options have."""
 
 
+MCP_HINTS: Mapping[str, str] = {
+    "title": "title",
+    "read_only": "readOnlyHint",
+    "destructive": "destructiveHint",
+    "idempotent": "idempotentHint",
+    "open_world": "openWorldHint",
+}
+"""Our names of what a tool says about itself, and those of the Model Context Protocol (2025-06-18)."""
+
+
 class ToolAnnotations(Value):
     """What a tool says about itself to the program that offers it; the model does not see it.
 
     The names and meanings come from `ToolAnnotations` in MCP (schema 2025-06-18 and later), where
-    they are `title`, `readOnlyHint`, `destructiveHint`, `idempotentHint` and `openWorldHint`. What
-    isn't stated is None: what a client then assumes is its own matter. All are what the author says,
-    and nothing here enforces them.
+    they are the values of `MCP_HINTS`. What isn't stated is None: what a client then assumes is its own
+    matter. All are what the author says, and nothing here enforces them.
 
     Attributes:
         title: name for people.

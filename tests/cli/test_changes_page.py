@@ -97,11 +97,12 @@ def repository(folder):
     return folder
 
 
-def workflow(folder):
+def workflow(folder, *, is_installed=True):
     """Run the steps of the workflow, up to the first that fails; return status and output of each."""
     text = re.search(r"```yaml\n(.*?)```", PAGE, re.DOTALL).group(1)
+    install, *checks = re.findall(r"^ +- run: (.*)$", text, re.MULTILINE)
     found = []
-    for step in re.findall(r"^ +- run: (.*)$", text, re.MULTILINE):
+    for step in checks if is_installed else [install, *checks]:
         done = shell(folder, step, GITHUB_BASE_REF="main", GITHUB_ACTIONS="true")
         found.append((done.returncode, done.stdout + done.stderr))
         if done.returncode:
@@ -113,7 +114,7 @@ def workflow(folder):
 @pytest.mark.skipif(not (shutil.which("git") and shutil.which("bash")), reason="it takes git and bash")
 def test_the_workflow_runs_as_it_is_written(repository):
     pytest.importorskip("pip", reason="the first step is pip's")
-    assert [status for status, _ in workflow(repository)] == [0, 0, 0]
+    assert [status for status, _ in workflow(repository, is_installed=False)] == [0, 0, 0]
 
     write(repository, AFTER)
     (*_, (status, said)) = workflow(repository)
@@ -122,11 +123,11 @@ def test_the_workflow_runs_as_it_is_written(repository):
 
     assert shell(repository, "operator-schema snapshot tools -o tools.json").returncode == 0
     steps = workflow(repository)
-    assert [status for status, _ in steps] == [0, 0, 1]
+    assert [status for status, _ in steps] == [0, 1]
     assert steps[-1][1].startswith("::error title=refund%3A breaking::")
 
     write(repository, RELABELLED)
     assert shell(repository, "operator-schema snapshot tools -o tools.json").returncode == 0
     steps = workflow(repository)
-    assert [status for status, _ in steps] == [0, 0, 0]
+    assert [status for status, _ in steps] == [0, 0]
     assert steps[-1][1].startswith("::notice ")

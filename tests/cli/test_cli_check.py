@@ -485,7 +485,7 @@ def test_tools_of_any_mcp_server_are_judged_by_their_definitions(tmp_path):
     command = f"{sys.executable} {tmp_path / 'files_server.py'}"
     # A process of its own: the server writes to the standard error that it gets from there.
     done = subprocess.run(
-        [sys.executable, "-m", "operator_schema", "check", "--mcp", command, "--fail-on", "warning"],
+        [sys.executable, "-m", "operator_schema", "check", f"mcp:{command}", "--fail-on", "warning"],
         capture_output=True,
         text=True,
         check=False,
@@ -494,13 +494,18 @@ def test_tools_of_any_mcp_server_are_judged_by_their_definitions(tmp_path):
     assert findings(done.stdout) == FOUND[3:]
 
 
-def test_a_command_in_place_of_a_target_is_told_how_a_server_is_written(run, tmp_path, monkeypatch):
+@pytest.mark.parametrize("words", [["check"], ["snapshot"], ["stubs"], ["diff", "x.json"], ["inspect"]])
+def test_a_target_with_a_space_is_a_command_or_a_file(run, tmp_path, monkeypatch, words):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "good.py").touch()
-    for command in ("python good.py", "uvx mcp-server-time"):
-        said = f'there is no file {command}; a command that starts an MCP server is written mcp:"{command}"'
-        assert run("check", command)[2] == f"operator-schema: error: {said}\n"
-        assert said in run("snapshot", command)[2]
+    (tmp_path / "x.json").write_text(json.dumps({"tools": [{"name": "x", "inputSchema": {}}]}))
+    said = "there is no file no-such-program y, and the command no-such-program isn't found"
+    assert run(*words, "no-such-program y")[2] == f"operator-schema: error: {said}\n"
+
+
+def test_a_file_with_a_space_in_its_name_is_a_file(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my tools.json").write_text(json.dumps(LISTED))
+    assert run("check", "my tools.json") == run("check", f"{tmp_path / 'my tools.json'}")
 
 
 @pytest.mark.needs_process
@@ -508,21 +513,21 @@ def test_a_server_that_ends_is_said_to_have_ended(tmp_path):
     pytest.importorskip("mcp", reason="the extra mcp isn't installed")
     (tmp_path / "dies.py").write_text("import sys\nsys.exit('no database')\n")
     command = f"{sys.executable} {tmp_path / 'dies.py'}"
-    words = [sys.executable, "-m", "operator_schema", "check", "--mcp", command]
+    words = [sys.executable, "-m", "operator_schema", "check", command]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert done.stderr.startswith("no database\n")
-    assert "can't be asked: the program ended, or closed its output, before it answered" in done.stderr
+    said = (
+        "can't be asked: the program ended with exit status 1; its standard error ends with:\nno database\n"
+    )
+    assert done.stderr.endswith(said)
 
 
 def test_a_server_that_cant_be_asked_is_an_error(run):
     pytest.importorskip("mcp", reason="the extra mcp isn't installed")
-    status, out, err = run("check", "--mcp", "no-such-program-here")
+    status, out, err = run("check", "mcp:no-such-program-here")
     assert (status, out) == (2, "")
     assert "mcp:no-such-program-here: the command no-such-program-here isn't found" in err
-    assert run("check")[2] == (
-        "operator-schema: error: give a target, such as tools, tools.py, app:registry, or --mcp COMMAND\n"
-    )
+    assert "Missing argument 'TARGET...'" in run("check")[2]
 
 
 def test_tokens_say_what_each_tool_takes_for_each_provider(checked):

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from operator_schema.compare import logs
 
+ROOT = Path(__file__).parents[2]
 TOOLS = '''
 from operator_schema import tool
 
@@ -94,6 +97,18 @@ def test_the_table_has_a_row_for_each_call(replay, tmp_path):
         ).fetchall()
     assert found == [("fails", 2), ("fits", 2), ("repaired", 2), ("unknown", 2), ("unreadable", 2)]
     assert not list(tmp_path.glob(".calls*"))
+
+
+def test_the_question_of_the_page_to_duckdb_counts_the_codes(replay, monkeypatch, tmp_path):
+    pytest.importorskip("pyarrow.parquet", reason="pyarrow has no wheel here")
+    duckdb = pytest.importorskip("duckdb", reason="duckdb has no wheel here")
+    page = (ROOT / "docs" / "bulk.md").read_text(encoding="utf-8")
+    question = re.search(r'^\$ duckdb -c "(.*)"$', page, re.MULTILINE)[1]
+    replay("a.jsonl", "b.jsonl.gz", "--output", "calls.parquet")
+    monkeypatch.chdir(tmp_path)
+    with duckdb.connect() as db:
+        found = db.execute(question).fetchall()
+    assert sorted(found) == [("refund", "missing", 2), ("refund", "wrong_type", 2)]
 
 
 @pytest.mark.parametrize(

@@ -153,8 +153,6 @@ def test_a_text_that_takes_the_parser_too_long_is_said_in_time(tmp_path):
     ("code", "language"),
     [
         (CONTINUED, "python"),
-        ("\\\r\n \t" * 30_000, "python"),
-        ("a\\\n" * 50_000, "python"),
         ("def f():\n x = " + "# x\n" * 15_000, "python"),
         ("case a:\n" * 20_000, "go"),
         ("def f(): ...\n" * 300, "python"),

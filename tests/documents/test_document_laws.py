@@ -158,7 +158,7 @@ def decodes(codec: DocumentCodec, value: object) -> bool:
 
 
 @pytest.mark.slow("draws many types")
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=2 * settings().max_examples)
 @given(DOCUMENTS, st.lists(ARGUMENTS, min_size=2, max_size=5))
 def test_a_codec_takes_what_its_document_takes(schema: dict[str, object], values: list[object]) -> None:
     before = copy_json(schema)
@@ -183,7 +183,7 @@ def test_a_codec_takes_what_its_document_takes(schema: dict[str, object], values
 
 
 @pytest.mark.slow("draws hundreds of documents")
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=6 * settings().max_examples)
 @given(DOCUMENTS, st.lists(ARGUMENTS, min_size=2, max_size=5))
 def test_the_judge_and_jsonschema_agree(schema: dict[str, object], values: list[object]) -> None:
     judge = Judge(schema, Patterns())
@@ -196,7 +196,7 @@ def test_the_judge_and_jsonschema_agree(schema: dict[str, object], values: list[
         assert all(problem.message for problem in problems)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=3 * settings().max_examples // 5)
 @given(VALUES, ARGUMENTS)
 def test_whatever_a_document_is_it_is_read_or_refused(found: object, value: object) -> None:
     schema = {
@@ -210,7 +210,7 @@ def test_whatever_a_document_is_it_is_read_or_refused(found: object, value: obje
 
 
 @pytest.mark.parametrize("compiled", [False, True])
-@settings(deadline=None, max_examples=10)
+@settings(deadline=None, max_examples=settings().max_examples // 5)
 @given(schema=DOCUMENTS, value=ARGUMENTS)
 def test_compiled_codecs_and_repairing_ones_give_what_fits(
     compiled: bool, schema: dict[str, object], value: object

@@ -10,7 +10,7 @@ import threading
 
 import pytest
 
-from operator_schema import Executor, RawCall, Registry, tool
+from operator_schema import Executor, RawCall, Registry, ToolResult, Transcript, tool
 
 
 @tool
@@ -168,3 +168,42 @@ def test_a_copy_with_other_options():
 def test_a_copy_with_an_option_that_does_not_exist():
     with pytest.raises(TypeError, match="timeout"):
         Executor([greet]).with_(timout=3)
+
+
+@tool
+def add(a: int, b: int) -> int:
+    """Add."""
+    return a + b
+
+
+class Counting(Executor):
+    """An executor that keeps what went through the place where every call starts."""
+
+    def _start_of(self, call, run, count):
+        self.__dict__.setdefault("seen", []).append(call.id)
+        if call.id == "instead":
+
+            async def elsewhere():
+                return await count(ToolResult(call.id, call.name, "from elsewhere"))
+
+            return elsewhere
+        return super()._start_of(call, run, count)
+
+
+def test_every_call_goes_through_one_place_where_a_subclass_may_take_its_result_from_elsewhere():
+    executor = Counting(add)
+    calls = [RawCall("first", "add", {"a": 1, "b": 2}), RawCall("instead", "add", {"a": 1, "b": 2})]
+    told = []
+
+    async def every_way():
+        alone = [await executor.run(call) for call in calls]
+        together = await executor.run(calls, on_result=lambda call, result: told.append(call.id))
+        async with executor.stream(calls) as results:
+            streamed = sorted([result async for result in results], key=lambda result: result.call_id)
+        done = await executor.run(executor.registry.toolset.offer().round(calls))
+        return [*alone, *together, *streamed, *done.commit(Transcript()).results]
+
+    contents = [result.content for result in asyncio.run(every_way())]
+    assert contents == ["3", "from elsewhere"] * 4
+    assert executor.seen == ["first", "instead"] * 4
+    assert sorted(told) == ["first", "instead"]

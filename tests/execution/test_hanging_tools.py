@@ -42,7 +42,7 @@ def stop():
 
 
 def ended(executor):
-    until = time.monotonic() + 10
+    until = time.monotonic() + 20
     while executor.abandoned and time.monotonic() < until:
         time.sleep(0.01)
     return executor.abandoned == 0

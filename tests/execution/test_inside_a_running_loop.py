@@ -361,7 +361,7 @@ def test_a_thread_whose_call_is_over_holds_no_place():
 
     assert within(10, lambda: executor.run_sync(RawCall("1", "slow"))).code == "timeout"
     gate.set()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while gate.is_set() and time.monotonic() < deadline:
         time.sleep(0.01)
     assert found == ["pong"]

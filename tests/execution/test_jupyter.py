@@ -84,7 +84,7 @@ def test_cells_call_tools_and_an_interrupt_of_the_kernel_ends_a_call(notebook):
     nap = notebook.cells[1]
 
     def interrupt():
-        until = time.monotonic() + 30
+        until = time.monotonic() + 60
         while "ready" not in printed(nap) and time.monotonic() < until:
             time.sleep(0.05)
         os.kill(client.km.provisioner.pid, 2)

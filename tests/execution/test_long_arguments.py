@@ -69,7 +69,7 @@ def test_decoding_counts_against_the_time_of_a_call():
     result = executor.run_sync(RawCall("1", "read", {"text": LENGTHY}))
     assert (result.code, result.content) == ("timeout", "read: no result within 0.1 s; it was not run")
     assert result.details["reason"] == "decoding its arguments took too long"
-    until = time.monotonic() + 5
+    until = time.monotonic() + 60
     while executor.abandoned and time.monotonic() < until:
         time.sleep(0.01)
     assert (executor.abandoned, ran) == (0, [])

@@ -31,7 +31,7 @@ def is_all_free(executor):
     """Whether no place is taken, interrupts are handled as before, and no thread is counted for long."""
     is_place_free = executor._slots._free == 1
     is_handler_back = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    until = time.monotonic() + 30
+    until = time.monotonic() + 60
     while not has_no_thread(executor) and time.monotonic() < until:
         time.sleep(0.001)  # an interrupt ends the call, and its function goes on to its end
     return is_place_free and is_handler_back and has_no_thread(executor)

@@ -2,8 +2,9 @@
 
     python tests/extras/run.py [NAME ...]
 
-Without names it runs the extras that `make test` covers; a framework's extra is run if it is named. The
-environments are under `.venv-extras/`. uv resolves and installs; `--uv PATH` says where it is.
+Without names it runs the extras that `make test` covers. The extra of a framework, or of a cluster, is run if
+it is named. The environments are under `.venv-extras/`. uv resolves and installs; `--uv PATH` says where
+it is. `--write` updates the table of docs/stability.md with the versions whose tests passed.
 """
 
 from __future__ import annotations
@@ -19,16 +20,26 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / ".venv-extras"
 ENDS = {"lowest": "lowest-direct", "newest": "highest"}
+PAGE = ROOT / "docs" / "stability.md"
+MARKS = ("<!-- extras -->\n", "<!-- end of extras -->")
 
+LINES = ["tests/bulk", "tests/compare", "tests/cli/test_cli_replay.py"]
 SMALL = {
+    "arrow": LINES,
     "cli": ["tests/cli"],
     "code": ["tests/code_tools"],
     "inspector": ["tests/inspector"],
     "mcp": ["tests/adapters/mcp"],
     "monty": ["tests/code_mode"],
+    "opentelemetry": ["tests/adapters/test_opentelemetry.py"],
+    "probe": ["tests/probe"],
     "testing": ["tests/test_testing.py", "tests/test_testing_extra.py", "tests/test_scripted_model.py"],
+    "zstd": LINES,
 }
 """The extras that `make test` covers, and their tests."""
+
+ENGINES = dict.fromkeys(["dask", "ray"], "engines/test_engines_elsewhere.py")
+"""The extras of clusters, which have an environment of their own, as frameworks do."""
 
 
 class Outcome(NamedTuple):
@@ -49,17 +60,33 @@ class Outcome(NamedTuple):
     passed: bool
 
 
+def extras() -> dict[str, list[str]]:
+    """Return what each extra asks for."""
+    table = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return dict(table["project"]["optional-dependencies"])
+
+
 def frameworks() -> dict[str, Path]:
-    """Return the tests of each framework's adapter, by the name of its extra."""
-    found = sorted((ROOT / "tests" / "frameworks").glob("*/test_adapter_*.py"))
-    return {path.stem.removeprefix("test_adapter_").replace("_", "-"): path for path in found}
+    """Return the tests of each extra that has an environment under `tests/frameworks/`, by its name."""
+    folder = ROOT / "tests" / "frameworks"
+    found = {
+        path.stem.removeprefix("test_adapter_").replace("_", "-"): path
+        for path in sorted(folder.glob("*/test_adapter_*.py"))
+    }
+    found |= {name: folder / path for name, path in ENGINES.items()}
+    return {name: path for name, path in found.items() if name in extras()}
 
 
 def names_of(extra: str) -> list[str]:
     """Return the packages that an extra asks for, without ours."""
-    table = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    asked = table["project"]["optional-dependencies"][extra]
-    return [name for one in asked if (name := re.split(r"[<>=\[ ;]", one)[0]) != "operator-schema"]
+    names: list[str] = []
+    for one in extras()[extra]:
+        name, _, inner = re.split(r"[<>= ;]", one)[0].partition("[")
+        if name == "operator-schema":
+            names += [found for each in inner.rstrip("]").split(",") for found in names_of(each)]
+        else:
+            names.append(name)
+    return names
 
 
 def run(extra: str, end: str, uv: str) -> Outcome:
@@ -89,7 +116,9 @@ def run(extra: str, end: str, uv: str) -> Outcome:
         if done.returncode:
             return Outcome(extra, end, "", " ".join(done.stderr.split())[-300:], passed=False)
     pinned = dict(line.split("==") for line in pins.read_text(encoding="utf-8").splitlines() if "==" in line)
-    versions = ", ".join([f"{name} {pinned[name].partition(' ')[0]}" for name in names_of(extra)])
+    versions = ", ".join(
+        [f"{name} {pinned[name].partition(' ')[0]}" for name in names_of(extra) if name in pinned]
+    )
     pytest = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow", *tests]
     done = subprocess.run(pytest, cwd=ROOT, capture_output=True, text=True, check=False)
     (FOLDER / f"{extra}-{end}.log").write_text(done.stdout + done.stderr, encoding="utf-8")
@@ -97,12 +126,31 @@ def run(extra: str, end: str, uv: str) -> Outcome:
     return Outcome(extra, end, versions, lines[-1].strip("= "), passed=done.returncode == 0)
 
 
+def table() -> dict[str, dict[str, str]]:
+    """Return the versions in the table of the page, by extra and end."""
+    rows = PAGE.read_text(encoding="utf-8").partition(MARKS[0])[2].partition(MARKS[1])[0].splitlines()[2:]
+    cells = [[cell.strip(" `") for cell in row.strip("|").split("|")] for row in rows]
+    return {extra: dict(zip(ENDS, versions, strict=True)) for extra, *versions in cells}
+
+
+def write(found: Outcome) -> None:
+    """Write the versions whose tests passed into the table of the page."""
+    rows = table()
+    rows.setdefault(found.extra, dict.fromkeys(ENDS, ""))[found.end] = found.versions
+    lines = [f"| extra | {' | '.join(ENDS)} |", f"|---{'|---' * len(ENDS)}|"]
+    lines += [f"| `{extra}` | {' | '.join(rows[extra].values())} |" for extra in sorted(rows)]
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(MARKS[0])
+    after = rest.partition(MARKS[1])[2]
+    PAGE.write_text("".join([before, MARKS[0], *[f"{line}\n" for line in lines], MARKS[1], after]), "utf-8")
+
+
 def main() -> int:
     """Run what was asked for; return the code of the process."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("extras", nargs="*", metavar="NAME", help="extras (default: all but frameworks)")
+    parser.add_argument("extras", nargs="*", metavar="NAME", help="extras (default: those of `make test`)")
     parser.add_argument("--uv", default="uv", help="the program uv")
     parser.add_argument("--end", choices=ENDS, action="append", help="only one end")
+    parser.add_argument("--write", action="store_true", help="update docs/stability.md")
     given = parser.parse_args()
     unknown = set(given.extras) - {*SMALL, *frameworks()}
     if unknown:
@@ -112,6 +160,8 @@ def main() -> int:
         for end in given.end or ENDS:
             found = run(extra, end, given.uv)
             failed += not found.passed
+            if given.write and found.passed:
+                write(found)
             mark = "pass" if found.passed else "FAIL"
             print(mark, extra, end, f"({found.versions}):", found.said, flush=True)
     return min(failed, 1)

@@ -6,7 +6,7 @@ from importlib.metadata import version
 
 import botocore.session
 import cohere
-from anthropic.types import MessageParam, ToolChoiceParam, ToolParam
+from anthropic.types import MessageParam, ToolChoiceParam, ToolUnionParam
 from botocore.validate import ParamValidator
 from google.genai import types as google
 from groq.types.chat import ChatCompletionMessageParam as GroqMessage
@@ -19,7 +19,7 @@ from openai.types.chat import (
     ChatCompletionToolChoiceOptionParam,
     ChatCompletionToolUnionParam,
 )
-from openai.types.responses import FunctionToolParam, ResponseInputItemParam, response_create_params
+from openai.types.responses import ResponseInputItemParam, ToolParam, response_create_params
 from pydantic import ConfigDict, TypeAdapter
 
 
@@ -83,7 +83,8 @@ class TypedJudge(Judge):
         self._tools, self._choices, self._messages = typed(tool), typed(choice), typed(message)
 
     def request(self, body):
-        assert body.keys() <= {"tools", "tool_choice"}
+        assert body.keys() <= {"tools", "tool_choice", "parallel_tool_calls"}
+        assert type(body.get("parallel_tool_calls", True)) is bool
         read(self._tools.validate_python(body["tools"]))
         read(self._choices.validate_python([body["tool_choice"]]))
 
@@ -183,9 +184,9 @@ class OllamaJudge(Judge):
 CHAT = TypedJudge(
     "openai", ChatCompletionToolUnionParam, ChatCompletionToolChoiceOptionParam, ChatCompletionMessageParam
 )
-RESPONSES = TypedJudge("openai", FunctionToolParam, response_create_params.ToolChoice, ResponseInputItemParam)
+RESPONSES = TypedJudge("openai", ToolParam, response_create_params.ToolChoice, ResponseInputItemParam)
 JUDGES = {
-    "anthropic": TypedJudge("anthropic", ToolParam, ToolChoiceParam, MessageParam),
+    "anthropic": TypedJudge("anthropic", ToolUnionParam, ToolChoiceParam, MessageParam),
     "bedrock": BotocoreJudge(),
     "cohere": CohereJudge(),
     "deepseek": CHAT,

@@ -9,7 +9,9 @@ import json
 import os
 import re
 import sys
+from contextlib import contextmanager
 from pathlib import Path
+from time import perf_counter
 
 import help_desk
 import pytest
@@ -23,6 +25,7 @@ AXE = Path(sys.prefix) / "axe" / "node_modules" / "axe-core" / "axe.min.js"
 SHOTS = Path(__file__).parent.parent.parent / "build" / "inspector"
 PAGES = ["#/", "#/tool/refund/sent", "#/tool/create_order/try", "#/tool/create_order/lint"]
 PAGES += ["#/tool/export/schema", "#/calls", "#/tried", "#/paste", "#/rounds"]
+COSTS = "What each tool costs, the most expensive first"
 
 
 @pytest.fixture(scope="module")
@@ -104,9 +107,127 @@ def client(serve, inspector):
 # --- what somebody wants to know within a minute ---------------------------------------------------
 
 
-def test_why_a_recorded_call_fails(view, client):
-    page = view(client)
-    page.get_by_role("link", name="Recorded calls (calls.jsonl)").click()
+class Person:
+    """Somebody who looks for an answer: clicks and reads, and never scrolls.
+
+    The seconds of a person are those of the Keystroke-Level Model (Card, Moran and Newell, 1980), and
+    238 words a minute for reading (Brysbaert, 2019). The seconds of the page are measured.
+    """
+
+    THINKS, POINTS, PRESSES, WORDS_A_MINUTE = 1.35, 1.1, 0.2, 238
+
+    def __init__(self, page):
+        self.page, self.clicks, self.words, self.seconds = page, 0, 0, 0.0
+
+    def read(self, *places):
+        for place in places:
+            self._see(place)
+            words = len(place.inner_text().split())
+            self.words += words
+            self.seconds += words * 60 / self.WORDS_A_MINUTE
+
+    def click(self, place):
+        self._see(place)
+        place.click()
+        self.clicks += 1
+        self.seconds += self.THINKS + self.POINTS + self.PRESSES
+
+    def choose(self, place, choice):
+        self._see(place)
+        place.select_option(choice)
+        self.clicks += 1  # press, drag to the choice, release
+        self.seconds += self.THINKS + 2 * (self.POINTS + self.PRESSES)
+
+    def _see(self, place):
+        """Wait until it is there; all of it is on the screen, which shows the top of the page."""
+        expect(place).to_be_visible()
+        expect(place).to_be_in_viewport(ratio=1)
+        assert self.page.evaluate("scrollY") == 0
+
+
+@pytest.fixture
+def person(view, client, request):
+    """Start somebody on the first page; what it took is a line of `build/inspector/minute.txt`."""
+
+    @contextmanager
+    def started(question, clicks):
+        began = perf_counter()
+        found = Person(view(client))
+        yield found
+        waited = perf_counter() - began
+        assert found.clicks == clicks
+        assert found.seconds < 60
+        counts = f"clicks: {clicks}, words: {found.words}, a person: {found.seconds:.0f} s"
+        MINUTE.append(f"{question}: {counts}, the page: {waited:.1f} s\n")
+        SHOTS.mkdir(parents=True, exist_ok=True)
+        (SHOTS / "minute.txt").write_text("".join(MINUTE))
+
+    return started
+
+
+MINUTE = []
+
+
+def test_one_click_says_why_a_recorded_call_fails(person):
+    with person("why a recorded call fails", clicks=1) as me:
+        me.read(me.page.locator("#pages"))
+        me.click(me.page.get_by_role("link", name="Recorded calls (calls.jsonl)"))
+        why = me.page.get_by_label("Why it fails").first
+        me.read(me.page.get_by_role("heading", name="Recorded calls"), me.page.get_by_text("4 calls: 1 fit"))
+        me.read(me.page.get_by_role("table", name="Why calls fail, the most frequent first"), why)
+        expect(why).to_contain_text('- amount: "ten" is not accepted: write a finite decimal number')
+
+
+def test_two_clicks_say_what_gemini_is_not_told(person):
+    with person("what Gemini isn't told", clicks=2) as me:
+        costs = choose_gemini(me)
+        me.read(costs)
+        me.click(costs.get_by_role("link", name="create_order"))
+        me.read(me.page.get_by_role("heading", name="What Gemini isn't told"))
+        me.read(me.page.get_by_text("Nothing is lost without the strict mode"))
+
+
+def test_one_more_click_says_it_of_the_strict_mode(person):
+    with person("what Gemini isn't told in strict mode", clicks=3) as me:
+        costs = choose_gemini(me)
+        me.click(me.page.get_by_label("strict"))
+        lost = costs.get_by_role("row", name=re.compile("^refund")).get_by_role("link", name="1 thing")
+        expect(lost).to_be_visible()
+        me.read(costs)
+        me.click(lost)
+        me.read(me.page.get_by_role("heading", name="What Gemini isn't told"))
+        lost = me.page.get_by_role("table", name="One thing is said in another way")
+        me.read(lost)
+        expect(lost).to_contain_text("exclusiveMinimum")
+
+
+def choose_gemini(me):
+    me.read(me.page.locator("header"))
+    me.choose(me.page.locator("#provider"), "gemini")
+    costs = me.page.get_by_role("table", name=COSTS)
+    expect(costs.get_by_role("columnheader", name="what Gemini isn't told")).to_be_visible()
+    return costs
+
+
+def test_no_click_says_which_tool_costs_most_tokens(person):
+    with person("which tool costs most tokens", clicks=0) as me:
+        first = me.page.get_by_role("table", name=COSTS).get_by_role("row").nth(1)
+        me.read(me.page.get_by_role("heading", name="Catalogue"), me.page.get_by_text(COSTS), first)
+        expect(first).to_contain_text(re.compile(r"create_order\d+ 5\d %"))
+
+
+def test_two_clicks_approve_a_waiting_call(person, inspector):
+    with person("approve a waiting call", clicks=2) as me:
+        me.read(me.page.locator("#pages"))
+        me.click(me.page.get_by_role("link", name="Waiting (1)"))
+        me.read(me.page.get_by_role("region", name="refund, deferred"))
+        me.click(me.page.get_by_role("button", name="Approve refund", exact=True))
+        me.read(me.page.get_by_role("heading", name="refund: approved, not run yet"))
+    assert help_desk.PAID == []
+
+
+def test_a_recorded_call_is_tried(view, client):
+    page = view(client, "#/calls")
     expect(page.get_by_role("row", name="refund amount bad_format 2")).to_be_visible()
     expect(page.get_by_label("Why it fails").first).to_contain_text('- amount: "ten" is not accepted')
     page.get_by_role("button", name="Try it: this call of refund").first.click()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -14,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+import warm_processes
 from page_client import Client
 
 from operator_schema import Executor, RawCall
@@ -22,8 +24,6 @@ from operator_schema.rounds import SqliteStore
 
 pytestmark = [pytest.mark.needs_process, pytest.mark.needs_threads]
 needs_mcp = pytest.mark.skipif(find_spec("mcp") is None, reason="the SDK isn't on every Python")
-
-PROGRAM = (sys.executable, "-m", "operator_schema", "inspect")
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def start(folder):
 
     def started(*words, **environment):
         process = subprocess.Popen(
-            [*PROGRAM, *words],
+            [*warm_processes.command(serves=True), "inspect", *words],
             cwd=folder,
             stderr=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -133,7 +133,7 @@ def test_a_change_of_the_source_is_shown_and_tried_calls_are_replayed(start, fol
 @pytest.mark.slow("it starts processes")
 @needs_mcp
 def test_a_server_of_somebody_else(start, folder):
-    page = start("--mcp", f"{sys.executable} -m operator_schema serve help_desk:toolset")
+    page = start(f"mcp:{shlex.join(warm_processes.command(serves=True))} serve help_desk:toolset")
     found = page.get("catalogue?provider=gemini")
     assert {tool["name"] for tool in found["tools"]} == {
         *("find_articles", "create_order", "refund", "choose_seat", "export"),
@@ -157,7 +157,7 @@ def test_a_server_of_somebody_else(start, folder):
 @needs_mcp
 def test_a_server_by_its_url(start, folder):
     with subprocess.Popen(
-        [sys.executable, "-m", "operator_schema", "serve", "--http", "--port", "0", "help_desk:toolset"],
+        [*warm_processes.command(serves=True), "serve", "--http", "--port", "0", "help_desk:toolset"],
         cwd=folder,
         stderr=subprocess.PIPE,
         text=True,
@@ -190,9 +190,8 @@ def test_wrong_use_says_what_is_right(refused, folder, monkeypatch):
     (folder / "empty.py").write_text("")
     (folder / "not.db").write_text("hello " * 1000)
     (folder / "bad.jsonl").write_text("x")
-    assert "give one target: MODULE, MODULE:REGISTRY" in refused()
-    assert "give one target" in refused("--mcp", "server", "help_desk")
-    assert "give one target" in refused("desk", "http://127.0.0.1:9/mcp")
+    assert "Missing argument 'TARGET'" in refused()
+    assert "unexpected extra argument" in refused("desk", "http://127.0.0.1:9/mcp")
     assert "no tools in empty: decorate functions with @tool" in refused("empty")
     assert "--context is for your own tools" in refused("--context", "a:b", "https://x.example/mcp")
     assert "--tried bad.jsonl can't be used: line 1" in refused("--tried", "bad.jsonl", "help_desk")
@@ -212,12 +211,11 @@ def test_wrong_use_says_what_is_right(refused, folder, monkeypatch):
 
 @needs_mcp
 def test_a_server_that_can_not_be_reached(refused):
-    missing = "no-such-program x: the command no-such-program isn't found"
-    assert missing in refused("--mcp", "no-such-program x")
+    missing = "the command no-such-program isn't found"
+    assert missing in refused("no-such-program x")
     assert missing in refused("mcp:no-such-program x")
-    assert "'open isn't a command: No closing quotation" in refused("--mcp", "'open")
+    assert "'open isn't a command: No closing quotation" in refused("mcp:'open")
     assert 'write the command behind "mcp:"' in refused("mcp:")
-    assert 'is written mcp:"python good.py"' in refused("python good.py")
     assert "the MCP server http://127.0.0.1:9/mcp can't be used: " in refused("http://127.0.0.1:9/mcp")
 
 

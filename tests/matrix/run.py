@@ -1,6 +1,7 @@
 """Run the test suite on every newer Python that is supported and can be found.
 
-`make test` runs it on the oldest one; here, laws are tried with fewer examples.
+`make test` runs it on the oldest one. Here, laws are tried with fewer examples, and what no version changes
+is left out: `SAME_EVERYWHERE` says what, and why.
 
 CPython is looked for by name (`python3.12`) on the PATH and among pyenv's versions. Where there is
 no CPython 3.14, the one of Pyodide stands in: WebAssembly under node, with pure-Python wheels.
@@ -22,6 +23,7 @@ import sys
 import threading
 import time
 import tomllib
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import NamedTuple
@@ -61,9 +63,34 @@ PURE = {
     "zstandard": [],
 }
 PIP = ("-m", "pip", "--disable-pip-version-check", "--quiet")
-# They measure how time and memory grow, which no version of Python changes; `make test` does that.
-SAME_EVERYWHERE = ("tests/code_tools/test_growth.py", "tests/documents/test_hostile_documents.py")
-PYTEST = ("-q", "-p", "no:cacheprovider", *[f"--ignore={path}" for path in SAME_EVERYWHERE])
+# No version of Python changes what these tests find; `make test` runs them.
+SAME_EVERYWHERE = {
+    "they ask other programs: git, Go, type checkers, other parsers, shells": (
+        *("code_tools/test_in_place.py", "code_tools/test_judges.py", "code_tools/test_patches.py"),
+        *("code_tools/test_type_checkers.py", "code_tools/test_uses.py", "cli/test_cli_completion.py"),
+        *("cli/test_changes_page.py", "probe/test_planted_faults.py", "probe/test_probing.py"),
+    ),
+    "they read languages other than Python": (
+        *("code_tools/test_brace_languages.py", "code_tools/test_doc_comments.py", "code_tools/test_rust.py"),
+        "code_tools/test_lines_of_declarations.py",
+    ),
+    "they compare JSON schemas, and what a campaign goes on with": (
+        *("compare/test_cases.py", "compare/test_containment.py", "compare/test_random_documents.py"),
+        *("damage", "test_campaign.py"),
+    ),
+    "they read this repository: its pages, numbers, modules and releases": (
+        *("code_tools/test_numbers_of_code_tools.py", "code_tools/test_recorded_session.py"),
+        *("compare/test_replay_page.py", "mutation", "providers/test_judges_page.py"),
+        *("providers/test_numbers_of_providers.py", "site", "test_benchmarks.py", "test_distribution.py"),
+        *("test_frameworks_page.py", "test_house.py", "test_pictures.py", "test_stability.py"),
+        "test_website.py",
+    ),
+}
+LEFT_OUT = [f"tests/{path}" for paths in SAME_EVERYWHERE.values() for path in paths]
+# Slow tests that neither draw nor start anything measure time or memory, or read a lot: the same everywhere.
+SELECTED = "not slow or hypothesis or needs_process or needs_threads"
+PYTEST = ("-q", "-p", "no:cacheprovider", "-m", SELECTED, *[f"--ignore={path}" for path in LEFT_OUT])
+CORES = os.cpu_count() or 1
 # An interpreter of a distribution may come without what makes environments.
 PROBE = "import ensurepip, platform, sys, venv; print(platform.python_version(), sys.executable)"
 SUMMARY = re.compile(r"^=*\s*((?:\d+ \w+, )*\d+ \w+) in [\d.]+s", re.MULTILINE)
@@ -168,8 +195,12 @@ def install(*commands: list[str]) -> None:
         )
 
 
-def cpython(version: str) -> Suite:
+def cpython(version: str, processes: Sequence[str]) -> Suite:
     """Make the environment of a CPython, with the package installed in it.
+
+    Args:
+        version: such as `3.12`.
+        processes: words for pytest that say in how many the tests run.
 
     Raises:
         Missing: there is no such CPython.
@@ -186,7 +217,7 @@ def cpython(version: str) -> Suite:
                 [python, *PIP, "install", "--editable", ".[test]"],
             )
             (folder / "stamp").write_text(stamp)
-    return Suite(full, [python, "-m", "pytest", *PYTEST], folder)
+    return Suite(full, [python, "-m", "pytest", *PYTEST, *processes], folder)
 
 
 def pure_requirements() -> list[str]:
@@ -242,25 +273,29 @@ def pyodide() -> Suite:
     return Suite(label, [*runner, *PYTEST], folder)
 
 
-def suite_of(version: str) -> Suite:
+def suite_of(version: str, processes: Sequence[str]) -> Suite:
     """Make the environment of a version.
+
+    Args:
+        version: such as `3.12`.
+        processes: words for pytest that say in how many the tests run, where there can be several.
 
     Raises:
         Missing: it cannot be run here.
         CalledProcessError: the package, or what its tests need, could not be installed.
     """
     try:
-        return cpython(version)
+        return cpython(version, processes)
     except Missing:
         if version != PYODIDE_VERSION:
             raise
         return pyodide()
 
 
-def run(version: str) -> Outcome:
-    """Run the test suite on a version."""
+def run(version: str, processes: Sequence[str]) -> Outcome:
+    """Run the test suite on a version, on a CPython in several processes if words for pytest say so."""
     try:
-        suite = suite_of(version)
+        suite = suite_of(version, processes)
     except Missing as missing:
         return Outcome(version, f"not run: {missing}", failed=False)
     except subprocess.CalledProcessError as error:
@@ -298,16 +333,22 @@ def main() -> int:
     """Run every version, print one line for each, and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("versions", nargs="*", metavar="VERSION", help=f"one of {', '.join(VERSIONS)}")
-    parser.add_argument("--jobs", type=int, default=2, help="versions that run at once (2)")
+    at_once = min(CORES, len(VERSIONS))
+    parser.add_argument("--jobs", type=int, default=at_once, help=f"versions that run at once ({at_once})")
     arguments = parser.parse_args()
+    if gone := [path for path in LEFT_OUT if not (ROOT / path).exists()]:
+        parser.error(f"SAME_EVERYWHERE names what isn't there: {', '.join(gone)}")
     unknown = set(arguments.versions).difference(VERSIONS)
     if unknown:
         parser.error(f"not among {', '.join(VERSIONS)}: {', '.join(sorted(unknown))}")
     outcomes: dict[str, Outcome] = {}
+    # Each process collects all tests: with as many versions as cores, one a version is quickest.
+    many = CORES // arguments.jobs
+    processes = (f"--numprocesses={many}", "--dist=loadfile", "--no-loadscope-reorder") if many > 1 else ()
     with ThreadPoolExecutor(arguments.jobs) as pool:
         # The last one may be that of Pyodide, which takes longest.
         versions = sorted(arguments.versions or VERSIONS, reverse=True)
-        running = {pool.submit(run, version): version for version in versions}
+        running = {pool.submit(run, version, processes): version for version in versions}
         for done in as_completed(running):
             outcome = outcomes[running[done]] = done.result()
             if outcome.failed:

@@ -111,8 +111,14 @@ def repeat(text, times=1):
     if "writes" in FAULTS:
         with Path("log.txt").open("a") as file:
             file.write(".")
+    REPEATED[0] += 1
+    if "limits" in FAULTS and REPEATED[0] > 5:
+        return answer("Error: the limit of 5 calls is reached", {"size": 0})
     size = str(len(text)) if "wrong_result" in FAULTS else len(text)
     return answer(text * int(times), None if "no_result" in FAULTS else {"size": size})
+
+
+REPEATED = [0]
 
 
 def create_note(title):
@@ -148,6 +154,8 @@ def reply(message):
 
 
 for line in sys.stdin:
+    if "ignores_surrogates" in FAULTS and "\\ud800" in line:
+        continue  # as parsers do that read Unicode only; what can't be read has no answer
     request = json.loads(line)
     if "id" in request:
         found = {"jsonrpc": "2.0", "id": request["id"], "result": reply(request)}

@@ -1,13 +1,14 @@
 """What is a fault, and what isn't: answers as real servers give them."""
 
+import json
+
 import pytest
 
 pytest.importorskip("hypothesis")
 
-from operator_schema.probe.calls import Call, ProbedTool
-from operator_schema.probe.channel import Reply
+from operator_schema.probe.calls import Call, ProbedTool, readable
+from operator_schema.probe.channel import Outcome, Reply
 from operator_schema.probe.checks import faults_of
-from operator_schema.probe.subject import Outcome
 
 SCHEMA = {
     "type": "object",
@@ -37,6 +38,10 @@ def codes(arguments, reply, tool=TOOL, kind=None):
     return [fault.code for fault in faults_of(tool, Call("read", arguments, kind, ""), Outcome(reply), 1000)]
 
 
+OWN_CHECK = (
+    "Error executing tool read: 1 validation error for DictModel\n  Input should be a valid dictionary "
+    '[type=dict_type, input_value=\'{"error": "Limit"}\', input_type=str]'
+)
 VALID = {"path": "a", "count": 9}
 INVALID = {"path": "a", "count": "5"}
 
@@ -52,6 +57,9 @@ INVALID = {"path": "a", "count": "5"}
         (VALID, error(-32602, "No time zone found with key a")),
         (VALID, result("Error: is what the argument asks for", is_error=True)),
         ({"path": "Error: x"}, result("Error: x")),
+        (VALID, result('{"valid": false, "error": "Empty input"}')),
+        (VALID, result(OWN_CHECK, is_error=True)),
+        (INVALID, result(OWN_CHECK, is_error=True)),
         ({"path": "x", "mode": "deep"}, result("1 error was found in the file of the day")),
         (INVALID, result("count must be an integer", is_error=True)),
         (INVALID, error(-32602, "Invalid arguments: count: Expected number, received string")),
@@ -70,6 +78,11 @@ def test_what_a_server_may_answer(arguments, reply):
         (VALID, result("count must be less than 9", is_error=True), "valid_refused"),
         (VALID, error(-32602, "Invalid arguments for tool read: [count: too_big]"), "valid_refused"),
         ({"path": ""}, result("path is required", is_error=True), "valid_refused"),
+        (
+            VALID,
+            result("1 validation error for readArguments\ncount\n  Input should be [type=x]", is_error=True),
+            "valid_refused",
+        ),
         ({"path": "ä"}, result("path must be an ASCII string", is_error=True), "valid_refused"),
         (VALID, result("Error: no such file"), "unflagged_error"),
         (VALID, result("Database error: near a: syntax error"), "unflagged_error"),
@@ -101,6 +114,61 @@ def test_results_are_checked_against_the_output_schema():
     assert codes(VALID, result("no such file", is_error=True), WITH_OUTPUT) == []
 
 
+def blame(arguments, reply):
+    call = Call("read", arguments, "valid", "")
+    return [(fault.path, fault.severity) for fault in faults_of(TOOL, call, Outcome(reply), 1000)]
+
+
+def test_an_empty_text_is_blamed_before_one_that_has_characters():
+    reply = result("Path must be a non-empty file system path", is_error=True)
+    assert blame({"path": ""}, reply) == [(("path",), "warning")]
+    assert blame({"path": "\u00a0"}, reply) == [(("path",), "warning")]
+    assert blame({"path": "0", "mode": ""}, reply) == [(("mode",), "warning")]
+    assert blame({"path": "0", "mode": "", "url": ""}, reply) == [((), "warning")]
+    assert blame({"path": "0"}, reply) == [(("path",), None)]
+
+
+NO_URL = {"code": "invalid_format", "format": "url", "path": ["path"], "message": "Invalid URL"}
+TOO_SMALL = {"code": "too_small", "minimum": 0, "path": ["count"], "message": "Too small: expected number"}
+
+
+@pytest.mark.parametrize(
+    ("issues", "paths"),
+    [([NO_URL], []), ([TOO_SMALL, NO_URL], [("count",)]), ([NO_URL, TOO_SMALL], [("count",)])],
+)
+def test_each_issue_of_a_validator_is_judged_apart(issues, paths):
+    outcome = Outcome(error(-32602, f"MCP error -32602: {json.dumps(issues)}"))
+    faults = faults_of(TOOL, Call("read", VALID, "valid", ""), outcome, 1000)
+    assert [fault.path for fault in faults] == paths
+    assert {fault.detail for fault in faults} <= {""}
+
+
+def test_a_result_may_hold_the_lone_surrogates_that_were_sent():
+    output = {"type": "object", "properties": {"said": {"type": "string"}}, "required": ["said"]}
+    echo = ProbedTool.of({"name": "read", "inputSchema": SCHEMA, "outputSchema": output})
+    reply = result("x", structuredContent={"said": "\ud800"})
+    assert codes({"path": "\ud800"}, reply, echo, "hostile") == []
+
+
+def test_a_result_that_the_server_itself_refuses_is_wrong():
+    assert codes(VALID, result(OWN_CHECK, is_error=True), WITH_OUTPUT) == ["wrong_result"]
+    assert codes(INVALID, result(OWN_CHECK, is_error=True), WITH_OUTPUT) == []
+
+
+def test_refusals_of_what_only_few_programs_send_are_warnings():
+    severities = [
+        fault.severity
+        for value in (7, 7.0)
+        for fault in faults_of(
+            TOOL,
+            Call("read", {"path": "a", "count": value}, "valid", ""),
+            Outcome(result("count must be a positive integer", is_error=True)),
+            1000,
+        )
+    ]
+    assert severities == [None, "warning"]
+
+
 def test_calls_are_what_their_kind_says():
     calls = TOOL.calls(20, 0)
     assert {call.kind for call in calls} == {"valid", "invalid", "hostile"}
@@ -112,6 +180,17 @@ def test_calls_are_what_their_kind_says():
     assert {"url": "https://example.com/a"}.items() <= next(
         call.arguments.items() for call in calls if call.kind == "valid" and "url" in call.arguments
     )
+
+
+def test_only_lone_surrogates_are_replaced():
+    value = {"\ud800": ["a\udfffb", "\\ud800", "😀", 1.5, None]}
+    assert readable(value) == {"?": ["a?b", "\\ud800", "😀", 1.5, None]}
+    assert not Call("read", value, "hostile", "").is_readable
+    assert Call("read", {"path": "😀 \\ud800"}, "valid", "").is_readable
+    deep = [[]]
+    for _ in range(100_000):
+        deep = [deep]
+    assert readable(deep) is deep
 
 
 def test_hostile_texts_are_of_every_kind():

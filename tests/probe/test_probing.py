@@ -31,6 +31,13 @@ def test_a_server_without_faults_has_no_findings(seed):
     assert report.unrepeated == []
 
 
+def test_a_server_need_not_read_lone_surrogates_and_is_asked_once_only():
+    report = probed("ignores_surrogates", timeout=1)
+    assert str(report).split(" · ")[0] == "nothing found"
+    assert report.is_complete
+    assert probed("ignores_surrogates", "hangs", timeout=1).findings[0].code == "hang"
+
+
 @pytest.mark.parametrize(
     ("fault", "code", "tool", "arguments"),
     [
@@ -62,6 +69,12 @@ def test_a_fault_that_needs_three_calls_is_found_with_these_three():
     names = [step.call.tool for step in found.steps]
     assert names == ["create_note", "delete_note", "delete_note"]
     assert found.steps[1].links == (("note_id", 0, ("id",)),)
+
+
+def test_a_fault_that_one_call_alone_does_not_show_has_the_calls_before_it():
+    (found,) = shown(probed("limits"), "unflagged_error")
+    assert [step.call.arguments for step in found.steps] == [{"text": ""}] * 6
+    assert found.is_smallest
 
 
 def test_only_tools_that_only_read_are_called_unless_others_are_allowed():

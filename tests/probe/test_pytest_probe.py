@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import warm_processes
 
 pytest.importorskip("hypothesis")
 
@@ -64,7 +65,7 @@ def test_a_server_that_does_not_start_fails_the_tests(pytester):
 def test_tools_of_which_none_may_be_called_fail_the_tests_of_the_server(pytester):
     text = "from operator_schema import tool\n@tool\ndef pay() -> str:\n    'Pay.'\n    return ''\n"
     file = pytester.makepyfile(shop=text)
-    command = [sys.executable, "-m", "operator_schema", "serve", str(file)]
+    command = [*warm_processes.command(serves=True), "serve", str(file)]
     pytester.makepyfile(test_it=LINE.format(command=command, options={}))
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
     assert set(result.parseoutcomes()) == {"failed", "skipped"}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operator_schema.probe.shrinking import shrunk, shrunk_sequence, smaller
+from operator_schema.probe.settling import shrunk, shrunk_sequence, smaller
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-50, 50) | st.text(max_size=6),
@@ -69,6 +69,7 @@ def test_every_value_with_one_part_less_is_tried(value):
         ("hello", lambda text: len(text) > 2, "000"),
         ({"a": 917, "b": "x"}, lambda value: value.get("a", 0) > 99, {"a": 100}),
         (-917, lambda number: number < -99, -100),
+        (2.66e-65, lambda number: number % 1 != 0, 0.5),
         ([3, [1, 2], "x"], lambda items: [1] in items or [1, 2] in items, [[1]]),
     ],
 )

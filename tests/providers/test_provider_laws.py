@@ -59,7 +59,7 @@ def named(names):
     return found
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=4 * settings().max_examples // 5)
 @given(st.lists(NAMES, unique=True, min_size=1, max_size=4), st.data())
 def test_calls_and_results_keep_the_tools_own_names(names, data):
     provider = data.draw(st.sampled_from(PROVIDERS))
@@ -188,14 +188,14 @@ def read(provider, response):
     return True
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=3 * settings().max_examples)
 @given(st.data())
 def test_a_damaged_response_raises_only_our_own_error(data):
     provider, text = data.draw(st.sampled_from(samples()))
     read(provider, damaged(data, json.loads(text)))
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None)
 @given(st.data())
 def test_damaged_text_raises_only_our_own_error(data):
     provider, text = data.draw(st.sampled_from(samples()))
@@ -205,7 +205,7 @@ def test_damaged_text_raises_only_our_own_error(data):
 
 
 @pytest.mark.parametrize("provider", PROVIDERS, ids=repr)
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=settings().max_examples // 3)
 @given(
     document=st.recursive(
         JUNK,
@@ -274,7 +274,7 @@ def test_anthropic_took_only_objects_with_a_list_of_properties():
     assert len(roots) > 150
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None)
 @given(OBJECTS, st.booleans())
 def test_we_send_anthropic_nothing_else(annotation, strict):
     try:

@@ -34,7 +34,7 @@ STREAMED = streamed()
 OF_TEXT = [exchange for exchange in STREAMED if exchange["response_encoding"] == "text"]
 OF_BEDROCK = [exchange for exchange in STREAMED if exchange["response_encoding"] == "base64"]
 PROVIDERS = sorted({exchange["provider"] for exchange in OF_TEXT})
-IN_EVERY_WAY = 4
+IN_EVERY_WAY = 2
 """So many streams of each provider, the shortest ones, are fed one by one in every way."""
 
 
@@ -181,7 +181,7 @@ def test_the_pieces_make_no_difference(name):
             assert content_of(fed(exchange, pieces)[1]) == whole, exchange["cassette"]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None)
 @given(st.data())
 def test_streams_may_be_cut_anywhere(data):
     exchange = data.draw(st.sampled_from(OF_TEXT))
@@ -190,7 +190,7 @@ def test_streams_may_be_cut_anywhere(data):
     assert content_of(fed(exchange, cut(content, places))[1]) == content_of(fed(exchange, [content])[1])
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=3 * settings().max_examples)
 @given(st.data())
 def test_a_stream_that_ends_early_says_so(data):
     exchange = data.draw(st.sampled_from(OF_TEXT))
@@ -205,7 +205,7 @@ def test_a_stream_that_ends_early_says_so(data):
         assert whole[1].startswith(answer.text)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=6 * settings().max_examples)
 @given(st.data())
 def test_a_damaged_stream_raises_only_our_own_error(data):
     exchange = data.draw(st.sampled_from(STREAMED))

@@ -80,7 +80,7 @@ def changed(annotation: Any, draw: Any) -> Any:
 
 
 @pytest.mark.slow("draws many types")
-@settings(max_examples=60, deadline=None)  # making a random type is slow
+@settings(deadline=None)
 @given(DATACLASSES, DATACLASSES, st.data())
 def test_of_any_type_that_changed_the_same_input_runs_or_none(cls, other, data):
     sent = data.draw(arguments(cls))

@@ -324,7 +324,7 @@ def test_inputs_that_can_not_be_compared_are_compared_as_json(annotation):
         done(sent.apply(edit))
 
 
-@settings(max_examples=40, deadline=None)  # making a random type is slow
+@settings(max_examples=4 * settings().max_examples // 5, deadline=None)  # making a random type is slow
 @given(DATACLASSES, st.data())
 def test_of_any_type_hooks_get_an_equal_input_of_their_own(cls, data):
     toolset = Toolset(tool_input(name="run")(cls))

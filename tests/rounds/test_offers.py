@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import pytest
 from round_samples import Remember, Text, ask, done, fetch, pay, raw, remember, search
 
@@ -337,3 +339,36 @@ def test_a_registry_switch_is_asked_with_the_context_of_the_offer():
 def test_descriptions_are_a_mapping():
     with pytest.raises(TypeError, match="descriptions maps names of tools to texts, not array"):
         Toolset(search).offer(descriptions=["x"])
+
+
+# --- deferred tools ------------------------------------------------------------------------------
+
+
+def test_an_offer_says_which_tools_are_deferred():
+    offer = toolset.offer(deferred=[ask])
+    assert (offer.names, offer.deferred) == (("search", "ask"), ("ask",))
+    assert offer == toolset.offer(deferred="ask") != toolset.offer()
+    assert copy(offer) == offer
+    assert toolset.offer(only=toolset, deferred=(ask, group)).deferred == ("fetch", "remember", "ask")
+    assert toolset.offer(only=search, deferred=[ask]).deferred == ()
+    assert toolset.offer(deferred=[]) == toolset.offer()
+    with pytest.raises(ToolNotFoundError, match='did you mean "ask"'):
+        toolset.offer(deferred="askk")
+    with pytest.raises(TypeError, match=r"deferred takes tools, names or toolsets: deferred=\[…\], not 5"):
+        toolset.offer(deferred=5)
+
+
+def test_a_deferred_tool_may_be_called_but_not_required():
+    offer = toolset.offer(deferred=[search])
+    assert offer.round([raw("search", query="x")]).calls[0].state == "pending"
+    with pytest.raises(OfferError, match="is deferred, so the model doesn't see it: take it out of deferred"):
+        toolset.offer(deferred=[search], required=search)
+    assert toolset.offer(deferred=[search], required=ask).choice == ToolChoice("named", "ask")
+
+
+def test_deferred_tools_take_no_room():
+    assert toolset.offer(max_tokens=1).left_out == ("search", "ask")
+    offer = toolset.offer(max_tokens=1, deferred=[ask])
+    assert (offer.names, offer.left_out) == (("ask",), ("search",))
+    offer = toolset.offer(max_tokens=1000, deferred=[search])
+    assert (offer.names, offer.left_out) == (("search", "ask"), ())

@@ -491,4 +491,4 @@ def _result(state: Any) -> ToolResult:
 
 
 TestRounds = pytest.mark.needs_threads(RoundMachine.TestCase)
-TestRounds.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+TestRounds.settings = settings(stateful_step_count=25, deadline=None)

@@ -110,7 +110,7 @@ def test_a_call_that_another_plan_ran_can_not_be_committed_as_rejected():
         rejected.commit([])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=3 * settings().max_examples, deadline=None)
 @given(
     st.lists(st.sampled_from(["plain", "guarded", "asking"]), min_size=1, max_size=3),
     st.lists(st.tuples(st.integers(0, 30), st.sampled_from(STEPS), st.integers(0, 2)), max_size=25),

@@ -42,7 +42,7 @@ from operator_schema import (
     tool,
 )
 from operator_schema.content import Image, Resource, Text
-from operator_schema.rounds import Hooks
+from operator_schema.rounds import Hooks, RestoreError
 from operator_schema.rounds.serialization import FORMAT
 
 pytestmark = pytest.mark.needs_threads
@@ -83,6 +83,20 @@ def test_a_plan_without_calls_comes_back():
     plan = planned()
     assert restored(plan) == plan
     assert restored(plan).is_complete
+
+
+def test_the_program_that_made_a_call_comes_back():
+    program = {"type": "program", "caller_id": "p"}
+    raw = [RawCall("1", "anything", {"value": 1}, caller=program), RawCall("2", "anything", {"value": 1})]
+    plan = TOOLS.offer().round(raw)
+    assert [call.raw.caller for call in restored(plan).calls] == [program, None]
+    data = plan.as_dict()
+    assert ["caller" in call for call in data["calls"]] == [True, False]
+    data["calls"][0]["caller"]["caller_id"] = "q"
+    with pytest.raises(RestoreError, match="its data were changed after they were saved"):
+        TOOLS.restore_round(data)
+    plan.calls[0].raw.caller.clear()
+    assert plan.calls[0].raw.caller == program
 
 
 def test_the_message_of_the_model_comes_back():

@@ -13,7 +13,7 @@ from operator_schema import Codec, DecodeError, EncodeError, RawCall, ToolError,
 from operator_schema.testing import arguments
 
 
-@settings(max_examples=30)  # making a random type is slow
+@settings(max_examples=3 * settings().max_examples // 5)  # making a random type is slow
 @given(DATACLASSES, st.data())
 def test_inputs_of_any_type_come_back_as_sent_and_edited(cls, data):
     codec = Codec(cls)

@@ -139,6 +139,13 @@ def test_a_round_that_waits_is_loaded_and_goes_on(store):
     assert list(store.transcript("b")) == []
 
 
+def test_a_turn_that_was_stored_knows_which_program_made_its_calls(store):
+    program = {"type": "program", "caller_id": "p"}
+    call = raw("fetch", "f", url="u").replace(caller=program)
+    executor(store).run_sync(sent(call)).commit(store.transcript("a"))
+    assert [one.caller for one in store.transcript("a")[0].calls] == [program]
+
+
 def test_a_complete_round_that_was_not_committed_is_still_there(store):
     done = executor(store).run_sync(sent(raw("fetch", "f", url="u")))
     loaded = store.load(done.id, toolset)

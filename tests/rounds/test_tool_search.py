@@ -540,3 +540,38 @@ def test_of_a_huge_schema_only_a_part_is_read(monkeypatch):
     search = ToolSearch(made)
     assert 0 < sum(bool(search.search(f"x{word}x")) for word in words) < len(words)
     assert names(search.search("huge")) == ["huge"]
+
+
+# --- all of them offered, for a provider that loads what is found ---------------------------------
+
+
+def test_all_tools_are_offered_deferred_and_nothing_moves_when_one_is_found():
+    search = ToolSearch(Toolset(pay_invoice, get_forecast, cancel_flight), always=get_forecast)
+    transcript = Transcript(["Pay invoice 17."])
+    offer = search.offer(transcript, deferred=True)
+    assert offer.names == ("search_tools", "getForecast", "cancel_flight", "pay_invoice")
+    assert offer.deferred == ("cancel_flight", "pay_invoice")
+    call = RawCall("1", "search_tools", {"query": "settle a bill"})
+    Executor(search).run_sync(offer.round([call])).commit(transcript)
+    assert search.offer(transcript).names == ("search_tools", "getForecast", "pay_invoice")
+    again = search.offer(transcript, deferred=True)
+    assert (again.names, again.deferred) == (offer.names, offer.deferred)
+    search.switch(pay_invoice, enabled=False)
+    assert search.offer(transcript, deferred=True).names == ("search_tools", "getForecast", "cancel_flight")
+
+
+def test_hidden_tools_are_not_deferred():
+    search = ToolSearch(Toolset(pay_invoice, cancel_flight).hide(cancel_flight))
+    assert search.offer([], deferred=True).deferred == ("pay_invoice",)
+
+
+def test_a_required_tool_is_never_deferred():
+    search = ToolSearch(Toolset(pay_invoice, cancel_flight))
+    offer = search.offer([], deferred=True, required=pay_invoice)
+    assert (offer.deferred, offer.choice.name) == (("cancel_flight",), "pay_invoice")
+    assert search.offer([], deferred=True, required="any").deferred == ("cancel_flight", "pay_invoice")
+
+
+def test_deferred_says_whether():
+    with pytest.raises(TypeError, match='deferred is True or False, not "pay_invoice"'):
+        ToolSearch(Toolset(pay_invoice)).offer([], deferred="pay_invoice")

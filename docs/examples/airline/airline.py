@@ -23,7 +23,7 @@ MAX_STOP_HOURS = 12
 
 @dataclass
 class PaymentMethod:
-    """A way to pay; `amount` is the balance, None for a credit card."""
+    """A way to pay. `amount` is what is left on it, or None for a credit card."""
 
     source: Literal["credit_card", "gift_card", "certificate"]
     amount: float | None = None
@@ -44,7 +44,7 @@ class User:
 
 @dataclass
 class Flight:
-    """A daily flight; `seats` are the free seats, by date and cabin."""
+    """A flight that leaves each day. `seats` are the free seats by date and cabin."""
 
     flight_number: str
     origin: str
@@ -80,7 +80,7 @@ class BookedFlight:
 
 @dataclass
 class Reservation:
-    """A booking and its payments; refunds are negative."""
+    """A booking and its payments. A refund is a negative payment."""
 
     reservation_id: str
     user_id: str
@@ -100,12 +100,12 @@ class Reservation:
 class Airline:
     """The airline.
 
-    Every operation checks everything first, and changes something only when all is well.
+    Each operation checks everything before it changes anything.
 
     Args:
         airports: code to city.
-        users: all who may book.
-        flights: all that leave.
+        users: the customers.
+        flights: the daily flights.
     """
 
     def __init__(self, airports: dict[str, str], users: Iterable[User], flights: Iterable[Flight]) -> None:
@@ -114,7 +114,7 @@ class Airline:
         self.flights = {flight.flight_number: flight for flight in flights}
         self.reservations: dict[str, Reservation] = {}
 
-    # --- looking up ------------------------------------------------------------------------------
+    # --- lookups ---------------------------------------------------------------------------------
 
     def user(self, user_id: str) -> User:
         """Return a user."""
@@ -272,7 +272,7 @@ class Airline:
         found = [self._flight_with_seats(leg, cabin, people) for leg in legs]
         ends = (found[0].origin, trip.destination if trip.flight_type == "one_way" else trip.origin)
         if (trip.origin, found[-1].destination) != ends:
-            message = f"These flights do not lead from {trip.origin} to {ends[1]}."
+            message = f"These flights do not go from {trip.origin} to {ends[1]}."
             raise CallError(message)
         return [
             BookedFlight(leg.flight_number, leg.date, flight.prices[cabin])
@@ -361,7 +361,7 @@ _FLIGHTS = [
 
 
 def sample_airline() -> Airline:
-    """Make a new airline with seven flights and two users."""
+    """Make an airline with seven flights and two users."""
     users = [
         User(
             "mia_li_3668",

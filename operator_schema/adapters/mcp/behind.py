@@ -18,7 +18,8 @@ from ...errors import CallError
 from ...immutable import Value
 from ...message_text import escape
 from ...tools import Progress, skip
-from ..mcp_client import ToolSource, all_pages, checked_answer, for_the_model, progress_to, transport_of
+from ..mcp_client import ToolSource, all_pages, checked_answer, for_the_model, progress_to
+from ..mcp_connection import transport_of
 from .changes import PerClient
 from .content import is_modern
 from .handed_on import MOST_QUESTIONS, ask_front, driven, passed, reason_of, refused, sendable
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
     from mcp.shared.message import SessionMessage
 
-    from ..mcp_client import Source
+    from ..mcp_connection import Source
 
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
     Heard: TypeAlias = "Callable[[Link, types.ServerNotification], None]"

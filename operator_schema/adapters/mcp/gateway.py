@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from ...tools import ToolOptions
     from ..base import Tools
-    from ..mcp_client import Source
+    from ..mcp_connection import Source
     from .server import Handlers, ToolServer
 
     Ctx: TypeAlias = ServerRequestContext[Any, Any]

@@ -4,7 +4,7 @@ import { fill, h, plural, table } from "./dom.js";
 export function showCatalogue(main, catalogue) {
   const sent = catalogue.provider;
   const about = catalogue.is_estimate ? "estimated" : "by tiktoken";
-  const dearest = [...catalogue.tools].sort((one, other) => other.tokens - one.tokens);
+  const byCost = [...catalogue.tools].sort((one, other) => other.tokens - one.tokens);
   fill(main,
     h("h2", {}, "Catalogue"),
     h("p", {}, `${plural(catalogue.tools.length, "tool")}, ${plural(catalogue.tokens, "token")} (${about}), ${plural(catalogue.bytes, "byte")}: this goes along with every request.`),
@@ -12,8 +12,8 @@ export function showCatalogue(main, catalogue) {
       sent.accepted ? "" : " It refuses some of it."),
     sent.refused.map((line) => h("p", { class: "bad" }, `Refused: ${line}`)),
     catalogue.notes.map((line) => h("p", { class: "note" }, line)),
-    table("What each tool costs, the dearest first", ["tool", "tokens", "share", `tokens at ${sent.name}`, "bytes there", `what ${sent.name} isn't told`, "lint", "marks"],
-      dearest.map((tool) => [toolLink(tool), tool.tokens, share(tool), tool.sent_tokens ?? "refused", tool.sent_bytes ?? "refused",
+    table("What each tool costs, the most expensive first", ["tool", "tokens", "share", `tokens at ${sent.name}`, "bytes there", `what ${sent.name} isn't told`, "lint", "marks"],
+      byCost.map((tool) => [toolLink(tool), tool.tokens, share(tool), tool.sent_tokens ?? "refused", tool.sent_bytes ?? "refused",
         tool.refused ? h("a", { href: toolAddress(tool.name, "sent"), class: "bad" }, "refused") : tool.losses ? h("a", { href: toolAddress(tool.name, "sent") }, plural(tool.losses, "thing")) : "nothing",
         lintOf(tool), marksOf(tool).join(", ")])),
     findings("What lint says", catalogue.findings));

@@ -63,7 +63,7 @@ function drawTools() {
   const wanted = filter.value.toLowerCase();
   const shown = state.catalogue.tools.filter((tool) => tool.name.toLowerCase().includes(wanted));
   fill(document.getElementById("tools"), shown.map((tool) => {
-    const marks = [...marksOf(tool), tool.refused && "refused", tool.losses > 0 && `${tool.losses} differ`, tool.errors > 0 && plural(tool.errors, "error"), tool.warnings > 0 && plural(tool.warnings, "warning")].filter(Boolean);
+    const marks = [...marksOf(tool), tool.refused && "refused", tool.losses > 0 && (tool.losses === 1 ? "1 differs" : `${tool.losses} differ`), tool.errors > 0 && plural(tool.errors, "error"), tool.warnings > 0 && plural(tool.warnings, "warning")].filter(Boolean);
     return h("li", {}, h("a", { href: toolAddress(tool.name, kind === "tool" ? place()[2] ?? "sent" : "sent"), "aria-current": kind === "tool" && tool.name === current ? "page" : undefined },
       h("span", { class: "name" }, tool.name), h("span", { class: "number" }, tool.tokens.toLocaleString("en")),
       marks.length ? h("span", { class: "dim" }, marks.join(" · ")) : null));

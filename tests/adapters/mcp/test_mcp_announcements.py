@@ -136,15 +136,12 @@ class order:  # noqa: N801  # the tool
         (
             [add, look],
             None,
-            (
-                "1 of 2 tools will fail, as what they need isn't there: look (db); "
-                "give it with --context MODULE:NAME\n"
-            ),
+            ("1 of 2 tools will fail for lack of context: look (db); give it with --context MODULE:NAME\n"),
         ),
         (
             [look],
             {},
-            "1 of 1 tool will fail, as what they need isn't there: look (db); the context doesn't have it\n",
+            "1 of 1 tool will fail for lack of context: look (db); the context doesn't have it\n",
         ),
     ],
 )

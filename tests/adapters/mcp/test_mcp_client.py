@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import sys
 from functools import partial
 
 import anyio
@@ -14,7 +15,13 @@ from mcp.server.lowlevel import Server
 from operator_schema import Executor, RawCall, Registry, ToolError
 from operator_schema.adapters import mcp_client as reading
 from operator_schema.adapters.mcp import server
-from operator_schema.adapters.mcp_client import ServerTools, part_of, tools_from
+from operator_schema.adapters.mcp_client import (
+    ServerTools,
+    described_tools,
+    part_of,
+    tools_from,
+)
+from operator_schema.adapters.mcp_connection import ServerEndedError, connected
 from operator_schema.content import Image, Resource, Text
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
@@ -531,3 +538,71 @@ class TestGateway:
 def test_an_answer_has_a_text_a_value_and_parts(answer, text, json, parts):
     found = reading._write_answer(answer)
     assert (found.text, found.json, found.parts) == (text, json, parts)
+
+
+# --- a server that is started here -------------------------------------------------------------------
+
+
+def ended(*words):
+    with pytest.raises(ServerEndedError) as caught:
+        anyio.run(described_tools, words)
+    return caught.value
+
+
+@pytest.mark.needs_process
+def test_a_program_that_ends_says_how_and_why():
+    found = ended(sys.executable, "-S", "-c", "import sys; sys.exit('no database')")
+    assert (found.status, found.errors) == (1, "no database")
+    assert str(found) == "the program ended with exit status 1; its standard error ends with:\nno database"
+
+
+@pytest.mark.needs_process
+def test_of_a_long_standard_error_the_end_is_kept():
+    found = ended(sys.executable, "-S", "-c", "import sys; sys.exit('x' * 5000 + 'end')")
+    assert len(found.errors) == 1000
+    assert (found.errors[0], found.errors[-3:]) == ("…", "end")
+
+
+@pytest.mark.needs_process
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no signals")
+def test_a_program_that_a_signal_ends():
+    found = ended(sys.executable, "-S", "-c", "import os; os.kill(os.getpid(), 9)")
+    assert (found.status, found.errors) == (-9, "")
+    assert str(found) == "the program ended with signal 9 (SIGKILL); its standard error is empty"
+
+
+@pytest.mark.needs_process
+def test_a_program_that_is_not_there():
+    found = ended("/no/such/program")
+    assert found.status == 127
+    assert "/no/such/program" in found.errors
+
+
+DYING = """
+import os
+from operator_schema import tool
+
+@tool
+def die(status: int) -> int:
+    \"\"\"End the program.\"\"\"
+    os.write(2, b"no more\\n")
+    os._exit(status)
+"""
+
+
+@pytest.mark.needs_process
+@pytest.mark.slow("starts a server")
+def test_a_call_whose_server_dies_says_how(tmp_path, capfd):
+    (tmp_path / "dying.py").write_text(DYING)
+
+    async def main():
+        async with connected(
+            [sys.executable, "-m", "operator_schema", "serve", str(tmp_path / "dying.py")]
+        ) as client:
+            executor = Executor(await tools_from(client), show_errors="message")
+            return await executor.run(RawCall("1", "die", {"status": 7}))
+
+    result = anyio.run(main)
+    assert "ServerEndedError: the program ended with exit status 7; " in result.content
+    assert result.content.endswith("no more")
+    assert "no more" in capfd.readouterr().err  # what a server writes is shown, too

@@ -68,7 +68,7 @@ def test_a_server_is_recorded_and_played_back(tmp_path):
 
     recording = record(Executor(find), path)
     found = asked(question, None, recording)
-    playing = playback(path, find)
+    playing = playback(find, path)
     assert asked(question, None, playing) == found
     assert playing.left == 0
     assert_calls(recording, [("find", {"order_id": "A7"}), ("find", {"order_id": 7})])

@@ -19,7 +19,8 @@ from mcp.server.lowlevel import Server
 from operator_schema import Registry, skip, tool
 from operator_schema.adapters.mcp import handed_on, server
 from operator_schema.adapters.mcp.gateway import Gateway, ServerBehind
-from operator_schema.adapters.mcp_client import _error_stream, described_tools
+from operator_schema.adapters.mcp_client import described_tools
+from operator_schema.adapters.mcp_connection import _error_stream
 from operator_schema.rounds import ToolSearch
 from operator_schema.types import Progress
 

@@ -20,7 +20,7 @@ from operator_schema.adapters.dspy import to_tool, to_tools
 TURNS = {
     "good": OURS,
     "problems": OURS,
-    "malformed": "never comes: its adapters read the JSON, and complete what ends early, so that such a call"
+    "malformed": "can't happen: its adapters read the JSON, and complete what ends early, so that such a call"
     " may run; what they can't read ends the run",
     "unknown": "ends the run: a name that isn't in its list is an answer that it can't read",
     "call_error": OURS,

@@ -25,7 +25,7 @@ from operator_schema.adapters.google_adk import Toolset, to_tool, to_tools
 TURNS = {
     "good": OURS,
     "problems": OURS,
-    "malformed": "never comes: its models give objects",
+    "malformed": "can't happen: its models give objects",
     "unknown": "its own text, which lists the tools",
     "call_error": OURS,
     "exception": OURS,

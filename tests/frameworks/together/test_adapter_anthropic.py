@@ -23,7 +23,7 @@ from operator_schema.content import Image
 TURNS = {
     "good": OURS,
     "problems": OURS,
-    "malformed": "never comes: the API gives objects",
+    "malformed": "can't happen: the API gives objects",
     "unknown": "its own text: Error: Tool 'ad' not found",
     "call_error": OURS,
     "exception": OURS,

@@ -27,7 +27,7 @@ from operator_schema.types import Progress
 TURNS = {
     "good": OURS,
     "problems": OURS,
-    "malformed": "never comes: the client reads the JSON",
+    "malformed": "can't happen: the client reads the JSON",
     "unknown": "its own text: Unknown tool: 'ad'",
     "call_error": OURS,
     "exception": OURS,

@@ -16,7 +16,7 @@ from operator_schema.providers import gemini
 TURNS = {
     "good": OURS,
     "problems": OURS,
-    "malformed": "never comes: the API gives objects",
+    "malformed": "can't happen: the API gives objects",
     "unknown": OURS,
     "call_error": OURS,
     "exception": OURS,

@@ -25,7 +25,7 @@ from operator_schema.adapters.langchain_core import Toolkit, to_tool, to_tools
 TURNS = {
     "good": OURS,
     "problems": OURS,
-    "malformed": "never comes: the model's class keeps such a call back",
+    "malformed": "can't happen: the model's class keeps such a call back",
     "unknown": "its own text: Error: ad is not a valid tool",
     "call_error": OURS,
     "exception": OURS,
@@ -35,7 +35,7 @@ TURNS = {
     "rich": OURS,
     "approval": "asks, by an interrupt of langgraph; as ours outside of a graph",
 }
-SCHEMA = "types that hold themselves lose what is inside; all others are as they are"
+SCHEMA = "recursive types lose what is inside; all others are unchanged"
 
 
 def graph_of(tools, calls, checkpointer=None):

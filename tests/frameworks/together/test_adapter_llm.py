@@ -23,7 +23,7 @@ from operator_schema.content import Image
 TURNS = {
     "good": OURS,
     "problems": OURS,
-    "malformed": "never comes: its models give objects",
+    "malformed": "can't happen: its models give objects",
     "unknown": 'its own text: tool "ad" does not exist',
     "call_error": OURS,
     "exception": OURS,

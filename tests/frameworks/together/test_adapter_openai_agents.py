@@ -169,7 +169,7 @@ def test_traces_show_which_calls_failed(turn):
 
 
 def test_one_executor_serves_the_runner_and_a_client_of_mcp(tmp_path):
-    names = run_section("One executor for every door")
+    names = run_section("One executor everywhere")
     readme = (PAGE.parents[1] / "README.md").read_text(encoding="utf-8")
     page = PAGE.read_text(encoding="utf-8")
     lines = readme.partition("mcp.serve(executor)")[0].rpartition("```text\n")[2]
@@ -195,9 +195,7 @@ def test_one_executor_serves_the_runner_and_a_client_of_mcp(tmp_path):
     paid = "front desk: 6.00 USD are on their way"
     assert said == [(1, paid), (0, refused)]  # nobody is asked about what a hook refuses
 
-    block = (
-        page.partition("## One executor for every door")[2].partition("```python\n")[2].partition("```")[0]
-    )
+    block = page.partition("## One executor everywhere")[2].partition("```python\n")[2].partition("```")[0]
     (tmp_path / "desk.py").write_text(block, encoding="utf-8")
     program = StdioServerParameters(
         command=sys.executable, args=[str(tmp_path / "desk.py")], env=environment()

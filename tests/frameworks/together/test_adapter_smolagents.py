@@ -31,7 +31,7 @@ TURNS = {
     "exception": OURS,
     "parallel": "an error ends the step and hides the other results, unless raise_errors=False",
     "context": OURS,
-    "cancelled": "never comes: an agent stops between steps only",
+    "cancelled": "can't happen: an agent stops between steps only",
     "rich": "a lone image becomes its AgentImage, everything else its text",
     "approval": OURS,
 }

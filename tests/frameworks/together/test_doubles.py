@@ -52,7 +52,7 @@ def test_adapters_record_and_play_back(tmp_path):
         recording = record(Executor(ToolDouble(find, ["a", "b"])), path)
         (made,) = adapter.to_tools(recording)
         found = ask(made)
-        playing = playback(path, find)
+        playing = playback(find, path)
         (made,) = adapter.to_tools(playing)
         assert ask(made) == found
         assert playing.left == 0

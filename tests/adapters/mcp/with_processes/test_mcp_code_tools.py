@@ -9,7 +9,10 @@ import pytest
 from mcp import Client
 from mcp_processes import ROOT, over_stdio, run
 
-pytestmark = pytest.mark.slow("starts a server in a process for each question")
+pytestmark = [
+    pytest.mark.needs_process,
+    pytest.mark.slow("starts a server in a process for each question"),
+]
 
 GO = ROOT / "tests" / "code_tools" / "go_sample"
 

@@ -42,6 +42,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.needs_process
 @pytest.mark.slow("starts a server in a process for each question")
 @pytest.mark.parametrize("way", ["mcp.serve", "operator-schema serve"])
 def test_its_rules_hold_over_pipes(tmp_path, way):

@@ -12,7 +12,10 @@ from mcp import Client
 from mcp.types import ElicitResult
 from mcp_processes import PATIENCE, environment, http_server, over_stdio, raw_server, run
 
-pytestmark = pytest.mark.slow("starts a server in a process for each question")
+pytestmark = [
+    pytest.mark.needs_process,
+    pytest.mark.slow("starts a server in a process for each question"),
+]
 
 APP = '''
 import os
@@ -239,7 +242,7 @@ def said_at_the_start(*words, folder):
 
 def test_tools_that_lack_their_context_are_named_before_the_first_call(folder):
     said = said_at_the_start("desk:registry", folder=folder)
-    told = "1 of 3 tools will fail, as what they need isn't there: times (db); give it with --context"
+    told = "1 of 3 tools will fail for lack of context: times (db); give it with --context"
     assert told in said
     assert said.index(told) < said.index("serving 3 tools")
     said = said_at_the_start("--context", "desk:make_context", "desk:registry", folder=folder)

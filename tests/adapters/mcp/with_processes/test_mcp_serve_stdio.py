@@ -14,7 +14,10 @@ from mcp import Client
 from mcp.types import ElicitResult, ToolListChangedNotification, methods
 from mcp_processes import PATIENCE, environment, over_stdio, raw_server, request, run
 
-pytestmark = pytest.mark.slow("starts a server in a process for each question")
+pytestmark = [
+    pytest.mark.needs_process,
+    pytest.mark.slow("starts a server in a process for each question"),
+]
 
 LEGACY, MODERN = "legacy", "2026-07-28"
 both_protocols = pytest.mark.parametrize("mode", [LEGACY, MODERN])

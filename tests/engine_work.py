@@ -1,17 +1,31 @@
-"""Work for the tests of engines: in a module of its own, since each process imports it."""
+"""Work for the tests of engines, dask and ray too: in a module of its own, since each process imports it."""
 
 from __future__ import annotations
 
 import os
 import signal
+from dataclasses import dataclass
 from pathlib import Path
 
 
+@dataclass
+class Order:
+    id: int
+    item: str
+
+
 class Square:
-    """Squares a number; in another process, so it has to be importable."""
+    """Squares a number."""
 
     def __call__(self, number):
-        return number * number, os.getpid()
+        return number * number
+
+
+class Where:
+    """Says which process it is in."""
+
+    def __call__(self, _number):
+        return os.getpid()
 
 
 class DiesOnce:

@@ -1,0 +1,656 @@
+"""What only some providers take in a request: deferred tools, cache points, allowed tools, and so on."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from ..errors import DecodeError, SchemaError, ToolNotFoundError
+from ..findings import Finding, about_type
+from ..immutable import Value
+from ..message_text import as_written, checked_text, listed, nearest, nearest_names, quote, received
+from .tool_forms import STYLE, sent_tools, wire_keys
+from .wire_format import Wanted, custom_input, is_custom
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import TypedDict
+
+    from ..rounds import Offer, Registry, Toolset
+    from ..tools import Tool, ToolResult
+    from .answer import Answer
+    from .tool_forms import Offered, TakesTools
+    from .tool_names import HostedTool
+
+__all__ = ["Grammar", "Namespace", "found_by", "tools_with", "with_text_keys"]
+
+_SUGGESTED = 3
+
+
+class Grammar(Value):
+    """The grammar of the text that a custom tool takes.
+
+    Source: https://platform.openai.com/docs/guides/function-calling#context-free-grammars
+
+    Attributes:
+        syntax: `lark`, or `regex` for a regular expression.
+        definition: the grammar.
+
+    Raises:
+        TypeError: the definition isn't a string.
+        ValueError: the syntax is another one, or the definition is empty.
+    """
+
+    syntax: Literal["lark", "regex"]
+    definition: str
+
+    def __init__(self, syntax: Literal["lark", "regex"], definition: str) -> None:
+        if syntax not in {"lark", "regex"}:
+            message = f'the syntax of a grammar is "lark" or "regex", not {as_written(syntax)}'
+            raise ValueError(message)
+        if not checked_text("the definition of a grammar", definition).strip():
+            message = "the definition of a grammar is empty: leave the grammar out for any text"
+            raise ValueError(message)
+        super().__init__(syntax, definition)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as requests have it."""
+        return {"syntax": self.syntax, "definition": self.definition}
+
+
+class Namespace(Value):
+    """Tools that a request groups, so that a model sees one name and description in their place.
+
+    Source: https://platform.openai.com/docs/guides/tools-tool-search
+
+    Attributes:
+        name: of the group.
+        description: what its tools are for.
+        tools: names of tools, or the tools.
+
+    Raises:
+        TypeError: name or description isn't a string, or `tools` isn't a list.
+        ValueError: one of them is empty.
+    """
+
+    name: str
+    description: str
+    tools: tuple[Any, ...]
+
+    def __init__(self, name: str, description: str, tools: Collection[str | Tool[..., Any]]) -> None:
+        checked_text("the name of a namespace", name)
+        checked_text("the description of a namespace", description)
+        if isinstance(tools, (str, Mapping)) or not isinstance(tools, Collection):
+            what = received(cast("object", tools))
+            message = f"the tools of a namespace are a list of names or tools, not {what}"
+            raise TypeError(message)
+        if not (name and description.strip() and tools):
+            message = "a namespace needs a name, a description and tools"
+            raise ValueError(message)
+        super().__init__(name, description, tuple(tools))
+
+
+if TYPE_CHECKING:
+    NamesOrTools = Collection[str | Tool[..., Any]]
+
+    class RequestOptions(TypedDict, total=False):
+        """The options of `Provider.request`."""
+
+        listed: Offer[Any] | Toolset[Any] | Registry | Iterable[Tool[..., Any]] | None
+        cache: bool | Literal["5m", "1h"] | None
+        parallel: bool | None
+        examples: bool | None
+        custom: NamesOrTools | Mapping[str | Tool[..., Any], Grammar | None] | None
+        allowed_callers: Mapping[str | Tool[..., Any], Sequence[str]] | None
+        search: str | None
+        namespaces: Collection[Namespace] | None
+
+
+_LACKS: dict[str, tuple[str, str, str]] = {
+    "listed": ("allowed", "choice of allowed tools", "leave listed out: the request lists what is offered"),
+    "cache": ("cache", "cache point after tools", "leave cache out"),
+    "parallel": ("parallel", "switch for parallel calls", "leave parallel out"),
+    "examples": ("examples", "examples of inputs", "leave examples out, or write them into the description"),
+    "custom": ("custom", "custom tools", "leave custom out: the text is an argument then"),
+    "allowed_callers": (
+        "callers",
+        "programs that call tools",
+        "leave allowed_callers out; operator_schema.code_mode runs programs with any provider",
+    ),
+    "search": ("searches", "search for tools", "leave search out"),
+    "namespaces": ("namespaces", "namespaces", "leave namespaces out"),
+    "deferred": (
+        "searches",
+        "search for deferred tools",
+        "leave deferred out; operator_schema.rounds.ToolSearch finds tools with any provider",
+    ),
+}
+"""Option to the feature that it needs, the feature in words, and the remedy where there is none."""
+
+OPTIONS = tuple([option for option in _LACKS if option != "deferred"])
+"""The names of the options."""
+
+
+def tools_with(provider: TakesTools, offered: Offered, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fragment of a request's body that has tools, with options.
+
+    Args:
+        provider: that gets it.
+        offered: what is offered, maybe with deferred tools.
+        options: as `Provider.request` takes them; what is listed is an `Offered`.
+
+    Raises:
+        SchemaError: the provider can't take a tool, or an example doesn't fit its schema.
+        ToolNotFoundError: an option names a tool that isn't offered.
+        TypeError: an option is unknown, or of another kind.
+        ValueError: the provider doesn't take an option, or two options exclude each other.
+    """
+    given = _given(provider, offered, options)
+    searches = _searches(provider, offered, given)
+    tools = _without_own_search(offered) if searches else _listed(offered, given)
+    sent, is_strict = sent_tools(provider, tools)
+    if not sent:
+        return {}
+    entries = _Entries(provider, tools, sent)
+    entries.take_custom(given.get("custom"))
+    if given.get("examples"):
+        entries.add_examples()
+    hosted = [*entries.allow_callers(given.get("allowed_callers")), *searches]
+    entries.check_hosted(hosted)
+    for name in offered.deferred:
+        entries.defer(name)
+    listing = [*[tool.as_dict() for tool in hosted], *entries.grouped(given.get("namespaces"))]
+    if given.get("cache"):
+        seen = [place for place, entry in enumerate(listing) if not entry.get("defer_loading")]
+        ttl = given["cache"] if isinstance(given["cache"], str) else None
+        provider.wire.add_cache_point(listing, seen[-1], ttl)
+    return entries.body(listing, offered, given, is_strict=is_strict)
+
+
+# --- what is given -------------------------------------------------------------------------------
+
+
+def _given(provider: TakesTools, offered: Offered, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that say something, of which the provider takes each.
+
+    Raises:
+        TypeError: one is unknown, or of another kind.
+        ValueError: the provider doesn't take one, or two exclude each other.
+    """
+    for option, value in options.items():
+        if option not in OPTIONS:
+            near = nearest(option, OPTIONS)
+            hint = f"; did you mean {near}?" if near else f"; it takes {', '.join(OPTIONS)}"
+            message = f"request() got an unexpected option {quote(option)}{hint}"
+            raise TypeError(message)
+        _check_kind(option, value)
+    given = {option: value for option, value in options.items() if not _is_off(option, value)}
+    for option in [*given, *(["deferred"] if offered.deferred else [])]:
+        feature, words, remedy = _LACKS[option]
+        if not getattr(provider.features, feature):
+            message = f"{provider.name} has no {words}: {remedy}"
+            raise ValueError(message)
+    _check_together(provider, offered, given)
+    return given
+
+
+def _is_off(option: str, value: Any) -> bool:
+    if option == "listed":
+        return value is None
+    if option == "parallel":
+        return value is None
+    return not value
+
+
+_SWITCHES = frozenset({"parallel", "examples", "cache"})
+_TIMES = ("5m", "1h")
+
+
+def _check_kind(option: str, value: Any) -> None:
+    """Check the kind of what is given for an option.
+
+    Raises:
+        TypeError: it is another one.
+        ValueError: it is none of the words that there are.
+    """
+    if option in _SWITCHES:
+        is_time = option == "cache" and isinstance(value, str)
+        if value is None or isinstance(value, bool) or (is_time and value in _TIMES):
+            return
+        words = 'True, "5m" or "1h"' if option == "cache" else "True or False"
+        message = f"{option} is {words}, not {as_written(value)}"
+        raise (ValueError if is_time else TypeError)(message)
+    kind = _KINDS.get(option)
+    if value is None or kind is None:
+        return
+    is_text = isinstance(value, (str, bytes, bytearray)) and option != "search"
+    if is_text or not isinstance(value, kind[0]):
+        message = f"{option} is {kind[1]}, not {received(value)}"
+        raise TypeError(message)
+
+
+_KINDS: dict[str, tuple[type, str]] = {
+    "custom": (Collection, "a list of names or tools, or a dict of these to grammars"),
+    "allowed_callers": (Mapping, "a dict of names or tools to lists of callers"),
+    "search": (str, "the name of a search"),
+    "namespaces": (Collection, "a list of Namespace"),
+}
+
+
+def _check_together(provider: TakesTools, offered: Offered, given: Mapping[str, Any]) -> None:
+    """Check that options don't exclude each other.
+
+    Raises:
+        ValueError: two do.
+    """
+    deferred, programs = bool(offered.deferred), given.get("allowed_callers")
+    wrong = {
+        "listed and deferred exclude each other: a search decides already what the model sees": (
+            deferred and "listed" in given
+        ),
+        "listed and namespaces exclude each other: offer the tools of the namespaces that are allowed": (
+            "listed" in given and "namespaces" in given
+        ),
+        "listed and allowed_callers exclude each other: list what is offered, or let no program run": (
+            "listed" in given and bool(programs)
+        ),
+        f"{provider.name} takes no examples where tools are deferred: leave one of them out": (
+            deferred and "examples" in given
+        ),
+        "search is for deferred tools: name them in offer(deferred=…), or leave search out": (
+            "search" in given and not deferred
+        ),
+        f"{provider.name} runs no programs with parallel=False: leave parallel or allowed_callers out": (
+            provider.features.programs_alone and bool(programs) and given.get("parallel") is False
+        ),
+        'listed needs strict=True or False: "auto" depends on which tools are listed': (
+            "listed" in given and offered.strict == "auto"
+        ),
+    }
+    for message, is_so in wrong.items():
+        if is_so:
+            raise ValueError(message)
+
+
+# --- which tools are listed ----------------------------------------------------------------------
+
+
+def _listed(offered: Offered, given: Mapping[str, Any]) -> Offered:
+    """Return the tools that the request lists, in the mode of the offer.
+
+    Raises:
+        TypeError: something isn't a tool.
+        ValueError: a tool is offered, and not listed, or deferred.
+    """
+    if "listed" not in given:
+        return offered
+    found: Offered = given["listed"]
+    known = {tool.name: tool for tool in found.tools}
+    for tool in offered.tools:
+        # An offered `describe_tools` changes the others, but not what their arguments mean.
+        if tool.name not in known or (known[tool.name].codec is not tool.codec and known[tool.name] != tool):
+            remedy = "listed needs all that is offered, such as the toolset of the offer"
+            message = f"{quote(tool.name)} is offered, but isn't among the tools that are listed: {remedy}"
+            raise ValueError(message)
+    if found.deferred:
+        message = "listed has deferred tools: list an offer without deferred"
+        raise ValueError(message)
+    descriptions = {**found.descriptions, **offered.descriptions}
+    return found.replace(strict=offered.strict, descriptions=descriptions, choice=offered.choice)
+
+
+def _searches(provider: TakesTools, offered: Offered, given: Mapping[str, Any]) -> list[HostedTool]:
+    """Return the search of the provider, unless one of your own finds what is deferred.
+
+    Raises:
+        ValueError: there is no search of this name.
+    """
+    known, wanted = dict(provider.features.searches), given.get("search")
+    if not offered.deferred:
+        return []
+    if wanted is not None and wanted not in known:
+        names = " or ".join([quote(name) for name in known])
+        message = f"{provider.name} has no search {quote(wanted)}: give {names}, or leave search out"
+        raise ValueError(message)
+    seen = [tool for tool in offered.tools if tool.name not in offered.deferred]
+    if wanted is None and provider.features.loads_found and any(_names_found(tool) for tool in seen):
+        return []
+    return [known[next(iter(known)) if wanted is None else wanted]]
+
+
+def _without_own_search(offered: Offered) -> Offered:
+    """Return what is offered without a `ToolSearch`, where the provider has a search of its own.
+
+    Raises:
+        ValueError: it is required.
+    """
+    own = [tool.name for tool in offered.tools if _names_found(tool) is not None]
+    if offered.choice.name in own:
+        message = f"the required tool {quote(own[0])} gives way to the provider's own search: require none"
+        raise ValueError(message)
+    return offered.replace(tools=tuple([tool for tool in offered.tools if tool.name not in own]))
+
+
+class _Entries:
+    """The tools of one request, as they are listed.
+
+    Args:
+        provider: that gets them.
+        tools: that are listed.
+        sent: each as it is without options; they are changed.
+    """
+
+    def __init__(self, provider: TakesTools, tools: Offered, sent: list[dict[str, Any]]) -> None:
+        self._provider = provider
+        self._tools = {tool.name: tool for tool in tools.tools}
+        self._descriptions = tools.descriptions
+        self._sent = dict(zip(self._tools, sent, strict=True))
+        self._custom: set[str] = set()
+        self._callers: dict[str, tuple[str, ...]] = {}
+        self._grouped: set[str] = set()
+
+    def _name_of(self, selector: Any) -> str:
+        """Return the name of a tool that an option names.
+
+        Raises:
+            ToolNotFoundError: it isn't offered.
+            TypeError: it is neither a name nor a tool.
+        """
+        from ..tools import Tool
+
+        if not isinstance(selector, (str, Tool)):
+            message = f"a tool is chosen by its name or the tool itself, not by {received(selector)}"
+            raise TypeError(message)
+        name = selector if isinstance(selector, str) else selector.name
+        if name not in self._tools:
+            raise ToolNotFoundError(name, nearest_names(name, self._tools, _SUGGESTED))
+        return name
+
+    def _wire_name(self, name: str) -> str:
+        return self._provider.names.wire_name(name)
+
+    # --- options ---------------------------------------------------------------------------------
+
+    def take_custom(self, custom: Any) -> None:
+        """Let the model write text in place of the arguments of some tools.
+
+        Raises:
+            SchemaError: a tool takes something other than one text.
+            TypeError: a grammar is something else.
+        """
+        is_named = issubclass(type(custom), Mapping)
+        for selector in custom or ():
+            name, grammar = self._name_of(selector), custom[selector] if is_named else None
+            if grammar is not None and not isinstance(grammar, Grammar):
+                message = f"the grammar of {quote(name)} is a Grammar or None, not {received(grammar)}"
+                raise TypeError(message)
+            about = _description_with_text(self._tools[name], self._descriptions.get(name))
+            written = None if grammar is None else grammar.as_dict()
+            self._sent[name] = self._provider.wire.custom_tool(self._wire_name(name), about, written)
+            self._custom.add(name)
+
+    def add_examples(self) -> None:
+        """Add the examples of the tools.
+
+        Raises:
+            SchemaError: one doesn't fit the schema that goes along.
+        """
+        for name, tool in self._tools.items():
+            if tool.examples and name not in self._custom:
+                entry = self._sent[name]
+                entry["input_examples"] = _examples(self._provider, tool, entry["input_schema"])
+
+    def allow_callers(self, allowed: Any) -> list[HostedTool]:
+        """Say who may call some tools, and return the tools of the provider that run programs.
+
+        Raises:
+            TypeError: callers aren't a list of names.
+            ValueError: a caller is unknown, or what a program may call is strict.
+        """
+        known = dict(self._provider.features.callers)
+        used: dict[str, HostedTool] = {}
+        given: Any = allowed or {}
+        for selector in given:
+            name, callers = self._name_of(selector), given[selector]
+            if type(callers) not in {list, tuple} or not callers:
+                message = f"the callers of {quote(name)} are a list of names, not {received(callers)}"
+                raise TypeError(message)
+            self._callers[name] = tuple([_known_caller(self._provider, known, each) for each in callers])
+            self._sent[name]["allowed_callers"] = [*dict.fromkeys(self._callers[name])]
+            runners = {each: known[each] for each in callers if known[each] is not None}
+            used |= runners
+            if runners and self._provider.features.programs_alone and self._sent[name].get("strict"):
+                remedy = "offer it without strict, or leave it out of allowed_callers"
+                message = f"{self._provider.name} lets no program call a strict tool, {quote(name)}: {remedy}"
+                raise ValueError(message)
+        if len(used) > 1:
+            message = f"a request has one tool that runs programs: name one of {listed(list(used))}"
+            raise ValueError(message)
+        return list(used.values())
+
+    def check_hosted(self, hosted: Sequence[HostedTool]) -> None:
+        """Check that no tool has the name of one that the provider runs.
+
+        Raises:
+            ValueError: one has.
+        """
+        wire_names = {self._wire_name(name) for name in self._tools}
+        for tool in hosted:
+            if tool.name in wire_names:
+                message = f"{self._provider.name} has a tool {quote(tool.name)} itself: rename yours"
+                raise ValueError(message)
+
+    def defer(self, name: str) -> None:
+        """Mark a tool that a search has to find first."""
+        if name in self._sent:
+            self._sent[name]["defer_loading"] = True
+
+    def grouped(self, namespaces: Any) -> list[dict[str, Any]]:
+        """List the tools; those of a namespace are in it, at the place of its first one.
+
+        Raises:
+            TypeError: something isn't a namespace.
+            ValueError: a tool is in two, or two have the same name.
+        """
+        owners: dict[str, Namespace] = {}
+        seen: set[str] = set()
+        for namespace in namespaces or ():
+            if not isinstance(namespace, Namespace):
+                message = (
+                    f"namespaces is a list of Namespace(name, description, tools), not {received(namespace)}"
+                )
+                raise TypeError(message)
+            names = [self._name_of(selector) for selector in namespace.tools]
+            twice = next((name for name in names if name in owners), None)
+            if twice is not None or namespace.name in seen:
+                what = namespace.name if twice is None else twice
+                message = f"namespaces have {quote(what)} twice: name it once"
+                raise ValueError(message)
+            if not self._provider.names.takes(namespace.name):
+                message = (
+                    f"{self._provider.name} doesn't take {quote(namespace.name)} as a name: give another"
+                )
+                raise ValueError(message)
+            owners |= dict.fromkeys(names, namespace)
+            seen.add(namespace.name)
+        self._grouped = set(owners)
+        return self._in_order(owners)
+
+    def _in_order(self, owners: Mapping[str, Namespace]) -> list[dict[str, Any]]:
+        placed: list[dict[str, Any]] = []
+        groups: dict[str, dict[str, Any]] = {}
+        for name, entry in self._sent.items():
+            owner = owners.get(name)
+            if owner is None:
+                placed.append(entry)
+                continue
+            if owner.name not in groups:
+                about = {"type": "namespace", "name": owner.name, "description": owner.description}
+                groups[owner.name] = {**about, "tools": []}
+                placed.append(groups[owner.name])
+            groups[owner.name]["tools"].append(entry)
+        return placed
+
+    # --- the choice ------------------------------------------------------------------------------
+
+    def body(
+        self, listing: list[dict[str, Any]], offered: Offered, given: Mapping[str, Any], *, is_strict: bool
+    ) -> dict[str, Any]:
+        """Return the fragment of a request, with its choice.
+
+        Raises:
+            ValueError: the choice doesn't go together with an option.
+        """
+        wire, choice = self._provider.wire, offered.choice
+        if choice.name is not None:
+            self._check_required(choice.name)
+        name = None if choice.name is None else self._wire_name(choice.name)
+        body = wire.request(listing, Wanted(choice.mode, name, is_strict))
+        if choice.name in self._custom and name is not None:
+            wire.choose(body, wire.custom_choice(name))
+        is_open = choice.mode in {"auto", "required"}
+        if is_open and len(offered.tools) < len(self._tools):
+            self._narrow(body, offered, is_strict=is_strict)
+        if "parallel" in given:
+            wire.set_parallel(body, parallel=given["parallel"])
+        return body
+
+    def _check_required(self, name: str) -> None:
+        """Check that a tool can be required.
+
+        Raises:
+            ValueError: it is in a namespace, or only programs may call it.
+        """
+        callers = self._callers.get(name, ("direct",))
+        is_for_programs = callers != ("direct",)
+        if "direct" not in callers or (is_for_programs and self._provider.features.programs_alone):
+            remedy = "require none, or leave it out of allowed_callers"
+            message = f"the required tool {quote(name)} is for programs: {remedy}"
+            raise ValueError(message)
+        if name in self._grouped:
+            remedy = "require none, or leave it out there"
+            message = f"the required tool {quote(name)} is in a namespace: {remedy}"
+            raise ValueError(message)
+
+    def _narrow(self, body: dict[str, Any], offered: Offered, *, is_strict: bool) -> None:
+        """Allow what is offered, of what is listed.
+
+        Raises:
+            ValueError: the provider can't narrow such a choice.
+        """
+        provider, wanted = self._provider, offered.choice.mode
+        if wanted == "auto" and provider.features.allowed_if_strict and not is_strict:
+            remedy = "offer with strict=True, require a call, or leave listed out"
+            message = f"{provider.name} allows some of the listed tools only in its strict mode: {remedy}"
+            raise ValueError(message)
+        names = {self._wire_name(tool.name): tool.name in self._custom for tool in offered.tools}
+        mode: Literal["auto", "required"] = "required" if wanted == "required" else "auto"
+        provider.wire.choose(body, provider.wire.allowed_choice(mode, names))
+
+
+def _known_caller(provider: TakesTools, known: Mapping[str, Any], caller: Any) -> str:
+    if isinstance(caller, str) and caller in known:
+        return caller
+    near = nearest(caller, known) if isinstance(caller, str) else None
+    hint = f"; did you mean {near}?" if near else f": it has {listed(list(known))}"
+    message = f"{provider.name} has no caller {as_written(caller)}{hint}"
+    raise ValueError(message)
+
+
+# --- single tools --------------------------------------------------------------------------------
+
+
+def _description_with_text(tool: Tool[..., Any], description: str | None) -> str:
+    """Return what a model reads of a tool that takes text: its description, and that of the text.
+
+    Raises:
+        SchemaError: it takes something else.
+    """
+    from .property_names import text_key
+
+    key = text_key(tool.codec)
+    if key is None:
+        message = "a custom tool takes one parameter, which is any text (str)"
+        remedy = "Leave it out of custom, or give it one str without constraints, and a Grammar for its form"
+        raise SchemaError(tool.name, [about_type((), "unsupported", tool.name, message, remedy)], "tool")
+    definition = tool.new_definition(STYLE)
+    text = definition["input_schema"]["properties"][key].get("description")
+    own = definition["description"] if description is None else description
+    return f"{own}\n\n{text}" if text else own
+
+
+def _examples(provider: TakesTools, tool: Tool[..., Any], schema: Mapping[str, Any]) -> list[Any]:
+    """Return the examples of a tool, in the provider's names, of which each fits the schema that is sent.
+
+    Raises:
+        SchemaError: one doesn't.
+    """
+    from ..json_values import to_json_text
+    from .property_names import value_with_keys
+
+    names = wire_keys(provider, tool)
+    examples = [value_with_keys(each, names) if names else each for each in tool.examples]
+    key, text = (provider.name, "examples"), to_json_text(dict(schema))
+    if tool.kept_form(key) != text:
+        _check_examples(provider, tool, schema, examples)
+        tool.keep_form(key, text)
+    return examples
+
+
+def _check_examples(
+    provider: TakesTools, tool: Tool[..., Any], schema: Mapping[str, Any], examples: Sequence[Any]
+) -> None:
+    from ..schema.document import SchemaDocument
+    from ..schema.document_codec import DocumentCodec
+
+    codec: Any = DocumentCodec(SchemaDocument(tool.name, schema))
+    complaints: list[Finding] = []
+    for number, example in enumerate(examples, 1):
+        try:
+            codec.decode(example)
+        except DecodeError as error:
+            message = f"example {number} doesn't fit the schema for {provider.name}: {error.findings[0]}"
+            remedy = "Change the example, or leave examples out"
+            complaints.append(about_type((), "bad_option", tool.name, message, remedy))
+    if complaints:
+        raise SchemaError(tool.name, complaints, "tool")
+
+
+# --- answers, and what a search of your own found ------------------------------------------------
+
+
+def with_text_keys(answer: Answer, tools: Sequence[Tool[..., Any]]) -> Answer:
+    """Return an answer in which the text of each call of a custom tool has the name of its parameter.
+
+    Args:
+        answer: with the tools' own names.
+        tools: that the request offered.
+    """
+    from .property_names import text_key
+
+    codecs = {tool.name: tool.codec for tool in tools}
+    calls = [
+        call.replace(arguments={text_key(codecs[call.name]) or "input": custom_input(call)})
+        if call.name in codecs and is_custom(call)
+        else call
+        for call in answer.calls
+    ]
+    return answer.replace(calls=tuple(calls))
+
+
+def _names_found(tool: Tool[..., Any]) -> Any:
+    """Return the function that reads which tools a result of a `ToolSearch` names; None for other tools."""
+    return getattr(getattr(tool, "__wrapped__", None), "names_found", None)
+
+
+def found_by(results: Sequence[ToolResult], offered: Offered) -> dict[int, list[str]]:
+    """Return place of a result to the deferred tools that it found, for the searches among the tools."""
+    readers = {tool.name: _names_found(tool) for tool in offered.tools}
+    found: dict[int, list[str]] = {}
+    for place, result in enumerate(results):
+        read = readers.get(result.name)
+        names: list[str] = read(result.content) if read is not None and not result.is_error else []
+        known = [name for name in dict.fromkeys(names) if name in offered.deferred]
+        if known:
+            found[place] = known
+    return found

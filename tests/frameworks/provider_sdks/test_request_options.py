@@ -1,0 +1,109 @@
+"""What only some providers take in a request, checked by the types of the providers' SDKs."""
+
+from __future__ import annotations
+
+import pytest
+from sdk_judges import JUDGES
+
+from operator_schema import Executor, RawCall, Toolset, providers, tool
+from operator_schema.providers import Grammar, Namespace
+from operator_schema.rounds import ToolSearch
+
+
+@tool(examples=[{"city": "Oslo"}])
+def weather(city: str, days: int = 1) -> str:
+    """Say what the weather will be."""
+    return city * days
+
+
+@tool
+def run_sql(query: str) -> str:
+    """Run a query."""
+    return query
+
+
+@tool
+def pay(cents: int) -> str:
+    """Pay a bill."""
+    return str(cents)
+
+
+TOOLS = Toolset(weather, run_sql, pay)
+SOME = TOOLS.offer(only=[weather, run_sql], strict=True)
+DEFERRED = TOOLS.offer(deferred=[run_sql, pay])
+
+REQUESTS = [
+    ("anthropic", DEFERRED, {}),
+    ("anthropic", DEFERRED, {"search": "regex", "cache": True}),
+    ("anthropic", TOOLS, {"cache": "1h", "parallel": False, "examples": True}),
+    ("anthropic", TOOLS, {"allowed_callers": {pay: ["direct", "code_execution_20250825"]}}),
+    ("anthropic", TOOLS, {"allowed_callers": {pay: ["code_execution_20260120"]}}),
+    ("anthropic", TOOLS.offer(required="any"), {"parallel": True, "cache": "5m"}),
+    ("anthropic", TOOLS.offer(required=pay), {"parallel": False}),
+    ("anthropic", TOOLS.offer(required="none"), {"parallel": False}),
+    ("bedrock", TOOLS, {"cache": True}),
+    ("bedrock", TOOLS, {"cache": "1h"}),
+    ("gemini", SOME, {"listed": TOOLS}),
+    ("gemini", TOOLS.offer(only=pay, required="any"), {"listed": TOOLS}),
+    ("gemini_parameters", SOME, {"listed": TOOLS}),
+    ("groq", TOOLS, {"parallel": False}),
+    ("mistral", TOOLS, {"parallel": False}),
+    ("openai_chat", SOME, {"listed": TOOLS, "parallel": False}),
+    ("openai_chat", SOME, {"listed": TOOLS, "custom": [run_sql]}),
+    ("openai_chat", TOOLS.offer(required=run_sql), {"custom": {run_sql: Grammar("regex", "SELECT .*")}}),
+    ("openai_responses", SOME, {"listed": TOOLS, "parallel": True, "custom": {"run_sql": None}}),
+    (
+        "openai_responses",
+        TOOLS.offer(required=run_sql),
+        {"custom": {run_sql: Grammar("lark", "start: WORD")}},
+    ),
+    ("openai_responses", DEFERRED, {"namespaces": [Namespace("bank", "Money.", [pay])], "custom": [run_sql]}),
+    ("openai_responses", TOOLS, {"allowed_callers": {pay: ["programmatic"], "run_sql": ["direct"]}}),
+    ("xai", TOOLS, {"parallel": False}),
+]
+
+
+@pytest.mark.parametrize(("name", "offer", "options"), REQUESTS)
+def test_the_types_of_the_sdk_take_it(name, offer, options):
+    body = getattr(providers, name).request(offer, **options)
+    JUDGES[name].request(body)
+
+
+def test_each_feature_is_among_these_requests():
+    taken = {(name, option) for name, _, options in REQUESTS for option in options}
+    for name in JUDGES:
+        features = getattr(providers, name).features
+        assert features.allowed == ((name, "listed") in taken)
+        assert features.cache == ((name, "cache") in taken)
+        assert features.parallel == ((name, "parallel") in taken)
+        assert features.custom == ((name, "custom") in taken)
+        assert features.examples == ((name, "examples") in taken)
+        assert bool(features.callers) == ((name, "allowed_callers") in taken)
+        assert bool(features.searches) == any(offer is DEFERRED for own, offer, _ in REQUESTS if own == name)
+
+
+def test_references_to_found_tools_are_content_of_a_result():
+    search = ToolSearch(TOOLS)
+    history = ["Pay 5 cents."]
+    offer = search.offer(history, deferred=True)
+    call = RawCall("toolu_1", "search_tools", {"query": "pay a bill"})
+    Executor(search).run_sync(offer.round([call])).commit(history)
+    body = providers.anthropic.request(search.offer(history, deferred=True), history)
+    JUDGES["anthropic"].messages(body.pop("messages"))
+    JUDGES["anthropic"].request(body)
+
+
+def test_a_result_names_the_program_that_made_the_call():
+    program = {"type": "program", "caller_id": "prog_1"}
+    call = {"type": "function_call", "call_id": "call_1", "name": "pay", "arguments": '{"cents": 5}'}
+    items = [
+        {"type": "program", "id": "p", "call_id": "prog_1", "code": "await pay(5)", "fingerprint": "f"},
+        {**call, "caller": program, "id": "fc_1", "status": "completed"},
+    ]
+    offer = TOOLS.offer()
+    answer = providers.openai_responses.answer({"status": "completed", "output": items}, offer)
+    assert answer.calls[0].caller == program
+    turn = Executor(TOOLS).run_sync(offer.round(answer)).commit([])
+    sent = providers.openai_responses.turn(turn, offer)
+    assert sent[-1]["caller"] == program
+    JUDGES["openai_responses"].messages(sent)
