@@ -112,9 +112,8 @@ CASES ?= 10000
 campaign-ignore: $(VENV)/.test ## compare the files that the code tools read with those of git (CASES=10000 SEED=0)
 	@$(BIN)/python tests/code_tools/git_judge.py $(CASES) $(SEED)
 
-SIZE ?= 1000000
-campaign-parsers: $(VENV)/.test ## ask the code tools about hostile texts, of which none may take long (SIZE=1000000)
-	$(BIN)/python tests/campaign/parsers.py --size $(SIZE)
+campaign-parsers: $(VENV)/.test ## ask the code tools about hostile texts, of which none may take long (some minutes)
+	$(BIN)/python tests/campaign/parsers.py $(ARGS)
 
 COMPARED ?= 100000
 campaign-compare: $(VENV)/.test ## compare random schemas with edits of them, judged by jsonschema (COMPARED=100000 SEED=0)

@@ -1,10 +1,11 @@
-"""What the tools say about a declaration, a function and its calls."""
+"""What the tools say about a declaration, a function and its calls, and what fits a pattern."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
+from ..message_text import quote
 from .declaration_text import (
     doc_text,
     head_of,
@@ -15,20 +16,33 @@ from .declaration_text import (
     span_text,
     whole_text,
 )
+from .index import MOST_COUNTED
 from .language import language_of
+from .lookup import path_problem, unread_note
 from .resolution import Resolver
-from .results import CalledFunction, FieldShown, Inspection, Match, MethodShown, ReadFunction
+from .results import (
+    Budget,
+    CalledFunction,
+    FieldShown,
+    Inspection,
+    Match,
+    MethodShown,
+    ReadFunction,
+    SearchResult,
+)
+from .written_names import pattern_hint, read_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from .index import Found, Index
-    from .language import Field, Span
+    from .language import Field, Kind, Span
     from .lookup import Sought
     from .resolution import Way
-    from .results import Budget
+    from .results import Reason
 
 __all__ = [
+    "found_by_pattern",
     "inspected",
     "match",
     "members_of",
@@ -281,3 +295,86 @@ def others_shown(index: Index, others: Sequence[Found], budget: Budget, what: st
         for place, other in enumerate(others[:MOST_OTHERS])
     ]
     return budget.items(shown, 0.2, f"{what} of this name", "give the path too, path:name", of=len(others))
+
+
+_MOST_SHOWN = 5
+_LONGEST_NOTE = 350
+_LINE = 10_000
+"""Characters for one result alone: what fits is counted later."""
+
+
+def found_by_pattern(
+    index: Index, pattern: str, kind: Kind | None, limit: int, budget: Budget
+) -> SearchResult:
+    """Find declarations by a pattern of their names.
+
+    Args:
+        index: to look in.
+        pattern: as somebody wrote it.
+        kind: of the declarations; None for all.
+        limit: how many are returned.
+        budget: of the result.
+    """
+    path, names = read_pattern(pattern)
+    found, more = index.search(path, names, kind, limit)
+    if not found:
+        path, names = _in_module(index, path, names) or (path, names)
+        found, more = index.search(path, names, kind, limit)
+    if not found:
+        return _nothing(index, pattern, path, names, kind)
+    shown = budget.items((match(index, one, Budget(_LINE)) for one in found), 1, "results", of=len(found))
+    result = SearchResult(results=shown)
+    if left := more + len(found) - len(shown):
+        result["more"] = left
+        at_least = " at least" if more >= MOST_COUNTED else ""
+        result["note"] = (
+            f"There are{at_least} {left:,} more: make the pattern longer, give a kind, or raise the limit."
+        )
+    elif others := index.in_another_case(path, names, kind, found):
+        named = ", ".join([quote(name) for name in others[:_MOST_SHOWN]])
+        result["note"] = f"In another case of letters there are also {named}."
+    return result
+
+
+def _in_module(index: Index, path: str, names: str) -> tuple[str, str] | None:
+    """Return path and pattern for one that has a module in front, such as `json:*` or `pkg.*`."""
+    if path:
+        modules = [path.replace("/", ".")]
+    else:
+        parts = names.split(".")
+        modules = [".".join(parts[:place]) for place in range(len(parts) - 1, 0, -1)]
+    for module in modules:
+        for known in () if "*" in module or "?" in module else index.modules.ending(module):
+            files = index.modules.files(known)
+            rest = names if path else names[len(module) + 1 :]
+            if files:
+                is_package = len(files) > 1 or files[0].rpartition("/")[2].startswith("__init__.")
+                where = files[0].rpartition("/")[0] if is_package else files[0]
+                return (where or files[0]), rest or "*"
+    return None
+
+
+def _nothing(index: Index, pattern: str, path: str, names: str, kind: Kind | None) -> SearchResult:
+    """Say why nothing fits a pattern."""
+    reason, note = _why(index, pattern, path, names, kind)
+    return SearchResult(results=[], reason=reason, note=note[:_LONGEST_NOTE])
+
+
+def _why(index: Index, pattern: str, path: str, names: str, kind: Kind | None) -> tuple[Reason, str]:
+    if not names:
+        return "not understood", "No pattern was given: write one such as *Repository, or users/service.go:*."
+    if kind is not None and (others := index.search(path, names, None, 1)[0]):
+        return (
+            "of another kind",
+            f"Nothing of this kind fits, but {_a_kind(others[0])} does: leave the kind out.",
+        )
+    if hint := pattern_hint(pattern):
+        return "not understood", hint
+    if path and not any(True for _ in index.at(path)):
+        return path_problem(index, path)
+    note = f"No declared name fits: a pattern is of a whole name, so try *{names.strip('*')}*."
+    return "not declared", f"{note} {unread_note(index)}".strip()
+
+
+def _a_kind(found: Found) -> str:
+    return f"the {found.declaration.kind} {found.declaration.qualified}"

@@ -19,15 +19,16 @@ from .language import (
     qualified,
     span_of,
     text_of,
-    wrapped_problems,
 )
+from .snippets import wrapped_problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from tree_sitter import Node
 
-    from .language import Context, Import, Kind, SyntaxProblem, Wrapper
+    from .language import Context, Import, Kind, SyntaxProblem
+    from .snippets import Wrapper
 
 __all__ = [
     "BraceLanguage",

@@ -1,4 +1,4 @@
-"""Declarations of C; what the preprocessor does is told by the text of a file alone."""
+"""Declarations of C and C++; what the preprocessor does is told by the text of a file alone."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from .language import (
     LONGEST_NAME,
     Import,
     Parsed,
-    Wrapper,
     language_named,
     name_of,
-    one_item,
     qualified,
     text_of,
 )
+from .snippets import Wrapper, one_item
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
     from .language import Context, Declaration, Kind, Span
 
-__all__ = ["CLanguage", "LANGUAGE", "parts_of"]
+__all__ = ["CPP", "CLanguage", "CppLanguage", "LANGUAGE"]
 
 _STATEMENTS = frozenset({"declaration", "field_declaration", "function_definition", "type_definition"})
 _GROUPS = frozenset({"declaration_list", "linkage_specification", "ERROR"})
@@ -49,6 +48,7 @@ class CLanguage(BraceLanguage):
     called_nodes = frozenset({"field_expression", "identifier", "qualified_identifier"})
     name_nodes = frozenset({"identifier", "type_identifier"})
     tokens = _TOKENS
+    spanning = (b"/*", b'R"', b"\\\n")
     wrappers: Mapping[Context, Wrapper] = {
         "file": Wrapper(),
         "function_body": Wrapper("void f(void) {\n", "\n}\n", one_item("function_definition")),
@@ -162,7 +162,34 @@ class CLanguage(BraceLanguage):
         return self.module_of(posixpath.join(beside, name))
 
 
-LANGUAGE = CLanguage()
+class CppLanguage(CLanguage):
+    """How declarations are read from C++: as C, and what C hasn't."""
+
+    name = "cpp"
+    grammar = "tree_sitter_cpp"
+
+    def read(self, node: Node, place: Place) -> Reading:
+        """Return what a node declares."""
+        while node.type == "template_declaration":
+            inner = [child for child in node.named_children if child.type not in _BEFORE_TEMPLATE]
+            if not inner:
+                return Reading()
+            node = inner[-1]
+        if node.type == "friend_declaration":
+            functions = [child for child in node.named_children if child.type == "function_definition"]
+            return super().read(functions[0], place) if functions else Reading()
+        at = node.child_by_field_name("name")
+        if node.type == "namespace_definition":
+            body = node.child_by_field_name("body")
+            owners = [place.owner, *(parts_of(name_of(node)) if at is not None else ())]
+            return Reading(bodies=[] if body is None else [(body, Place(".".join(filter(None, owners))))])
+        if node.type in {"alias_declaration", "concept_definition"}:
+            return Reading([declared(node, name_of(node), "type", place, at=at, head=place.start)])
+        return super().read(node, place)
+
+
+LANGUAGE, CPP = CLanguage(), CppLanguage()
+_BEFORE_TEMPLATE = frozenset({"comment", "requires_clause", "template_parameter_list"})
 
 
 _TYPES: Mapping[str, Kind] = {

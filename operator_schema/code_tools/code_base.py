@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, TypeVar, cast, 
 
 from .. import CallError, Registry, Toolset, tool
 from ..message_text import checked_text, quote, received
-from .answers import inspected, read_function
+from .answers import found_by_pattern, inspected, read_function
 from .declaration_text import ChangedError, implementation_first, source_of
 from .environment import Environment
 from .implementations import implementations_shown
@@ -20,8 +20,7 @@ from .index_cache import IndexCache, check_cache
 from .language import KINDS, LANGUAGES, Context, Kind, language_of, missing_package
 from .lookup import Miss, look_up
 from .overview import overview_of
-from .patch_check import patch_checked
-from .pattern_search import found_by_pattern
+from .patches import patch_checked
 from .references import references_shown
 from .results import (  # the tools read them
     SMALLEST,

@@ -38,15 +38,16 @@ def source_of(index: Index, file: SourceFile) -> bytes:
     Raises:
         ChangedError: they differ from the ones that the index knows.
     """
-    if index.last is not None and index.last[0] is file:
-        return index.last[1]
+    known = index.recent.text(file)
+    if known is not None:
+        return known
     if file.is_plain and (source := read_part(index.root, file.path, file.key, 0, file.key[0])) is not None:
-        index.last = file, source  # as it was when it was read, which needs no second look
+        index.recent.keep(file, source)  # as it was when it was read, which needs no second look
         return source
     content = read_source(index.root, file.path)
     if not isinstance(content, Content) or (content.key != file.key and not file.is_same(content.source)):
         raise ChangedError
-    index.last = file, content.source
+    index.recent.keep(file, content.source)
     return content.source
 
 
@@ -118,7 +119,7 @@ def _parts_of_head(index: Index, found: Found) -> tuple[str, str]:
     declaration = found.declaration
     start, middle, end = declaration.whole.start, declaration.head.start, declaration.head.end
     part = None
-    if found.file.is_plain and (index.last is None or index.last[0] is not found.file):
+    if found.file.is_plain and index.recent.text(found.file) is None:
         part = read_part(index.root, found.file.path, found.file.key, start, end)
     if part is None:
         part = source_of(index, found.file)[start:end]

@@ -61,7 +61,7 @@ class Environment:
             return f"{name} is built into Python."
         for full in self._full_names(index, name):
             head = full.partition(".")[0]
-            if index.modules.files(head) or not self._has_python(index):
+            if any(True for _ in index.modules.ending(head)) or not self._has_python(index):
                 continue
             if head in sys.stdlib_module_names and "." in full:
                 return f"{full} may be of Python's standard library; there is no source of it here."
@@ -133,7 +133,6 @@ class _Library(Index):
     def look_again(self) -> None:
         """Forget files that have changed, before a new question."""
         self._left = _MOST_FILES
-        self.last = None
         for path, file in list(self._files.items()):
             if file.is_young or path in set(self._changed()):
                 self._replace(path, None)

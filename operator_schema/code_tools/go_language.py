@@ -15,15 +15,14 @@ from .language import (
     Parsed,
     Span,
     SyntaxProblem,
-    Wrapper,
     calls_in,
     name_of,
     parse_tree,
     qualified,
     span_of,
     text_of,
-    wrapped_problems,
 )
+from .snippets import Wrapper, wrapped_problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -111,6 +110,7 @@ class GoLanguage(Language):
     package_is_folder = True
     self_names: frozenset[str] = frozenset()
     tokens = GO_TOKENS
+    spanning = (b"`", b"/*", b"\\\n")
 
     def parse(self, source: bytes) -> Parsed:
         """Read the declarations and imports of a file, as far as it can be read."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .index_cache import IndexCache
     from .language import Kind
 
-__all__ = ["Found", "Index", "SourceFile", "full_name", "is_at", "words_in"]
+__all__ = ["Found", "Index", "Recent", "SourceFile", "full_name", "is_at", "words_in"]
 
 
 _BATCH = 100
@@ -89,6 +89,33 @@ class Found(NamedTuple):
     declaration: Declaration
 
 
+_MOST_RECENT = 8_000_000
+
+
+class Recent:
+    """The texts of files that were read lately, up to a number of bytes.
+
+    A text is that of a file as the index knows it: what has changed is another `SourceFile`.
+    """
+
+    def __init__(self) -> None:
+        self._texts: dict[str, tuple[SourceFile, bytes]] = {}
+        self._size = 0
+
+    def text(self, file: SourceFile) -> bytes | None:
+        """Return the text of a file; None if it isn't here."""
+        known = self._texts.get(file.path)
+        return known[1] if known is not None and known[0] is file else None
+
+    def keep(self, file: SourceFile, text: bytes) -> None:
+        """Keep the text of a file, and forget those that have been here longest."""
+        before = self._texts.pop(file.path, None)
+        self._size += len(text) - (0 if before is None else len(before[1]))
+        self._texts[file.path] = file, text
+        while self._size > _MOST_RECENT and len(self._texts) > 1:
+            self._size -= len(self._texts.pop(next(iter(self._texts)))[1])
+
+
 def _is_prototype(found: Found) -> bool:
     """Return whether a header only says that there is such a function."""
     file, declaration = found
@@ -108,8 +135,8 @@ class Index:
         self.root = root
         self._name = root.replace(os.sep, "/").rpartition("/")[2]
         self.skipped: dict[str, str] = {}
-        self.last: tuple[SourceFile, bytes] | None = None
-        """The file that was read last for an answer, and its content."""
+        self.recent = Recent()
+        """The texts of files that were read lately for an answer."""
         self.tree = Tree(root)
         """What is below the root, and what of it isn't read."""
         self._cache = cache
@@ -139,7 +166,6 @@ class Index:
         Raises:
             UnfinishedError: the time is over; what was read is kept.
         """
-        self.last = None
         if self.tree.refresh() or not self._order:
             self._follow(list(self.tree.files()))
         parsed = 0

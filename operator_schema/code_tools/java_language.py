@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from .brace_language import BraceLanguage, Member, Place, Reading, bases_in, declared, members, start_of
-from .language import Import, Wrapper, called_name, name_of, nodes_in, one_item, qualified, text_of
+from .language import Import, called_name, name_of, nodes_in, qualified, text_of
+from .snippets import Wrapper, one_item
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,6 +53,7 @@ class JavaLanguage(BraceLanguage):
     package_is_folder = True
     name_nodes = frozenset({"identifier", "type_identifier"})
     tokens = _TOKENS
+    spanning = (b"/*", b'"""', b"\\\n")
     wrappers: Mapping[Context, Wrapper] = {
         "file": Wrapper(),
         "function_body": _INSIDE,

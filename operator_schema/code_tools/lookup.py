@@ -36,7 +36,9 @@ _MOST_SHOWN = 100
 """Characters of a name that are shown again."""
 
 
-_BEFORE_NAME = re.compile(rb"\b(?:def|class|function)[ \t]+\Z")
+_BEFORE_NAME = re.compile(
+    rb"\b(?:class|const|def|enum|fn|func|function|static|struct|trait|type|union)[ \t]+\Z"
+)
 _LONGEST_BEFORE = 40
 
 
@@ -97,6 +99,10 @@ def look_up(
             return _no_file(index, written)
         written = written._replace(name=f"{module}.{written.name}", path="")
     ways = [Way(found) for found in index.named(written.name, written.path)]
+    if index.modules.is_crate(written.name.partition(".")[0]) and not written.path:
+        ways = [*Resolver(index).named(written.name), *ways]
+        ways = list({(way.found.file.path, way.found.declaration.whole): way for way in ways[::-1]}.values())
+        ways.reverse()
     if functions:
         ways = [way for way in ways if way.found.declaration.kind in FUNCTIONS] or ways
     ways = ways or Resolver(index).named(written.name, written.path)
@@ -224,7 +230,7 @@ def _missed(index: Index, written: WrittenName, environment: Environment, *, fun
     if where := Resolver(index).without_source(name):
         return Miss("outside of the root", f"{where}: {quote(_shown(name))} may be there.", nearest)
     note = f"Nothing that is read declares {quote(_shown(name))}."
-    if others := _elsewhere(index, written):
+    if others := _text_note(index, written) or _elsewhere(index, written):
         note += f" {others}"
     if next(index.with_word(name.rpartition(".")[2]), None) is not None:
         return Miss("not declared", note, nearest)
@@ -242,6 +248,23 @@ def _elsewhere(index: Index, written: WrittenName) -> str:
     ]
     shown = ", ".join([_shown(place) for place in places[:3]])
     return f"{quote(last)} is declared elsewhere: {shown}." if places else ""
+
+
+def _text_note(index: Index, written: WrittenName) -> str:
+    """Say where a text seems to declare a name, which a macro may do; empty if none does."""
+    unknown = (
+        part
+        for part in written.name.split(".")
+        if not index.named(part) and not any(True for _ in index.modules.ending(part))
+    )
+    name = next(unknown, "").encode()
+    for file in islice(index.with_word(name.decode()) if name else (), _MOST_FILES):
+        source = source_of(index, file)
+        for place in places_of(name, source):
+            if _BEFORE_NAME.search(source, max(place - _LONGEST_BEFORE, 0), place) is not None:
+                line = source.count(b"\n", 0, place) + 1
+                return f"The text of {file.path}:{line} may declare it, such as by a macro: read it there."
+    return ""
 
 
 def _nearest(index: Index, written: WrittenName, *, functions: bool) -> list[str]:

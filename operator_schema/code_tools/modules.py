@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Modules"]
 
-_CRATE = re.compile(r"(?P<folder>(?:.*/)?)src/lib\.rs")
+_CRATE = re.compile(r"(?P<folder>(?:.*?/)??)(?:src/)?lib\.rs")
 _NAME_OF_CRATE = re.compile(rb'^\[package\][^\[]*?^name\s*=\s*"([^"\n]+)"', re.MULTILINE | re.DOTALL)
 _GO_MODULE = re.compile(rb"^module\s+(\S+)", re.MULTILINE)
 
@@ -53,6 +53,10 @@ class Modules:
         said = _NAME_OF_CRATE.search(content.source) if isinstance(content, Content) else None
         if said is not None:
             self._crates[said[1].decode(errors="replace").replace("-", "_")] = module
+
+    def is_crate(self, name: str) -> bool:
+        """Return whether a crate of Rust has this name."""
+        return name in self._crates
 
     def files(self, module: str) -> list[str]:
         """Return the paths of the files of a module; nothing if there is no such module."""
@@ -145,7 +149,8 @@ class Modules:
 def _shared(module: str, path: str) -> int:
     """Return how many folders a module shares with a file."""
     count = 0
-    for one, other in zip(module.split("."), path.split("/"), strict=False):
+    # Names of folders may have dots in them.
+    for one, other in zip(module.split("."), path.replace("/", ".").split("."), strict=False):
         if one != other:
             break
         count += 1

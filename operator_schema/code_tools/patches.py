@@ -1,4 +1,4 @@
-"""Unified diffs, read and applied in memory, at least as strictly as `git apply` does it."""
+"""Unified diffs, applied in memory as strictly as `git apply` does it, and what they do to a code base."""
 
 from __future__ import annotations
 
@@ -6,11 +6,28 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import CallError
+from .index import Found
+from .language import TooHardError, language_of
+from .references import uses_of
+from .results import Budget, FileAfter, PatchCheck, SyntaxErrorShown, Vanished
+from .source_files import MOST_BYTES, Content, read_source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["Applied", "FilePatch", "Hunk", "PatchError", "applied", "patches_in"]
+    from .index import Index
+    from .language import Declaration, Language, SyntaxProblem
+
+__all__ = [
+    "MOST_FILES",
+    "Applied",
+    "FilePatch",
+    "Hunk",
+    "PatchError",
+    "applied",
+    "patch_checked",
+    "patches_in",
+]
 
 _MOST_COMPARED = 5_000_000
 """Lines that are compared to find where a hunk belongs; text that repeats itself takes the square."""
@@ -364,3 +381,251 @@ def _same_name(text: bytes, line: int) -> tuple[str, str]:
     if first[:2] == b"a/" and second[:2] == b"b/" and first[2:] == second[2:]:
         return first[2:].decode(errors="replace"), second[2:].decode(errors="replace")
     raise _error(line, "the names of the file aren't clear")
+
+
+MOST_FILES = 200
+"""Files that a patch may change."""
+
+_MOST_VANISHED = 50
+_MOST_PLACES = 10
+_NEVER = re.compile(r"(^|/)(\.\.?|\.git)(/|$)|^/|^[A-Za-z]:|\\|\0|//|/$|^$")
+"""Paths that lead out of the root, or into what git keeps for itself."""
+
+
+class _Change(NamedTuple):
+    """A file before and after a patch; None where it isn't there.
+
+    Attributes:
+        path: of the new file, or of the one that is deleted.
+        status: what the patch does.
+        before: its content.
+        after: its content.
+        moved: by how many lines each hunk was moved.
+        old_path: of the file before.
+    """
+
+    path: str
+    status: str
+    before: bytes | None
+    after: bytes | None
+    moved: Sequence[int] = ()
+    old_path: str | None = None
+
+
+def patch_checked(index: Index, diff: str, budget: Budget) -> PatchCheck:
+    """Apply a patch in memory, and describe the code base after it.
+
+    Args:
+        index: of the code base.
+        diff: the patch.
+        budget: of the result.
+    """
+    try:
+        changes = _changes(index, patches_in(diff))
+    except PatchError as error:
+        return PatchCheck(applies=False, valid=False, error=budget.line(str(error)))
+    files = [_after(change, budget) for change in changes]
+    result = PatchCheck(
+        applies=True,
+        valid=all("errors" not in file for file in files),
+        files=budget.items(files, 0.6, "files", of=len(files)),
+    )
+    vanished = _vanished(changes)
+    if vanished:
+        shown = _described(index, changes, vanished)
+        result["vanished"] = budget.items(shown, 0.9, "declarations that vanish", of=len(vanished))
+    if budget.note:
+        result["note"] = budget.note
+    return result
+
+
+def _changes(index: Index, patches: Sequence[FilePatch]) -> list[_Change]:
+    """Apply the patches in their order; several may be for one file.
+
+    Raises:
+        PatchError: one of them doesn't fit.
+    """
+    if len(patches) > MOST_FILES:
+        message = f"the patch changes {len(patches)} files; at most {MOST_FILES} are checked at once"
+        raise PatchError(message)
+    now: dict[str, _Change] = {}
+    for patch in patches:
+        for path in filter(None, (patch.old, patch.new)):
+            if _NEVER.search(path):
+                message = f"line {patch.line} of the patch: {path} isn't a path below the root"
+                raise PatchError(message)
+        before = b"" if patch.old is None else _content(index, now, patch, patch.old)
+        if patch.new is not None and patch.new != patch.old and _is_there(index, now, patch.new):
+            message = f"line {patch.line} of the patch: {patch.new} is there already"
+            raise PatchError(message)
+        done = applied(before, patch)
+        path = patch.new or patch.old or ""
+        earlier = now.get(patch.old or path)
+        first = earlier.before if earlier is not None else None if patch.old is None else before
+        after = None if patch.new is None else done.text
+        now[path] = _Change(path, _status(patch), first, after, done.moved, patch.old)
+        if patch.old is not None and patch.new not in {None, patch.old} and not patch.is_copy:
+            now[patch.old] = _Change(patch.old, "moved away", before, None)
+    return list(now.values())
+
+
+def _status(patch: FilePatch) -> str:
+    if patch.old is None:
+        return "new"
+    if patch.new is None:
+        return "deleted"
+    if patch.old != patch.new:
+        return "copied" if patch.is_copy else "renamed"
+    return "changed"
+
+
+def _content(index: Index, now: Mapping[str, _Change], patch: FilePatch, path: str) -> bytes:
+    """Return a file as the patches before have left it.
+
+    Raises:
+        PatchError: it isn't there, or isn't read.
+    """
+    if path in now:
+        content = now[path].after
+        reason = "an earlier part of the patch takes it away"
+    else:
+        found = read_source(index.root, path)
+        content = found.source if isinstance(found, Content) else None
+        reason = "there is no such file" if found is None else getattr(found, "reason", "it can't be read")
+    if content is None:
+        message = f"line {patch.line} of the patch: {path} can't be patched: {reason}"
+        raise PatchError(message)
+    return content
+
+
+def _is_there(index: Index, now: Mapping[str, _Change], path: str) -> bool:
+    return now[path].after is not None if path in now else read_source(index.root, path) is not None
+
+
+def _after(change: _Change, budget: Budget) -> FileAfter:
+    """Describe a file after the patch."""
+    file = FileAfter(path=budget.line(change.path), status=change.status)
+    if change.status in {"renamed", "copied"} and change.old_path is not None:
+        file["old_path"] = budget.line(change.old_path)
+    far = [f"hunk {number} by {by}" for number, by in enumerate(change.moved, 1) if by]
+    notes = [f"It fits only when moved: {', '.join(far[:_MOST_PLACES])} lines."] if far else []
+    language = language_of(change.path)
+    if change.after is not None and language is None:
+        notes.append("Its language isn't read.")
+    elif change.after is not None and language is not None:
+        errors, note = _errors(change, language)
+        if errors:
+            file["errors"] = [
+                SyntaxErrorShown(position=f"{one.line}:{one.column}", message=budget.line(one.message))
+                for one in errors[:_MOST_PLACES]
+            ]
+        notes += [note] if note else []
+    if notes:
+        file["note"] = " ".join(notes)
+    return file
+
+
+def _errors(change: _Change, language: Language) -> tuple[list[SyntaxProblem], str]:
+    """Return what is wrong with a file that wasn't wrong before, and a note about that."""
+    assert change.after is not None  # noqa: S101  # the caller looked
+    if len(change.after) > MOST_BYTES:
+        return [], "It is too large to be parsed."
+    try:
+        found = _wrong(change.after, language)
+        before = (
+            set[tuple[str, str]]()
+            if not found or change.before is None
+            else set(_wrong(change.before, language))
+        )
+    except TooHardError:
+        return [], "It takes too long to parse, so it wasn't checked."
+    new = [one for (_, line), one in found.items() if (one.message, line) not in before]
+    return new, "It can't be read wholly, as before the patch." if found and not new else ""
+
+
+def _wrong(source: bytes, language: Language) -> dict[tuple[str, str], SyntaxProblem]:
+    """Return the errors of a file by their messages and the texts of their lines."""
+    text = source.decode(errors="replace")
+    lines = text.split("\n")
+    problems = [one for one in language.problems(text, "file") if one.severity == "error"]
+    return {(one.message, lines[min(one.line, len(lines)) - 1].strip()): one for one in problems}
+
+
+def _declared(path: str, source: bytes | None) -> tuple[Declaration, ...]:
+    language = language_of(path)
+    if source is None or language is None:
+        return ()
+    try:
+        return language.parse(source).declarations
+    except TooHardError:
+        return ()
+
+
+def _vanished(changes: Sequence[_Change]) -> list[tuple[str, Declaration]]:
+    """List the declarations that are in a file before, and in none of the changed files afterwards."""
+    after = {(one.qualified, one.kind) for change in changes for one in _declared(change.path, change.after)}
+    found: dict[tuple[str, str], tuple[str, Declaration]] = {}
+    for change in changes:
+        if change.status in {"renamed", "copied"}:
+            continue  # the old path stands for it
+        for one in _declared(change.path, change.before):
+            if (one.qualified, one.kind) not in after:
+                found.setdefault((change.path, one.qualified), (change.path, one))
+    owners = {(path, one.qualified) for path, one in found.values()}
+    # What is inside of a class that vanishes goes without saying.
+    return [(path, one) for path, one in found.values() if (path, one.owner) not in owners]
+
+
+def _described(
+    index: Index, changes: Sequence[_Change], vanished: Sequence[tuple[str, Declaration]]
+) -> Iterator[Vanished]:
+    """Yield what is said about declarations that vanish: where their names still are."""
+    some = vanished[:_MOST_VANISHED]
+    places = _places(changes, {one.name for _, one in some})
+    changed = {change.path for change in changes}
+    for path, one in some:
+        shown = Vanished(name=one.qualified, kind=one.kind, location=f"{path}:{one.line}")
+        found = [*places.get(one.name, []), *_elsewhere(index, path, one, changed)]
+        if found:
+            shown["remaining"] = found[:_MOST_PLACES]
+        if len(found) > _MOST_PLACES:
+            shown["more"] = len(found) - _MOST_PLACES
+        yield shown
+
+
+def _elsewhere(index: Index, path: str, declaration: Declaration, changed: set[str]) -> Iterator[str]:
+    """Yield the places in files that the patch leaves alone where a declaration is used, or seems to be."""
+    file = index.file(path)
+    known = () if file is None else file.parsed.declarations
+    same = next((one for one in known if one.qualified == declaration.qualified), None)
+    if file is None or same is None:
+        return  # an earlier part of the patch has made it
+    uses = [one for one in uses_of(index, Found(file, same)).references if one.file.path not in changed]
+    for certainty in ("certain", "likely"):
+        places = [f"{one.file.path}:{one.line}" for one in uses if one.certainty == certainty]
+        yield from dict.fromkeys(f"{place} ({certainty})" for place in places)
+
+
+def _places(changes: Sequence[_Change], names: set[str]) -> dict[str, list[str]]:
+    """Return where names stand in the changed files, outside of strings and comments."""
+    usual = [name for name in names if re.fullmatch(r"[\w$]+", name)]
+    if not usual:
+        return {}
+    wanted = re.compile(rf"(?<![\w$])(?:{'|'.join(map(re.escape, sorted(usual)))})(?![\w$])")
+    found: dict[str, list[str]] = {}
+    for change in changes:
+        path, text = change.path, (change.after or b"").decode(errors="replace")
+        if wanted.search(text) is None:
+            continue
+        language = language_of(path)
+        hidden = [] if language is None else [one.span() for one in language.tokens.finditer(text)]
+        at = 0
+        for match in wanted.finditer(text):
+            while at < len(hidden) and hidden[at][1] <= match.start():
+                at += 1
+            if at == len(hidden) or hidden[at][0] > match.start():
+                place = f"{path}:{text.count(chr(10), 0, match.start()) + 1}"
+                places = found.setdefault(match.group(), [])
+                if len(places) <= 1000 and place not in places[-1:]:  # noqa: PLR2004  # more say nothing
+                    places.append(place)
+    return found

@@ -94,6 +94,7 @@ class PythonLanguage(Language):
     package_is_folder = False
     self_names = frozenset({"self", "cls"})
     tokens = _TOKENS
+    spanning = (b'"""', b"'''", b"\\\n")
 
     def parse(self, source: bytes) -> Parsed:
         """Read the declarations and imports of a file, as far as it can be read."""
@@ -191,11 +192,12 @@ class PythonLanguage(Language):
         if max(map(len, lines.split("\n"))) > _LONGEST_LINE:
             return ""
         bound = [found for found in _BOUND.finditer(lines) if found[1] == name]
-        others = [found for found in _BOUND_OTHERWISE.finditer(lines) if name in re.findall(r"\w+", found[0])]
-        is_untyped = name in _UNTYPED.findall(source[: end_of_head(source)].decode("latin-1"))
-        if others or is_untyped or len(bound) != 1:
+        if len(bound) != 1 or not (bound[0][2] or bound[0][4]):
             return ""
-        return (bound[0][2] or bound[0][4] or "").strip("\"'")
+        if any(name in re.findall(r"\w+", found[0]) for found in _BOUND_OTHERWISE.finditer(lines)):
+            return ""
+        is_untyped = name in _UNTYPED.findall(source[: end_of_head(source)].decode("latin-1"))
+        return "" if is_untyped else (bound[0][2] or bound[0][4]).strip("\"'")
 
     def module_of(self, path: str) -> str:
         """Return the dotted name of the module in a file."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from itertools import islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -43,15 +42,19 @@ _KEY = re.compile(rb"[ \t]*:(?![:=])")
 _BEFORE_KEY = re.compile(rb"[{,\n]\s*\Z")
 _FIELDS_BEFORE = re.compile(rb"[ \t]*(?:\w+[ \t]*,[ \t]*)*\Z")
 _FIELD_AFTER = re.compile(rb"(?:[ \t]*,[ \t]*\w+)*[ \t]+[\w*\[(<]")
-_TYPE_TEXT = re.compile(r"['\"][\w.\[\], |]+['\"]")
-_BEFORE_TYPE = re.compile(r"(?::|->|\w\[|\|)[ \t]*\Z")
+_TYPE_TEXT = re.compile(rb"['\"][\w.\[\], |]+['\"]")
+_BEFORE_TYPE = re.compile(rb"(?::|->|\w\[|\|)[ \t]*\Z")
 _IMPORT = re.compile(
     rb"(?:^|[;:{])[ \t]*(?:pub(?:\([^()\n]*\))?[ \t]+)?(?:export|from|import|use)\b", re.MULTILINE
 )
-_EXPORTED = re.compile(r"__all__\s*(?:\+?=|\.\w+\()\s*[\[(][^\])]*\Z")
+_EXPORTED = re.compile(rb"__all__\s*(?:\+?=|\.\w+\()\s*[\[(][^\])]*\Z")
 _LONGEST_LIST = 20_000
 _LONGEST_CODE = 2000
 _LONGEST_CHAIN = 200
+_LONGEST_READ = 2000
+"""Bytes of a line that are read again for each place in it."""
+_MOST_BEFORE = 3000
+"""Declarations before a place among which the one around it is looked for."""
 
 
 class Reference(NamedTuple):
@@ -216,6 +219,7 @@ class _Seeker:
         self._name = target.declaration.name
         self._resolver = Resolver(index)
         self._owner = self._owner_of(target)
+        self._related: dict[tuple[str, str], bool] = {}
         self._function: _Function | None = None
         """The function that was looked at last."""
         self.others = 0
@@ -366,10 +370,15 @@ class _Seeker:
 
     def _is_related(self, found: Found) -> bool:
         """Return whether one of two methods replaces the other."""
-        owner = self._owner_of(found)
-        if owner is None or self._owner is None:
-            return False
-        return _has(self._resolver.mro(owner), self._owner) or _has(self._resolver.mro(self._owner), owner)
+        key = found.file.path, found.declaration.qualified
+        if key not in self._related:
+            mro, owner = self._resolver.mro, self._owner_of(found)
+            self._related[key] = (
+                owner is not None
+                and self._owner is not None
+                and (_has(mro(owner), self._owner) or _has(mro(self._owner), owner))
+            )
+        return self._related[key]
 
 
 def _names_field(source: bytes, at: int, end: int) -> bool:
@@ -403,20 +412,6 @@ _PARAMETER = re.compile(rb"[(,|][ \t\n]*[*&]*(?:mut )?(\w+)(?=[ \t]*[:,)=| ])")
 _NAME = re.compile(rb"(?<![\w.])[A-Za-z_]\w*(?![\w.(])")
 
 
-def _is_bound(text: bytes, name: bytes) -> bool:
-    """Return whether the text of a function seems to bind a name, as a parameter or variable."""
-    if name in _PARAMETER.findall(text[: end_of_head(text)]):
-        return True
-    lines = _STRING.sub(b'""', lines_with(text, name))
-    if any(len(line) > _LONGEST_CODE for line in lines.split(b"\n")):
-        return True  # nobody wrote this by hand
-    return any(
-        group is not None and name in _NAME.findall(group)
-        for place in _BINDING.finditer(lines)
-        for group in place.groups()
-    )
-
-
 _IMPORTED = re.compile(
     rb"^[^#\n]*?\bimport\b[ \t]*(?:\([^)]*\)?|[^\n]*(?:\\\n[^\n]*)*)|\\\n[^\n]*\bimport\b[^\n]*", re.MULTILINE
 )
@@ -437,6 +432,7 @@ class _Function:
         self._language = language
         self._text = text
         self._imports: tuple[Import, ...] | None = None
+        self._parameters: set[bytes] | None = None
         self._bound: dict[str, bool] = {}
         self._types: dict[str, str] = {}
         self._taken: dict[str, bool] = {}
@@ -462,8 +458,23 @@ class _Function:
     def binds(self, name: str) -> bool:
         """Return whether it seems to bind a name otherwise than by an import."""
         if name not in self._bound:
-            self._bound[name] = not self.imports(name) and _is_bound(self._text, name.encode())
+            self._bound[name] = not self.imports(name) and self._is_bound(name.encode())
         return self._bound[name]
+
+    def _is_bound(self, name: bytes) -> bool:
+        """Return whether it seems to bind a name, as a parameter or variable."""
+        if self._parameters is None:
+            self._parameters = set(_PARAMETER.findall(self._text[: end_of_head(self._text)]))
+        if name in self._parameters:
+            return True
+        lines = _STRING.sub(b'""', lines_with(self._text, name))
+        if any(len(line) > _LONGEST_CODE for line in lines.split(b"\n")):
+            return True  # nobody wrote this by hand
+        return any(
+            group is not None and name in _NAME.findall(group)
+            for place in _BINDING.finditer(lines)
+            for group in place.groups()
+        )
 
     def type_of(self, name: str) -> str:
         """Return the type that a name has everywhere in it; empty if unsure."""
@@ -487,11 +498,14 @@ class _Places:
 
     def __init__(self, file: SourceFile, source: bytes) -> None:
         self._source = source
-        self._text = source.decode("latin-1")  # a character for each byte
+        self._text = ""
+        """The source with a character for each byte, where it is needed."""
         self._declarations = file.parsed.declarations
-        self._tokens = _language(file).tokens
+        self._language = _language(file)
         self._is_python = file.path.endswith((".py", ".pyi"))
         self._has_exports = self._is_python and b"__all__" in source
+        self._plain = (0, -1)
+        """Two places, between which no string or comment goes on behind the end of its line."""
         self._lexed: tuple[int, int, list[tuple[int, int]]] = (0, -1, [])
         self._lines: tuple[int, int] = (0, 1)
 
@@ -514,12 +528,13 @@ class _Places:
         """Return the declarations around a place, the outermost first."""
         place = bisect_right(self._declarations, at, key=_START)
         found: list[Declaration] = []
-        for one in islice(reversed(self._declarations[:place]), 3000):
+        for number in range(place - 1, max(place - _MOST_BEFORE, 0) - 1, -1):
+            one = self._declarations[number]
             if one.whole.end > at:
                 found.append(one)
-                if not one.owner:
+                if "." not in one.qualified:
                     break
-            elif not one.owner and one.whole.start < at:
+            elif "." not in one.qualified and one.whole.start < at:
                 break
         return found[::-1]
 
@@ -529,10 +544,10 @@ class _Places:
         if token is None:
             return True
         start, _ = token
-        prefix = self._text[max(start - 2, 0) : start].lower()
-        if not self._is_python or "f" not in prefix:
+        prefix = self._source[max(start - 2, 0) : start].lower()
+        if not self._is_python or b"f" not in prefix:
             return False
-        return self._text.rfind("{", start, at) > self._text.rfind("}", start, at)
+        return self._source.rfind(b"{", start, at) > self._source.rfind(b"}", start, at)
 
     def is_type(self, at: int) -> bool:
         """Return whether a place is in a type that is written as a string."""
@@ -540,30 +555,65 @@ class _Places:
         if token is None or not self._is_python:
             return False
         start, end = token
-        before = _BEFORE_TYPE.search(self._text, max(start - 20, 0), start)
-        return before is not None and _TYPE_TEXT.fullmatch(self._text, start, end) is not None
+        before = _BEFORE_TYPE.search(self._source, max(start - 20, 0), start)
+        return before is not None and _TYPE_TEXT.fullmatch(self._source, start, end) is not None
 
     def is_exported(self, at: int) -> bool:
         """Return whether a place is in the names that a module of Python exports."""
         if not self._has_exports:
             return False
-        start = self._text.rfind("__all__", max(at - _LONGEST_LIST, 0), at)
-        return start >= 0 and _EXPORTED.match(self._text, start, at) is not None
+        start = self._source.rfind(b"__all__", max(at - _LONGEST_LIST, 0), at)
+        return start >= 0 and _EXPORTED.match(self._source, start, at) is not None
 
     def _token(self, at: int) -> tuple[int, int] | None:
         """Return the string or comment that a place is in."""
+        begin = self._begin(at)
+        line = max(self._source.rfind(b"\n", 0, at) + 1, begin)
+        if at - line < _LONGEST_READ and self._is_plain(begin, at):
+            end = self._source.find(b"\n", at)
+            text = self._source[line : len(self._source) if end < 0 else end].decode("latin-1")
+            places = [one.span() for one in self._language.tokens.finditer(text)]
+            spans = [(line + start, line + end) for start, end in places if end - start > 1]
+        else:
+            spans = self._tokens_from(begin, at)
+        return next(((start, end) for start, end in reversed(spans) if start <= at < end), None)
+
+    def _begin(self, at: int) -> int:
+        """Return a place in code, before another one, to read from."""
         place = bisect_right(self._declarations, at, key=_START) - 1
-        # Declarations begin in code, so their beginnings are places to read from.
-        begin = self._declarations[place].whole.start if place >= 0 else 0
+        if place < 0:
+            return 0
+        # Declarations begin in code, and after a docstring there is code again.
+        start, end = self._declarations[place].whole.start, self._declarations[place].doc.end
+        if not start < end <= at:
+            return start
+        return end + (3 if self._source.startswith((b'"""', b"'''"), end) else 1)
+
+    def _is_plain(self, begin: int, at: int) -> bool:
+        """Return whether no string or comment between two places goes on from one line to the next."""
+        known, done = self._plain
+        if known != begin:
+            done = begin
+        elif done < begin:
+            return False
+        start = max(done - 2, begin)  # one of the signs may be half before it
+        is_plain = all(self._source.find(sign, start, at) < 0 for sign in self._language.spanning)
+        self._plain = begin, max(done, at) if is_plain else -1
+        return is_plain
+
+    def _tokens_from(self, begin: int, at: int) -> list[tuple[int, int]]:
+        """Return the strings and comments that begin between two places; it goes on where it stopped."""
         known, done, spans = self._lexed
         if begin != known or done < 0:
             known, done, spans = begin, begin, []
         if done <= at:
-            for token in self._tokens.finditer(self._text, done):
+            if not self._text:
+                self._text = self._source.decode("latin-1")
+            for token in self._language.tokens.finditer(self._text, done):
                 if token.start() > at:
                     break
                 done = token.end()
                 if done - token.start() > 1:
                     spans.append(token.span())
             self._lexed = known, done, spans
-        return next(((start, end) for start, end in reversed(spans) if start <= at < end), None)
+        return spans

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .declaration_text import implementation_first, location, source_of, span_text
 from .index import Found
-from .language import Declaration, Span, language_of, qualified
+from .language import Declaration, Span, language_of, lines_with, places_of, qualified
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -32,6 +32,8 @@ _ALIAS = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*")
 _MADE = re.compile(r"(?P<maker>[A-Za-z_]\w*(?:\.\w+)*)\(")
 _LONGEST_ALIAS = 200
 _SUPER = "super()"
+_OF_THIS_CRATE = ("crate::", "self::", "super")
+"""How the target of an import of Rust begins that is below the root, even if a macro makes it."""
 
 
 class Way(NamedTuple):
@@ -69,6 +71,7 @@ class Resolver:
         self._mros: dict[tuple[str, str], list[Found | None]] = {}
         self._imports: dict[str, dict[str, list[Import]]] = {}
         self._own: dict[tuple[str, str], bool] = {}
+        self._methods: dict[tuple[str, str, str, bool], Way | None] = {}
         self._fields: dict[tuple[str, str], dict[str, Field]] = {}
 
     # --- what somebody asks for ----------------------------------------------------------------------
@@ -122,6 +125,8 @@ class Resolver:
         above = ".".join(parts[:-1])
         for module in islice(self._index.modules.ending(above), _MOST_WAYS) if above and not path else ():
             files = self._index.modules.files(module)
+            if files and files[0].endswith("lib.rs"):
+                yield from self._macros_below(files[0].rpartition("/")[0] or files[0], parts[-1])
             if files and files[0].endswith("__init__.py"):
                 folder = files[0].rpartition("/")[0]
                 for found in self._index.named(parts[-1], folder or files[0]):
@@ -129,6 +134,13 @@ class Resolver:
                         step = f"declared below {module or files[0]}, which may export it when it runs"
                         yield Way(found, (step,), is_certain=False)
                         return
+
+    def _macros_below(self, folder: str, name: str) -> Iterator[Way]:
+        """Yield the macros of a crate that it exports, which are at its top wherever they are declared."""
+        for found in self._index.named(name, folder):
+            start, end = found.declaration.whole.start, found.declaration.head.start
+            if b"#[macro_export" in source_of(self._index, found.file)[start:end]:
+                yield Way(found, ("exported as a macro",))
 
     def in_module(self, files: Sequence[SourceFile], parts: Sequence[str]) -> Way | None:
         """Return what a module, whose files are given, has under a name."""
@@ -145,6 +157,8 @@ class Resolver:
             for module in waiting:  # it grows by what these take all names from
                 for file in self._index.of_module(module):
                     for one in self._imported_by(file).get("*", ()):
+                        if one.target.startswith(_OF_THIS_CRATE):
+                            continue
                         target = _language(file).import_target(one.target, file.path)
                         known = [found for found, _ in self._index.modules.imported(target, file.path)]
                         if not known:
@@ -223,13 +237,15 @@ class Resolver:
             name: of the member.
             after: whether only what it inherits is meant.
         """
-        self._steps = 0
-        alike = self._alike(file, owner)
-        start = alike[0] if alike else Found(file, _only_name(owner))
-        way = self._member_of(start, [name], 0, skipped=int(after))
-        if way is None or self._is_set(start, name) or self._is_set(way.found, name):
-            return None
-        return way
+        key = file.path, owner, name, after
+        if key not in self._methods:
+            self._steps = 0
+            alike = self._alike(file, owner)
+            start = alike[0] if alike else Found(file, _only_name(owner))
+            way = self._member_of(start, [name], 0, skipped=int(after))
+            is_set = way is None or self._is_set(start, name) or self._is_set(way.found, name)
+            self._methods[key] = None if is_set else way
+        return self._methods[key]
 
     def _is_set(self, found: Found, name: str) -> bool:
         """Return whether the text of a type, or of the one around a member, sets this attribute."""
@@ -244,7 +260,8 @@ class Resolver:
             names = "|".join(sorted(_language(file).self_names)) or "this"
             text = source_of(self._index, file)[declaration.whole.start : declaration.whole.end]
             expression = rf"\b(?:{names})\.{re.escape(name)}[ \t]*(?::[^=\n]*)?=[^=]"
-            self._own[key] = re.search(expression.encode(), text) is not None
+            lines = lines_with(text, f".{name}".encode()) + _LINE
+            self._own[key] = re.search(expression.encode(), lines) is not None
         return self._own[key]
 
     # --- types ---------------------------------------------------------------------------------------
@@ -338,14 +355,15 @@ class Resolver:
         if declaration.kind not in _TYPES or not self._index.has_word(file, name):
             return None
         key, start = (file.path, declaration.qualified), declaration.whole.start
+        source = source_of(self._index, file)
+        text = source[start : declaration.whole.end]
         if key not in self._fields:
-            text = source_of(self._index, file)[start : declaration.whole.end]
+            if next(places_of(name.encode(), text), None) is None:
+                return None
             self._fields[key] = {one.name: one for one in _language(file).fields(text)}
         field = self._fields[key].get(name)
         if field is None:
             return None
-        source = source_of(self._index, file)
-        text = source[start : declaration.whole.end]
         word = rf"(?<![\w.]){re.escape(name)}(?!\w)"
         own = rf"(?:{'|'.join(sorted(_language(file).self_names)) or 'self'})\.{re.escape(name)}(?!\w)"
         places = [re.search(one.encode(), text, re.MULTILINE) for one in (rf"^[^\S\n]*{word}", own, word)]

@@ -14,17 +14,15 @@ from .language import (
     Language,
     Parsed,
     Span,
-    Wrapper,
     calls_in,
     name_of,
     nodes_in,
-    one_item,
     parse_tree,
     qualified,
     span_of,
     text_of,
-    wrapped_problems,
 )
+from .snippets import Wrapper, one_item, wrapped_problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -63,6 +61,8 @@ _TOKENS = re.compile(
 )
 
 
+_COMMENT = re.compile(r"//[^\n]*")
+_USE_PARTS = re.compile(r"[{},]|[^{},]+")
 _DOC = re.compile(r"///(?!/)|/\*\*(?![*/])")
 """Source: https://doc.rust-lang.org/reference/comments.html#doc-comments"""
 
@@ -84,6 +84,7 @@ class RustLanguage(Language):
     package_is_folder = False
     self_names = frozenset({"self", "Self"})
     tokens = _TOKENS
+    spanning = (b'"', b"/*", b"\\\n")
 
     def parse(self, source: bytes) -> Parsed:
         """Read the declarations and imports of a file, as far as it can be read."""
@@ -137,6 +138,9 @@ class RustLanguage(Language):
         folder = re.match(r"(?:.*/)?src(?=/)", path)
         if folder is not None and target.startswith("crate::"):
             target = f"{folder[0]}/{target.removeprefix('crate::')}"
+        elif target.startswith("self::"):
+            here = re.sub(r"(^|/)(mod|lib|main)\.rs$|\.rs$", "", path)
+            target = f"{here}/{target.removeprefix('self::')}".strip("/")
         return re.sub(r"^(crate|self|super)::", "", target).replace("::", ".").replace("/", ".")
 
     def problems(self, code: str, context: Context) -> list[SyntaxProblem]:
@@ -190,13 +194,30 @@ def _made(node: Node, owner: str, doc: Span, start: int) -> Declaration:
 
 
 def _imports(node: Node) -> Iterator[Import]:
-    text = " ".join(text_of(node).split()).removesuffix(";").partition("use ")[2]
-    base, brace, inside = text.partition("{")
-    if len(base) > LONGEST_NAME and brace:  # each name would have it once more
+    """Yield the names that a `use` brings, also those in groups inside of groups."""
+    text = " ".join(_COMMENT.sub("", text_of(node)).split()).removesuffix(";").partition("use ")[2]
+    bases, part = [""], ""
+    for each in [*_USE_PARTS.findall(text), ","]:
+        if each == "{":
+            bases.append(f"{bases[-1]}{part}")
+            part = ""
+            if len(bases[-1]) > LONGEST_NAME:  # each name would have it once more
+                return
+        elif each in {",", "}"}:
+            yield from _used(bases[-1], part)
+            part = ""
+            if each == "}" and len(bases) > 1:
+                bases.pop()
+        else:
+            part = each.strip()
+
+
+def _used(base: str, part: str) -> Iterator[Import]:
+    target, _, alias = part.partition(" as ")
+    if not target:
         return
-    for part in inside.rstrip("} ").split(",") if brace else [text]:
-        target, _, alias = part.strip().partition(" as ")
-        full = f"{base}{target}" if brace else target
-        written = f"use {full} as {alias}" if alias else f"use {full}"
-        if target:
-            yield Import(alias or target.rpartition("::")[2], full, written)
+    # `use a::b::{self}` is `use a::b`, and `use a::b::*` takes all of `a::b`.
+    written = base.removesuffix("::") if base and target == "self" else f"{base}{target}"
+    full = written.removesuffix("::*")
+    name = "*" if full != written else alias or full.rpartition("::")[2]
+    yield Import(name, full, f"use {written} as {alias}" if alias else f"use {written}")

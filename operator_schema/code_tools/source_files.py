@@ -342,7 +342,7 @@ class Tree:
         if not self._folders:
             self._list_all("", _rules_above(self._root))
             return True
-        changed = [path for path, folder in self._folders.items() if self._has_changed(path, folder)]
+        changed = self._changed()
         for path in changed:
             if path in self._folders:  # it didn't go with one above it
                 self._list_again(path)
@@ -380,11 +380,25 @@ class Tree:
                 return f"{deciding[0].name}:{deciding[1].line} {deciding[1].text}"
         return ""
 
-    def _has_changed(self, path: str, folder: Folder) -> bool:
-        where = _joined(self._root, path)
-        if folder.is_young or _key_if_there(where) != folder.key:
-            return True
-        return folder.rules_key is not None and _key_if_there(f"{where}/.gitignore") != folder.rules_key
+    def _changed(self) -> list[str]:
+        """List the folders that may hold something else than before, or other rules."""
+        lstat, found = os.lstat, list[str]()
+        for path, folder in self._folders.items():
+            where = f"{self._root}/{path}" if path else self._root
+            try:
+                status = lstat(where)
+            except OSError:
+                found.append(path)
+                continue
+            # `key_of`, written out: as for files, a call for each would take a quarter longer
+            key = status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
+            if (
+                folder.is_young
+                or key != folder.key
+                or (folder.rules_key is not None and _key_if_there(f"{where}/.gitignore") != folder.rules_key)
+            ):
+                found.append(path)
+        return found
 
     def _list_again(self, path: str) -> None:
         before = self._folders[path]

@@ -10,16 +10,9 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import CallError
-from .language import (
-    LANGUAGES,
-    SyntaxProblem,
-    TooHardError,
-    bracket_problem,
-    broken_places,
-    language_named,
-    parse_tree,
-)
+from .language import LANGUAGES, SyntaxProblem, TooHardError, language_named, parse_tree
 from .results import Budget, SyntaxCheck, SyntaxErrorShown
+from .snippets import bracket_problem, broken_places
 from .type_checkers import Snippet, alone, type_checked
 
 if TYPE_CHECKING:
@@ -41,7 +34,7 @@ __all__ = [
     "without_fence",
 ]
 
-_FENCE = re.compile(r"\A\s*(`{3,}|~{3,})[ \t]*([\w+#-]*)[^\n]*\n(.*?)\n?[ \t]*\1[ \t]*\s*\Z", re.DOTALL)
+_FENCE = re.compile(r"\s*+(`{3,}+|~{3,}+)[ \t]*+([\w+#-]*+)[^\n]*+\n")
 _PATCH = re.compile(
     r"\A\s*(?:diff --git |Index: |--- \S[^\n]*\n\+\+\+ |@@ -\d)|^@@ -\d+(?:,\d+)? \+\d+", re.MULTILINE
 )
@@ -79,13 +72,14 @@ class Fenced(NamedTuple):
 
 def without_fence(code: str) -> Fenced:
     """Return code without the fence of Markdown around it."""
-    fence = _FENCE.match(code)
-    if fence is None:
+    fence, text = _FENCE.match(code), code.rstrip()
+    if fence is None or not text.endswith(fence[1], fence.end()):
         return Fenced(code)
+    inner = text[fence.end() : -len(fence[1])].rstrip(" \t").removesuffix("\n")
     said = fence[2].lower()
     name = _KNOWN_AS.get(said, said)
-    lines = code.count("\n", 0, fence.start(3))
-    return Fenced(fence[3], lines, name if name in LANGUAGES else None)
+    lines = code.count("\n", 0, fence.end())
+    return Fenced(inner, lines, name if name in LANGUAGES else None)
 
 
 class Judged(NamedTuple):

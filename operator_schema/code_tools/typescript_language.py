@@ -7,7 +7,8 @@ import re
 from typing import TYPE_CHECKING
 
 from .brace_language import BraceLanguage, Member, Place, Reading, bases_in, declared, start_of
-from .language import LONGEST_NAME, Import, Wrapper, name_of, one_item, parse_tree, qualified, text_of
+from .language import LONGEST_NAME, Import, name_of, parse_tree, qualified, text_of
+from .snippets import Wrapper, one_item
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -55,6 +56,7 @@ class TypeScriptLanguage(BraceLanguage):
     called_nodes = frozenset({"identifier", "member_expression"})
     name_nodes = frozenset({"identifier", "shorthand_property_identifier", "type_identifier"})
     tokens = _TOKENS
+    spanning = (b"/", b"`", b"\\\n")
     wrappers: Mapping[Context, Wrapper] = {
         "file": Wrapper(),
         "function_body": _INSIDE,

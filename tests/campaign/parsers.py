@@ -2,7 +2,8 @@
 
 Each shape is a short unit, repeated up to a size, where declarations stand, in a function or in a class. It is
 read by the index, and asked about by each of the tools; a file that takes the parser too long may be skipped.
-Ends with status 1 if a question takes longer than its text explains, or fails.
+Texts of 40,000 characters are asked about, and ones of 160,000 and 1,000,000 where the time of a question
+grows faster than the text. Ends with status 1 if a question takes longer than its text explains, or fails.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -24,6 +26,7 @@ sys.path[:0] = [str(Path(__file__).parent.parent)]
 
 from patience import PATIENCE, cpu_time
 from rich.console import Console
+from rich.progress import Progress
 
 from operator_schema.code_tools import CodeBase
 
@@ -33,6 +36,16 @@ MOST_GROWTH = 1.75 * TIMES
 
 MOST_SECONDS = 4.0
 """What any question may take: the parser has a limit of its own, and some questions parse up to four times."""
+
+SIZES = (40_000, 160_000, 1_000_000)
+"""Characters of the texts: a longer one is asked about if its questions may take too long."""
+
+MOST_AT_SIZE = 0.4
+"""What any question about a text but the longest may take in seconds, however short the shorter text takes."""
+
+SUSPECT = 1.25 * TIMES
+"""How many times as long `TIMES` the text takes if it makes one ask about a longer text: a part that grows with
+the square of the text, and takes a quarter of the time, is suspect."""
 
 GIVEN_UP = 60
 NAMES = ("f", "A", "A.f", "a", "a1", "zz.a.b", "no" * 80)
@@ -408,19 +421,54 @@ def slow_questions(shape: Shape, size: int, most: float = MOST_SECONDS) -> list[
     Returns:
         What took longer than the shorter text explains, twice: once may be the machine.
     """
-    return _slow_questions(shape, size, most) and _slow_questions(shape, size, most)
+    for _ in range(2):
+        found = _too_slow(shape, most, _times(shape, size, most * PATIENCE))
+        if not found:
+            break
+    return found
 
 
-def _slow_questions(shape: Shape, size: int, most: float) -> list[Slow]:
+def slow_at_any_size(shape: Shape, sizes: Sequence[int] = SIZES) -> tuple[list[Slow], int]:
+    """Ask about texts that become longer, for as long as the time grows faster than they do.
+
+    Args:
+        shape: of the texts.
+        sizes: of the texts.
+
+    Returns:
+        What took too long, and the size of the longest text that was asked about.
+    """
+    *shorter, largest = sizes
+    for size in shorter:
+        # What takes less is quick at the largest size even if it takes the square of the text.
+        least = MOST_SECONDS * PATIENCE * (size / largest) ** 2
+        known = _times(shape, size, least)
+        if _too_slow(shape, MOST_AT_SIZE, known):  # once may be the machine
+            return slow_questions(shape, size, MOST_AT_SIZE), size
+        if not (_suspect(known) and _suspect(_times(shape, size, least))):
+            return [], size
+    return slow_questions(shape, largest), largest
+
+
+def _suspect(times: Mapping[str, tuple[float | str, float | str]]) -> bool:
+    return any(
+        isinstance(before, str) or isinstance(after, str) or after > SUSPECT * before
+        for before, after in times.values()
+    )
+
+
+def _times(shape: Shape, size: int, least: float) -> dict[str, tuple[float | str, float | str]]:
+    """Return what each question took that took longer than so many seconds: of the shorter text, and of all."""
     with tempfile.TemporaryDirectory() as folder:
         long = seconds(Path(folder), shape, size)
-        suspects = {
-            name: took for name, took in long.items() if isinstance(took, str) or took > most * PATIENCE
-        }
-        short = seconds(Path(folder), shape, size // TIMES) if suspects else {}
+        after = {name: took for name, took in long.items() if isinstance(took, str) or took > least}
+        before = seconds(Path(folder), shape, size // TIMES) if after else {}
+    return {name: (before[name], took) for name, took in after.items()}
+
+
+def _too_slow(shape: Shape, most: float, times: Mapping[str, tuple[float | str, float | str]]) -> list[Slow]:
     found: list[Slow] = []
-    for question, after in suspects.items():
-        before = short[question]
+    for question, (before, after) in times.items():
         if isinstance(before, str) or isinstance(after, str):
             found.append(Slow(str(shape), question, (0, 0), f"{before} / {after}"))
         elif after > most * PATIENCE + MOST_GROWTH * before:
@@ -431,18 +479,25 @@ def _slow_questions(shape: Shape, size: int, most: float) -> list[Slow]:
 def main() -> int:
     """Run the campaign that the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--size", type=int, default=1_000_000, help="characters of each text")
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="characters of the texts")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
-    say = Console(highlight=False, markup=False, soft_wrap=True).print
-    with ProcessPoolExecutor(options.processes) as pool:
-        outcomes = pool.map(partial(slow_questions, size=options.size), SHAPES)
-        found: list[Slow] = []
-        for each in outcomes:
-            for slow in each:
-                say(str(slow))
-            found += each
-    say(f"{len(SHAPES):,} shapes of {options.size:,} characters: {len(found)} questions are too slow or fail")
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    found: list[Slow] = []
+    sizes: Counter[int] = Counter()
+    with (
+        ProcessPoolExecutor(options.processes) as pool,
+        Progress(console=console, transient=True) as bar,
+    ):
+        waiting = [pool.submit(slow_at_any_size, shape, options.sizes) for shape in SHAPES]
+        for one in bar.track(as_completed(waiting), total=len(waiting), description="shapes"):
+            slow, size = one.result()
+            sizes[size] += 1
+            found += slow
+            for each in slow:
+                console.print(str(each))
+    asked = ", ".join([f"{sizes[size]:,} up to {size:,} characters" for size in options.sizes])
+    console.print(f"{len(SHAPES):,} shapes, {asked}: {len(found)} questions are too slow or fail")
     return 1 if found else 0
 
 

@@ -1,4 +1,4 @@
-"""Compare what the code tools find with griffe, `go doc` and pyright, and ask them questions.
+"""Compare what the code tools find with griffe, `go doc`, rustdoc and pyright, and ask them questions.
 
 `make code-judges` runs it after `judges.py`, and writes the tables into the docs. It fails if a name is
 denied, a use is wrongly called certain, or more than two questions have no right answer.
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.progress import Progress
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -22,8 +23,7 @@ import judges
 import names_judge
 import pyright_judge
 import questions_judge
-
-from operator_schema.code_tools import CodeBase
+import rust_judge
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +32,9 @@ PAGE = Path(__file__).parents[2] / "docs" / "code-tools.md"
 BEGIN, END = "<!-- finding -->\n", "<!-- end of finding -->"
 INHERITED = 300
 NAMES = 40
+PACKAGES = ("django", "sqlalchemy")
+"""Packages of `judges.PACKAGES` whose names and uses are compared."""
+
 DOCUMENTED = {
     "flask==3.1.3": ("src", "docs"),
     "werkzeug==3.1.9": ("src", "docs"),
@@ -62,18 +65,27 @@ def main() -> int:
     arguments = parser.parse_args()
     console = Console()
     wrong: list[str] = []
-    with tempfile.TemporaryDirectory(prefix="judges") as folder:
-        sources = [(name, Path(folder)) for name, _ in judges.python_sources(Path(folder))][1:]
-        packages = [(title, where / title.partition(" ")[0]) for title, where in sources]
-        lines = [
-            *questions_table(Path(folder), wrong),
-            "",
-            *names_table(packages, wrong),
-            *documented_rows(Path(folder), wrong),
-            *go_rows(wrong),
-            "",
-            *uses_table(packages, arguments.seed, wrong),
+    with (
+        tempfile.TemporaryDirectory(prefix="judges") as made,
+        Progress(console=console, transient=True) as bar,
+    ):
+        folder = Path(made)
+        titles = [
+            title for title, _ in bar.track(judges.python_sources(folder), total=4, description="fetch")
         ]
+        names = [(title, title.partition(" ")[0]) for title in titles]
+        packages = [(title, folder / name) for title, name in names if name in PACKAGES]
+        tables = {
+            "questions": questions_table(folder, wrong),
+            "names": names_table(packages, wrong),
+            "documented names": documented_rows(folder, wrong),
+            "Go": go_rows(wrong),
+            "Rust": rust_rows(folder, wrong),
+            "uses": uses_table(packages, arguments.seed, wrong, bar),
+        }
+        lines: list[str] = []
+        for name, rows in bar.track(tables.items(), description="judges"):
+            lines += ["", *rows] if name in {"names", "uses"} else rows
     table = "\n".join(lines)
     console.print(table, markup=False, highlight=False, soft_wrap=True)
     for one in wrong:
@@ -128,8 +140,7 @@ def go_rows(wrong: list[str]) -> Iterator[str]:
         return
     root = questions_judge.ROOTS["go"](Path())
     assert root is not None
-    code, number = CodeBase(root), 0
-    code.refresh()
+    code, number = names_judge.read_once(root), 0
     missed: list[str] = []
     for package in GO_PACKAGES:
         for name, line in go_judge.documented(package):
@@ -140,6 +151,24 @@ def go_rows(wrong: list[str]) -> Iterator[str]:
                 missed.append(f"{name}: {path}:{place}")
     wrong += missed
     yield f"| Go, that `go doc` writes of {len(GO_PACKAGES)} packages | {number:,} | {len(missed)} |"
+
+
+def rust_rows(folder: Path, wrong: list[str]) -> Iterator[str]:
+    """Yield the rows of the public names of crates, as rustdoc lists them."""
+    root = rust_judge.crates(folder) if rust_judge.is_there() else None
+    if root is None:
+        return
+    made = folder / "metadata"
+    made.mkdir()
+    names = [name for crate in rust_judge.CRATES for name in rust_judge.documented(root, crate, made)]
+    names = list(dict.fromkeys(names))
+    by_macros = [name for name in names if rust_judge.is_made(root, name)]
+    denied = names_judge.denied(root, set(names).difference(by_macros))
+    unsaid = [one for one in names_judge.denied(root, by_macros) if rust_judge.SAID not in one[1]]
+    wrong += [f"{one.name}: {said}" for one, said in [*denied, *unsaid]]
+    number = len(names) - len(by_macros)
+    yield f"| {len(rust_judge.CRATES)} crates of Rust, that rustdoc lists | {number:,} | {len(denied)} |"
+    yield f"| in these crates, that macros make: a note names the text | {len(by_macros)} | {len(unsaid)} |"
 
 
 def names_table(packages: list[tuple[str, Path]], wrong: list[str]) -> Iterator[str]:
@@ -156,7 +185,7 @@ def names_table(packages: list[tuple[str, Path]], wrong: list[str]) -> Iterator[
             yield f"| {title}, {what} | {len(names):,} | {len(denied)} |"
 
 
-def uses_table(packages: list[tuple[str, Path]], seed: int, wrong: list[str]) -> Iterator[str]:
+def uses_table(packages: list[tuple[str, Path]], seed: int, wrong: list[str], bar: Progress) -> Iterator[str]:
     """Yield the lines of the table of uses."""
     if not pyright_judge.is_there():
         yield "pyright isn't installed, so no uses were compared."
@@ -165,10 +194,11 @@ def uses_table(packages: list[tuple[str, Path]], seed: int, wrong: list[str]) ->
     yield f"| uses of {NAMES} names | {' | '.join(heads)} |"
     yield "|---|---|---|---|---|"
     for title, folder in packages:
-        code, server = CodeBase(folder), pyright_judge.Pyright(folder)
+        code, server = names_judge.read_once(folder), pyright_judge.Pyright(folder)
         try:
             drawn = pyright_judge.drawn(code, random.Random(seed), NAMES)  # noqa: S311  # the same each time
-            compared = [pyright_judge.compare(code, server, one) for one in drawn]
+            asked = bar.track(drawn, description=title)
+            compared = [pyright_judge.compare(code, server, one) for one in asked]
         finally:
             server.close()
         theirs, certain = sum(one.theirs for one in compared), sum(one.certain for one in compared)

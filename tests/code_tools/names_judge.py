@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import griffe
@@ -11,10 +12,10 @@ import griffe
 from operator_schema.code_tools import CodeBase
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
     from pathlib import Path
 
-__all__ = ["Name", "denied", "exported", "inherited"]
+__all__ = ["Name", "denied", "exported", "inherited", "read_once"]
 
 
 class Name(NamedTuple):
@@ -31,6 +32,27 @@ class Name(NamedTuple):
     path: str
     first: int
     last: int
+
+
+class _Still(CodeBase):
+    """A code base that looks at its files once, since a judge asks for thousands of names."""
+
+    _is_read = False
+
+    def _refresh(self, progress: Callable[[int, int], None] | None, until: float | None) -> int:
+        del until
+        if self._is_read:
+            return 0
+        self._is_read = True
+        return super()._refresh(progress, None)
+
+
+@lru_cache(maxsize=4)
+def read_once(folder: Path) -> CodeBase:
+    """Return the index of a folder whose files stay as they are."""
+    code = _Still(folder)
+    code.refresh()
+    return code
 
 
 def exported(folder: Path, package: str) -> Iterator[Name]:
@@ -58,16 +80,21 @@ def inherited(folder: Path, package: str) -> Iterator[Name]:
 
 
 def _modules(folder: Path, package: str) -> Iterator[griffe.Object]:
+    waiting = [_loaded(folder, package)]
+    while waiting:
+        module = waiting.pop()
+        yield module
+        waiting += [one for one in module.members.values() if not one.is_alias and one.is_module]  # pyright: ignore[reportArgumentType]
+
+
+@lru_cache(maxsize=2)
+def _loaded(folder: Path, package: str) -> griffe.Object:
     logging.disable(logging.CRITICAL)  # griffe tells what it can't follow
     top = griffe.load(
         package, search_paths=[folder], resolve_aliases=True, resolve_external=False, allow_inspection=False
     )
     logging.disable(logging.NOTSET)
-    waiting: list[griffe.Object] = [top]  # pyright: ignore[reportAssignmentType]  # a package is no alias
-    while waiting:
-        module = waiting.pop()
-        yield module
-        waiting += [one for one in module.members.values() if not one.is_alias and one.is_module]  # pyright: ignore[reportArgumentType]
+    return top  # pyright: ignore[reportReturnType]  # a package is no alias
 
 
 def _place(
@@ -84,8 +111,7 @@ def _place(
 
 def denied(folder: Path, names: Iterable[Name]) -> list[tuple[Name, str]]:
     """List the names that `inspect` doesn't find, or finds in another place, with what it says."""
-    code = CodeBase(folder)
-    code.refresh()
+    code = read_once(folder)
     wrong: list[tuple[Name, str]] = []
     for name in names:
         found = code.inspect(name.name)

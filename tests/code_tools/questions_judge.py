@@ -18,10 +18,12 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from operator_schema.code_tools import CodeBase
+from names_judge import read_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+
+    from operator_schema.code_tools import CodeBase
 
 __all__ = ["ROOTS", "Answered", "answered", "sdist", "summary"]
 
@@ -86,8 +88,7 @@ def answered(of: str, root: Path) -> Iterator[Answered]:
         of: the key of `ROOTS`.
         root: where the code is.
     """
-    code = CodeBase(root)
-    code.refresh()
+    code = read_once(root)
     for question in tomllib.loads(QUESTIONS.read_text(encoding="utf-8"))[of]:
         (tool,) = [name for name in TOOLS if name in question]
         asked = question[tool]

@@ -10,8 +10,11 @@ import pytest
 
 pytest.importorskip("tree_sitter", reason="no wheels for WebAssembly")
 
+from patience import PATIENCE, cpu_time
+
 from operator_schema import CallError
 from operator_schema.code_tools import CodeBase
+from operator_schema.code_tools.syntax_check import without_fence
 
 FILES = {
     "shop/users.py": (
@@ -131,6 +134,30 @@ def test_a_fence_is_left_out_and_said(code):
     assert "fence of Markdown" in found["note"]
     assert code.check_syntax("```\npackage p\n```")["checked_as"].startswith("go")
     assert code.check_syntax("~~~rs\nfn f() {}\n~~~\n")["checked_as"].startswith("rust")
+
+
+@pytest.mark.parametrize(
+    ("text", "inner"),
+    [
+        ("```py\nx\n```", "x"),
+        ("\n ~~~~\nx\n\n  ~~~~ \n", "x\n"),
+        ("```\n```", ""),
+        ("```\nx\n````", "x\n`"),
+        ("````\nx\n```", None),
+        ("```\nx", None),
+        ("```", None),
+        ("x\n```\ny\n```", None),
+    ],
+)
+def test_what_a_fence_has_in_it(text, inner):
+    assert without_fence(text).code == (text if inner is None else inner)
+
+
+def test_a_long_row_of_fence_signs_is_read_in_time():
+    started = cpu_time()
+    for text in ("`" * 200_000, "```\n" + "~" * 200_000, "```\n" + "```  " * 40_000 + "x"):
+        without_fence(text)
+    assert cpu_time() - started < PATIENCE
 
 
 @pytest.mark.parametrize(

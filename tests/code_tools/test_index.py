@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 from operator_schema import CallError
 from operator_schema.code_tools import CodeBase
+from operator_schema.code_tools.declaration_text import source_of
 from operator_schema.code_tools.ignore_rules import RuleFile
 from operator_schema.code_tools.index import Index
 from operator_schema.code_tools.language import missing_package
@@ -561,9 +562,35 @@ def test_an_answer_is_of_one_state_of_the_files(tmp_path, ask):
     base.edits = 3
     found = getattr(base, ask)("one")
     assert (found["results"][0] if ask == "search" else found)["location"] == "a.py:4"
+    base = Edited(tmp_path)
     base.edits = 100
     with pytest.raises(CallError, match="the files change while they are read: try again"):
         getattr(base, ask)("one")
+
+
+def test_what_was_read_lately_is_of_the_state_that_was_looked_at(tmp_path):
+    write(tmp_path / "a.py", "def one(): ...\n")
+    index = Index(str(tmp_path))
+    index.refresh()
+    (found,) = index.named("one")
+    assert source_of(index, found.file) == b"def one(): ...\n"
+    write(tmp_path / "a.py", "\ndef one(): ...\n")
+    assert source_of(index, found.file) == b"def one(): ...\n"
+    index.refresh()
+    (found,) = index.named("one")
+    assert source_of(index, found.file) == b"\ndef one(): ...\n"
+
+
+def test_what_was_read_lately_is_kept_up_to_a_number_of_bytes(tmp_path, monkeypatch):
+    monkeypatch.setattr("operator_schema.code_tools.index._MOST_RECENT", 250)
+    for name in "abc":
+        write(tmp_path / f"{name}.py", f"{name} = 1\n".ljust(100))
+    index = Index(str(tmp_path))
+    index.refresh()
+    files = list(index.files())
+    for file in files:
+        source_of(index, file)
+    assert [index.recent.text(file) is not None for file in files] == [False, True, True]
 
 
 def test_what_is_no_file_any_more_when_it_is_read(tmp_path):

@@ -7,6 +7,7 @@ import pytest
 pytest.importorskip("tree_sitter", reason="no wheels for WebAssembly")
 
 from operator_schema.code_tools import CodeBase
+from operator_schema.code_tools.language import language_named
 
 LIB = """\
 //! A shop.
@@ -143,3 +144,66 @@ def test_a_path_from_the_crate_is_one_below_its_own_sources(tmp_path):
         assert [place["location"] for place in found["places"] if place["sure"] == "certain"] == [
             f"{crate}/src/lib.rs:{3 if crate == 'one' else 2}"
         ]
+
+
+CRATE = {
+    "one-1.2.0/Cargo.toml": '[package]\nname = "one"\n',
+    "one-1.2.0/src/lib.rs": """\
+pub use self::part::{inner::{Deep, deeper as lower}, part_of, self};
+pub use crate::made::*;
+pub use crate::all::*;
+""",
+    "one-1.2.0/src/part.rs": "pub mod inner { pub struct Deep; pub fn deeper() {} }\npub fn part_of() {}\n",
+    "one-1.2.0/src/all.rs": "pub fn of_all() {}\n",
+    "one-1.2.0/src/made.rs": "macro_rules! make { () => {\n    pub struct Made;\n} }\nmake!();\n",
+    "two/Cargo.toml": '[package]\nname = "two"\n',
+    "two/src/lib.rs": "pub mod part;\n",
+    "two/src/part.rs": "pub fn part_of() {}\n",
+    "two/scripts/run.py": "import one\n",
+    "two/src/three.rs": "pub struct Three;\n",
+    "three/Cargo.toml": '[package]\nname = "three"\n',
+    "three/lib.rs": "mod macros;\npub struct Three;\n",
+    "three/macros.rs": "#[macro_export]\nmacro_rules! three { () => {} }\nmacro_rules! own { () => {} }\n",
+}
+
+
+@pytest.fixture(scope="module")
+def crates(tmp_path_factory):
+    root = tmp_path_factory.mktemp("crates")
+    for path, text in CRATE.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text, encoding="utf-8")
+    return CodeBase(root)
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("one::part_of", "one-1.2.0/src/part.rs:2"),
+        ("one::of_all", "one-1.2.0/src/all.rs:1"),
+        ("two::part::part_of", "two/src/part.rs:1"),
+        ("three::Three", "three/lib.rs:2"),
+        ("three::three", "three/macros.rs:2"),
+    ],
+)
+def test_a_use_leads_to_the_module_of_its_own_crate(crates, name, place):
+    assert crates.inspect(name)["location"] == place
+
+
+def test_groups_inside_of_groups_are_read():
+    source = b"use a::{b::{self, c as d}, // e,\n  f::*, g};\nuse h::{i};\nuse j;\n"
+    assert [(one.name, one.target) for one in language_named("rust").parse(source).imports] == [
+        ("b", "a::b"),
+        ("d", "a::b::c"),
+        ("*", "a::f"),
+        ("g", "a::g"),
+        ("i", "h::i"),
+        ("j", "j"),
+    ]
+
+
+def test_what_a_macro_declares_is_not_said_to_be_outside(crates):
+    for name in ("one::Made", "one::Made::new"):
+        missed = crates.inspect(name)
+        assert missed["reason"] == "not declared"
+        assert "The text of one-1.2.0/src/made.rs:2 may declare it" in missed["note"]

@@ -13,7 +13,9 @@ pytest.importorskip("tree_sitter", reason="no wheels for WebAssembly")
 import pyright_judge
 
 from operator_schema.code_tools import CodeBase
-from operator_schema.code_tools.language import language_named, places_of
+from operator_schema.code_tools.index import SourceFile
+from operator_schema.code_tools.language import LANGUAGES, Parsed, language_named, places_of
+from operator_schema.code_tools.references import _Places
 
 CORE = """\
 class Root:
@@ -300,3 +302,34 @@ def test_files_that_import_a_common_name_are_looked_into_first(tmp_path):
 )
 def test_places_of_a_word_are_whole_words(source, expected):
     assert list(places_of(b"save", source)) == expected
+
+
+PIECES = {
+    "python": ("'", '"', '"""', "'''", "\\", "#", "\n", " ", "save", "(", "f'{"),
+    "go": ("'", '"', "`", "\\", "//", "/*", "*/", "\n", " ", "save", "("),
+    "rust": ("'", '"', 'r#"', '"#', "\\", "//", "/*", "*/", "\n", " ", "save"),
+    "typescript": ("'", '"', "`", "\\", "//", "/*", "*/", "/", "=", "\n", " ", "save", "["),
+    "java": ("'", '"', '"""', "\\", "//", "/*", "*/", "\n", " ", "save"),
+    "cpp": ("'", '"', 'R"(', ')"', "\\", "//", "/*", "*/", "\n", " ", "save", "#"),
+}
+
+
+@pytest.mark.parametrize("name", PIECES)
+def test_a_place_is_in_the_string_or_comment_that_reading_all_of_the_text_finds(name):
+    draw = random.Random(name)  # noqa: S311  # the same texts each time
+    language = language_named(name)
+    inside = 0
+    for _ in range(400):
+        text = "".join(draw.choices(PIECES[name], k=draw.randrange(1, 40)))
+        file = SourceFile(
+            f"a{LANGUAGES[name][0]}", (0, 0, 0, 0), False, b"", Parsed((), (), False), False, True, {}
+        )
+        places = _Places(file, text.encode())
+        spans = [one.span() for one in language.tokens.finditer(text) if one.end() - one.start() > 1]
+        for at in places_of(b"save", text.encode()):
+            expected = next((span for span in spans if span[0] <= at < span[1]), None)
+            found = places._token(at)
+            # Of one that goes on in the next lines, the beginning is enough.
+            assert (found and found[0]) == (expected and expected[0]), text
+            inside += expected is not None
+    assert inside > 50
