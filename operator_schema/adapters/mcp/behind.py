@@ -91,22 +91,22 @@ class Fronts:
 
     Attributes:
         contexts: of the clients before 2026-07-28.
-        levels: of log records that such a client has asked for.
+        levels: the level of log records that such a client has asked for, as the only item, or none.
     """
 
     __slots__ = ("contexts", "levels")
 
     def __init__(self) -> None:
         self.contexts: dict[int, Ctx] = {}
-        self.levels: PerClient[types.LoggingLevel] = PerClient()
+        self.levels: PerClient[list[types.LoggingLevel]] = PerClient(lambda _: [])
 
     def wants(self, ctx: Ctx, level: types.LoggingLevel) -> bool:
         """Return whether the client of a request wants log records of a level."""
         if is_modern(ctx.protocol_version):
             least: Any = (ctx.meta or {}).get(types.LOG_LEVEL_META_KEY)
             return least in _LEVELS and _LEVELS.index(level) >= _LEVELS.index(least)
-        known = self.levels.get(ctx)
-        return known is None or _LEVELS.index(level) >= _LEVELS.index(known)
+        known = self.levels.of(ctx)
+        return not known or _LEVELS.index(level) >= _LEVELS.index(known[0])
 
 
 class _Asker:
@@ -413,7 +413,7 @@ class Link:
         can = ctx.session.client_capabilities or types.ClientCapabilities()
         level: Any = (ctx.meta or {}).get(types.LOG_LEVEL_META_KEY)
         if not is_modern(ctx.protocol_version):
-            level = self.fronts.levels.get(ctx) or "info"
+            level = next(iter(self.fronts.levels.of(ctx)), "info")
         said = {_CAPABILITIES: can.model_dump(by_alias=True, mode="json", exclude_none=True)}
         return {**said, types.LOG_LEVEL_META_KEY: level} if level in _LEVELS else said
 
@@ -424,7 +424,7 @@ class Link:
                 await self._set_level_of(connection)
 
     async def _set_level_of(self, connection: Connection) -> None:
-        wanted = self.fronts.levels.values()
+        wanted = [level for known in self.fronts.levels.values() for level in known]
         if not wanted or connection.is_modern or connection.client.server_capabilities.logging is None:
             return
         least: Any = min(wanted, key=_LEVELS.index)

@@ -19,7 +19,6 @@ from mcp.server.subscriptions import (
 from mcp.shared.exceptions import MCPError
 
 from ...execution import current_backend
-from ...rounds import FoundTools
 from .content import is_modern
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
 
-__all__ = ["ChangeBus", "FoundByClient", "PerClient", "subscribes_as"]
+__all__ = ["ChangeBus", "PerClient", "client_of", "listening"]
 
 
 T = TypeVar("T")
@@ -39,90 +38,65 @@ T = TypeVar("T")
 MOST_WAITING = 1000
 """Different changes that wait for one client at most."""
 
-_MOST_CLIENTS = 10_000
-
 MOST_SUBSCRIPTIONS = 1000
 """Resources that one client before 2026-07-28 may subscribe to."""
 
+_MOST_CLIENTS = 10_000
 
-class PerClient(Generic[T]):
-    """What is remembered of each client before 2026-07-28, as long as its connection lasts."""
-
-    __slots__ = ("__weakref__", "_known")
-
-    def __init__(self) -> None:
-        self._known: dict[int, tuple[weakref.ref[Any], T]] = {}
-
-    def get(self, ctx: Ctx) -> T | None:
-        """Return what is known of the client of a request; None if that is nothing."""
-        client = ctx.session.client_params
-        reference, value = self._known.get(id(client), (None, None))
-        return value if client is not None and reference is not None and reference() is client else None
-
-    def set(self, ctx: Ctx, value: T) -> None:
-        """Remember something of the client of a request, if it has a connection."""
-        client = ctx.session.client_params  # one object for each connection, as long as it lasts
-        if client is not None:
-            key = id(client)
-            self._known[key] = weakref.ref(client, lambda _: self._known.pop(key, None)), value
-
-    def values(self) -> list[T]:
-        """Return what is known of all clients."""
-        return [value for _, value in [*self._known.values()]]
+_ANYBODY = object()
+listening: ContextVar[Hashable] = ContextVar("operator_schema_mcp_listening", default=_ANYBODY)
+"""Which client subscribes in this task, as `client_of` tells them apart."""
 
 
-def _client_of(ctx: Ctx) -> Hashable:
-    """Return what tells the client of a request from the others.
+def client_of(ctx: Ctx) -> tuple[Hashable, object | None]:
+    """Return what tells a client from the others, and the object that lives as long as its connection.
 
     From 2026-07-28 on, requests over HTTP belong to no connection: there, clients of the same name that come
-    from the same address with the same token are one.
+    from the same address with the same token are one. The second is then None.
     """
     if not is_modern(ctx.protocol_version):
-        return id(ctx.session.client_params)
+        client = ctx.session.client_params  # one object for each connection, as long as it lasts
+        return id(client), client
     request: Any = ctx.request
-    if request is None:
-        return None  # standard input and output, where a server has one client
-    name = json.dumps((ctx.meta or {}).get(types.CLIENT_INFO_META_KEY), sort_keys=True, default=str)
+    if request is None:  # standard input and output, where a server has one client
+        return None, None
+    said = (ctx.meta or {}).get(types.CLIENT_INFO_META_KEY)
+    name = json.dumps(said, sort_keys=True, default=str)
     address = getattr(getattr(request, "client", None), "host", None)
-    return name, address, request.headers.get("authorization")
+    return (name, address, request.headers.get("authorization")), None
 
 
-class FoundByClient:
-    """What the searches of each client found.
+class PerClient(Generic[T]):
+    """One value for each client of a server, as long as it is connected.
 
     Args:
-        changes: what tells a client that it found something new.
+        make: makes the value for a client, from what tells it from the others.
     """
 
-    __slots__ = ("_changes", "_connected", "_others")
+    __slots__ = ("__weakref__", "_make", "_values")
 
-    def __init__(self, changes: ChangeBus) -> None:
-        self._changes = changes
-        self._connected: PerClient[FoundTools] = PerClient()
-        self._others: dict[Hashable, FoundTools] = {}
+    def __init__(self, make: Callable[[Hashable], T]) -> None:
+        self._make = make
+        self._values: dict[Hashable, tuple[weakref.ref[Any] | None, T]] = {}
 
-    def of(self, ctx: Ctx) -> FoundTools:
-        """Return what the client of a request found; of too many without a connection, the oldest is lost."""
-        client, others = _client_of(ctx), self._others
-        found = self._connected.get(ctx) or others.get(client)
-        if found is None:
-            found = FoundTools(lambda: self._changes.tell(ToolsListChanged(), client))
-            self._connected.set(ctx, found)
-            if is_modern(ctx.protocol_version) or ctx.session.client_params is None:
-                others[client] = found
-            if len(others) > _MOST_CLIENTS:
-                del others[next(iter(others))]
-        return found
+    def of(self, ctx: Ctx) -> T:
+        """Return the value of a client; of too many that say nothing of their end, the oldest goes."""
+        key, alive = client_of(ctx)
+        reference, value = self._values.get(key, (None, None))
+        if value is not None and (None if reference is None else reference()) is alive:
+            return value
+        made = self._make(key)
+        values = self._values
+        gone = None if alive is None else weakref.ref(alive, lambda _: values.pop(key, None))
+        values[key] = gone, made
+        if len(values) > _MOST_CLIENTS:
+            oldest = next((one for one, (held, _) in values.items() if held is None), None)
+            values.pop(oldest, None)
+        return made
 
-
-_EVERYBODY = object()
-_subscribing: ContextVar[Hashable] = ContextVar("operator_schema_mcp_subscribing", default=_EVERYBODY)
-"""Which client subscribes in this task."""
-
-
-def subscribes_as(ctx: Ctx) -> None:
-    """Let what this task subscribes to from now on be for the client of a request."""
-    _subscribing.set(_client_of(ctx))
+    def values(self) -> list[T]:
+        """Return the values of all clients."""
+        return [value for _, value in [*self._values.values()]]
 
 
 class _Subscriber:
@@ -163,21 +137,21 @@ class ChangeBus:
     def __init__(self) -> None:
         self._subscribers: dict[object, _Subscriber] = {}
         self._connections: set[int] = set()
-        self._uris: PerClient[set[str]] = PerClient()
+        self._uris: PerClient[set[str]] = PerClient(lambda _: set())
 
     def tools_changed(self, _: object = None) -> None:
         """Tell everybody, from any thread, that the tools have changed."""
         self.tell(ToolsListChanged())
 
-    def tell(self, event: ServerEvent, client: Hashable = _EVERYBODY) -> None:
+    def tell(self, event: ServerEvent, client: Hashable = _ANYBODY) -> None:
         """Tell everybody who wants it of a change, from any thread.
 
         Args:
             event: the change.
-            client: the only one that sees it, unless everybody does.
+            client: the only one that sees it, as `client_of` tells them apart; all of them unless given.
         """
         for subscriber in [*self._subscribers.values()]:
-            if _EVERYBODY in (client, subscriber.client) or subscriber.client == client:
+            if _ANYBODY in (client, subscriber.client) or subscriber.client == client:
                 subscriber.tell(event)
 
     async def publish(self, event: ServerEvent) -> None:
@@ -191,7 +165,7 @@ class ChangeBus:
             A function that ends this. It may be called more than once.
         """
         token = object()
-        self._subscribers[token] = _Subscriber(listener, _subscribing.get())
+        self._subscribers[token] = _Subscriber(listener, listening.get())
 
         def unsubscribe() -> None:
             self._subscribers.pop(token, None)
@@ -210,12 +184,12 @@ class ChangeBus:
         waiting: dict[ServerEvent, None] = {}
 
         def take(event: ServerEvent) -> None:
-            is_wanted = not isinstance(event, ResourceUpdated) or event.uri in (self._uris.get(ctx) or ())
+            is_wanted = not isinstance(event, ResourceUpdated) or event.uri in self._uris.of(ctx)
             if is_wanted and len(waiting) < MOST_WAITING:
                 waiting[event] = None
                 due.set()
 
-        subscribes_as(ctx)
+        listening.set(client_of(ctx)[0])
         unsubscribe = self.subscribe(take)
         self._connections.add(id(client))  # the session keeps it alive meanwhile
         try:
@@ -232,7 +206,7 @@ class ChangeBus:
 
     def uris(self, ctx: Ctx) -> set[str]:
         """Return the resources that the client of a request has subscribed to."""
-        return set(self._uris.get(ctx) or ())
+        return set(self._uris.of(ctx))
 
     def add_uri(self, ctx: Ctx, uri: str) -> bool:
         """Tell the client of a request of changes of a resource from now on; return whether that is new.
@@ -240,19 +214,18 @@ class ChangeBus:
         Raises:
             MCPError: it has subscribed to too many.
         """
-        known = self._uris.get(ctx) or set()
+        known = self._uris.of(ctx)
         if uri in known:
             return False
         if len(known) >= MOST_SUBSCRIPTIONS:
             message = f"a client can subscribe to {MOST_SUBSCRIPTIONS:,} resources: unsubscribe from others"
             raise MCPError(types.INVALID_PARAMS, message)
         known.add(uri)
-        self._uris.set(ctx, known)
         return True
 
     def remove_uri(self, ctx: Ctx, uri: str) -> bool:
         """Tell the client no more of changes of a resource; return whether it was told before."""
-        known = self._uris.get(ctx) or set()
+        known = self._uris.of(ctx)
         was_known = uri in known
         known.discard(uri)
         return was_known

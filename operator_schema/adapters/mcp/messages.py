@@ -53,7 +53,6 @@ __all__ = [
 
 T = TypeVar("T")
 
-
 MOST_WAITING = 1000
 """Messages of one call that wait for a slow client at most; the newest are kept."""
 
@@ -265,7 +264,7 @@ class ClientLog:
             message = "logger is the name of a logger; the root logger also has what a client must not see"
             raise ValueError(message)
         self._logger = logger
-        self._levels: PerClient[types.LoggingLevel] = PerClient()
+        self._levels: PerClient[list[types.LoggingLevel]] = PerClient(lambda _: [_UNASKED])
         if logger not in _attached:
             handler = _attached.setdefault(logger, _ToClient(logger))
             logging.getLogger(logger).addHandler(handler)
@@ -274,7 +273,8 @@ class ClientLog:
         self, ctx: ServerRequestContext[Any, Any], params: types.SetLevelRequestParams
     ) -> types.EmptyResult:
         """Remember what one client wants, as the handler of `logging/setLevel`."""
-        self._levels.set(ctx, params.level)
+        if ctx.session.client_params is not None:
+            self._levels.of(ctx)[0] = params.level
         return types.EmptyResult()
 
     def listen(self, ctx: ServerRequestContext[Any, Any], messages: Messages) -> None:
@@ -294,7 +294,7 @@ class ClientLog:
         if is_modern(ctx.protocol_version):
             asked: Any = (ctx.meta or {}).get(_MODERN_LEVEL)
             return asked if asked in _LEVELS else None
-        return self._levels.get(ctx) or _UNASKED
+        return self._levels.of(ctx)[0]
 
 
 def _level_of(number: int) -> types.LoggingLevel:

@@ -14,7 +14,7 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.session import ServerSession
-from mcp.server.subscriptions import ListenHandler, ResourceUpdated
+from mcp.server.subscriptions import ListenHandler, ResourceUpdated, ToolsListChanged
 from mcp.shared.exceptions import MCPError
 
 from ...errors import ToolNotFoundError
@@ -24,7 +24,7 @@ from ...message_text import kind, received
 from ...rounds import FoundTools, Registry, ToolSearch
 from ...tools import ERROR, ToolResult, class_name_of, write_log
 from ..base import Adapter, Runner
-from .changes import ChangeBus, FoundByClient, subscribes_as
+from .changes import ChangeBus, PerClient, client_of, listening
 from .content import (
     checked_structured,
     content_of,
@@ -77,8 +77,8 @@ class Handlers:
     """
 
     __slots__ = (
-        *("__weakref__", "_confirmation", "_found", "_listen", "_native", "_outputs", "_runner"),
-        *("_stop", "_structured", "changes", "documents", "log", "page_size"),
+        *("__weakref__", "_confirmation", "_found", "_listen", "_native", "_outputs", "_runner", "_stop"),
+        *("_structured", "changes", "documents", "log", "page_size"),
     )
 
     def __init__(
@@ -88,10 +88,10 @@ class Handlers:
         self._structured: Structured = structured
         self._confirmation = Confirmation()
         self.page_size = page_size
-        self.changes = ChangeBus()
+        changes = self.changes = ChangeBus()
         self.documents: Documents | None = None
-        self._listen = ListenHandler(self.changes)
-        self._found = FoundByClient(self.changes)
+        self._listen = ListenHandler(changes)
+        self._found = PerClient(lambda client: FoundTools(lambda: changes.tell(ToolsListChanged(), client)))
         self.log = log
         self._native = native_classes()
         # It takes a fifth of a short call to find out.
@@ -246,7 +246,7 @@ class Handlers:
 
         It runs until the client doesn't listen any more.
         """
-        subscribes_as(ctx)
+        listening.set(client_of(ctx)[0])
         return await self._listen(ctx, params)
 
     def _native_of(
