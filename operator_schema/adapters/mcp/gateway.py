@@ -106,9 +106,9 @@ class Gateway:
         """
         try:
             self._group = await self._stack.enter_async_context(anyio.create_task_group())
-            for name, server in self._servers.items():
-                await self._open_or_tell(name, server)
-            self._check_reached()
+            await self._open_all()
+            for link in self._links:
+                await self._offer(link)
         except BaseException:
             await self.__aexit__()
             raise
@@ -119,37 +119,53 @@ class Gateway:
         self._group.cancel_scope.cancel()
         await self._stack.aclose()
 
-    def _check_reached(self) -> None:
+    async def _open_all(self) -> None:
+        """Connect to all servers at the same time.
+
+        Raises:
+            ConnectionError: one can't be reached, or none.
+        """
+        links = [self._link(name) for name in self._servers]
+        failed: dict[Link, ConnectionError] = {}
+
+        async def open_one(link: Link) -> None:
+            try:
+                await link.open()
+            except ConnectionError as error:
+                failed[link] = error
+
+        async with anyio.create_task_group() as group:
+            for link in links:
+                group.start_soon(open_one, link)
+        for link in links:
+            if link not in failed:
+                self._links.append(link)
+            elif self._unreachable is None:
+                raise failed[link]
+            else:
+                self._unreachable(link.name, failed[link])
         if not self._links:
             message = "none of the servers behind the gateway can be reached"
             raise ConnectionError(message)
 
-    async def _open_or_tell(self, name: str, server: ServerBehind) -> None:
-        try:
-            await self._open(name, server)
-        except ConnectionError as error:
-            if self._unreachable is None:
-                raise
-            self._unreachable(name, error)
-
-    async def _open(self, name: str, server: ServerBehind) -> None:
-        is_one_of_several = len(self._servers) > 1
-        link = Link(
+    def _link(self, name: str) -> Link:
+        return Link(
             name,
-            server.source,
+            self._servers[name].source,
             self._fronts,
             self._group,
             self._heard,
             self._reopened,
             self._seconds,
-            says_name=is_one_of_several,
+            says_name=len(self._servers) > 1,
         )
-        await link.open()
-        self._links.append(link)
+
+    async def _offer(self, link: Link) -> None:
+        """List the tools of a server, and follow its changes."""
         if link.capabilities.tools is not None:
             self._tools[link] = [
                 ServerTools(BehindTools(link, self._prefix(link), chosen, {**self._options, **options}))
-                for chosen, options in server.choices()
+                for chosen, options in self._servers[link.name].choices()
             ]
             for tools in self._tools[link]:
                 await tools.refresh(self.registry)
