@@ -279,7 +279,7 @@ class Connection:
         await ctx.session.send_notification(notification, None if asker is None else ctx.request_id)
 
     async def _heard(self, message: Any) -> None:
-        if self._link.home is self and not isinstance(message, Exception):
+        if self.is_open and not isinstance(message, Exception):
             self._link.heard(self._link, message)
 
 
@@ -314,7 +314,10 @@ class Link:
         self._group, self._seconds, self._reopened = group, seconds, reopened
         self._lock = anyio.Lock()
         self.home = Connection(self, "auto")
-        self._old: Connection | None = None
+        self._other: Connection | None = None
+        self._mode = "auto"
+        self._is_used = False
+        self._speaks_one = False
 
     async def open(self) -> None:
         """Connect to the server.
@@ -328,6 +331,7 @@ class Link:
         except Exception as error:
             message = f"the server {self.name} can't be reached: {reason_of(error)}"
             raise ConnectionError(message) from error
+        self._speaks_one = not self.home.is_modern  # else it would have said so
 
     @property
     def capabilities(self) -> types.ServerCapabilities:
@@ -342,16 +346,39 @@ class Link:
         """
         async with self._lock:
             if not self.home.is_open:
-                self.home = await self._again("auto")
+                self.home = await self._again(self._mode)
                 self._reopened(self)
-            if ctx is None or is_modern(ctx.protocol_version) or not self.home.is_modern:
+            if ctx is None or self._speaks_one:
                 return self.home
-            if self._old is None or not self._old.is_open:
-                try:
-                    self._old = await self._again("legacy")
-                except MCPError:  # it speaks the newer generation alone
-                    self._old = self.home
-            return self._old
+            wants_modern = is_modern(ctx.protocol_version)
+            if wants_modern == self.home.is_modern:
+                self._is_used = True
+                return self.home
+            if self._other is None or not self._other.is_open:
+                await self._open_other(wants_modern=wants_modern)
+            return self.home if self._other is None else self._other
+
+    async def _open_other(self, *, wants_modern: bool) -> None:
+        """Connect by the other generation; the first client decides by which one the gateway itself does.
+
+        So a server that is started here runs once, and keeps what it knows, unless clients of both come.
+        """
+        mode = "auto" if wants_modern else "legacy"
+        try:
+            made = await self._again(mode)
+        except MCPError:
+            self._speaks_one = True
+            return
+        if made.is_modern != wants_modern:
+            made.close()
+            self._speaks_one = True
+        elif self._is_used:
+            self._other = made
+        else:
+            before, self.home = self.home, made
+            self._mode, self._is_used = mode, True
+            before.close()
+            self._reopened(self)
 
     async def _again(self, mode: str) -> Connection:
         made = Connection(self, mode)
@@ -419,7 +446,7 @@ class Link:
 
     async def set_level(self) -> None:
         """Ask a server before 2026-07-28 for the log records that any client wants."""
-        for connection in (self.home, self._old):
+        for connection in (self.home, self._other):
             if connection is not None and connection.is_open:
                 await self._set_level_of(connection)
 

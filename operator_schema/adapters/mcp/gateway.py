@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -15,13 +15,13 @@ from mcp.server.subscriptions import PromptsListChanged, ResourcesListChanged, R
 from mcp.shared.exceptions import MCPError
 from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate
 
-from ...message_text import clip, escape, nearest, quote
+from ...message_text import escape, nearest
 from ...rounds import Registry
 from ..mcp_client import ServerTools, all_pages
 from .behind import BehindTools, Fronts, Link, ServerBehind, Watched, current_request
 from .content import is_modern
 from .handed_on import check_sendable, driven, sendable
-from .resources_and_prompts import page_of
+from .resources_and_prompts import page_of, shown
 from .server import handlers, server_of
 
 if TYPE_CHECKING:
@@ -43,7 +43,6 @@ __all__ = ["Gateway", "ServerBehind"]
 
 _LOG = logging.getLogger("operator_schema.mcp_gateway")
 _ONLY = "server"
-_SHOWN = 200
 _MOST_VALUES = 100
 _MOST_WATCHED = 10_000
 """Resources of one server that clients watch at most."""
@@ -224,7 +223,8 @@ class Gateway:
             case types.ResourceListChangedNotification():
                 self._tell(ResourcesListChanged())
             case types.ResourceUpdatedNotification(params=params):
-                self._updated(link, str(params.uri))
+                if (link, str(params.uri)) in self._watched:
+                    self._tell(ResourceUpdated(str(params.uri)))
             case _:
                 pass
 
@@ -241,9 +241,15 @@ class Gateway:
         except Exception as error:  # noqa: BLE001  # as above
             _LOG.warning("%s: %s can't be watched again: %r", link.name, escape(uri), error)
 
-    def _updated(self, link: Link, uri: str) -> None:
-        if (link, uri) in self._watched:
-            self._tell(ResourceUpdated(uri))
+    def prepare_soon(self, ctx: Ctx) -> None:
+        """Have the connections ready that a new client needs, before its first request if there is time."""
+
+        async def prepare() -> None:
+            for link in self._links:
+                with suppress(MCPError):  # each request says so
+                    await link.connection(ctx)
+
+        self._group.start_soon(prepare)
 
     def _tell(self, event: Any) -> None:
         for own in self._handlers:
@@ -267,7 +273,10 @@ class Gateway:
         wait = _WAIT_SECONDS
         while True:
             try:
-                session = (await link.connection(None)).client.session
+                connection = await link.connection(None)
+                if not connection.is_modern:
+                    return
+                session = connection.client.session
                 async with listen(
                     session, tools_list_changed=True, prompts_list_changed=True, resources_list_changed=True
                 ) as changes:
@@ -352,8 +361,7 @@ class Gateway:
             link = self._known_owner(uri)
         if link is not None:
             return link
-        shown = quote(clip(escape(uri), _SHOWN))
-        message = f"no server has a resource {shown}; resources/list has those that there are"
+        message = f"no server has a resource {shown(uri)}; resources/list has those that there are"
         raise MCPError(types.INVALID_PARAMS, message, {"uri": uri})
 
     def _known_owner(self, uri: str) -> Link | None:
@@ -381,7 +389,7 @@ class Gateway:
             return self._prompts[name]
         near = nearest(name, self._prompts)
         hint = f"did you mean {near}?" if near else "prompts/list has those that there are"
-        message = f"no server has a prompt {quote(clip(escape(name), _SHOWN))}; {hint}"
+        message = f"no server has a prompt {shown(name)}; {hint}"
         raise MCPError(types.INVALID_PARAMS, message)
 
     # --- resources that clients watch --------------------------------------------------------------
@@ -480,6 +488,7 @@ class _Front:
             return
         self._fronts.contexts[id(client)] = ctx
         try:
+            self._gateway.prepare_soon(ctx)
             await self._own.initialized(ctx, params)
         finally:
             self._fronts.contexts.pop(id(client), None)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
     Run: TypeAlias = "Callable[[Tool[..., Any], types.CallToolRequestParams, Ctx], Awaitable[Any]]"
 
-__all__ = ["OWN_RESULTS", "Documents", "Prompts", "Resources", "page_of"]
+__all__ = ["OWN_RESULTS", "Documents", "Prompts", "Resources", "page_of", "shown"]
 
 Resources: TypeAlias = Mapping[str, Any]
 """URI to a text, bytes, a part (`Image`, `Resource`, …), or a function that returns one or several of these.
@@ -171,7 +171,7 @@ class Documents:
                 return one, dict(matched)
         near = nearest(uri, self._fixed, _LIKENESS)
         hint = f"; did you mean {quote(near)}?" if near else "; resources/list has those that there are"
-        message = f"there is no resource {_shown(uri)}{hint}"
+        message = f"there is no resource {shown(uri)}{hint}"
         raise MCPError(types.INVALID_PARAMS, message, {"uri": uri})
 
     # --- prompts -----------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ class Documents:
             return prompt
         near = nearest(name, self.prompts)
         hint = f"did you mean {near}?" if near else f"there are {listed(sorted(self.prompts)) or 'none'}"
-        raise MCPError(types.INVALID_PARAMS, f"there is no prompt {_shown(name)}; {hint}")
+        raise MCPError(types.INVALID_PARAMS, f"there is no prompt {shown(name)}; {hint}")
 
     # --- completion --------------------------------------------------------------------------------
 
@@ -222,11 +222,11 @@ class Documents:
         name, begun = params.argument.name, params.argument.value.casefold()
         properties: dict[str, Any] = {} if source is None else source.input_schema(inline=True)["properties"]
         if name not in properties:
-            message = f"there is no argument {_shown(name)}; there are {listed(sorted(properties)) or 'none'}"
+            message = f"there is no argument {shown(name)}; there are {listed(sorted(properties)) or 'none'}"
             raise MCPError(types.INVALID_PARAMS, message)
         fitting = [value for value in _choices(properties[name]) if value.casefold().startswith(begun)]
-        shown = fitting[:_MOST_VALUES]
-        completion = types.Completion(values=shown, total=len(fitting), has_more=len(shown) < len(fitting))
+        sent = fitting[:_MOST_VALUES]
+        completion = types.Completion(values=sent, total=len(fitting), has_more=len(sent) < len(fitting))
         return types.CompleteResult(completion=completion)
 
     def _referred(
@@ -374,7 +374,8 @@ def _uri(entry: _Entry) -> str:
     return said.uri if isinstance(said, types.Resource) else said.uri_template
 
 
-def _shown(text: str) -> str:
+def shown(text: str) -> str:
+    """Return a name or an address for a message."""
     return quote(clip(escape(text), _SHOWN))
 
 

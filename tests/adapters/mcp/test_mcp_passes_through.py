@@ -624,6 +624,45 @@ def test_a_change_of_the_tools_reaches_clients(lacks, mode):
     assert anyio.run(main) in (["add", "plan"], ["add"])
 
 
+def test_a_server_that_speaks_both_generations_runs_once_for_clients_of_one():
+    """Each connection gets a server with a memory of its own, as a process has."""
+    made = []
+
+    def source():
+        tools = Registry([add])
+
+        @tools.register
+        @tool
+        def grow() -> str:
+            """Let a tool appear."""
+            tools.register(tool(plan))
+            return "grown"
+
+        made.append(behind(server(tools))())
+        return made[-1]
+
+    async def main():
+        heard = anyio.Event()
+
+        async def on_message(message):
+            if isinstance(message, types.ToolListChangedNotification):
+                heard.set()
+
+        async with Gateway(source) as gateway:
+            app = gateway.server()
+            async with Client(app, mode="legacy", message_handler=on_message) as client:
+                await client.call_tool("grow", {})
+                while "plan" not in gateway.registry:
+                    await heard.wait()
+                    heard = anyio.Event()
+                first = text_of(await client.call_tool("plan", {"day": "today"}))
+            async with Client(app) as client:
+                return first, text_of(await client.call_tool("add", {"a": 1, "b": 2}))
+
+    assert anyio.run(main) == ("Plan today", "3")
+    assert len(made) == 3  # the first one is left for the client of the earlier generation
+
+
 class _entered:  # noqa: N801  # like the function of contextlib that it stands for
     """Enter what may be no asynchronous context manager."""
 
