@@ -87,7 +87,7 @@ def test_modules_with_one_importer_that_always_load_with_it_are_listed_with_thei
 def test_the_counter_finds_what_it_is_for():
     """Without these, an empty list on both sides would pass."""
     found = loaded_with_their_only_importer()
-    assert found["compare/scalars.py"] == "compare/containment.py"
+    assert found["compare/case_values.py"] == "compare/cases.py"
     assert found["execution/run.py"] == "execution/executor.py"
     assert "codec/example.py" not in found  # loaded when it is needed
     assert "codec/shortcuts.py" not in found  # public names of the package

@@ -23,7 +23,12 @@ ENDS = {"lowest": "lowest-direct", "newest": "highest"}
 PAGE = ROOT / "docs" / "stability.md"
 MARKS = ("<!-- extras -->\n", "<!-- end of extras -->")
 
-LINES = ["tests/bulk", "tests/compare", "tests/cli/test_cli_replay.py"]
+LINES = [
+    "tests/bulk",
+    "tests/compare/test_logs.py",
+    "tests/compare/test_engines.py",
+    "tests/cli/test_cli_replay.py",
+]
 SMALL = {
     "arrow": LINES,
     "cli": ["tests/cli"],

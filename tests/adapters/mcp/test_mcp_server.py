@@ -38,7 +38,7 @@ from operator_schema.content import Audio, File, Image, Resource
 from operator_schema.rounds import ToolSearch
 from operator_schema.types import Progress
 
-PATIENCE = 20  # seconds, on a machine that has much to do
+PATIENCE = 60  # seconds, on a machine that has much to do
 LEGACY, MODERN = "legacy", "2026-07-28"
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 WAV = b"RIFF\x24\x00\x00\x00WAVEfmt " + bytes(20)

@@ -21,7 +21,7 @@ from operator_schema.adapters.mcp.stdio import Unreadable, message_of, serve_std
 
 pytestmark = pytest.mark.needs_threads
 
-PATIENCE = 20  # seconds, on a machine that has much to do
+PATIENCE = 60  # seconds, on a machine that has much to do
 PARSE_ERROR, INVALID_REQUEST, INVALID_PARAMS = -32700, -32600, -32602
 OPENING = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
 
