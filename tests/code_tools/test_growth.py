@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("tree_sitter", reason="no wheels for WebAssembly")
 sys.path.insert(0, str(Path(__file__).parents[1] / "campaign"))
 
-from parsers import MOST_GROWTH, OWN, PRODUCTS, TIMES, Shape, slow_questions
+from parsers import MOST_GROWTH, OWN, PRODUCTS, TIMES, Shape, slow_at_any_size, slow_questions
 from patience import PATIENCE, cpu_time
 
 from operator_schema.code_tools.language import TooHardError, language_named
@@ -44,3 +44,20 @@ def test_what_was_parsed_is_read_in_time_that_grows_with_the_text(place):
 
 def test_a_shape_repeats_its_unit_up_to_a_size():
     assert Shape("python", "[", "a{}(", ")", "]").text(20) == "[a0(a1())]"
+
+
+@pytest.mark.parametrize(
+    ("took", "size", "is_slow"),
+    [
+        (lambda size: size * 1e-6, 40_000, False),
+        (lambda size: size**2 * 1e-12 + size * 1e-6, 40_000, False),
+        (lambda size: size**2 * 1e-10, 160_000, True),
+        (lambda size: size**2 * 1e-11, 1_000_000, True),
+        (lambda size: size**2 * 5e-12, 1_000_000, False),
+        (lambda _: "ValueError", 40_000, True),
+    ],
+)
+def test_longer_texts_are_asked_about_where_the_time_grows_faster(monkeypatch, took, size, is_slow):
+    monkeypatch.setattr("parsers.seconds", lambda _folder, _shape, size: {"ask": took(size)})
+    found, largest = slow_at_any_size(OWN[0])
+    assert (largest, bool(found)) == (size, is_slow)
