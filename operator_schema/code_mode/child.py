@@ -47,13 +47,16 @@ def as_json(value: Any, levels: int = _MOST_LEVELS) -> Any:
         if isinstance(value, (set, frozenset)):
             items.sort(key=repr)  # in the same order each time
         return [as_json(item, levels - 1) for item in items]
-    if isinstance(value, dict) and all(isinstance(key, str) for key in value):  # pyright: ignore[reportUnknownVariableType]  # of whatever keys
-        named: dict[str, Any] = value
-        return {key: as_json(item, levels - 1) for key, item in named.items()}
+    if _has_names(value):
+        return {key: as_json(item, levels - 1) for key, item in value.items()}
     if isinstance(value, (dt.date, dt.time)):  # a datetime is a date
         return value.isoformat()
     message = f"a value of class {ascii(type(value).__name__)[1:-1][:100]} isn't a JSON value"
     raise TypeError(message)
+
+
+def _has_names(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(key, str) for key in value)  # pyright: ignore[reportUnknownVariableType]  # of whatever keys
 
 
 class _Channel:
