@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from contextlib import AsyncExitStack, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import anyio
 import mcp_types as types
@@ -633,7 +633,8 @@ def _named(servers: Any) -> dict[str, ServerBehind]:
     Raises:
         ValueError: there are none.
     """
-    given: Mapping[str, Any] = servers if isinstance(servers, Mapping) else {_ONLY: servers}
+    is_several = isinstance(servers, Mapping)
+    given = cast("Mapping[str, Any]", servers) if is_several else {_ONLY: servers}
     if not given:
         message = "a gateway needs a server behind it: Gateway({'name': 'https://…'})"
         raise ValueError(message)
