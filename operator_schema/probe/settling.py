@@ -167,8 +167,10 @@ class _Tries:
         if self.shows(steps):
             return steps
         is_alone = len(steps) == 1 and self.fault.code not in STARTED_ANEW
-        repeated = [steps * number for number in _REPEATED] if is_alone else []
-        return next((several for several in repeated if self.shows(several)), [])
+        for number in _REPEATED if is_alone else ():
+            if self.shows(steps * number):
+                return steps * number
+        return []
 
     def with_small_arguments(self, steps: list[Step]) -> list[Step]:
         """Return the calls with the smallest arguments, those of the last call first."""
