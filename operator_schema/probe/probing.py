@@ -470,6 +470,8 @@ class _Run:
                 self._note_unrepeated(candidate)
             else:
                 found.append(again)
+            if again is None or len(again.steps) > 1:  # those calls count for the next tool, too
+                self.server.start()
         return found
 
     def _note_unrepeated(self, candidate: Candidate) -> None:

@@ -148,8 +148,13 @@ def resolved(step: Step, outcomes: Sequence[Outcome]) -> dict[str, Any] | None:
     return arguments
 
 
-def replayed(server: Server, steps: Sequence[Step]) -> list[Outcome]:
+def replayed(server: Server, steps: Sequence[Step], seconds: float | None = None) -> list[Outcome]:
     """Make the calls of a sequence again, with the values that the answers have this time.
+
+    Args:
+        server: that is called.
+        steps: the calls.
+        seconds: that each may take; None for the timeout of the server.
 
     Returns:
         The answers; fewer than steps if one doesn't come, or lacks a value that is needed.
@@ -159,7 +164,7 @@ def replayed(server: Server, steps: Sequence[Step]) -> list[Outcome]:
         arguments = resolved(step, outcomes)
         if arguments is None:
             break
-        outcomes.append(server.call(step.call.tool, arguments))
+        outcomes.append(server.call(step.call.tool, arguments, seconds))
         if outcomes[-1].is_lost:
             break
     return outcomes

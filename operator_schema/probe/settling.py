@@ -39,6 +39,9 @@ _MOST_TRIES: Final = 3000
 _REPEATED: Final = (4, 16)
 """Equal calls after which something may show that one call alone doesn't show."""
 
+_PATIENCE: Final = 3
+"""Times the timeout in which an answer has to come when a missing one is looked for again."""
+
 _SECONDS_FOR_NOISE: Final = 0.05
 _ROUNDS: Final = 6
 """Of calls at once, whose answers are mixed up by chance."""
@@ -164,8 +167,10 @@ class _Tries:
         if self.shows(steps):
             return steps
         is_alone = len(steps) == 1 and self.fault.code not in STARTED_ANEW
-        repeated = [steps * number for number in _REPEATED] if is_alone else []
-        return next((several for several in repeated if self.shows(several)), [])
+        for number in _REPEATED if is_alone else ():
+            if self.shows(steps * number):
+                return steps * number
+        return []
 
     def with_small_arguments(self, steps: list[Step]) -> list[Step]:
         """Return the calls with the smallest arguments, those of the last call first."""
@@ -236,7 +241,8 @@ class _Tries:
 
     def _replayed(self, steps: list[Step]) -> list[Outcome]:
         self._renew()
-        outcomes = replayed(self._server, steps)
+        is_late = self._is_first and self.fault.code == "hang"  # what only takes long isn't one
+        outcomes = replayed(self._server, steps, self._server.timeout * _PATIENCE if is_late else None)
         self._watcher.count += len(outcomes)
         return outcomes
 

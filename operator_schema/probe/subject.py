@@ -32,6 +32,7 @@ _VERSION: Final = "2025-11-25"
 _SECONDS_TO_START: Final = 30.0
 _MOST_PAGES: Final = 100
 _MOST_TOOLS: Final = 1000
+_FOLDERS: Final = ("work", "home", "tmp")
 _MOST_FILES: Final = 2000
 _MOST_HASHED: Final = 5_000_000
 _KEPT_VARIABLES: Final = (
@@ -65,18 +66,19 @@ class Place:
     def new(cls) -> Self:
         """Make the folders."""
         root = Path(tempfile.mkdtemp(prefix="probe-")).resolve()
-        for name in ("work", "home", "tmp"):
+        for name in _FOLDERS:
             (root / name).mkdir()
         return cls(root, root / "work")
 
     def fill(self, setup: str | None, env: Mapping[str, str]) -> None:
-        """Empty the working directory, and run the command that prepares it.
+        """Make the folders anew, and run the command that prepares the working directory.
 
         Raises:
             ProbeError: the command fails.
         """
-        shutil.rmtree(self.work, ignore_errors=True)
-        self.work.mkdir()
+        for name in _FOLDERS:
+            shutil.rmtree(self.root / name, ignore_errors=True)
+            (self.root / name).mkdir()
         (self.work / "notes.txt").write_text("first line\nsecond line\n", encoding="utf-8")
         (self.work / "folder").mkdir()
         if setup is None:

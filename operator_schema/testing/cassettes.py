@@ -156,9 +156,13 @@ class RecordingExecutor(Executor):
 
     async def run(self, work: Any, /, **options: Any) -> Any:
         """Do what `Executor.run` does, and record the calls of a round that can't run, too."""
-        done = await super().run(work, **options)
+        run: Any = super().run  # its overloads know the kind of work
+        done: Any = await run(work, **options)
         # Calls that can't run have their results before the round runs for the first time.
-        if hasattr(type(work), "execute_with") and {call.state for call in work.calls} <= _BEFORE:
+        if (
+            hasattr(cast("Any", type(work)), "execute_with")
+            and {call.state for call in work.calls} <= _BEFORE
+        ):
             for call in done.calls:
                 if call.state == "issue":
                     self._write(call.raw, call.result)
