@@ -306,8 +306,9 @@ def _issues(text: str, names: list[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     with suppress(ValueError, RecursionError):
         listed: Any = json.loads(text[text.index("[") : text.rindex("]") + 1])
-        for issue in listed:
-            path: Any = issue.get("path") if is_object(issue) else None
+        for each in listed:
+            issue: Any = each
+            path: Any = issue.get("path") if is_object(each) else None
             if is_array(path) and path and path[0] in names:
                 found[path[0]] = json.dumps(issue)
     return found

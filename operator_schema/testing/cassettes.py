@@ -159,10 +159,8 @@ class RecordingExecutor(Executor):
         run: Any = super().run  # its overloads know the kind of work
         done: Any = await run(work, **options)
         # Calls that can't run have their results before the round runs for the first time.
-        if (
-            hasattr(cast("Any", type(work)), "execute_with")
-            and {call.state for call in work.calls} <= _BEFORE
-        ):
+        kind = cast("Any", type(work))
+        if hasattr(kind, "execute_with") and {call.state for call in work.calls} <= _BEFORE:
             for call in done.calls:
                 if call.state == "issue":
                     self._write(call.raw, call.result)
