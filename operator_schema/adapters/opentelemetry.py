@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .base import needing
 
-with needing("opentelemetry.trace", "opentelemetry-api 1.39 or newer", "opentelemetry"):
+with needing("opentelemetry.trace", "opentelemetry-api 1.30 or newer", "opentelemetry"):
     from opentelemetry import context as contexts
     from opentelemetry.trace import SpanKind, Status, StatusCode, get_tracer, set_span_in_context
 
