@@ -421,11 +421,11 @@ def slow_questions(shape: Shape, size: int, most: float = MOST_SECONDS) -> list[
     Returns:
         What took longer than the shorter text explains, twice: once may be the machine.
     """
-    for _ in range(2):
-        found = _too_slow(shape, most, _times(shape, size, most * PATIENCE))
-        if not found:
-            break
-    return found
+
+    def ask() -> list[Slow]:
+        return _too_slow(shape, most, _times(shape, size, most * PATIENCE))
+
+    return ask() and ask()
 
 
 def slow_at_any_size(shape: Shape, sizes: Sequence[int] = SIZES) -> tuple[list[Slow], int]:
