@@ -449,7 +449,7 @@ def test_a_set_becomes_a_sorted_array_so_that_a_program_makes_the_same_calls_aga
 def test_as_a_tool_for_any_loop():
     one = session()
     run_code = one.tool()
-    assert "def add(a: int, b: int=1) -> int" in run_code.description
+    assert "def add(a: int, b: int=1)->int" in run_code.description
     result = Executor(run_code).run_sync([_call("add(2)"), _call("pay(1)")])
     assert [each.content for each in result] == ["3", "The program waits for a person to agree to pay."]
 
