@@ -551,10 +551,8 @@ def _length(part: Part) -> int:
     return sum([len(getattr(part, name, None) or "") for name in _READ])
 
 
-def _give_result(on_result: OnResult | None, call: RawCall, result: ToolResult) -> None:
+def _give_result(on_result: OnResult, call: RawCall, result: ToolResult) -> None:
     """Give a result to your program as it comes; what its function raises is logged."""
-    if on_result is None:
-        return
     try:
         returned: Any = on_result(call, result)
     except Exception as error:  # noqa: BLE001  # your program's own code

@@ -14,7 +14,7 @@ import pytest
 from operator_schema import Executor, RawCall, Registry, Reject, Toolset, Transcript, hook, tool
 from operator_schema.errors import DuplicateToolError, OfferError, ToolNotFoundError
 from operator_schema.providers import anthropic, openai_chat
-from operator_schema.rounds import ToolSearch, tool_search
+from operator_schema.rounds import FoundTools, ToolSearch, tool_search
 from operator_schema.tools import document_tool
 
 pytestmark = pytest.mark.needs_threads
@@ -575,3 +575,27 @@ def test_a_required_tool_is_never_deferred():
 def test_deferred_says_whether():
     with pytest.raises(TypeError, match='deferred is True or False, not "pay_invoice"'):
         ToolSearch(Toolset(pay_invoice)).offer([], deferred="pay_invoice")
+
+
+# --- one set of tools, and several conversations without history -------------------------------------
+
+
+def test_what_a_conversation_finds_is_listed_for_it_alone():
+    search, told = ToolSearch(TOOLS, always=who_am_i), []
+    mine, others = FoundTools(lambda: told.append(mine.names)), FoundTools()
+    executor = Executor(search)
+    call = RawCall("1", "search_tools", {"query": "bill"})
+    executor.run_sync(call, context={FoundTools: mine})
+    executor.run_sync(call, context={FoundTools: mine})
+    assert told == [("pay_invoice",)]  # the second search found nothing new
+    assert names(search.offered(context={FoundTools: mine})) == ["search_tools", "who_am_i", "pay_invoice"]
+    assert names(search.offered(context={FoundTools: others})) == ["search_tools", "who_am_i"]
+    assert names(search.offered()) == ["search_tools", "who_am_i"]
+    assert search.found == ()
+
+
+def test_what_a_conversation_has_found_may_be_gone_or_switched_off_by_now():
+    search, mine = ToolSearch(TOOLS, always=who_am_i), FoundTools()
+    mine.add(["pay_invoice", "getForecast", "who_am_i", "no_such_tool"])
+    search.switch(get_forecast, enabled=False)
+    assert names(search.offered(context={FoundTools: mine})) == ["search_tools", "who_am_i", "pay_invoice"]

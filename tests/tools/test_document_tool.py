@@ -196,3 +196,11 @@ def test_errors_of_the_function_are_those_of_any_tool() -> None:
 
     own = document_tool(fail, SCHEMA, name="fail")
     assert "there is no a" in Executor(Registry([own])).run_sync(RawCall("1", "fail", {"name": "a"})).content
+
+
+@pytest.mark.parametrize("schema", [None, [], {"minimum": float("nan")}])
+def test_results_that_somebody_else_describes_in_a_way_that_cannot_be_used_are_not_declared(
+    schema: Any,
+) -> None:
+    assert not DocumentOutput.of_schema(schema, "read").is_declared
+    assert DocumentOutput.of_schema({"type": "integer"}, "read").is_declared

@@ -59,6 +59,11 @@ def test_a_call_is_cut_off_or_not():
         RawCall(name="send", arguments={}, is_cut_off=1)
 
 
+def test_the_caller_of_a_call_is_an_object():
+    with pytest.raises(TypeError, match="caller is a dict of JSON values or None, not string"):
+        RawCall("1", "search", {}, caller="code_execution")
+
+
 def test_what_is_injected_has_names_in_order():
     assert send.injected == ("count",)
 
