@@ -9,8 +9,6 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from mcp import MCPError
-
 from ..errors import DuplicateToolError, ToolError
 from ..immutable import Value
 from ..json_values import is_array, is_object
@@ -195,6 +193,8 @@ async def open_servers(servers: list[Behind], err: Output) -> AsyncGenerator[Gat
     Raises:
         WrongUse: none can be reached, or tools of two get the same name.
     """
+    from mcp import MCPError
+
     from ..adapters.mcp.gateway import Gateway, ServerBehind
 
     by_prefix = {one.prefix.removesuffix("_"): one for one in servers}
