@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import tempfile
 import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -137,6 +138,14 @@ def pytest_collection_finish() -> None:
     gc.collect()
     if sys.version_info < (3, 14):  # there Hypothesis asks the collector who refers to an object
         gc.freeze()
+
+
+@pytest.fixture
+def memory_folder() -> Iterator[Path]:
+    """Return a folder in memory, where there is one: a disk would take most of the time."""
+    memory = Path("/dev/shm")  # noqa: S108  # for a folder of its own
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as name:
+        yield Path(name)
 
 
 @pytest.fixture

@@ -211,6 +211,46 @@ def test_secrets_stay_out_of_the_cassette(path, password, form, user):
         assert played.json == {"token": "[redacted]", "name": "ann"}
 
 
+@tool
+def sign_in(body: str, password: str = "") -> dict[str, dict[str, int]]:
+    """Sign in."""
+    return {"sessions": {password: len(body)}}
+
+
+@tool
+def told_in_json() -> str:
+    """Say a secret."""
+    return json.dumps([{"password": "hunter2-and-more"}])
+
+
+@pytest.mark.needs_threads
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("sign_in", {"body": "", "password": "hunter2-and-more"}),  # as a key of the result
+        ("sign_in", {"body": "", "password": "hunter2-and-more", "hunter2-and-more": 1}),  # of the arguments
+        ("sign_in", {"body": ' {"users": [{"password": "hunter2-and-more"}]}'}),  # in JSON in a text
+        ("told_in_json", {}),  # the same in a result
+        ("hunter2-and-more", {"password": "hunter2-and-more"}),  # as the name of a tool
+    ],
+)
+def test_secrets_stay_out_wherever_they_are(path, name, arguments):
+    executor = record(Executor([sign_in, told_in_json]), path, redact=["password"])
+    executor.run_sync(RawCall("c1", name, arguments))
+    assert len(lines(path)) == 1
+    assert "hunter2" not in path.read_text()
+
+
+@pytest.mark.needs_threads
+def test_a_text_that_held_a_secret_is_played_back_for_any_text(path):
+    body = '{"password": "%s"}'
+    record(Executor([sign_in]), path, redact=["password"]).run_sync(
+        RawCall("c1", "sign_in", {"body": body % "old"})
+    )
+    played = playback([sign_in], path).run_sync(RawCall("c1", "sign_in", {"body": body % "new"}))
+    assert not played.is_error
+
+
 @pytest.mark.needs_threads
 def test_a_function_decides_what_is_kept(path):
     def keep(line):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -53,6 +54,7 @@ def importers() -> dict[str, dict[str, set[str]]]:
     return found
 
 
+@cache
 def loaded_with_their_only_importer() -> dict[str, str]:
     """Return the modules that one other module of their room uses, and that always load with it."""
     found: dict[str, str] = {}

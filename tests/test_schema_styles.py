@@ -92,7 +92,6 @@ def test_the_walk_finds_what_is_forbidden():
 
 @pytest.mark.slow("draws hundreds of types")
 @given(st.data(), TYPES | OBJECTS, STYLES)
-@settings(max_examples=2 * settings().max_examples)
 def test_each_style_takes_the_same_values_and_holds_nothing_forbidden(data, annotation, style):
     codec: Codec[Any] = Codec(annotation)
     usual, schema = codec.json_schema(), codec.json_schema(**style)

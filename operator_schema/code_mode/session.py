@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..execution import Executor
 from ..immutable import Value
-from ..json_values import is_object
-from ..message_text import clip, count_of, escape, listed, nearest, quote, received
+from ..message_text import clip, count_of, escape, listed, received
 from ..rounds import Complete, Defer, HookError, Reject, RoundError
 from ..tools import RawCall, document_tool
 from .child import as_json
 from .declarations import stubs_of
 from .journal import Journal, JournalEntry
+from .program_calls import answer_of, arguments_of, outcome_of, unknown_name
 from .sandbox import Answer, Ended, Limits, Request
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from ..rounds import Round
     from ..tools import Tool
-    from .declarations import StubFunction
     from .journal import SavedProgram
     from .sandbox import Program, Sandbox
 
@@ -48,16 +47,8 @@ there, and are called without await:"""
 _SHOWN = 5
 _NOT_REACHED = "nothing else holds it back"
 """Why a call waits of which nobody but us wants that."""
-_ERROR_LENGTH = 2_000
-_ERRORS: Mapping[str, type[Exception]] = {
-    "invalid_params": ValueError,
-    "timeout": TimeoutError,
-    "rejected": PermissionError,
-    "needs_approval": PermissionError,
-    "disabled": PermissionError,
-    "not_available": PermissionError,
-}
-"""What a program sees of a call without a result, by its code; any other is a `RuntimeError`."""
+_MOST_RESULT = 10_000_000
+"""Characters of a result; what a program keeps of it is within its memory."""
 
 
 class ReplayError(RoundError):
@@ -166,7 +157,9 @@ class CodeSession:
         max_output: int = 20_000,
         memory: int = 100_000_000,
     ) -> None:
-        self._executor: Executor = tools if isinstance(tools, Executor) else Executor(tools)
+        executor: Executor = tools if isinstance(tools, Executor) else Executor(tools)
+        # What is too long for a model to read isn't for a program.
+        self._executor: Executor = executor.with_(max_content=_MOST_RESULT)
         # No option can be asked for.
         if self._executor._store is not None:  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
             message = "a session has a journal of its own: give it an executor without a store"
@@ -175,6 +168,9 @@ class CodeSession:
         for name, limit in given.items():
             _check_limit(name, limit)
         _check_sandbox(sandbox)
+        if journal is not None and not isinstance(journal, Journal):  # pyright: ignore[reportUnnecessaryIsInstance]
+            message = f"journal is a Journal, such as Journal('programs.db'), not {received(journal)}"
+            raise TypeError(message)
         self._sandbox = sandbox
         self._journal = Journal() if journal is None else journal
         self._limits = Limits(float(seconds), int(memory), int(max_calls), int(max_output))
@@ -465,7 +461,7 @@ class _Replay:
         match entry:
             case JournalEntry(state="done", outcome=outcome):
                 self._number += 1
-                return _answer_of(outcome or {})
+                return answer_of(outcome or {})
             case JournalEntry(state="answered", outcome=outcome):
                 return self._done(entry, outcome or {})
             case JournalEntry(state="begun") | JournalEntry(state="waiting", is_foreseen=False):
@@ -484,8 +480,8 @@ class _Replay:
         """
         function = self._functions.get(request.name)
         if function is None:
-            raise _unknown(request.name, self._functions)
-        arguments = json.dumps(_arguments_of(request, function), sort_keys=True)
+            raise unknown_name(request.name, self._functions)
+        arguments = json.dumps(arguments_of(request, function), sort_keys=True)
         return JournalEntry(function.tool, arguments, "begun", None)
 
     async def _begin(self, entry: JournalEntry, *, approved: bool) -> Answer:
@@ -507,7 +503,7 @@ class _Replay:
             reason = work.deferred[0].reason
             self._write(self._number, entry.replace(state="waiting", outcome={"reason": reason}))
             raise _Paused
-        return self._done(entry, _outcome_of(work))
+        return self._done(entry, outcome_of(work))
 
     def _round(self, number: int, entry: JournalEntry) -> Round[Any]:
         raw = RawCall(f"call_{number}", entry.name, json.loads(entry.arguments))
@@ -517,7 +513,7 @@ class _Replay:
     def _done(self, entry: JournalEntry, outcome: dict[str, Any]) -> Answer:
         self._write(self._number, entry.replace(state="done", outcome=outcome, is_foreseen=False))
         self._number += 1
-        return _answer_of(outcome)
+        return answer_of(outcome)
 
     def _write(self, number: int, entry: JournalEntry) -> None:
         self._entries[number] = entry
@@ -585,60 +581,6 @@ def _hold_back(_: object) -> Defer:
 
 def _nobody_decides(_: object) -> None:
     return None
-
-
-def _outcome_of(work: Round[Any]) -> dict[str, Any]:
-    """Return what came of the only call of a round, as JSON values."""
-    if work.deferred:
-        asked = work.deferred[0]
-        text = f"{asked.name} needs an answer of a person, which a program can't give"
-        return {"code": "needs_input", "content": text, "json": None}
-    turn: list[Any] = []
-    work.commit(turn)
-    result = turn[0].results[0]
-    code = result.code or ("execution_failed" if result.is_error else None)
-    value = result.json
-    if not result.is_error and value is None and result.content != "null":
-        value = result.content
-    return {"code": code, "content": clip(result.content, _ERROR_LENGTH) if code else "", "json": value}
-
-
-def _answer_of(outcome: dict[str, Any]) -> Answer:
-    code = outcome["code"]
-    if code is None:
-        return Answer(outcome["json"])
-    return Answer(None, _ERRORS.get(code, RuntimeError)(outcome["content"]))
-
-
-def _unknown(name: str, known: Mapping[str, StubFunction]) -> NameError:
-    near = nearest(name, known)
-    hint = f"; did you mean {near}?" if near else ""
-    return NameError(f"name {quote(name)} is not defined{hint}")
-
-
-def _arguments_of(request: Request, function: StubFunction) -> dict[str, Any]:
-    """Return the arguments of a call by their keys.
-
-    Raises:
-        TypeError: there are too many, one is there twice, or one isn't a JSON value.
-    """
-    name, parameters = request.name, function.parameters
-    if parameters is None:
-        given = [*request.args, *request.kwargs.values()]
-        if len(given) != 1 or not is_object(given[0]) or not request.kwargs.keys() <= {"input"}:
-            message = f"{name}() takes one dict"
-            raise TypeError(message)
-        return dict(as_json(given[0]))
-    if len(request.args) > len(parameters):
-        message = f"{name}() takes at most {count_of(len(parameters), 'arguments')}"
-        raise TypeError(message)
-    by_position = dict(zip(parameters, request.args, strict=False))
-    twice = by_position.keys() & request.kwargs.keys()
-    if twice:
-        message = f"{name}() got {min(twice)} twice"
-        raise TypeError(message)
-    named = {**by_position, **request.kwargs}
-    return {parameters.get(key, key): as_json(value) for key, value in named.items()}
 
 
 def _waited_for(start: Any) -> Any:

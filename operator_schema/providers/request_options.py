@@ -466,6 +466,9 @@ class _Entries:
                 what = namespace.name if twice is None else twice
                 message = f"namespaces have {quote(what)} twice: name it once"
                 raise ValueError(message)
+            if namespace.name in self._sent:
+                message = f"{quote(namespace.name)} is a namespace and a tool: give it another name"
+                raise ValueError(message)
             if not self._provider.names.takes(namespace.name):
                 message = (
                     f"{self._provider.name} doesn't take {quote(namespace.name)} as a name: give another"

@@ -6,6 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Collection
 from contextlib import contextmanager, suppress
+from json import loads
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
@@ -290,13 +291,14 @@ def _without_secrets(line: dict[str, Any], hidden: frozenset[str]) -> dict[str, 
     arguments, result = _replaced(sent, hidden, secrets), line["result"]
     json = _replaced(result.get("json"), hidden, secrets)
     is_changed = json != result.get("json")
-    content = to_json_text(json) if is_changed else result["content"]
+    content = to_json_text(json) if is_changed else _replaced(result["content"], hidden, secrets)
     if isinstance(arguments, str) or (result["is_error"] and secrets):
         # Broken text may hold a secret anywhere, and so may an error, which shows a part of what was sent.
         arguments, content = (REDACTED if isinstance(arguments, str) else arguments), REDACTED
     kept = {**result, "content": content} | ({} if json is None else {"json": json})
     found = frozenset(secrets)
-    return {**line, "arguments": _without(arguments, found), "result": _without(kept, found)}
+    about = {"name": _text_without(line["name"], found), "arguments": _without(arguments, found)}
+    return {**line, **about, "result": {key: _without(inner, found) for key, inner in kept.items()}}
 
 
 def _replaced(value: Any, hidden: frozenset[str], secrets: list[str]) -> Any:
@@ -308,7 +310,21 @@ def _replaced(value: Any, hidden: frozenset[str], secrets: list[str]) -> Any:
                 _collect(inner, secrets)
             found[key] = REDACTED if key in hidden else _replaced(inner, hidden, secrets)
         return found
-    return [_replaced(item, hidden, secrets) for item in value] if is_array(value) else value
+    if is_array(value):
+        return [_replaced(item, hidden, secrets) for item in value]
+    return _text_replaced(value, hidden, secrets) if isinstance(value, str) else value
+
+
+def _text_replaced(text: str, hidden: frozenset[str], secrets: list[str]) -> str:
+    """Return a text, which may be JSON with secrets of its own."""
+    if not text.lstrip().startswith(("{", "[")):
+        return text
+    try:
+        written: Any = loads(text)
+    except (ValueError, RecursionError):
+        return text
+    replaced = _replaced(written, hidden, secrets)
+    return text if replaced == written else to_json_text(replaced)
 
 
 _LEAST_SECRET: Final = 4
@@ -326,7 +342,7 @@ def _collect(value: Any, secrets: list[str]) -> None:
 def _without(value: Any, secrets: frozenset[str]) -> Any:
     """Return a value in which no text has a secret, and no number is one."""
     if is_object(value):
-        return {key: _without(inner, secrets) for key, inner in value.items()}
+        return {_text_without(key, secrets): _without(inner, secrets) for key, inner in value.items()}
     if is_array(value):
         return [_without(item, secrets) for item in value]
     if isinstance(value, str):
@@ -534,8 +550,8 @@ def _as_json(value: Any) -> Any:
 
 
 def _any_secret(value: Any) -> Any:
-    """Return recorded arguments in which `...` stands for each secret."""
-    if value == REDACTED:
+    """Return recorded arguments in which `...` stands for each text that held a secret."""
+    if isinstance(value, str) and REDACTED in value:
         return ...
     if is_object(value):
         return {key: _any_secret(inner) for key, inner in value.items()}

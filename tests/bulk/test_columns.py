@@ -178,7 +178,10 @@ def tame(given):
 
 
 @pytest.mark.slow("draws instances of a large type")
-@settings(suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])  # it has many fields
+@settings(
+    max_examples=settings().max_examples // 2,
+    suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],  # it has many fields
+)
 @given(st.lists(instances(Everything).map(tame), min_size=1, max_size=2))
 def test_what_comes_back_from_a_file_decodes_to_the_same(drawn):
     given_instances = [each for each in drawn if is_held(each)]

@@ -9,6 +9,7 @@ import sys
 from textwrap import dedent
 
 import pytest
+import warm_processes
 
 MAIL = '''
 from operator_schema import tool
@@ -485,7 +486,7 @@ def test_tools_of_any_mcp_server_are_judged_by_their_definitions(tmp_path):
     command = f"{sys.executable} {tmp_path / 'files_server.py'}"
     # A process of its own: the server writes to the standard error that it gets from there.
     done = subprocess.run(
-        [sys.executable, "-m", "operator_schema", "check", f"mcp:{command}", "--fail-on", "warning"],
+        [*warm_processes.command(serves=True), "check", f"mcp:{command}", "--fail-on", "warning"],
         capture_output=True,
         text=True,
         check=False,
@@ -513,7 +514,7 @@ def test_a_server_that_ends_is_said_to_have_ended(tmp_path):
     pytest.importorskip("mcp", reason="the extra mcp isn't installed")
     (tmp_path / "dies.py").write_text("import sys\nsys.exit('no database')\n")
     command = f"{sys.executable} {tmp_path / 'dies.py'}"
-    words = [sys.executable, "-m", "operator_schema", "check", command]
+    words = [*warm_processes.command(serves=True), "check", command]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     said = (

@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import json
 import os
+import shlex
 import stat
 import subprocess
 import sys
 from threading import Thread
 
 import pytest
+import warm_processes
 
 from operator_schema.cli.compare_commands import _compared
 from operator_schema.cli.output import _CI, Output
@@ -215,8 +217,8 @@ def test_a_revision_of_git_is_compared(desk, tmp_path):
 def test_a_server_is_asked(desk):
     pytest.importorskip("mcp", reason="the extra mcp isn't installed")
     desk("snapshot", "compare_desk", "-o", "desk.json")
-    program = [sys.executable, "-m", "operator_schema"]
-    server = f"mcp:{sys.executable} -m operator_schema serve compare_desk"
+    program = warm_processes.command(serves=True)
+    server = f"mcp:{shlex.join(program)} serve compare_desk"
     # A process of its own: the server writes to the standard error that it gets from there.
     done = subprocess.run(
         [*program, "diff", server, "desk.json"], capture_output=True, text=True, check=False

@@ -17,6 +17,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from forks import import_what_is_needed
+
 from operator_schema import Complete, Executor, code_mode, tool
 from operator_schema.code_mode import CodeSession, Journal, journal, session
 
@@ -113,10 +115,20 @@ def in_child(folder: Path, run: Any, *args: Any) -> int:
     return os.waitpid(child, 0)[1]
 
 
-def tried(folder: Path, place: int | None) -> dict[str, Any]:
-    folder.mkdir()
+def create_table(folder: Path) -> None:
     with closing(sqlite3.connect(folder / "writes.db", isolation_level=None)) as db:
         db.execute("CREATE TABLE writes (n INTEGER)")
+
+
+def warmed_up() -> None:
+    create_table(Path.cwd())
+    approved_once(None)
+    go_on()
+
+
+def tried(folder: Path, place: int | None) -> dict[str, Any]:
+    folder.mkdir()
+    create_table(folder)
     status = in_child(folder, approved_once, place)
     os.chdir(folder)
     before = counted()
@@ -127,6 +139,7 @@ def tried(folder: Path, place: int | None) -> dict[str, Any]:
 
 
 def main(folder: Path, points: int, seed: int) -> None:
+    import_what_is_needed(folder / "imports", warmed_up)
     whole = tried(folder / "whole", None)
     print(json.dumps(whole))
     lines = int((folder / "whole" / "lines").read_text())

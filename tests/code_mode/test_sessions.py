@@ -446,6 +446,32 @@ def test_a_set_becomes_a_sorted_array_so_that_a_program_makes_the_same_calls_aga
     assert session().run_sync("{'b', 'c', 'a'}").value == ["a", "b", "c"]
 
 
+def test_a_result_that_is_too_long_for_a_model_comes_whole():
+    @tool
+    def rows() -> list[int]:
+        return [*range(100_000)]
+
+    code = "found = rows(); (type(found).__name__, len(found), found[-1])"
+    assert session(rows).run_sync(code).value == ["list", 100_000, 99_999]
+
+
+def test_a_result_that_is_longer_than_its_tool_may_return_is_an_error_and_never_cut():
+    @tool(max_content=1_000)
+    def rows() -> list[int]:
+        return [*range(10_000)]
+
+    run = session(rows).run_sync("rows()")
+    assert (run.state, run.value) == ("failed", None)
+    assert "the result of rows has 48,891 characters, which is too long: ask for less of it" in run.error
+
+
+def test_a_journal_is_a_journal():
+    with pytest.raises(
+        TypeError, match=r"journal is a Journal, such as Journal\('programs.db'\), not string"
+    ):
+        session(journal="programs.db")
+
+
 def test_as_a_tool_for_any_loop():
     one = session()
     run_code = one.tool()

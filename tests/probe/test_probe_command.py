@@ -1,12 +1,10 @@
 """The command probes a program that answers one request, and writes notes of GitHub and a page."""
 
 import json
-import os
 import shlex
 import subprocess
 import sys
 import tempfile
-from pathlib import Path
 
 import pytest
 
@@ -14,7 +12,7 @@ pytest.importorskip("hypothesis")
 pytest.importorskip("mcp")
 
 from operator_schema.cli import main
-from operator_schema.probe import ProbeReport, probe
+from operator_schema.probe import ProbeReport, probe, probing
 
 pytestmark = pytest.mark.needs_process
 
@@ -38,6 +36,7 @@ MEANING = "unflagged_error: an error comes as a result without isError: a result
 @pytest.fixture
 def target(tmp_path, monkeypatch):
     """A program with a tool whose errors aren't flagged, as a target."""
+    monkeypatch.setattr(probing, "_LEAST_SEQUENCES", 1)  # each call starts a process
     monkeypatch.chdir(tmp_path)
     (tmp_path / "greet.py").write_text(PROGRAM, encoding="utf-8")
     return f"process:{shlex.join([sys.executable, '-I', '-S', 'greet.py'])}"
@@ -92,13 +91,9 @@ def test_a_probe_that_may_call_nothing_fails_and_its_plan_is_shown(target, capsy
     assert main(["probe", "--dry-run", target]) == 0
 
 
-def test_nothing_is_written_into_the_folder_of_the_user(target, tmp_path):
-    command = [sys.executable, "-m", "operator_schema", "probe", "--dry-run", "--allow", "greet", target]
-    root = str(Path(__file__).parents[2])
-    done = subprocess.run(
-        command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": root}, capture_output=True, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, b"")
+def test_nothing_is_written_into_the_folder_of_the_user(target, tmp_path, capsys):
+    assert main(["probe", "--dry-run", "--allow", "greet", target]) == 0
+    assert capsys.readouterr().err == ""
     assert [path.name for path in tmp_path.iterdir()] == ["greet.py"]
 
 
@@ -118,7 +113,8 @@ else:
 
 
 @pytest.mark.parametrize("as_json", [False, True])
-def test_a_fault_that_shows_once_is_named_with_its_call(as_json, tmp_path, capsys):
+def test_a_fault_that_shows_once_is_named_with_its_call(as_json, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(probing, "_LEAST_SEQUENCES", 1)  # each call starts a process
     program, seen = tmp_path / "greet.py", tmp_path / "seen"
     program.write_text(ONCE, encoding="utf-8")
     target = f"process:{shlex.join([sys.executable, '-I', '-S', str(program), str(seen)])}"

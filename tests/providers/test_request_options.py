@@ -193,6 +193,7 @@ def test_what_is_given_is_checked(option, value, error, said):
         ("namespaces", "bank", TypeError, "namespaces is a list of Namespace, not"),
         ("namespaces", [Namespace("a", "b", [pay]), Namespace("c", "d", ["pay"])], ValueError, '"pay" twice'),
         ("namespaces", [Namespace("a", "b", [pay]), Namespace("a", "d", [weather])], ValueError, '"a" twice'),
+        ("namespaces", [Namespace("pay", "b", [weather])], ValueError, '"pay" is a namespace and a tool'),
         ("namespaces", [Namespace("a b", "b", [pay])], ValueError, 'take "a b" as a name: give another'),
         ("namespaces", [Namespace("a", "b", ["payy"])], ToolNotFoundError, 'did you mean "pay"'),
     ],

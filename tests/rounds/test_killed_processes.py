@@ -20,11 +20,11 @@ EFFECTS = {"get_booking": 1, "send_voucher": 1, "cancel_booking": 1}
 
 
 @pytest.mark.slow("kills a process at each of its steps")
-def test_wherever_the_process_is_killed_nothing_runs_twice_and_nothing_that_ran_is_forgotten(tmp_path):
+def test_wherever_the_process_is_killed_nothing_runs_twice_and_nothing_that_ran_is_forgotten(memory_folder):
     program = Path(__file__).with_name("killed_store.py")
-    ended = subprocess.run(
-        [sys.executable, str(program), str(tmp_path)], capture_output=True, text=True, timeout=300, check=True
-    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, str(program), str(memory_folder)]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=True)
     *killed, finished = [json.loads(line) for line in ended.stdout.splitlines()]
     assert (finished["ran"], finished["states"], finished["turns"]) == (finished["ran after"], [], 1)
     assert Counter(finished["ran"]) == EFFECTS

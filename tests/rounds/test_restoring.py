@@ -354,8 +354,8 @@ def test_many_calls_of_tools_that_are_gone_take_no_longer():
 
 @pytest.mark.slow("saves an argument of megabytes")
 def test_a_large_argument_is_saved_and_restored():
-    texts = {"value": ["x" * 1000] * 5000}
-    numbers = {"value": list(range(500_000))}
+    texts = {"value": ["x" * 1000] * 2000}
+    numbers = {"value": list(range(100_000))}
     for arguments in (texts, numbers, json.dumps(texts)):
         plan = planned(("anything", arguments))
         start = cpu_time()

@@ -9,6 +9,7 @@ from functools import partial
 
 import anyio
 import pytest
+import warm_processes
 from mcp import Client, MCPError, types
 from mcp.server.lowlevel import Server
 
@@ -597,7 +598,7 @@ def test_a_call_whose_server_dies_says_how(tmp_path, capfd):
 
     async def main():
         async with connected(
-            [sys.executable, "-m", "operator_schema", "serve", str(tmp_path / "dying.py")]
+            [*warm_processes.command(serves=True), "serve", str(tmp_path / "dying.py")]
         ) as client:
             executor = Executor(await tools_from(client), show_errors="message")
             return await executor.run(RawCall("1", "die", {"status": 7}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import doctest
 import logging
@@ -1147,7 +1148,7 @@ def test_the_time_in_which_a_person_answers_is_not_that_of_the_tool(by):
     async def main():
         made = server_of(Registry([ask]), timeout=1)
         async with Client(made, mode=LEGACY, elicitation_callback=answer) as client:
-            return [await client.call_tool("ask", {"rest": rest}) for rest in (0, 30)]
+            return await asyncio.gather(*[client.call_tool("ask", {"rest": rest}) for rest in (0, 30)])
 
     asked, late = anyio.run(main)
     assert (asked.content[0].text, asked.is_error) == ("accept", False)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from importlib.util import find_spec
 
 import anyio
 import pytest
 from mcp import Client
 from mcp.types import ElicitResult, Implementation, ToolListChangedNotification
-from mcp_processes import PATIENCE, environment, http_server, over_stdio, run
+from mcp_processes import PATIENCE, command, environment, http_server, over_stdio, run
 
 pytestmark = pytest.mark.slow("starts a server in a process for each question")
 
@@ -77,9 +76,10 @@ def folder(tmp_path):
 
 
 def started(target, folder):
+    program, *words = command(target)
     return {
-        "command": sys.executable,
-        "args": ["-m", "operator_schema", "serve", target],
+        "command": program,
+        "args": words,
         "cwd": str(folder),
         "env": {"PYTHONPATH": environment()["PYTHONPATH"]},
     }
