@@ -14,7 +14,7 @@ except ModuleNotFoundError as error:
     message = "operator_schema.adapters.mcp_client needs mcp 2.1 or newer: pip install 'operator-schema[mcp]'"
     raise ModuleNotFoundError(message, name="mcp") from None
 
-from ..errors import CallError, SchemaError, ToolError
+from ..errors import CallError, DuplicateToolError, SchemaError, ToolError
 from ..execution import current_backend
 from ..json_values import copy_json, to_json_text, without_surrogates
 from ..message_text import clip, escape, listed, nearest, quote
@@ -47,6 +47,7 @@ __all__ = [
     "ServerTools",
     "ToolSource",
     "all_pages",
+    "check_there",
     "checked_answer",
     "described_tools",
     "for_the_model",
@@ -151,6 +152,7 @@ class ServerTools(list["Tool[..., Any]"]):
         self.originals: dict[str, str] = {}
         self._source = source
         self._known: dict[str, types.Tool] = {}
+        self._is_new = True
 
     async def refresh(self, registry: Registry | None = None) -> bool:
         """List the tools of the server again, as after `notifications/tools/list_changed`.
@@ -158,13 +160,14 @@ class ServerTools(list["Tool[..., Any]"]):
         Tools that are as they were stay the same objects.
 
         Args:
-            registry: that has the tools; changes are made there too.
+            registry: that has the tools; changes are made there too. From the second time on, a tool is left
+                out whose name another tool there has; the log says so.
 
         Returns:
             Whether anything has changed.
 
         Raises:
-            DuplicateToolError: the registry has another tool with the name of a new one.
+            DuplicateToolError: at the first time, the registry has another tool with the name of one.
             ToolError: a tool that was named in `only` is gone.
         """
         described = await self._source.described()
@@ -177,11 +180,32 @@ class ServerTools(list["Tool[..., Any]"]):
             for tool in gone:
                 if tool.name in registry and registry[tool.name] == tool:
                     registry.unregister(tool.name)
-            registry.register([tool for name, tool in tools.items() if tool is not before.get(name)])
+            new = [tool for name, tool in tools.items() if tool is not before.get(name)]
+            for name in self._left_out(registry, new):
+                del tools[name], described[name]  # so that it is looked at again
+        has_changed = described != self._known
         self[:] = tools.values()
-        self.refused, self._known = refused, described
+        self.refused, self._known, self._is_new = refused, described, False
         self.originals = {name: described[name].name for name in tools}
-        return True
+        return has_changed
+
+    def _left_out(self, registry: Registry, new: list[Tool[..., Any]]) -> list[str]:
+        """Register tools; return the names of those that collide with others."""
+        try:
+            registry.register(new)
+        except DuplicateToolError:
+            if self._is_new:
+                raise
+        else:
+            return []
+        found: list[str] = []
+        for tool in new:
+            try:
+                registry.register(tool)
+            except DuplicateToolError as error:
+                found.append(tool.name)
+                _LOG.warning("the tool %r of the server is left out: %s", tool.name, error)
+        return found
 
     def _made(
         self, described: Mapping[str, types.Tool], before: Mapping[str, Tool[..., Any]]
@@ -282,7 +306,7 @@ class ToolSource:
         names = NameGiver(self._prefix)
         found = await self.listed()
         if self._names is not None:
-            _check_there(self._names, [each.name for each in found])
+            check_there(self._names, [each.name for each in found])
             found = [each for each in found if each.name in self._names]
         elif self._is_wanted is not None:
             found = [each for each in found if self._is_wanted(each.name)]
@@ -361,12 +385,22 @@ def _names(only: Collection[str]) -> Collection[str]:
     return [only] if isinstance(only, str) else only
 
 
-def _check_there(wanted: Collection[str], names: Collection[str]) -> None:
+def check_there(wanted: Collection[str], names: Collection[str], whose: str = "the server") -> None:
+    """Check that a server has the tools that are named.
+
+    Args:
+        wanted: the names.
+        names: of its tools.
+        whose: the server, for the message.
+
+    Raises:
+        ToolError: it lacks one.
+    """
     missing = sorted(set(wanted).difference(names))
     if missing:
         near = nearest(missing[0], names)
         hint = f"; did you mean {quote(near)}?" if near else f"; it has {listed(sorted(names)) or 'none'}"
-        raise ToolError(missing[0], f"the server has no such tool{hint}")
+        raise ToolError(missing[0], f"{whose} has no such tool{hint}")
 
 
 # --- one tool ----------------------------------------------------------------------------------------

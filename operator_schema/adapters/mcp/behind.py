@@ -10,22 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast, get_args
 import anyio
 import mcp_types as types
 from mcp import Client
-from mcp.client.subscriptions import SubscriptionLost, listen
 from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel, ValidationError
 
 from ...errors import CallError
 from ...immutable import Value
-from ...message_text import escape
 from ...tools import Progress, skip
 from ..mcp_client import ToolSource, all_pages, checked_answer, for_the_model, progress_to
 from ..mcp_connection import transport_of
-from .changes import PerClient
+from .changes import PerClient, client_of
 from .content import is_modern
 from .handed_on import MOST_QUESTIONS, ask_front, driven, passed, reason_of, refused, sendable
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Hashable, Mapping
     from contextlib import AbstractAsyncContextManager
     from typing import Self, TypeAlias
 
@@ -39,7 +37,7 @@ if TYPE_CHECKING:
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
     Heard: TypeAlias = "Callable[[Link, types.ServerNotification], None]"
 
-__all__ = ["BehindTools", "Fronts", "Link", "ServerBehind", "Watched", "current_request"]
+__all__ = ["BehindTools", "Fronts", "Link", "ServerBehind", "current_request"]
 
 T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
@@ -67,6 +65,24 @@ class ServerBehind(Value):
     source: Source
     only: Collection[str] | None = None
     confirm: bool | Collection[str] = False
+
+    def __init__(
+        self,
+        source: Source,
+        only: Collection[str] | None = None,
+        confirm: bool | Collection[str] = False,  # noqa: FBT001,FBT002  # `Value.replace` gives it by position
+    ) -> None:
+        for name, value in (("only", only), ("confirm", confirm)):
+            if isinstance(value, str):
+                message = f"{name} is a list of names of tools, not a text: write {name}=[{value!r}]"
+                raise TypeError(message)
+        super().__init__(source, only, confirm)
+
+    @property
+    def named(self) -> frozenset[str]:
+        """Names of tools that its server has to have."""
+        asked = () if isinstance(self.confirm, bool) else self.confirm
+        return frozenset([*(self.only or ()), *asked])
 
     def choices(self) -> list[tuple[Callable[[str], bool], dict[str, Any]]]:
         """Return which tools are offered with which options: a function of the name there, and options."""
@@ -160,6 +176,8 @@ class Connection:
         self._link, self._mode = link, mode
         self._askers: dict[_Asker, None] = {}
         self._questions = 0
+        self._first: tuple[Hashable, object] | None = None  # kept, so that no other client gets its id
+        self._is_shared = False
         self._scope = anyio.CancelScope()
         self.client: Client
         self.is_open = False
@@ -203,6 +221,15 @@ class Connection:
         self.is_open = False
         self._scope.cancel()
 
+    def note_client(self, ctx: Ctx) -> None:
+        """Take note of a client: what the server asks or logs later may belong to any that came so far."""
+        is_known = is_modern(ctx.protocol_version) or ctx.session.client_params is not None
+        client = client_of(ctx) if is_known else (object(), None)
+        if self._first is None:
+            self._first = client
+        elif client[0] != self._first[0]:
+            self._is_shared = True
+
     async def during(self, ctx: Ctx | None, send: Callable[[ClientSession], Awaitable[T]]) -> T:
         """Send a request; what the server asks meanwhile is asked of the client of a request in front.
 
@@ -215,6 +242,7 @@ class Connection:
         """
         if ctx is None:
             return await send(self.client.session)
+        self.note_client(ctx)
         found: list[T] = []
         failure: Exception | None = None
         async with anyio.create_task_group() as group:
@@ -232,14 +260,21 @@ class Connection:
         return found[0]
 
     def _asker(self) -> _Asker | None:
-        """Return the request in front during which the server speaks; None if that isn't certain."""
+        """Return the request in front during which the server speaks; None if that isn't certain.
+
+        It may speak of a request that is over, so it is certain only if all came from one client.
+        """
         found = list(self._askers)
-        return found[-1] if len({asker.client for asker in found}) == 1 else None
+        is_one = not self._is_shared and len({asker.client for asker in found}) == 1
+        return found[-1] if is_one else None
 
     def _lone_front(self) -> Ctx | None:
         """Return the only client that the server can mean outside of any request."""
         contexts = list(self._link.fronts.contexts.values())
-        return contexts[0] if len(contexts) == 1 and not self._askers else None
+        if len(contexts) != 1 or self._askers or self._is_shared:
+            return None
+        is_other = self._first is not None and client_of(contexts[0])[0] != self._first[0]
+        return None if is_other else contexts[0]
 
     async def _asked(self, context: Any, params: Any) -> Any:
         del context  # the SDK gives it by this name
@@ -268,6 +303,7 @@ class Connection:
             return error.error
         finally:
             self._questions -= 1
+        _LOG.warning("%s: a question isn't asked: several clients have used its connection", self._link.name)
         return refused("the gateway can't tell which of its clients is meant")
 
     async def _logged(self, params: types.LoggingMessageNotificationParams) -> None:
@@ -386,27 +422,31 @@ class Link:
             with anyio.fail_after(_CONNECT_SECONDS):
                 await self._group.start(made.hold)
         except Exception as error:
-            message = f"the server {self.name} can't be reached: {reason_of(error)}"
-            raise MCPError(types.INTERNAL_ERROR, message) from error
+            raise self._unreachable(error) from error
         await self._set_level_of(made)
         return made
 
+    def _unreachable(self, error: BaseException) -> MCPError:
+        """Return what a client reads; the reason may hold secrets of a command or of headers."""
+        _LOG.warning("%s: the server can't be reached: %s", self.name, reason_of(error))
+        return MCPError(types.INTERNAL_ERROR, f"the server {self.name} can't be reached")
+
     async def request(
-        self, ctx: Ctx | None, send: Callable[[ClientSession], Awaitable[T]], *, is_limited: bool = True
+        self, ctx: Ctx | None, send: Callable[[ClientSession], Awaitable[T]], *, is_call: bool = False
     ) -> T:
         """Send a request to the server.
 
         Args:
             ctx: of the request in front; None if there is none.
             send: sends it, by the session that it gets.
-            is_limited: whether the time is limited here.
+            is_call: whether it is a call of a tool: the executor limits its time, and says what fails.
 
         Raises:
             MCPError: what the server says, or why it gave no answer.
         """
         connection = await self.connection(ctx)
         try:
-            with anyio.fail_after(self._seconds if is_limited else None):
+            with anyio.fail_after(None if is_call else self._seconds):
                 return await connection.during(ctx, send)
         except TimeoutError:
             message = f"the server {self.name} gave no answer within {self._seconds:g} s"
@@ -420,6 +460,11 @@ class Link:
             connection.close()
             message = f"the server {self.name} has closed its connection; another request opens it again"
             raise MCPError(types.INTERNAL_ERROR, message) from error
+        except Exception as error:
+            if is_call:
+                raise
+            _LOG.warning("%s: a request failed: %s", self.name, reason_of(error))
+            raise MCPError(types.INTERNAL_ERROR, f"a request to the server {self.name} failed") from error
 
     def named(self, request: Q) -> Q:
         """Return a question of the server, which says whose it is if there are others.
@@ -461,71 +506,6 @@ class Link:
                 await connection.client.session.send_request(request, types.EmptyResult)
         except (MCPError, TimeoutError) as error:
             _LOG.warning("%s: the level of its log can't be set: %s", self.name, reason_of(error))
-
-
-# --- resources that clients watch ------------------------------------------------------------------
-
-
-class Watched:
-    """A resource of a server that clients watch.
-
-    Attributes:
-        count: of those who watch it.
-    """
-
-    __slots__ = ("_scope", "count")
-
-    def __init__(self) -> None:
-        self.count = 0
-        self._scope = anyio.CancelScope()
-
-    async def begin(self, link: Link, uri: str, group: TaskGroup) -> None:
-        """Ask the server to tell of changes.
-
-        Raises:
-            MCPError: it doesn't.
-        """
-        connection = await link.connection(None)
-        if connection.is_modern:
-            self._scope = anyio.CancelScope()
-            try:
-                await group.start(self._listen, connection.client.session, uri)
-            except (SubscriptionLost, RuntimeError, TimeoutError) as error:
-                message = f"the server {link.name} doesn't tell of changes of resources"
-                raise MCPError(types.INTERNAL_ERROR, message) from error
-            return
-        request = types.SubscribeRequest(params=types.SubscribeRequestParams(uri=uri))
-        await link.request(None, lambda session: session.send_request(request, types.EmptyResult))
-
-    async def end(self, link: Link, uri: str) -> None:
-        """Tell the server that nobody watches it any more."""
-        self._scope.cancel()
-        if link.home.is_open and not link.home.is_modern:
-            request = types.UnsubscribeRequest(params=types.UnsubscribeRequestParams(uri=uri))
-            try:
-                await link.request(None, lambda session: session.send_request(request, types.EmptyResult))
-            except Exception as error:  # noqa: BLE001  # nobody waits for it
-                _LOG.info("%s: %r", link.name, error)
-
-    async def _listen(
-        self,
-        session: ClientSession,
-        uri: str,
-        *,
-        task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED,
-    ) -> None:
-        is_started = False
-        try:
-            with self._scope:
-                async with listen(session, resource_subscriptions=[uri]) as changes:
-                    is_started = True
-                    task_status.started()
-                    async for _ in changes:  # the connection hands each on as a notification, too
-                        pass
-        except Exception as error:
-            if not is_started:
-                raise
-            _LOG.info("changes of %s can't be heard of any more: %r", escape(uri), error)
 
 
 # --- tools -----------------------------------------------------------------------------------------
@@ -573,7 +553,7 @@ class BehindTools(ToolSource):
                         allow_input_required=True,
                     )
 
-                return await link.request(ctx, send, is_limited=False)
+                return await link.request(ctx, send, is_call=True)
 
             given = None if self._is_held else _given(ctx, name)
             answers, state = given or (None, None)

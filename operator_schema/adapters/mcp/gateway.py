@@ -13,16 +13,17 @@ from mcp.client.subscriptions import listen
 from mcp.server.lowlevel.server import NotificationOptions
 from mcp.server.subscriptions import PromptsListChanged, ResourcesListChanged, ResourceUpdated
 from mcp.shared.exceptions import MCPError
-from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate
 
-from ...message_text import escape, nearest
 from ...rounds import Registry
-from ..mcp_client import ServerTools, all_pages
-from .behind import BehindTools, Fronts, Link, ServerBehind, Watched, current_request
+from ..mcp_client import ServerTools, check_there
+from .behind import BehindTools, Fronts, Link, ServerBehind, current_request
+from .changes import PerClient
 from .content import is_modern
-from .handed_on import check_sendable, driven, sendable
-from .resources_and_prompts import page_of, shown
+from .handed_on import driven, sendable
+from .owners import Owners
+from .resources_and_prompts import page_of
 from .server import handlers, server_of
+from .watched import Watches
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -44,9 +45,6 @@ __all__ = ["Gateway", "ServerBehind"]
 _LOG = logging.getLogger("operator_schema.mcp_gateway")
 _ONLY = "server"
 _MOST_VALUES = 100
-_MOST_WATCHED = 10_000
-"""Resources of one server that clients watch at most."""
-
 _WAIT_SECONDS, _LONGEST_WAIT = 1.0, 60.0
 
 
@@ -88,12 +86,10 @@ class Gateway:
         self._group: TaskGroup
         self._links: list[Link] = []
         self._tools: dict[Link, list[ServerTools]] = {}
-        self._stale: set[Link] = set()
+        self._is_stale: dict[Link, bool] = {}  # while tools are listed: whether they have changed since then
         self._handlers: list[Handlers] = []
-        self._uris: dict[str, Link] = {}
-        self._templates: dict[str, tuple[UriTemplate | None, Link]] = {}
-        self._prompts: dict[str, tuple[Link, str]] = {}
-        self._watched: dict[tuple[Link, str], Watched] = {}
+        self._owners = Owners(self._links, self._prefix, is_alone=self._is_alone)
+        self._watched = Watches()
 
     async def __aenter__(self) -> Self:
         """Connect to the servers, and list their tools.
@@ -102,6 +98,7 @@ class Gateway:
             ConnectionError: one can't be reached, or none.
             DuplicateToolError: two tools get the same name.
             MCPError: a server doesn't list its tools.
+            ToolError: a `ServerBehind` names a tool that its server doesn't have.
         """
         try:
             self._group = await self._stack.enter_async_context(anyio.create_task_group())
@@ -161,13 +158,22 @@ class Gateway:
 
     async def _offer(self, link: Link) -> None:
         """List the tools of a server, and follow its changes."""
-        if link.capabilities.tools is not None:
-            self._tools[link] = [
-                ServerTools(BehindTools(link, self._prefix(link), chosen, {**self._options, **options}))
-                for chosen, options in self._servers[link.name].choices()
-            ]
+        behind = self._servers[link.name]
+        sources = [
+            BehindTools(link, self._prefix(link), chosen, {**self._options, **options})
+            for chosen, options in behind.choices()
+        ]
+        has_tools = link.capabilities.tools is not None
+        if behind.named:
+            there = await sources[0].listed() if has_tools else []
+            check_there(behind.named, [each.name for each in there], f"the server {link.name}")
+        if has_tools:
+            self._is_stale[link] = False
+            self._tools[link] = [ServerTools(source) for source in sources]
             for tools in self._tools[link]:
                 await tools.refresh(self.registry)
+            if self._is_stale.pop(link):
+                self._refresh_soon(link)
         if link.home.is_modern:
             self._group.start_soon(self._listen, link)
 
@@ -221,6 +227,7 @@ class Gateway:
             case types.PromptListChangedNotification():
                 self._tell(PromptsListChanged())
             case types.ResourceListChangedNotification():
+                self._owners.resources_changed(link)
                 self._tell(ResourcesListChanged())
             case types.ResourceUpdatedNotification(params=params):
                 if (link, str(params.uri)) in self._watched:
@@ -231,15 +238,9 @@ class Gateway:
     def _reopened(self, link: Link) -> None:
         """Ask a server that was started again for what was asked of it before."""
         self._refresh_soon(link)
-        for (other, uri), known in self._watched.items():
-            if other is link:
-                self._group.start_soon(self._watch_again, known, link, uri)
-
-    async def _watch_again(self, known: Watched, link: Link, uri: str) -> None:
-        try:
-            await known.begin(link, uri, self._group)
-        except Exception as error:  # noqa: BLE001  # as above
-            _LOG.warning("%s: %s can't be watched again: %r", link.name, escape(uri), error)
+        self._owners.resources_changed(link)
+        for uri in self._watched.of(link):
+            self._group.start_soon(self._watched.again, link, uri, self._group)
 
     def prepare_soon(self, ctx: Ctx) -> None:
         """Have the connections ready that a new client needs, before its first request if there is time."""
@@ -256,17 +257,21 @@ class Gateway:
             own.changes.tell(event)
 
     def _refresh_soon(self, link: Link) -> None:
-        if link in self._tools and link not in self._stale:
-            self._stale.add(link)
+        if link in self._is_stale:
+            self._is_stale[link] = True
+        elif link in self._tools:
+            self._is_stale[link] = True
             self._group.start_soon(self._refresh, link)
 
     async def _refresh(self, link: Link) -> None:
-        self._stale.discard(link)  # what changes from now on is listed again
-        try:
-            for tools in self._tools[link]:
-                await tools.refresh(self.registry)
-        except Exception as error:  # noqa: BLE001  # what a server lists may be anything
-            _LOG.warning("%s: its tools can't be listed again: %r", link.name, error)
+        while self._is_stale[link]:
+            self._is_stale[link] = False  # what changes from now on is listed again
+            try:
+                for tools in self._tools[link]:
+                    await tools.refresh(self.registry)
+            except Exception as error:  # noqa: BLE001  # what a server lists may be anything
+                _LOG.warning("%s: its tools can't be listed again: %r", link.name, error)
+        del self._is_stale[link]
 
     async def _listen(self, link: Link) -> None:
         """Hear of the changes of a server from 2026-07-28 on, as long as the gateway is open."""
@@ -291,146 +296,21 @@ class Gateway:
             await anyio.sleep(wait)
             wait = min(2 * wait, _LONGEST_WAIT)
 
-    # --- what is whose -----------------------------------------------------------------------------
-
-    async def listed(self, ctx: Ctx | None, kind: str) -> dict[str, Any]:
-        """Ask all servers what they have of a kind, and remember what is whose.
-
-        Args:
-            ctx: of the request in front.
-            kind: a key of `_LISTED`.
-
-        Returns:
-            What a client gets, by its key; of two servers with the same resource, the first one's.
-
-        Raises:
-            MCPError: the only server that has any can't list it.
-        """
-        method, capability, key = _LISTED[kind]
-        having = [link for link in self._links if getattr(link.capabilities, capability) is not None]
-        found: dict[str, Any] = {}
-        owners: dict[str, tuple[Link, str]] = {}
-        for link in having:
-            try:
-                items = await self._listed_by(ctx, link, method, kind, key)
-            except MCPError as error:
-                if error.code != types.METHOD_NOT_FOUND and len(having) == 1:
-                    raise
-                _LOG.warning("%s: its %s are left out: %s", link.name, kind, error.message)
-                continue
-            for item in items:
-                original = getattr(item, key)
-                name = f"{self._prefix(link)}{original}" if kind == "prompts" else original
-                if name in found:
-                    _LOG.warning("%s: %s is left out: another server has it", link.name, escape(name))
-                    continue
-                found[name] = item.model_copy(update={"name": name}) if kind == "prompts" else item
-                owners[name] = link, original
-        self._remember(kind, owners)
-        return found
-
-    async def _listed_by(self, ctx: Ctx | None, link: Link, method: str, kind: str, key: str) -> list[Any]:
-        async def send(session: ClientSession) -> list[Any]:
-            return await all_pages(lambda params: getattr(session, method)(params=params), kind, key)
-
-        items = await link.request(ctx, send)
-        check_sendable(items, link.name)
-        return items
-
-    def _remember(self, kind: str, owners: dict[str, tuple[Link, str]]) -> None:
-        if kind == "prompts":
-            self._prompts = owners
-        elif kind == "resources":
-            self._uris = {uri: link for uri, (link, _) in owners.items()}
-        else:
-            self._templates = {text: (_parsed(text), link) for text, (link, _) in owners.items()}
-
-    async def owner_of(self, ctx: Ctx, uri: str) -> Link:
-        """Return the server that has a resource, or a template with this text.
-
-        Raises:
-            MCPError: none has it.
-        """
-        having = [link for link in self._links if link.capabilities.resources is not None]
-        if len(having) == 1:
-            return having[0]
-        link = self._known_owner(uri)
-        if link is None:
-            await self.listed(ctx, "resources")
-            await self.listed(ctx, "resource_templates")
-            link = self._known_owner(uri)
-        if link is not None:
-            return link
-        message = f"no server has a resource {shown(uri)}; resources/list has those that there are"
-        raise MCPError(types.INVALID_PARAMS, message, {"uri": uri})
-
-    def _known_owner(self, uri: str) -> Link | None:
-        if uri in self._uris:
-            return self._uris[uri]
-        if uri in self._templates:
-            return self._templates[uri][1]
-        for template, link in self._templates.values():
-            if template is not None and template.match(uri) is not None:
-                return link
-        return None
-
-    async def prompt(self, ctx: Ctx, name: str) -> tuple[Link, str]:
-        """Return the server that has a prompt, and its name there.
-
-        Raises:
-            MCPError: none has it.
-        """
-        having = [link for link in self._links if link.capabilities.prompts is not None]
-        if self._is_alone and having:
-            return having[0], name
-        if name not in self._prompts:
-            await self.listed(ctx, "prompts")
-        if name in self._prompts:
-            return self._prompts[name]
-        near = nearest(name, self._prompts)
-        hint = f"did you mean {near}?" if near else "prompts/list has those that there are"
-        message = f"no server has a prompt {shown(name)}; {hint}"
-        raise MCPError(types.INVALID_PARAMS, message)
-
     # --- resources that clients watch --------------------------------------------------------------
 
-    async def watch(self, ctx: Ctx, uri: str) -> None:
-        """Hear of changes of a resource; each call needs one of `unwatch`.
+    async def watch(self, ctx: Ctx, uri: str, client: object) -> None:
+        """Hear of changes of a resource until `unwatch`.
 
         Raises:
             MCPError: no server has it, its server tells nothing, or too many are watched.
         """
-        link = await self.owner_of(ctx, uri)
-        known = self._watched.get((link, uri))
-        if known is None:
-            if sum(other is link for other, _ in self._watched) >= _MOST_WATCHED:
-                message = f"{_MOST_WATCHED:,} resources of {link.name} are watched already"
-                raise MCPError(types.INTERNAL_ERROR, message)
-            known = self._watched[link, uri] = Watched()
-            try:
-                await known.begin(link, uri, self._group)
-            except BaseException:
-                self._watched.pop((link, uri), None)
-                raise
-        known.count += 1
+        link = await self._owners.of_uri(ctx, uri)
+        link.home.note_client(ctx)
+        await self._watched.add(link, uri, client, self._group)
 
-    async def unwatch(self, uri: str) -> None:
-        """Take back one `watch`."""
-        for (link, other), known in [*self._watched.items()]:
-            if other == uri:
-                known.count -= 1
-                if known.count < 1:
-                    del self._watched[link, uri]
-                    await known.end(link, uri)
-
-    def unwatch_soon(self, uris: set[str]) -> None:
-        """Take back a `watch` of each, after a request or connection is over."""
-
-        async def end() -> None:
-            for uri in uris:
-                await self.unwatch(uri)
-
-        self._group.start_soon(end)
+    def unwatch(self, client: object, uri: str | None = None) -> None:
+        """End what a client watches: one resource, or all of them."""
+        self._watched.remove(client, uri, self._group)
 
 
 class _Front:
@@ -446,6 +326,8 @@ class _Front:
         self._fronts = gateway._fronts  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # its other half
         links = gateway._links  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as above
         self._links, self._said = links, [link.capabilities for link in links]
+        self._owners = gateway._owners  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as above
+        self._clients: PerClient[object] = PerClient(lambda _: object())
 
     def handlers(self) -> dict[str, Any]:
         """Return what any server has behind the gateway, by its name as an option of a `Server`."""
@@ -487,12 +369,13 @@ class _Front:
         if client is None or is_modern(ctx.protocol_version) or id(client) in self._fronts.contexts:
             return
         self._fronts.contexts[id(client)] = ctx
+        watching = self._clients.of(ctx)
         try:
             self._gateway.prepare_soon(ctx)
             await self._own.initialized(ctx, params)
         finally:
             self._fronts.contexts.pop(id(client), None)
-            self._gateway.unwatch_soon(self._own.changes.uris(ctx))
+            self._gateway.unwatch(watching)
 
     async def call_tool(self, ctx: Ctx, params: types.CallToolRequestParams) -> Any:
         """Run a call, as the handler of `tools/call`."""
@@ -524,13 +407,13 @@ class _Front:
         return types.ListPromptsResult(prompts=page, next_cursor=following)
 
     async def _page(self, ctx: Ctx, kind: str, params: Any) -> tuple[list[Any], str | None]:
-        found = await self._gateway.listed(ctx, kind)
+        found = await self._owners.listed(ctx, kind)
         return page_of(found, params, self._page_size, kind.replace("_", " "))
 
     async def read_resource(self, ctx: Ctx, params: types.ReadResourceRequestParams) -> Any:
         """Read a resource of the server that has it."""
         uri = params.uri
-        link = await self._gateway.owner_of(ctx, uri)
+        link = await self._owners.of_uri(ctx, uri)
 
         async def send(session: ClientSession, more: Mapping[str, Any]) -> Any:
             return await session.read_resource(uri, allow_input_required=True, **more)
@@ -539,7 +422,7 @@ class _Front:
 
     async def get_prompt(self, ctx: Ctx, params: types.GetPromptRequestParams) -> Any:
         """Get a prompt of the server that has it."""
-        link, name = await self._gateway.prompt(ctx, params.name)
+        link, name = await self._owners.of_prompt(ctx, params.name)
 
         async def send(session: ClientSession, more: Mapping[str, Any]) -> Any:
             return await session.get_prompt(name, params.arguments, allow_input_required=True, **more)
@@ -566,10 +449,10 @@ class _Front:
         """Complete an argument by the server that has the prompt or the template."""
         ref = params.ref
         if isinstance(ref, types.PromptReference):
-            link, name = await self._gateway.prompt(ctx, ref.name)
+            link, name = await self._owners.of_prompt(ctx, ref.name)
             ref = ref.model_copy(update={"name": name})
         else:
-            link = await self._gateway.owner_of(ctx, ref.uri)
+            link = await self._owners.of_uri(ctx, ref.uri)
         request = types.CompleteRequest(params=params.model_copy(update={"ref": ref, "meta": link.meta(ctx)}))
         found = await link.request(ctx, lambda session: session.send_request(request, types.CompleteResult))
         values = found.completion.values
@@ -580,32 +463,31 @@ class _Front:
 
     async def subscribe(self, ctx: Ctx, params: types.SubscribeRequestParams) -> types.EmptyResult:
         """Tell a client before 2026-07-28 of changes of a resource."""
-        if self._own.changes.add_uri(ctx, params.uri):
-            try:
-                await self._gateway.watch(ctx, params.uri)
-            except BaseException:
-                self._own.changes.remove_uri(ctx, params.uri)
-                raise
+        self._own.changes.add_uri(ctx, params.uri)
+        try:
+            await self._gateway.watch(ctx, params.uri, self._clients.of(ctx))
+        except BaseException:
+            self._own.changes.remove_uri(ctx, params.uri)
+            raise
         return types.EmptyResult()
 
     async def unsubscribe(self, ctx: Ctx, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
         """Tell a client before 2026-07-28 no more of changes of a resource."""
         if self._own.changes.remove_uri(ctx, params.uri):
-            await self._gateway.unwatch(params.uri)
+            self._gateway.unwatch(self._clients.of(ctx), params.uri)
         return types.EmptyResult()
 
     async def listen(
         self, ctx: Ctx, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
         """Tell a client from 2026-07-28 on of changes, as the handler of `subscriptions/listen`."""
-        watched: set[str] = set()
+        watching = object()
         try:
             for uri in dict.fromkeys(params.notifications.resource_subscriptions or ()):
-                await self._gateway.watch(ctx, uri)
-                watched.add(uri)
+                await self._gateway.watch(ctx, uri, watching)
             return await self._own.listen(ctx, params)
         finally:
-            self._gateway.unwatch_soon(watched)
+            self._gateway.unwatch(watching)
 
     async def set_level(self, ctx: Ctx, params: types.SetLevelRequestParams) -> types.EmptyResult:
         """Remember which log records a client wants, and ask the servers for them."""
@@ -616,13 +498,6 @@ class _Front:
             await link.set_level()
         return types.EmptyResult()
 
-
-_LISTED = {
-    "resources": ("list_resources", "resources", "uri"),
-    "resource_templates": ("list_resource_templates", "resources", "uri_template"),
-    "prompts": ("list_prompts", "prompts", "name"),
-}
-"""Kind to the method of a session, the capability that it needs, and the key of an item."""
 
 _OF_HANDLERS = ("context", "executor", "structured", "confirm", "page_size", "logger")
 
@@ -639,11 +514,3 @@ def _named(servers: Any) -> dict[str, ServerBehind]:
         message = "a gateway needs a server behind it: Gateway({'name': 'https://…'})"
         raise ValueError(message)
     return {name: one if isinstance(one, ServerBehind) else ServerBehind(one) for name, one in given.items()}
-
-
-def _parsed(template: str) -> UriTemplate | None:
-    """Return a template, None if it can't be read: then it matches nothing."""
-    try:
-        return UriTemplate.parse(template)
-    except InvalidUriTemplate:
-        return None

@@ -189,7 +189,7 @@ def passed(error: MCPError, name: str) -> MCPError:
 
 
 def reason_of(error: BaseException) -> str:
-    """Return why a connection can't be made, in one line."""
+    """Return why a connection can't be made, in one line; it may name secrets, so no client gets it."""
     while isinstance(error, BaseExceptionGroup):
         error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
     if isinstance(error, TimeoutError):

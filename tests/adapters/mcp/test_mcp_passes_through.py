@@ -315,11 +315,13 @@ def test_a_client_gets_the_logs_of_its_level(lacks, level, texts):
     assert logged == texts
 
 
-def test_each_client_gets_what_its_own_calls_ask_and_log():
+def test_only_the_first_client_of_a_connection_gets_what_its_server_asks_and_logs(caplog):
     names, logs = iter(["Ann", "Bob"]), {}
 
     async def main(*clients):
-        return [text_of(await client.call_tool("ask_user", {})) for client in clients]
+        found = [text_of(await clients[0].call_tool("ask_user", {}))]
+        await clients[0].call_tool("count", {})
+        return [*found, (await refusal(clients[1].call_tool("ask_user", {}))).message]
 
     async def run():
         async with Gateway(behind(everything(), lacks=OLD)) as gateway:
@@ -341,8 +343,67 @@ def test_each_client_gets_what_its_own_calls_ask_and_log():
                 await bob.call_tool("count", {})
                 return found
 
-    assert anyio.run(run) == ["accept {'name': 'Ann'}", "accept {'name': 'Bob'}"]
-    assert set(logs) == {"Bob"}
+    asked, refused = anyio.run(run)
+    assert asked == "accept {'name': 'Ann'}"
+    assert "the gateway can't tell which of its clients is meant" in refused
+    assert "a question isn't asked: several clients have used its connection" in caplog.text
+    assert logs == {"Ann": ["counted"]}
+
+
+def test_a_question_about_work_of_a_client_that_is_over_is_asked_of_no_other_one():
+    told, refused = [], []
+
+    @tool
+    async def leave(ctx: Ctx) -> str:
+        """Leave work behind."""
+        told.append(ctx)
+        return "left"
+
+    @tool
+    async def ask_late(ctx: Ctx) -> str:
+        """Ask for the one before."""
+        refused.append(await refusal(told[0].session.elicit_form("Whose?", FORM)))
+        return "asked"
+
+    async def main(ann, bob):
+        await ann.call_tool("leave", {})
+        return text_of(await bob.call_tool("ask_late", {}))
+
+    asked = []
+
+    async def answer(_context, params):
+        asked.append(params)
+        return types.ElicitResult(action="accept", content={})
+
+    source = behind(server([leave, ask_late]), lacks=OLD)
+    assert through(main, source, clients=2, elicitation_callback=answer) == "asked"
+    assert asked == []
+    assert len(refused) == 1
+
+
+def test_a_question_after_a_client_has_gone_is_not_asked_of_the_next_one():
+    told, asked = [], []
+
+    @tool
+    async def leave(ctx: Ctx) -> str:
+        """Leave work behind."""
+        told.append(ctx)
+        return "left"
+
+    async def answer(_context, params):
+        asked.append(params)
+        return types.ElicitResult(action="accept", content={})
+
+    async def main():
+        async with Gateway(behind(server([leave]), lacks=OLD)) as gateway:
+            app = gateway.server()
+            async with Client(app, mode="legacy", elicitation_callback=answer) as client:
+                await client.call_tool("leave", {})
+            async with Client(app, mode="legacy", elicitation_callback=answer):
+                return await refusal(told[0].session.elicit_form("Whose?", FORM))
+
+    assert "can't tell which of its clients is meant" in anyio.run(main).message
+    assert asked == []
 
 
 def test_a_question_is_not_asked_of_either_client_while_calls_of_two_run():
