@@ -15,7 +15,7 @@ from operator_schema import Executor, tool
 from operator_schema.adapters.mcp import server
 from operator_schema.adapters.mcp.gateway import Gateway, ServerBehind
 from operator_schema.adapters.mcp.programs import program_tools
-from operator_schema.code_mode import CodeSession, Monty
+from operator_schema.code_mode import CodeSession, Journal, Monty
 from operator_schema.rounds import Defer, RunNormally
 
 pytestmark = pytest.mark.skipif(
@@ -45,8 +45,8 @@ class Bank:
 
         self.executor = Executor([transfer, charge], hooks=hooks, **options)
 
-    def server(self):
-        session = CodeSession(self.executor, sandbox=Monty())
+    def server(self, **options):
+        session = CodeSession(self.executor, sandbox=Monty(), **options)
         return server(Executor(program_tools(self.executor, session)))
 
 
@@ -209,6 +209,27 @@ def test_an_answer_after_a_restart_runs_nothing():
     refused = anyio.run(main)
     assert "the server was restarted: nothing was run" in refused.content[0].text
     assert bank.ran == []
+
+
+@both_protocols
+def test_an_answer_to_a_program_that_was_forgotten_meanwhile_runs_nothing(mode):
+    bank = Bank()
+
+    async def main():
+        made = bank.server(journal=Journal(most=1))
+
+        async def another_one_runs(_, params):
+            del params
+            async with Client(made, mode=mode) as other:
+                await other.call_tool("run_program", {"source": "1"})
+            return types.ElicitResult(action="accept")
+
+        async with Client(made, mode=mode, elicitation_callback=another_one_runs) as client:
+            return await client.call_tool("run_program", SOURCE)
+
+    refused = anyio.run(main)
+    assert "nothing was run" in refused.content[0].text
+    assert bank.ran == [("charge", 1)]
 
 
 @pytest.mark.parametrize(
