@@ -77,7 +77,10 @@ _MOST_ASKED = 50
 _MOST_SHOWN = 10_000
 """Characters of a question about several calls; each call alone is written whole."""
 
-_NOT_OPEN = "this question has been answered already, or the server was restarted: nothing was run"
+_NOT_OPEN = (
+    "this question has been answered already, or was forgotten, as by a restart of the server: nothing was"
+    " run for this answer"
+)
 
 
 def program_tools(executor: Executor, session: CodeSession, /) -> list[Tool[..., Any]]:
@@ -122,7 +125,9 @@ def _run_tool(executor: Executor, session: CodeSession) -> Tool[..., Any]:
         try:
             with _calls_from_within():
                 return await program.run(ctx)
-        except StoreError:  # it was decided, or forgotten, while a person was asked
+        except StoreError as error:
+            if error.round_id is None:  # the journal can't be used
+                raise
             raise CallError(_NOT_OPEN) from None
 
     text = stubs_of(executor).text

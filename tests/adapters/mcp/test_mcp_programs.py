@@ -207,7 +207,7 @@ def test_an_answer_after_a_restart_runs_nothing():
             return await call(client, AGREED, state)
 
     refused = anyio.run(main)
-    assert "the server was restarted: nothing was run" in refused.content[0].text
+    assert "a restart of the server: nothing was run" in refused.content[0].text
     assert bank.ran == []
 
 
