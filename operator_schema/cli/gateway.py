@@ -8,16 +8,18 @@ import re
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from unicodedata import category
+from urllib.parse import quote as url_quote
 
 from ..errors import DuplicateToolError, ToolError
 from ..immutable import Value
 from ..json_values import is_array, is_object
-from ..message_text import clip, escape, quote, received
+from ..message_text import clip, escape, fold, nearest, quote, received
 from .arguments import read_text
 from .modules import WrongUse
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping
+    from collections.abc import AsyncGenerator, Iterable, Mapping
 
     from ..adapters.mcp.gateway import Gateway
     from ..adapters.mcp_connection import Source
@@ -30,7 +32,12 @@ _SECONDS_TO_CONNECT = 30.0
 _SECONDS_TO_READ = 300.0
 _MOST_SHOWN = 300
 _EXAMPLE = '{"mcpServers": {"time": {"command": "uvx", "args": ["mcp-server-time"]}}}'
-_VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\}")
+_VARIABLE = re.compile(r"\$\{(?:(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\})?")
+_OWN = {"confirm": 0.8, "only": 0.75}
+"""Keys that clients don't have, and how like one of them another key may be: `config` is one of clients."""
+
+_SHORTEST_HIDDEN = 4
+"""Characters of a value that is left out of messages: shorter ones are no secrets, and are in many words."""
 
 
 class Behind(Value):
@@ -44,6 +51,7 @@ class Behind(Value):
         headers: of requests to the URL.
         only: names of its tools that are offered; None for all.
         confirm: whether a person has to agree to calls: of all tools, or of those with these names.
+        filled: values of variables that are in it, by the names of these.
     """
 
     name: str
@@ -52,6 +60,7 @@ class Behind(Value):
     headers: Mapping[str, str]
     only: tuple[str, ...] | None
     confirm: bool | tuple[str, ...]
+    filled: Mapping[str, str]
 
     @property
     def prefix(self) -> str:
@@ -67,7 +76,7 @@ def servers_in(file: str) -> list[Behind]:
 
     It is JSON with `mcpServers` (or `servers`, as VS Code calls them): name to `command`, `args`, `env` and
     `cwd`, or to `url` and `headers`. `${NAME}` stands for a variable of the environment. Our own are `only`,
-    a list of names, and `confirm`: true, or such a list.
+    a list of names, and `confirm`: true, or such a list; a key that is nearly one of these is refused.
 
     Raises:
         WrongUse: it can't be read, or an entry has no command and no URL, or something else than it should.
@@ -85,6 +94,10 @@ def servers_in(file: str) -> list[Behind]:
     if len(servers) > _MOST_SERVERS:
         message = f"{escape(file)} names {len(servers)} servers; a gateway takes {_MOST_SERVERS}"
         raise WrongUse(message)
+    for key in given:
+        if (own := _own_key(key)) is not None:
+            message = f"{escape(file)} has {quote(key)} beside its servers: {own} is a key of a server"
+            raise WrongUse(message)
     made = [_Entry(file, name, entry).server() for name, entry in servers.items()]
     behind = [one for one in made if one is not None]
     by_prefix: dict[str, str] = {}
@@ -100,6 +113,13 @@ def servers_in(file: str) -> list[Behind]:
     return behind
 
 
+def _own_key(key: str) -> str | None:
+    """Return the key of our own that is meant by another one; None if it is one of clients."""
+    if "confirm" in fold(key):
+        return "confirm"
+    return next((own for own, likeness in _OWN.items() if nearest(key, [own], likeness)), None)
+
+
 class _Entry:
     """One entry of the file."""
 
@@ -110,6 +130,7 @@ class _Entry:
             what = f"is an object, not {received(entry)}"
             raise self._wrong(what)
         self._entry: Mapping[str, Any] = entry
+        self._variables: dict[str, str] = {}
 
     def server(self) -> Behind | None:
         """Return the server; None if it is disabled.
@@ -118,6 +139,7 @@ class _Entry:
             WrongUse: something is wrong with it.
         """
         entry = self._entry
+        self._check_keys()
         if entry.get("disabled") is True:
             return None
         command, url = self._text("command"), self._text("url")
@@ -137,7 +159,23 @@ class _Entry:
             }
         confirm = entry.get("confirm", False)
         asked = confirm if isinstance(confirm, bool) else (self._texts("confirm") or ())
-        return Behind(self._name, start, url, self._named("headers"), self._texts("only"), asked)
+        headers, only = self._named("headers"), self._texts("only")
+        return Behind(self._name, start, url, headers, only, asked, dict(self._variables))
+
+    def _check_keys(self) -> None:
+        """Check that nothing that holds tools back is left out because it is written in another way."""
+        for key in self._entry:
+            own = None if key in _OWN else _own_key(key)
+            if own is not None:
+                what = f"has {quote(key)}: did you mean {own}?"
+                raise self._wrong(what)
+        for key, form in {"confirm": "true, false or a list of names", "only": "a list of names"}.items():
+            if self._entry.get(key, ()) is None:
+                what = f"has {key} as null: write {form}, or leave it out"
+                raise self._wrong(what)
+        if not isinstance(self._entry.get("disabled", False), (bool, type(None))):
+            what = f"has disabled as true or false, not {received(self._entry['disabled'])}"
+            raise self._wrong(what)
 
     def _wrong(self, what: str) -> WrongUse:
         return WrongUse(f"{self._place} {what}")
@@ -168,14 +206,25 @@ class _Entry:
         return {name: self._filled(one) for name, one in value.items()}
 
     def _filled(self, text: str) -> str:
-        def variable(found: re.Match[str]) -> str:
-            value = os.environ.get(found[1])
-            if value is None:
-                what = f"needs the variable {found[1]}, which isn't set"
-                raise self._wrong(what)
-            return value
+        return _VARIABLE.sub(self._variable, text)
 
-        return _VARIABLE.sub(variable, text)
+    def _variable(self, found: re.Match[str]) -> str:
+        name: str | None = found[1]
+        if name is None:  # what stands there isn't shown: a default may be a secret
+            what = (
+                "has a ${ that is none of a variable: write ${NAME} or ${env:NAME}, and set the variable; a "
+                "default, or an input that a client asks for, isn't known here"
+            )
+            raise self._wrong(what)
+        value = os.environ.get(name)
+        if value is None:
+            what = f"needs the variable {name}, which isn't set"
+            raise self._wrong(what)
+        if any(category(one) in {"Cc", "Cs"} for one in value):
+            what = f"needs the variable {name}, whose value has a control character, such as a line break"
+            raise self._wrong(what)
+        self._variables[name] = value
+        return value
 
 
 # --- the servers -----------------------------------------------------------------------------------
@@ -200,7 +249,7 @@ async def open_servers(servers: list[Behind], err: Output) -> AsyncGenerator[Gat
     by_prefix = {one.prefix.removesuffix("_"): one for one in servers}
 
     def unreachable(name: str, error: ConnectionError) -> None:
-        reason = clip(escape(str(error)), _MOST_SHOWN)
+        reason = _reason(error, servers)
         err.report("", f"the server {quote(by_prefix[name].name)} can't be reached: {reason}")
         err.flush()
 
@@ -209,12 +258,42 @@ async def open_servers(servers: list[Behind], err: Output) -> AsyncGenerator[Gat
     try:
         await gateway.__aenter__()
     except (ConnectionError, ToolError, MCPError, DuplicateToolError) as error:
-        message = clip(escape(str(error)), _MOST_SHOWN)
-        raise WrongUse(message) from None
+        raise WrongUse(_reason(error, servers)) from None
     try:
         yield gateway
     finally:
         await gateway.__aexit__()
+
+
+def _reason(error: Exception, servers: Iterable[Behind]) -> str:
+    """Return what an error says, in one line, with the names of variables in place of their values."""
+    names: dict[str, str] = {}
+    for server in servers:
+        for name, value in server.filled.items():
+            if len(value) >= _SHORTEST_HIDDEN:
+                names.update(dict.fromkeys(_written(value), f"${{{name}}}"))
+    text = escape(str(error))
+    if names:
+        either = "|".join(re.escape(shown) for shown in sorted(names, key=len, reverse=True))
+        text = re.sub(either, lambda found: names.get(found[0].lower(), "…"), text, flags=re.IGNORECASE)
+        *cut, last = text.split("…")
+        text = "…".join([*[_without_start(part, names) for part in cut], last])
+    return clip(text, _MOST_SHOWN)
+
+
+def _written(value: str) -> set[str]:
+    """Return the forms in which a message may have a value, in small letters."""
+    forms = {value, repr(value)[1:-1], json.dumps(value)[1:-1], url_quote(value), url_quote(value, safe="")}
+    return {escape(form).lower() for form in forms}
+
+
+def _without_start(text: str, names: Mapping[str, str]) -> str:
+    """Replace the beginning of a value at the end of a text that was cut there."""
+    for shown, name in names.items():
+        for size in range(min(len(shown), len(text)), _SHORTEST_HIDDEN - 1, -1):
+            if text[-size:].lower() == shown[:size]:
+                return f"{text[:-size]}{name}"
+    return text
 
 
 def _source_of(server: Behind) -> Source:

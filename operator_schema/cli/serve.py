@@ -60,6 +60,7 @@ _PORT = 8000
 _HOST = "127.0.0.1"
 _SECONDS_BETWEEN_LOOKS = 0.3
 _SHORTEST_TOKEN = 16
+_MOST_PROGRAMS = 1_000
 
 _OF_HTTP = ("port", "host", "token_env", "token_file", "no_token", "allow_host", "allow_origin")
 
@@ -411,7 +412,7 @@ def _journal() -> Journal:
     """Return where the programs of this process wait, also when the tools have changed."""
     from ..code_mode import Journal
 
-    return Journal()
+    return Journal(most=_MOST_PROGRAMS)
 
 
 def _offered(target: ObjectName, options: Mapping[str, Any]) -> _Offered:

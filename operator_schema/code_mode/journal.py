@@ -13,7 +13,7 @@ from weakref import finalize
 
 from ..errors import StoreError
 from ..immutable import Value
-from ..message_text import clip, escape
+from ..message_text import clip, escape, received
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping
@@ -88,12 +88,18 @@ class Journal:
 
     Args:
         path: of the file, which is made if it isn't there; None for memory.
+        most: how many programs are kept; None for all. With it, the calls of a program are forgotten when it
+            ends, and each new program has the oldest ones forgotten that are too many: those that have
+            ended, and then those that wait, but none that runs.
 
     Raises:
         StoreError: the file can't be used; every method raises it if SQLite fails.
+        ValueError: `most` isn't a positive integer.
     """
 
-    def __init__(self, path: str | PathLike[str] | None = None, /) -> None:
+    def __init__(self, path: str | PathLike[str] | None = None, /, *, most: int | None = None) -> None:
+        _check_most(most)
+        self._most = most
         self._path = None if path is None else fspath(path)
         self._lock = RLock()
         self._memory: Any = None
@@ -130,6 +136,8 @@ class Journal:
         with self._transaction() as db:
             row = (program_id, code, time(), time())
             db.execute("INSERT INTO programs VALUES (?, ?, ?, 'running', ?, 1, 0, NULL)", row)
+            if self._most is not None:
+                self._forget_oldest(db, self._most)
         return self.load(program_id)
 
     def load(self, program_id: str) -> SavedProgram:
@@ -161,6 +169,9 @@ class Journal:
         """Save that a program waits or has ended."""
         text = None if ended is None else json.dumps(ended)
         self._change(program_id, "running", None, "state = ?, since = NULL, ended = ?", state, text)
+        if self._most is not None and state in {"done", "failed"}:
+            with self._transaction() as db:
+                db.execute("DELETE FROM program_calls WHERE program = ?", (program_id,))
         return self.load(program_id)
 
     def entries(self, program_id: str) -> dict[int, JournalEntry]:
@@ -198,6 +209,13 @@ class Journal:
 
     # --- inside ----------------------------------------------------------------------------------
 
+    def _forget_oldest(self, db: sqlite3.Connection, most: int) -> None:
+        (count,) = db.execute("SELECT count(*) FROM programs").fetchone()
+        oldest = "SELECT id FROM programs WHERE state <> 'running' ORDER BY state = 'waiting', rowid LIMIT ?"
+        forgotten = db.execute(oldest, (max(0, count - most),)).fetchall()
+        db.executemany("DELETE FROM program_calls WHERE program = ?", forgotten)
+        db.executemany("DELETE FROM programs WHERE id = ?", forgotten)
+
     def _ids(self, condition: str, *values: Any) -> list[str]:
         query = f"SELECT id FROM programs WHERE {condition} ORDER BY rowid"  # noqa: S608  # texts of this module
         with self._transaction() as db:
@@ -233,6 +251,12 @@ class Journal:
         except sqlite3.Error as error:
             message = f"the journal {clip(escape(str(self._path)), 200)} can't be used: {escape(str(error))}"
             raise StoreError(message) from error
+
+
+def _check_most(most: Any) -> None:
+    if most is not None and (not isinstance(most, int) or isinstance(most, bool) or most < 1):
+        message = f"most is an integer above 0, not {received(most)}"
+        raise ValueError(message)
 
 
 def _refused(program_id: str, why: str) -> StoreError:

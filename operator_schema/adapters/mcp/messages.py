@@ -441,15 +441,19 @@ async def ask(
     return types.InputRequiredResult(input_requests={_KEY: request}, request_state=state)
 
 
-def answer_to_ask(ctx: ServerRequestContext[Any, Any]) -> tuple[str, bool | str] | None:
-    """Return the state and the answer with which a call comes again; None for a new call."""
+def answer_to_ask(ctx: ServerRequestContext[Any, Any]) -> tuple[str, bool | str | None] | None:
+    """Return the state, and the answer, with which a call comes again; None for a new call.
+
+    The state is empty, or the answer None, if the client left it out.
+    """
     try:
         params = types.CallToolRequestParams.model_validate(ctx.params, by_name=False)
     except ValidationError:
         return None
     given = (params.input_responses or {}).get(_KEY)
-    state = params.request_state
-    return None if given is None or state is None else (state, _decision(given))
+    if given is None and params.request_state is None:
+        return None
+    return params.request_state or "", None if given is None else _decision(given)
 
 
 def _can_ask(ctx: ServerRequestContext[Any, Any]) -> bool:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from hashlib import sha256
 from math import inf
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -11,17 +14,20 @@ from mcp_types import InputRequiredResult
 
 from ...code_mode import stubs_of
 from ...errors import CallError, StoreError
+from ...immutable import Value
 from ...message_text import clip, count_of, escape
-from ...rounds import Reject, ToolSearch
-from ...tools import WholeContext, document_tool, skip
+from ...rounds import HookError, Reject, ToolSearch, call_text
+from ...tools import RawCall, WholeContext, document_tool, skip
+from .behind import current_request
 from .messages import answer_to_ask, ask
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Generator, Mapping
     from typing import TypeAlias
 
-    from ...code_mode import CodeSession, ProgramRun
+    from ...code_mode import CodeSession, ProgramRun, WaitingCall
     from ...execution import Executor
+    from ...rounds import ToolCall
     from ...tools import Tool
 
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
@@ -68,7 +74,13 @@ _MOST_DECLARED = 8_000
 _MOST_ASKED = 50
 """Calls about which a person is asked at once."""
 
-_MOST_SHOWN = 500
+_MOST_SHOWN = 10_000
+"""Characters of a question about several calls; each call alone is written whole."""
+
+_NOT_OPEN = (
+    "this question has been answered already, or was forgotten, as by a restart of the server: nothing was"
+    " run for this answer"
+)
 
 
 def program_tools(executor: Executor, session: CodeSession, /) -> list[Tool[..., Any]]:
@@ -109,58 +121,141 @@ def _run_tool(executor: Executor, session: CodeSession) -> Tool[..., Any]:
         ctx: Annotated[ServerRequestContext[Any, Any] | None, skip] = None,
         context: Annotated[WholeContext | None, skip] = None,
     ) -> Any:
-        source, given = str(arguments["source"]), cast("Context", context)
-        again = None if ctx is None else answer_to_ask(ctx)
-        run = None if again is None else await _resumed(session, source, again, given)
-        run = await session.run(source, context=given) if run is None else run
-        while run.plan:
-            decided = await _asked(ctx, run)
-            if isinstance(decided, InputRequiredResult):
-                return decided
-            run = await session.resume(run, _decisions(run, decided), context=given)
-        if run.state == "failed":
-            raise CallError(run.text)
-        return run.text
+        program = _Program(executor, session, str(arguments["source"]), cast("Context", context))
+        try:
+            with _calls_from_within():
+                return await program.run(ctx)
+        except StoreError as error:
+            if error.round_id is None:  # the journal can't be used
+                raise
+            raise CallError(_NOT_OPEN) from None
 
     text = stubs_of(executor).text
     about = _SEARCH_FIRST if len(text) > _MOST_DECLARED else f"{_DECLARED}\n\n{text}"
     return document_tool(run_program, _SOURCE, description=f"{_RUN} {about}", timeout=inf)
 
 
-async def _asked(ctx: Ctx | None, run: ProgramRun) -> bool | str | InputRequiredResult:
-    if ctx is None:
-        return "a person has to agree to it, and nobody can be asked here"
-    return await ask(ctx, _question(run), f"{run.id}:{run.revision}")
-
-
-async def _resumed(
-    session: CodeSession, source: str, again: tuple[str, bool | str], context: Context
-) -> ProgramRun | None:
-    """Let a program go on that waited for this answer; None if none does, so that it runs anew."""
-    program_id, _, revision = again[0].partition(":")
+@contextmanager
+def _calls_from_within() -> Generator[None]:
+    """Let a gateway see that tools aren't called by the client, so that they don't get its answers to us."""
+    ctx = current_request.get()
+    token = current_request.set(None if ctx is None else replace(ctx, params=None))
     try:
-        run = session.load(program_id)
-        if str(run.revision) != revision or session.journal.load(program_id).code != source:
-            return None
-        return await session.resume(run, _decisions(run, again[1]), context=context)
-    except StoreError:
-        return None
+        yield
+    finally:
+        current_request.reset(token)
 
 
-def _decisions(run: ProgramRun, answer: object) -> list[Any]:
-    """Return what is decided about each call of a plan: nothing about those that nobody was shown."""
-    decision = "approve" if answer is True else Reject(str(answer))
-    asked = min(len(run.plan), _MOST_ASKED)
-    return [*[decision] * asked, *[None] * (len(run.plan) - asked)]
+class _Question(Value):
+    """What a person is asked about a plan.
+
+    Attributes:
+        text: that they read.
+        asked: how many calls it shows, from the first one on.
+        state: comes back with the answer.
+    """
+
+    text: str
+    asked: int
+    state: str
 
 
-def _question(run: ProgramRun) -> str:
-    """Write which calls a program is about to make, on a line for each."""
-    shown = run.plan[:_MOST_ASKED]
-    lines = [
-        f"{escape(call.name)} {escape(clip(json.dumps(call.arguments, ensure_ascii=False), _MOST_SHOWN))}"
-        for call in shown
-    ]
-    more = len(run.plan) - len(shown)
-    later = [f"({count_of(more, 'more calls')} will be asked about later)"] if more else []
-    return "\n".join([f"Run {count_of(len(shown), 'calls')} of a program?", *lines, *later])
+class _Program:
+    """A program that a client wants to run, or to go on."""
+
+    def __init__(self, executor: Executor, session: CodeSession, source: str, context: Context) -> None:
+        self._executor, self._session = executor, session
+        self._source, self._context = source, context
+
+    async def run(self, ctx: Ctx | None) -> str | InputRequiredResult:
+        """Run it until it ends, or a client has to be asked.
+
+        Raises:
+            CallError: it failed, or an answer comes to a question that isn't open.
+            StoreError: it was decided on, or forgotten, meanwhile.
+        """
+        again = None if ctx is None else answer_to_ask(ctx)
+        if again is None:
+            run = await self._session.run(self._source, context=self._context)
+        else:
+            run = await self._answered(*again)
+        while run.plan:
+            question = await self._question(run)
+            decided: Any = "a person has to agree to it, and nobody can be asked here"
+            if ctx is not None:
+                decided = await ask(ctx, question.text, question.state)
+            if isinstance(decided, InputRequiredResult):
+                return decided
+            if self._state(run, question.asked) == question.state:  # else another question is due
+                run = await self._resumed(run, question.asked, decided)
+        if run.state == "failed":
+            raise CallError(run.text)
+        return run.text
+
+    async def _answered(self, state: str, answer: object) -> ProgramRun:
+        """Let the program go on that waited for this answer; it is never run anew.
+
+        Returns:
+            What has come of it. It waits still if the answer is missing, or was to another question.
+
+        Raises:
+            CallError: no such program waits or has ended.
+            StoreError: the same.
+        """
+        program_id, _, rest = state.partition(":")
+        saved = self._session.journal.load(program_id)
+        run = self._session.load(program_id)
+        is_stuck = run.state == "waiting" and not run.plan
+        if saved.code != self._source or saved.state == "running" or is_stuck:
+            raise CallError(_NOT_OPEN)
+        count = rest.split(":")[1] if rest.count(":") else ""
+        asked = int(count) if len(count) <= len(str(_MOST_ASKED)) and count.isdecimal() else 0
+        # Whoever made up another number could as well make up the answer.
+        if not run.plan or answer is None or state != self._state(run, asked):
+            return run
+        return await self._resumed(run, asked, answer)
+
+    async def _resumed(self, run: ProgramRun, asked: int, answer: object) -> ProgramRun:
+        """Go on with what was decided about the calls that a person was shown, and no others."""
+        decision: Any = "approve" if answer is True else Reject(str(answer))
+        decisions = [decision if position < asked else None for position in range(len(run.plan))]
+        return await self._session.resume(run, decisions, context=self._context)
+
+    def _state(self, run: ProgramRun, asked: int) -> str:
+        """Return what stands for a question: also for the definitions of the tools, as for a direct call."""
+        tools = self._executor.registry.toolset
+        names = [call.name for call in run.plan[:asked]]
+        definitions = [tools[name].definition() if name in tools else None for name in names]
+        text = json.dumps(definitions, sort_keys=True)
+        return f"{run.id}:{run.revision}:{asked}:{sha256(text.encode()).hexdigest()}"
+
+    async def _question(self, run: ProgramRun) -> _Question:
+        """Write which calls a program is about to make, as many as a person can be shown whole."""
+        shown: list[str] = []
+        for call in run.plan[:_MOST_ASKED]:
+            text = await self._text(call)
+            if shown and sum(map(len, shown)) + len(text) > _MOST_SHOWN:
+                break
+            shown.append(text)
+        more = len(run.plan) - len(shown)
+        later = [f"({count_of(more, 'more calls')} will be asked about later)"] if more else []
+        head = f"Run {count_of(len(shown), 'calls')} of a program?"
+        return _Question("\n\n".join([head, *shown, *later]), len(shown), self._state(run, len(shown)))
+
+    async def _text(self, call: WaitingCall) -> str:
+        """Write a call as one that a client makes itself: decoded, and with what hooks made of it."""
+        raw = RawCall(f"call_{call.number}", call.name, call.arguments)
+        work = self._executor.registry.toolset.offer().round([raw])
+        seen: list[ToolCall[Any]] = []
+
+        def look(found: ToolCall[Any]) -> Reject:
+            seen.append(found)
+            return Reject("it is shown to a person first")  # a call that a hook approves can't be deferred
+
+        with suppress(HookError):  # it is told when the call itself comes to it
+            await self._executor.run(work, context=self._context, hooks=look)
+        shown = seen[0] if seen else work.calls[0]
+        if shown.state != "issue":
+            return call_text(shown.defer(call.reason))
+        arguments = escape(clip(json.dumps(call.arguments, ensure_ascii=False), _MOST_SHOWN))
+        return f"Run {escape(call.name)}? (Its arguments don't fit, so it will fail.)\n{arguments}"

@@ -182,8 +182,8 @@ print(weather_forecast("Rome"))
         '["ordered Le Guin 0", "ordered Le Guin 1", "ordered Le Guin 2"]',
     ]
     assert (folder / "orders").read_text().splitlines() == ["Le Guin 0", "Le Guin 1", "Le Guin 2"]
-    assert [question.splitlines() for question in questions] == [
-        ["Run 3 calls of a program?", *[f'books_order_book {{"title": "Le Guin {n}"}}' for n in range(3)]]
+    assert [question.split("\n\n") for question in questions] == [
+        ["Run 3 calls of a program?", *[f'Run books_order_book?\ntitle: "Le Guin {n}"' for n in range(3)]]
     ]
 
 

@@ -1,0 +1,289 @@
+"""Programs by MCP: what a person is asked about a plan, and what comes of an answer that comes twice."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import anyio
+import mcp_types as types
+import pytest
+from gateway_cases import behind
+from mcp import Client
+from mcp.server.lowlevel import Server
+
+from operator_schema import Executor, tool
+from operator_schema.adapters.mcp import server
+from operator_schema.adapters.mcp.gateway import Gateway, ServerBehind
+from operator_schema.adapters.mcp.programs import program_tools
+from operator_schema.code_mode import CodeSession, Journal, Monty
+from operator_schema.rounds import Defer, RunNormally
+
+pytestmark = pytest.mark.skipif(
+    not find_spec("pydantic_monty"), reason="Monty has no wheels for every platform"
+)
+both_protocols = pytest.mark.parametrize("mode", ["legacy", "auto"])
+AGREED = {"confirm": types.ElicitResult(action="accept")}
+
+
+class Bank:
+    """Tools, and a server whose clients call them from programs."""
+
+    def __init__(self, hooks=(), **options):
+        self.ran = []
+
+        @tool(confirm=True, repair=True)
+        def transfer(to: str = "me", amount: int = 1_000_000, note: str = "") -> int:
+            """Send money."""
+            self.ran.append((to, amount))
+            return amount
+
+        @tool
+        def charge(amount: int) -> int:
+            """Take money."""
+            self.ran.append(("charge", amount))
+            return amount
+
+        self.executor = Executor([transfer, charge], hooks=hooks, **options)
+
+    def server(self, **options):
+        session = CodeSession(self.executor, sandbox=Monty(), **options)
+        return server(Executor(program_tools(self.executor, session)))
+
+
+def asked(bank, source, mode="auto", actions=None):
+    """Run a program; return the result and the questions, which are answered in turn."""
+    questions = []
+    answers = iter(actions or [])
+
+    async def answer(_, params):
+        questions.append(params.message)
+        return types.ElicitResult(action=next(answers, "accept"))
+
+    async def main():
+        async with Client(bank.server(), mode=mode, elicitation_callback=answer) as client:
+            return await client.call_tool("run_program", {"source": source})
+
+    return anyio.run(main), questions
+
+
+@both_protocols
+def test_a_plan_shows_each_call_as_it_will_run(mode):
+    bank = Bank()
+    source = "transfer(amount='5', note='x' * 5000)\ntransfer(to='you')"
+    _, (question,) = asked(bank, source, mode)
+    first, *_ = lines = question.split("\n\n")
+    assert first == "Run 2 calls of a program?"
+    assert lines[1].startswith('Run transfer?\nto: "me"\namount: 5\nnote: "xxx')
+    assert "more characters are not shown" in lines[1]
+    assert lines[2] == 'Run transfer?\nto: "you"\namount: 1000000\nnote: ""'
+    assert bank.ran == [("me", 5), ("you", 1_000_000)]
+
+
+@both_protocols
+def test_a_long_value_hides_no_other_argument(mode):
+    _, (question,) = asked(Bank(), "transfer(amount=7, note='A' * 5000, to='thief')", mode, ["decline"])
+    assert 'to: "thief"' in question
+    assert "amount: 7" in question
+
+
+def test_what_hooks_make_of_a_call_is_shown_with_their_reason():
+    def more(call):
+        if call.name == "transfer":
+            return RunNormally(input=call.tool.decode({"to": "hook", "amount": call.arguments["amount"] * 2}))
+        return Defer("the limit\nis 10")
+
+    bank = Bank(hooks=[more])
+    _, (question,) = asked(bank, "transfer(amount=4)\ncharge(11)")
+    assert question.split("\n\n")[1:] == [
+        'Run transfer?\nto: "hook"\namount: 8\nnote: ""',
+        "Run charge?\n(the limit\\u000ais 10)\namount: 11",
+    ]
+    assert bank.ran == [("hook", 8), ("charge", 11)]
+
+
+def test_to_show_a_call_does_not_run_it_even_if_a_hook_approves_by_then():
+    answers = iter([None])
+
+    def changes_its_mind(_):
+        return next(answers, RunNormally(approved=True))
+
+    bank = Bank(hooks=[changes_its_mind])
+    _, (_,) = asked(bank, "transfer(amount=1)", actions=["decline"])
+    assert bank.ran == []
+
+
+@both_protocols
+def test_a_plan_too_long_for_one_question_is_asked_about_in_parts(mode):
+    bank = Bank()
+    source = "[transfer(amount=n, note='x' * 5000) for n in range(9)]"
+    _, questions = asked(bank, source, mode)
+    shown = [question.count("Run transfer?") for question in questions]
+    assert sum(shown) == 9
+    assert len(shown) > 1
+    assert all(len(question) < 11_000 for question in questions)
+    assert f"({9 - shown[0]} more calls will be asked about later)" in questions[0]
+    assert [amount for _, amount in bank.ran] == [*range(9)]
+
+
+def test_a_refusal_of_one_part_is_none_of_the_next():
+    bank = Bank()
+    source = """
+for n in range(8):
+    try:
+        transfer(amount=n, note='x' * 5000)
+    except PermissionError:
+        pass
+"""
+    _, questions = asked(bank, source, actions=["decline", "accept", "accept"])
+    refused = questions[0].count("Run transfer?")
+    assert [amount for _, amount in bank.ran] == [*range(refused, 8)]
+
+
+# --- answers that come again ----------------------------------------------------------------------
+
+SOURCE = {"source": "charge(1)\ntransfer(amount=2)"}
+
+
+async def agree(_, params):
+    del params
+    return types.ElicitResult(action="accept")
+
+
+def call(client, answers=None, state=None, arguments=None):
+    return client.session.call_tool(
+        "run_program",
+        arguments or SOURCE,
+        input_responses=answers,
+        request_state=state,
+        allow_input_required=True,
+    )
+
+
+def test_the_same_answer_again_gives_the_same_result_and_runs_nothing():
+    bank = Bank()
+
+    async def main():
+        async with Client(bank.server(), elicitation_callback=agree) as client:
+            state = (await call(client)).request_state
+            return [(await call(client, AGREED, state)).content[0].text for _ in range(3)]
+
+    assert anyio.run(main) == ["2"] * 3
+    assert bank.ran == [("charge", 1), ("me", 2)]
+
+
+@pytest.mark.parametrize(
+    ("change", "arguments"),
+    [
+        (lambda _: None, None),
+        (lambda _: "", None),
+        (lambda _: "program_0:1:1:0", None),
+        (lambda state: state, {"source": "charge(2)"}),
+    ],
+    ids=["without its state", "an empty state", "of no program", "of another program"],
+)
+def test_an_answer_to_no_open_question_runs_nothing(change, arguments):
+    bank = Bank()
+
+    async def main():
+        async with Client(bank.server(), elicitation_callback=agree) as client:
+            state = (await call(client)).request_state
+            bank.ran.clear()
+            return await call(client, AGREED, change(state), arguments)
+
+    refused = anyio.run(main)
+    assert refused.is_error
+    assert "nothing was run" in refused.content[0].text
+    assert bank.ran == []
+
+
+def test_an_answer_after_a_restart_runs_nothing():
+    bank = Bank()
+
+    async def main():
+        async with Client(bank.server(), elicitation_callback=agree) as client:
+            state = (await call(client)).request_state
+        bank.ran.clear()
+        async with Client(bank.server(), elicitation_callback=agree) as client:
+            return await call(client, AGREED, state)
+
+    refused = anyio.run(main)
+    assert "a restart of the server: nothing was run" in refused.content[0].text
+    assert bank.ran == []
+
+
+@both_protocols
+def test_an_answer_to_a_program_that_was_forgotten_meanwhile_runs_nothing(mode):
+    bank = Bank()
+
+    async def main():
+        made = bank.server(journal=Journal(most=1))
+
+        async def another_one_runs(_, params):
+            del params
+            async with Client(made, mode=mode) as other:
+                await other.call_tool("run_program", {"source": "1"})
+            return types.ElicitResult(action="accept")
+
+        async with Client(made, mode=mode, elicitation_callback=another_one_runs) as client:
+            return await client.call_tool("run_program", SOURCE)
+
+    refused = anyio.run(main)
+    assert "nothing was run" in refused.content[0].text
+    assert bank.ran == [("charge", 1)]
+
+
+@pytest.mark.parametrize(
+    ("answers", "change"),
+    [
+        (None, lambda state: state),
+        (AGREED, lambda state: state.rpartition(":")[0] + ":0"),
+        (AGREED, lambda state: state.replace(":1:", ":" + "9" * 9000 + ":")),
+        (AGREED, lambda state: state.partition(":")[0]),
+    ],
+    ids=["no answer", "other definitions", "another number", "cut"],
+)
+def test_what_answers_another_question_gives_the_open_one_again(answers, change):
+    bank = Bank()
+
+    async def main():
+        async with Client(bank.server(), elicitation_callback=agree) as client:
+            first = await call(client)
+            again = await call(client, answers, change(first.request_state))
+            assert bank.ran == [("charge", 1)]
+            return first, again, await call(client, AGREED, again.request_state)
+
+    first, again, done = anyio.run(main)
+    assert again == first
+    assert done.content[0].text == "2"
+    assert bank.ran == [("charge", 1), ("me", 2)]
+
+
+def test_a_tool_behind_a_gateway_gets_no_answer_of_the_program():
+    given = []
+
+    async def tools(_, params=None):
+        del params
+        return types.ListToolsResult(tools=[types.Tool(name="program", input_schema={"type": "object"})])
+
+    async def called(_, params):
+        given.append((params.request_state, params.input_responses))
+        return types.CallToolResult(content=[types.TextContent(type="text", text="ok")])
+
+    @tool
+    def pay(amount: int) -> int:
+        """Pay."""
+        return amount
+
+    async def main():
+        sources = {
+            "run": behind(Server("run", on_list_tools=tools, on_call_tool=called)),
+            "bank": ServerBehind(behind(server([pay])), confirm=True),
+        }
+        async with Gateway(sources) as gateway:
+            executor = Executor(gateway.registry)
+            front = gateway.server(Executor(program_tools(executor, CodeSession(executor, sandbox=Monty()))))
+            async with Client(front, elicitation_callback=agree) as client:
+                return await client.call_tool("run_program", {"source": "bank_pay(amount=1)\nrun_program()"})
+
+    assert anyio.run(main).content[0].text == '"ok"'
+    assert given == [(None, None)]

@@ -1,0 +1,152 @@
+"""The file of `serve --gateway`: nothing in it that holds tools back is overlooked, no secret is shown."""
+
+from __future__ import annotations
+
+import json
+
+import anyio
+import pytest
+
+from operator_schema.cli.gateway import open_servers, servers_in
+from operator_schema.cli.modules import WrongUse
+
+pytest.importorskip("mcp", reason="servers are reached by the package mcp")
+
+ODD = "Sword Fish'7\"ü"
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Return what reads a file of one server."""
+
+    def made(beside=None, **entry):
+        file = tmp_path / "servers.json"
+        given = {"command": "x", **entry}
+        file.write_text(json.dumps({"mcpServers": {"shop": given}, **(beside or {})}))
+        return servers_in(str(file))
+
+    return made
+
+
+class Heard:
+    """What is written to standard error."""
+
+    def __init__(self):
+        self.text = ""
+
+    def report(self, place, text):
+        self.text += f"{place}{text}\n"
+
+    def flush(self):
+        pass
+
+
+def told(servers):
+    """Return all that is said when servers can't be reached."""
+    heard = Heard()
+
+    async def main():
+        async with open_servers(servers, heard):
+            pass
+
+    with pytest.raises(WrongUse) as caught:
+        anyio.run(main)
+    return f"{heard.text}{caught.value}"
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [
+        ("Confirm", "confirm"),
+        ("CONFIRM", "confirm"),
+        ("confirms", "confirm"),
+        ("confirmed", "confirm"),
+        ("confirm_tools", "confirm"),
+        ("needs-confirmation", "confirm"),
+        ("comfirm", "confirm"),
+        ("confrim", "confirm"),
+        ("Only", "only"),
+        ("olny", "only"),
+        ("onyl", "only"),
+        ("on_ly", "only"),
+    ],
+)
+@pytest.mark.parametrize("value", [True, None, [], ["order"]])
+def test_a_key_that_is_nearly_one_of_ours_is_refused(read, key, meant, value):
+    with pytest.raises(WrongUse, match=f'has "{key}": did you mean {meant}'):
+        read(**{key: value})
+    with pytest.raises(WrongUse, match=f"{meant} is a key of a server"):
+        read({key: value})
+
+
+@pytest.mark.parametrize("key", ["confirm", "only"])
+def test_our_keys_beside_the_servers_or_as_null_are_refused(read, key):
+    with pytest.raises(WrongUse, match=f"{key} is a key of a server"):
+        read({key: True})
+    with pytest.raises(WrongUse, match=f"has {key} as null"):
+        read(**{key: None})
+
+
+def test_the_keys_of_clients_are_ignored(read):
+    keys = """type timeout alwaysAllow autoApprove disabledTools includeTools excludeTools trust description
+    envFile transport config configuration name icon tools env_vars startup_timeout_sec dev oauth sandbox"""
+    (server,) = read({"inputs": [], "name": "x"}, **dict.fromkeys(keys.split(), None))
+    assert (server.confirm, server.only) == (False, None)
+
+
+def test_disabled_is_true_or_false(read):
+    with pytest.raises(WrongUse, match="has disabled as true or false"):
+        read(disabled="true")
+    assert read(disabled=False)
+
+
+@pytest.mark.parametrize(
+    "text", ["${NAME:-s3cret}", "${input:s3cret}", "${}", "${ NAME }", "${NAME", "a${env:}"]
+)
+@pytest.mark.parametrize("key", ["command", "args", "env", "cwd"])
+def test_what_is_no_variable_is_refused_and_not_shown(read, monkeypatch, text, key):
+    monkeypatch.setenv("NAME", "value")
+    value = {"args": [text], "env": {"KEY": text}}.get(key, text)
+    with pytest.raises(WrongUse, match=r"write \$\{NAME\} or \$\{env:NAME\}") as caught:
+        read(**{key: value})
+    assert "s3cret" not in str(caught.value)
+
+
+def test_variables_are_filled_in_once(read, monkeypatch):
+    monkeypatch.setenv("NAME", "${OTHER} $HOME")
+    (server,) = read(args=["${NAME}/${env:NAME}", "$HOME", "$$"])
+    assert server.start["args"] == ["${OTHER} $HOME/${OTHER} $HOME", "$HOME", "$$"]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\x1b", "\x7f", "\x85"])
+def test_a_value_with_a_control_character_is_refused_by_its_name(read, monkeypatch, end):
+    monkeypatch.setenv("TOKEN", f"swordfish{end}")
+    with pytest.raises(WrongUse, match="the variable TOKEN, whose value has a control character") as caught:
+        read(command=None, url="http://127.0.0.1:9", headers={"Authorization": "Bearer ${TOKEN}"})
+    assert "swordfish" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"command": "${TOKEN}/bin"},
+        {"command": "/nowhere/" + "x" * 200 + "${TOKEN}"},
+        {"command": "echo", "cwd": "/nowhere/${TOKEN}"},
+        {"command": None, "url": "${TOKEN}://x"},
+        {"command": None, "url": "http://127.0.0.1:9/${TOKEN}"},
+        {"command": None, "url": "http://${TOKEN}:1"},
+        {"command": None, "url": "http://127.0.0.1:9", "headers": {"Authorization": "${TOKEN}"}},
+    ],
+)
+@pytest.mark.parametrize("secret", [ODD, "SwordFish123"])
+def test_values_of_variables_are_in_no_message(read, monkeypatch, entry, secret):
+    monkeypatch.setenv("TOKEN", secret)
+    text = told(read(**entry))
+    assert "can't be reached" in text
+    assert "fish" not in text.lower()
+    assert "sword" not in text.lower()
+
+
+def test_a_command_that_is_not_there_is_named_by_its_variable(read, monkeypatch):
+    monkeypatch.setenv("TOOLS", "/nowhere/at/all")
+    assert "${TOOLS}/bin" in told(read(command="${TOOLS}/bin"))

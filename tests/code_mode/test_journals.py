@@ -1,0 +1,84 @@
+"""A journal that keeps a number of programs."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from operator_schema.code_mode import Journal
+from operator_schema.code_mode.journal import JournalEntry
+from operator_schema.errors import StoreError
+
+CALL = JournalEntry("pay", "{}", "waiting", {"reason": ""})
+
+
+def begun(journal, number):
+    journal.add(f"program_{number}", "pay()")
+    journal.write(f"program_{number}", {0: CALL})
+
+
+def kept(journal, numbers):
+    """Return which programs are there."""
+    found = []
+    for number in range(numbers):
+        try:
+            journal.load(f"program_{number}")
+        except StoreError:
+            assert journal.entries(f"program_{number}") == {}
+        else:
+            found.append(number)
+    return found
+
+
+@given(st.lists(st.sampled_from(["done", "failed", "waiting", "running"]), max_size=12), st.integers(1, 5))
+def test_the_oldest_programs_are_forgotten_first_those_that_have_ended(states, most):
+    journal = Journal(most=most)
+    expected = []
+    for number, state in enumerate(states):
+        begun(journal, number)
+        expected.append((number, "running"))
+        by_age = [
+            *[one for one in expected if one[1] in {"done", "failed"}],
+            *[one for one in expected if one[1] == "waiting"],
+        ]
+        too_many = by_age[: max(0, len(expected) - most)]
+        expected = [one for one in expected if one not in too_many]
+        assert kept(journal, number + 1) == [one for one, _ in expected]
+        if state != "running":
+            ended = None if state == "waiting" else {"output": "", "value": 1, "error": None}
+            journal.end(f"program_{number}", state, ended)
+            expected[-1] = (number, state)
+
+
+def test_the_calls_of_a_program_that_waits_are_kept_and_of_one_that_has_ended_are_not():
+    journal = Journal(most=2)
+    begun(journal, 0)
+    journal.end("program_0", "waiting", None)
+    assert journal.entries("program_0") == {0: CALL}
+    journal.claim("program_0", None, approved=False)
+    journal.end("program_0", "done", {"output": "", "value": 1, "error": None})
+    assert journal.entries("program_0") == {}
+    assert journal.load("program_0").ended["value"] == 1
+
+
+def test_a_file_keeps_as_many_and_all_if_nothing_is_said(tmp_path):
+    for most, left in ((3, 3), (None, 23)):
+        for number in range(20):
+            journal = Journal(tmp_path / "j.db", most=most)
+            name = f"{most}_{number}"
+            begun(journal, name)
+            journal.end(f"program_{name}", "done", None)
+        with sqlite3.connect(tmp_path / "j.db") as db:
+            assert db.execute("SELECT count(*) FROM programs").fetchone() == (left,)
+            calls = db.execute("SELECT count(*) FROM program_calls").fetchone()
+        assert calls == (0 if most else 20,)
+        db.close()
+
+
+@pytest.mark.parametrize("most", [0, -1, True, 1.5, "3"])
+def test_a_wrong_number_is_refused(most):
+    with pytest.raises(ValueError, match="most is an integer above 0"):
+        Journal(most=most)
