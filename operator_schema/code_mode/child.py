@@ -20,7 +20,11 @@ from typing import Any
 __all__ = ["as_json"]
 
 _MOST_LEVELS = 100
+_MOST_BITS = 13_952
+"""Of a whole number: 4,200 digits. Python doesn't write or read those of more than 4,300."""
 _LONGEST_ERROR = 4_000
+_LONGEST_PRINT = 4_096
+"""Characters of one message: the other process keeps 100 of them while a tool runs."""
 _FILE = "<program>"
 _MEGABYTE = 2**20
 
@@ -32,6 +36,9 @@ def as_json(value: Any, levels: int = _MOST_LEVELS) -> Any:
         TypeError: some part of it isn't one.
         ValueError: it nests too deep, or has a number that isn't JSON.
     """
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        message = "a whole number has 4,200 digits or more"
+        raise ValueError(message)
     if value is None or isinstance(value, (bool, int, str)):
         return value
     if isinstance(value, float):
@@ -59,6 +66,10 @@ def _has_names(value: Any) -> bool:
     return isinstance(value, dict) and all(isinstance(key, str) for key in value)  # pyright: ignore[reportUnknownVariableType]  # of whatever keys
 
 
+def _line(message: dict[str, Any]) -> bytes:
+    return (json.dumps(message) + "\n").encode()
+
+
 class _Channel:
     """Messages from and to the process that waits for this one, as lines of JSON.
 
@@ -84,9 +95,8 @@ class _Channel:
         """Read the answers in a thread; when the other process goes, end this one, with its children."""
         threading.Thread(target=self._listen, daemon=True).start()
 
-    def send(self, message: dict[str, Any]) -> None:
+    def send(self, line: bytes) -> None:
         """Write a message; threads wait for each other."""
-        line = (json.dumps(message) + "\n").encode()
         with self._writing:
             while line:
                 line = line[os.write(self._sink, line) :]
@@ -94,7 +104,7 @@ class _Channel:
     def ask(self, message: dict[str, Any]) -> dict[str, Any]:
         """Write a message, and wait for its answer."""
         with self._calling:
-            self.send(message)
+            self.send(_line(message))
             with self._answered:
                 self._answered.wait_for(lambda: self._answer is not None)
                 answer, self._answer = self._answer, None
@@ -121,8 +131,8 @@ class _Output:
         self._channel = channel
 
     def write(self, text: str) -> int:
-        for start in range(0, len(text), _MEGABYTE):
-            self._channel.send({"printed": text[start : start + _MEGABYTE]})
+        for start in range(0, len(text), _LONGEST_PRINT):
+            self._channel.send(_line({"printed": text[start : start + _LONGEST_PRINT]}))
         return len(text)
 
     def flush(self) -> None:
@@ -230,18 +240,17 @@ def _value_of(code: str, names: dict[str, Any]) -> Any:
     return eval(compile(ast.Expression(last.value), _FILE, "eval"), names)  # noqa: S307  # as above
 
 
-def _end_of(code: str, names: dict[str, Any]) -> dict[str, Any]:
+def _end_of(code: str, names: dict[str, Any]) -> bytes:
     """Run a program; return the message about its end."""
     try:
-        return {"ended": as_json(_value_of(code, names))}
+        return _line({"ended": as_json(_value_of(code, names))})
     except MemoryError as error:
-        if not error.args:
-            return {"failed": "memory"}
-        return {"failed": _told(error, names)}
+        return _line({"failed": _told(error, names) if error.args else "memory"})
     except SystemExit as error:
-        return {"ended": None} if error.code in {None, 0} else {"failed": f"it asked for its end: {error}"}
+        end = {"ended": None} if error.code in {None, 0} else {"failed": f"it asked for its end: {error}"}
+        return _line(end)
     except BaseException as error:  # noqa: BLE001  # whatever the program raises is told
-        return {"failed": _told(error, names)}
+        return _line({"failed": _told(error, names)})
 
 
 def _told(error: BaseException, names: dict[str, Any]) -> str:
@@ -274,12 +283,12 @@ def main() -> None:
     sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115  # as long as the process
 
     def wait() -> None:
-        channel.send({"looks": True})
+        channel.send(_line({"looks": True}))
         threading.Event().wait()
 
     unfinished = _Unfinished(wait)
     names = {name: _function(name, channel, unfinished) for name in given["names"]}
-    channel.send({"ready": True})
+    channel.send(_line({"ready": True}))
     _limit_memory(given["memory"])
     channel.send(_end_of(given["code"], {"__name__": "__main__", **names}))
 

@@ -212,8 +212,8 @@ class CodeSession:
         """Decide about calls that wait, and let the program go on.
 
         Args:
-            program: what `run` or `load` returned, or its id. With the former, somebody else's decision in
-                the meantime is noticed.
+            program: what `run` or `load` returned, or its id. With the former, somebody else's decision since
+                then is noticed; with an id, the decision is about the plan as it is now.
             decision: `"approve"`, `Reject(reason)` or `Complete(output)` is for the first call of the plan:
                 it runs, a second time if it was interrupted; raises an error in the program; or has a result
                 without running. A list has one of these for each call of the plan, None for those about which
@@ -227,14 +227,17 @@ class CodeSession:
             RoundError: there is a decision and no call waits, or a call waits without one; or a list has
                 another length than the plan.
             StoreError: the program isn't there, runs, has ended, or was changed in the meantime.
-            TypeError: it is no decision.
+            TypeError: it is no decision, or the output of a `Complete` has no JSON value.
+            ValueError: that output nests too deep, or has a number that isn't JSON.
         """
-        found = self.load(program if isinstance(program, str) else program.id)
-        decisions = _by_number(found.plan, decision) if found.state == "waiting" else {}
-        revision = None if isinstance(program, str) else program.revision
-        saved = self._journal.claim(found.id, revision, approved=decision == "approve_all")
-        entries = self._journal.entries(saved.id)
+        found = self._journal.load(program if isinstance(program, str) else program.id)
+        entries = self._journal.entries(found.id)
+        shown = _shown(found, entries)
+        decisions = _by_number(shown.plan, decision) if shown.state == "waiting" else {}
         decided = {number: _decided(entries[number], one) for number, one in decisions.items()}
+        # Also with an id: the calls are those of this revision, or nothing is decided.
+        revision = found.revision if isinstance(program, str) else program.revision
+        saved = self._journal.claim(found.id, revision, approved=decision == "approve_all")
         self._journal.write(saved.id, decided)
         return await self._run(saved, context)
 
@@ -262,12 +265,7 @@ class CodeSession:
             StoreError: there is none.
         """
         saved = self._journal.load(program_id)
-        ended = saved.ended or {"output": "", "value": None, "error": None}
-        state: Any = saved.state if saved.state in {"done", "failed"} else "waiting"
-        plan = _plan_of(self._journal.entries(saved.id)) if state == "waiting" else ()
-        return ProgramRun(
-            saved.id, state, ended["output"], ended["value"], ended["error"], plan, saved.revision
-        )
+        return _shown(saved, self._journal.entries(saved.id))
 
     def tool(self, name: str = "run_code", /) -> Tool[..., Any]:
         """Return one tool that runs a program, for any loop; its description has the declarations.
@@ -297,6 +295,14 @@ class CodeSession:
         finally:
             self._journal.end(saved.id, state, ended)
         return self.load(saved.id)
+
+
+def _shown(saved: SavedProgram, entries: Mapping[int, JournalEntry]) -> ProgramRun:
+    """Return what has come of a program; its calls were read after it, so that they are no older."""
+    ended = saved.ended or {"output": "", "value": None, "error": None}
+    state: Any = saved.state if saved.state in {"done", "failed"} else "waiting"
+    plan = _plan_of(entries) if state == "waiting" else ()
+    return ProgramRun(saved.id, state, ended["output"], ended["value"], ended["error"], plan, saved.revision)
 
 
 def _plan_of(entries: Mapping[int, JournalEntry]) -> tuple[WaitingCall, ...]:

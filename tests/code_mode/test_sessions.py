@@ -163,6 +163,34 @@ def test_a_decision_counts_once_and_is_needed():
         one.resume_sync(waiting, "yes")
 
 
+def test_two_people_who_decide_at_once_by_id_decide_once(tmp_path, monkeypatch):
+    one, other = (session(journal=Journal(tmp_path / "programs.db")) for _ in range(2))
+    waiting = one.run_sync("a = pay(1)\npay(len(a))")
+    claim = other.journal.claim
+
+    def late(*args, **options):
+        one.resume_sync(waiting.id, "approve")
+        return claim(*args, **options)
+
+    monkeypatch.setattr(other.journal, "claim", late)
+    with pytest.raises(StoreError, match="was changed in the meantime"):
+        other.resume_sync(waiting.id, "approve")
+    assert seen == [1]
+    assert [call.arguments for call in one.load(waiting.id).plan] == [{"amount": 6}]
+    assert one.resume_sync(waiting.id, "approve").state == "done"
+    assert seen == [1, 6]
+
+
+@pytest.mark.parametrize("output", [object(), float("nan"), 10**5000], ids=["object", "nan", "digits"])
+def test_an_output_that_is_no_json_value_is_refused_and_the_program_still_waits(output):
+    one = session()
+    waiting = one.run_sync("pay(1)")
+    with pytest.raises((TypeError, ValueError), match=r"JSON|digits"):
+        one.resume_sync(waiting, Complete(output))
+    assert one.load(waiting.id) == waiting
+    assert one.resume_sync(waiting, "approve").value == "paid 1"
+
+
 def test_programs_wait_in_a_file_for_another_process(tmp_path):
     file = tmp_path / "programs.db"
     waiting = session(journal=Journal(file)).run_sync("add(1)\npay(5)")
@@ -206,6 +234,9 @@ WRONG = [
     ("x = 1\nfor _ in range(200):\n    x = [x]\nx", "nests"),
     ("add(b'x')", "bytes"),
     ("add(float('nan'))", "number of JSON"),
+    ("10**5000", "digits"),
+    ("add(10**5000)", "digits"),
+    ("print('😀' * 900_000)", "the program printed more than 1,000 bytes"),
     ("add(1, 2, 3)", "at most 2 arguments"),
     ("add(1, a=2)", "twice"),
 ]
@@ -232,6 +263,7 @@ WRONG_IN_A_PROCESS = [
     ("raise ValueError('x' * 10**6)", "ValueError"),
     ("import time\ntime.sleep(1000)", "more than 1 seconds"),
     ("import sys\nsys.stdin.read()\n1 / 0", "ZeroDivisionError"),
+    ("import sys\nsys.set_int_max_str_digits(0)\n10**5000", "4,200 digits or more"),
 ]
 
 
