@@ -216,6 +216,20 @@ def _stop_clocks(now: float) -> None:
     clock.time, clock.time_ns = (lambda: now), (lambda: int(now * 1e9))
 
 
+def _end_with(lifeline: int) -> None:
+    """Let the system end the group of processes when nobody has the other end of a pipe any more.
+
+    The thread that listens can't: it needs the interpreter, which a long match of `re` doesn't let go.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        return  # Windows has no such signal
+    with suppress(OSError):
+        fcntl.fcntl(lifeline, fcntl.F_SETOWN, -os.getpgrp())
+        fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
+
+
 def _limit_memory(most: int) -> None:
     try:
         import resource
@@ -271,6 +285,7 @@ def _told(error: BaseException, names: dict[str, Any]) -> str:
 def main() -> None:
     """Run the one program that the first message has."""
     channel = _Channel(os.dup(0), os.dup(1))
+    _end_with(os.dup(2))
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):  # programs that this one starts share none of the messages
         os.dup2(nothing, stream)

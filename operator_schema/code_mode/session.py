@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from math import inf
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, Literal
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ..execution import Executor
 from ..immutable import Value
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     Context = Mapping[Any, Any]
     OneDecision = Literal["approve"] | Reject | Complete
     Decision = OneDecision | Literal["approve_plan", "approve_all"] | Sequence[OneDecision | None]
+
+_T = TypeVar("_T")
 
 __all__ = ["CodeSession", "ProgramRun", "ReplayError", "WaitingCall"]
 
@@ -392,15 +395,33 @@ class _Replay:
 
     async def run(self) -> tuple[str, dict[str, Any] | None]:
         """Run it; return its state, and what came of it."""
-        saved = self._saved
-        now = datetime.fromtimestamp(saved.made, UTC)
-        program = await asyncio.to_thread(
-            lambda: self._sandbox.start(saved.code, self._functions, self._limits, seed=saved.id, now=now)
-        )
+        program = await self._started()
         try:
             return await self._steps(program)
         finally:
-            await asyncio.to_thread(program.close)
+            await _surely(program.close)
+
+    async def _started(self) -> Program:
+        """Start the program; it is closed if nobody waits for it any more."""
+        saved = self._saved
+        now = datetime.fromtimestamp(saved.made, UTC)
+        made: list[Program] = []
+        is_first = Lock()
+        """Taken when the program is there, or when nobody waits for it: whoever comes second closes it."""
+
+        def start() -> Program:
+            program = self._sandbox.start(saved.code, self._functions, self._limits, seed=saved.id, now=now)
+            made.append(program)
+            if not is_first.acquire(blocking=False):
+                program.close()
+            return program
+
+        try:
+            return await _surely(start)
+        except asyncio.CancelledError:
+            if not is_first.acquire(blocking=False):
+                await _surely(made[0].close)
+            raise
 
     async def _steps(self, program: Program) -> tuple[str, dict[str, Any] | None]:
         answer: Answer | None = None
@@ -645,6 +666,11 @@ def _arguments_of(request: Request, function: StubFunction) -> dict[str, Any]:
         raise TypeError(message)
     named = {**by_position, **request.kwargs}
     return {parameters.get(key, key): as_json(value) for key, value in named.items()}
+
+
+async def _surely(work: Callable[[], _T]) -> _T:
+    """Do something in a thread, to its end, even if nobody waits for that any more."""
+    return await asyncio.shield(asyncio.get_running_loop().run_in_executor(None, work))
 
 
 def _waited_for(start: Any) -> Any:

@@ -5,14 +5,31 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import signal
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
+from select import select
+from threading import Event
 from typing import Annotated
 
 import pytest
 
 from operator_schema import Complete, Defer, Executor, Reject, RunNormally, Toolset, hook, skip, tool
-from operator_schema.code_mode import CodeSession, Journal, Monty, ProcessSandbox, ReplayError, Request
+from operator_schema.code_mode import (
+    Answer,
+    CodeSession,
+    Ended,
+    Journal,
+    Limits,
+    Monty,
+    ProcessSandbox,
+    ReplayError,
+    Request,
+)
 from operator_schema.errors import StoreError
 from operator_schema.rounds import RoundError, SqliteStore
 
@@ -340,6 +357,126 @@ found
     assert session().run_sync(program).value == list(range(1, 21))
 
 
+# --- processes that are cancelled, or don't read ---------------------------------------------------
+
+
+class Watched(ProcessSandbox):
+    """Keeps its programs, and waits for leave to start one."""
+
+    def __init__(self):
+        super().__init__()
+        self.programs = []
+        self.is_starting, self.may_start, self.is_running = Event(), Event(), Event()
+
+    def start(self, *args, **options):
+        self.is_starting.set()
+        self.may_start.wait()
+        program = super().start(*args, **options)
+        self.programs.append(program)
+        step = program.step
+
+        def watched(answer):
+            self.is_running.set()
+            return step(answer)
+
+        program.step = watched
+        return program
+
+
+def cancelled(watched, begun, times):
+    """Cancel a program that would compute for an hour; return when its threads have ended."""
+
+    async def main():
+        one = CodeSession(add, sandbox=watched, seconds=3600)
+        running = asyncio.create_task(one.run("import time\ntime.sleep(3600)"))
+        await asyncio.to_thread(begun.wait)
+        for _ in range(times):
+            running.cancel()
+            await asyncio.sleep(0)
+        watched.may_start.set()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("times", [1, 2, 3])
+@pytest.mark.parametrize("begun", ["is_starting", "is_running"])
+@pytest.mark.parametrize("sandbox", ["process"], indirect=True)
+def test_nothing_is_left_of_a_program_that_is_cancelled(begun, times):
+    watched = Watched()
+    if begun == "is_running":
+        watched.may_start.set()
+    cancelled(watched, getattr(watched, begun), times)
+    (program,) = watched.programs
+    assert program._process.returncode is not None
+    assert not Path(program._folder.name).exists()
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="Windows can't stop a process for a while")
+@pytest.mark.parametrize("sandbox", ["process"], indirect=True)
+def test_a_process_that_does_not_read_an_answer_is_too_slow():
+    @tool
+    def large(pid: int) -> str:
+        """Stop the process, and return more than a pipe holds."""
+        os.kill(pid, signal.SIGSTOP)
+        return "x" * 1_000_000
+
+    one = CodeSession(Toolset(large).with_(max_chars=None), sandbox=ProcessSandbox(), seconds=0.5)
+    assert (
+        one.run_sync("import os\nlarge(os.getpid())").error
+        == "the program computed for more than 0.5 seconds"
+    )
+
+
+@pytest.mark.parametrize("sandbox", ["process"], indirect=True)
+def test_what_a_process_prints_while_a_tool_runs_is_bounded():
+    code = """
+import sys, threading, traceback
+main = threading.main_thread().ident
+def prints():
+    while "wait_for" not in [frame.name for frame in traceback.extract_stack(sys._current_frames()[main])]:
+        pass
+    while True:
+        print("é" * 1_000_000)
+threading.Thread(target=prints).start()
+add(1)
+"""
+    limits = Limits(10.0, 100_000_000, 10, 100)
+    program = ProcessSandbox().start(code, ["add"], limits, seed="", now=datetime.now(UTC))
+    assert program.step(None) == Request("add", (1,), {})
+    while not program._lines.full():
+        time.sleep(0.01)
+    assert sum(map(len, program._lines.queue)) < 5_000_000
+    assert program.step(Answer(2)) == Ended(None, "the program printed more than 100 bytes")
+    program.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="others may not signal the end of a pipe")
+@pytest.mark.parametrize("sandbox", ["process"], indirect=True)
+def test_a_process_that_holds_its_interpreter_ends_with_the_one_that_started_it(tmp_path):
+    alive = tmp_path / "alive"
+    os.mkfifo(alive)
+    reader = os.open(alive, os.O_RDONLY | os.O_NONBLOCK)
+    program = f"""
+import re
+file = open({str(alive)!r}, "wb", buffering=0)
+file.write(b"x")
+re.match("(a+)+$", "a" * 60 + "b")
+"""
+    host = f"""
+from operator_schema.code_mode import CodeSession, ProcessSandbox
+CodeSession([], sandbox=ProcessSandbox(), seconds=3600).run_sync({program!r})
+"""
+    with subprocess.Popen([sys.executable, "-c", host]) as running:
+        assert select([reader], [], [], 60)[0]
+        assert os.read(reader, 1) == b"x"
+        running.kill()
+    assert select([reader], [], [], 60)[0]
+    assert os.read(reader, 1) == b""  # nobody has it open for writing
+    os.close(reader)
+
+
 # --- plans ------------------------------------------------------------------------------------------
 
 
@@ -516,8 +653,6 @@ def test_any_sandbox_of_the_protocol_will_do():
             return self
 
         def step(self, answer, /):
-            from operator_schema.code_mode import Ended
-
             return Request("add", (20,), {"b": 3}) if answer is None else Ended(answer.value, None)
 
         def printed(self):
