@@ -213,7 +213,31 @@ def _stop_clocks(now: float) -> None:
     changed: Any = dt
     changed.datetime, changed.date = Datetime, Date
     clock: Any = time
+    localtime, gmtime, strftime, asctime = time.localtime, time.gmtime, time.strftime, time.asctime
     clock.time, clock.time_ns = (lambda: now), (lambda: int(now * 1e9))
+    clock.localtime = lambda seconds=None: localtime(now if seconds is None else seconds)
+    clock.gmtime = lambda seconds=None: gmtime(now if seconds is None else seconds)
+    clock.ctime = lambda seconds=None: asctime(clock.localtime(seconds))
+    clock.asctime = lambda moment=None: asctime(clock.localtime() if moment is None else moment)
+    clock.strftime = lambda form, moment=None: strftime(form, clock.localtime() if moment is None else moment)
+
+
+def _seed(seed: str) -> None:
+    """Let the program get the same random numbers when it runs again, from whatever module."""
+    source = random.Random(seed)  # noqa: S311  # the same each time is what is asked for
+    system: Any = os
+    system.urandom = source.randbytes
+    made: Any = random
+    made._urandom = source.randbytes  # noqa: SLF001  # of SystemRandom, and so of secrets
+    seeded = random.Random.seed
+
+    def seed_it(self: Any, a: Any = None, version: int = 2) -> None:
+        seeded(self, source.getrandbits(256) if a is None else a, version)
+
+    made.Random.seed = seed_it
+    made.seed = made.seed.__self__.seed
+    made.seed(seed)
+    sys.modules["_uuid"] = None  # type: ignore[assignment]  # for uuid.uuid1: the time of the system
 
 
 def _end_with(lifeline: int) -> None:
@@ -291,7 +315,7 @@ def main() -> None:
         os.dup2(nothing, stream)
     given = channel.first()
     channel.listen()
-    random.seed(given["seed"])
+    _seed(given["seed"])
     _stop_clocks(given["now"])
     output: Any = _Output(channel)
     sys.stdout = sys.stderr = output

@@ -52,6 +52,7 @@ _SHOWN = 5
 _NOT_REACHED = "nothing else holds it back"
 """Why a call waits of which nobody but us wants that."""
 _ERROR_LENGTH = 2_000
+_LONGEST_ARGUMENTS = 300
 _ERRORS: Mapping[str, type[Exception]] = {
     "invalid_params": ValueError,
     "timeout": TimeoutError,
@@ -64,7 +65,7 @@ _ERRORS: Mapping[str, type[Exception]] = {
 
 
 class ReplayError(RoundError):
-    """A program that goes on makes other calls than before; nothing was run."""
+    """A program that goes on makes another call than one that may have run; nothing was run."""
 
 
 class WaitingCall(Value):
@@ -226,7 +227,7 @@ class CodeSession:
 
         Raises:
             HookError: a hook failed; the call about which it was asked hasn't run.
-            ReplayError: the program does something else than before.
+            ReplayError: the program makes another call than one that may have run.
             RoundError: there is a decision and no call waits, or a call waits without one; or a list has
                 another length than the plan.
             StoreError: the program isn't there, runs, has ended, or was changed in the meantime.
@@ -350,17 +351,25 @@ def _by_number(plan: Sequence[WaitingCall], decision: Any) -> dict[int, OneDecis
 
 
 def _decided(entry: JournalEntry, decision: OneDecision) -> JournalEntry:
-    """Return a call about which a person has decided."""
+    """Return a call about which a person has decided; its outcome says whether it may have run before."""
+    ran = {"interrupted": True} if _may_have_run(entry) else {}
     match decision:
         case Reject(reason=reason):
             outcome = {"code": "rejected", "content": f"This call was rejected: {reason}", "json": None}
-            return entry.replace(state="answered", outcome=outcome)
+            return entry.replace(state="answered", outcome={**outcome, **ran})
         case Complete(output=output):
-            return entry.replace(
-                state="answered", outcome={"code": None, "content": "", "json": as_json(output)}
-            )
+            outcome = {"code": None, "content": "", "json": as_json(output)}
+            return entry.replace(state="answered", outcome={**outcome, **ran})
         case _:
-            return entry.replace(state="approved", outcome=None)
+            return entry.replace(state="approved", outcome=ran or None)
+
+
+def _may_have_run(entry: JournalEntry) -> bool:
+    return entry.state in {"begun", "done"} or "interrupted" in (entry.outcome or {})
+
+
+def _call_text(entry: JournalEntry) -> str:
+    return f"{entry.name}({clip(escape(entry.arguments), _LONGEST_ARGUMENTS)})"
 
 
 def _check_limit(name: str, limit: Any) -> None:
@@ -442,14 +451,14 @@ class _Replay:
                 return "waiting", {"output": printed, "value": None, "error": None}
 
     def _check_all_replayed(self) -> None:
-        self._forget_foreseen()
-        if any(number >= self._number for number in self._entries):
-            now = "it ends"
-            raise self._different(now)
-
-    def _different(self, now: str) -> ReplayError:
         entry = self._entries.get(self._number)
-        before = f"call {self._number} was {entry.name}" if entry else "there was no such call"
+        if entry is not None and _may_have_run(entry):
+            now = "the program ends"
+            raise self._different(entry, now)
+        self._forget_the_rest()
+
+    def _different(self, entry: JournalEntry, now: str) -> ReplayError:
+        before = f"call {self._number} was {_call_text(entry)}"
         message = f"the program does something else than before: {before}, and now {now}; nothing was run"
         return ReplayError(message)
 
@@ -484,10 +493,10 @@ class _Replay:
             return Answer(None, error)
         entry = self._entries.get(self._number)
         if entry is not None and not entry.is_call(asked.name, asked.arguments):
-            if not entry.is_foreseen:
-                now = f"it is {asked.name}"
-                raise self._different(now)
-            self._forget_foreseen()
+            if _may_have_run(entry):
+                now = f"is {_call_text(asked)}"
+                raise self._different(entry, now)
+            self._forget_the_rest()
             entry = None
         match entry:
             case JournalEntry(state="done", outcome=outcome):
@@ -552,11 +561,9 @@ class _Replay:
 
     # --- calls that the program hasn't come to ---------------------------------------------------
 
-    def _forget_foreseen(self) -> None:
-        """Forget the calls that the program would have made from here on: it does something else."""
-        numbers = [
-            number for number, one in self._entries.items() if one.is_foreseen and number >= self._number
-        ]
+    def _forget_the_rest(self) -> None:
+        """Forget the calls that the program would have made from here on: none has run."""
+        numbers = [number for number in self._entries if number >= self._number]
         self._journal.forget(self._saved.id, numbers)
         self._entries = {number: one for number, one in self._entries.items() if number not in numbers}
 
