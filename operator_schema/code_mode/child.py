@@ -212,14 +212,30 @@ def _stop_clocks(now: float) -> None:
     Datetime.__name__, Date.__name__ = "datetime", "date"
     changed: Any = dt
     changed.datetime, changed.date = Datetime, Date
-    clock: Any = time
-    localtime, gmtime, strftime, asctime = time.localtime, time.gmtime, time.strftime, time.asctime
+    _stop_clock(now, time)
+
+
+def _stop_clock(now: float, clock: Any) -> None:
+    localtime, gmtime, strftime, asctime = clock.localtime, clock.gmtime, clock.strftime, clock.asctime
+
+    def local(seconds: float | None = None) -> Any:
+        return localtime(now if seconds is None else seconds)
+
+    def universal(seconds: float | None = None) -> Any:
+        return gmtime(now if seconds is None else seconds)
+
+    def text(moment: Any = None) -> Any:
+        return asctime(local() if moment is None else moment)
+
+    def ctime(seconds: float | None = None) -> Any:
+        return asctime(local(seconds))
+
+    def formatted(form: str, moment: Any = None) -> Any:
+        return strftime(form, local() if moment is None else moment)
+
     clock.time, clock.time_ns = (lambda: now), (lambda: int(now * 1e9))
-    clock.localtime = lambda seconds=None: localtime(now if seconds is None else seconds)
-    clock.gmtime = lambda seconds=None: gmtime(now if seconds is None else seconds)
-    clock.ctime = lambda seconds=None: asctime(clock.localtime(seconds))
-    clock.asctime = lambda moment=None: asctime(clock.localtime() if moment is None else moment)
-    clock.strftime = lambda form, moment=None: strftime(form, clock.localtime() if moment is None else moment)
+    clock.localtime, clock.gmtime, clock.asctime, clock.strftime = local, universal, text, formatted
+    clock.ctime = ctime
 
 
 def _seed(seed: str) -> None:

@@ -286,6 +286,9 @@ _SECONDS_TO_END = 2.0
 _LONGEST_MESSAGE = 10_000_000
 """Bytes of one call, or of the value of a program."""
 
+_SURELY_TAKEN = 4_096
+"""Bytes that an empty pipe takes at once; it is empty, as a process that asks has read all answers before."""
+
 _KEPT = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH")
 """Variables without which Python, and programs that are started, may not run."""
 
@@ -412,8 +415,11 @@ class _ProcessProgram:
                 self._process.wait(_SECONDS_TO_END)
 
     def _send(self, message: Mapping[str, Any], seconds: float) -> bool:
-        """Write a message; return whether it was taken in time. A thread writes: a full pipe holds it up."""
+        """Write a message; return whether it was taken in time."""
         line = json.dumps(message).encode() + b"\n"
+        if len(line) <= _SURELY_TAKEN:
+            self._write(line)
+            return True
         writer = Thread(target=self._write, args=(line,), daemon=True)
         writer.start()
         writer.join(max(0.0, seconds))
