@@ -9,38 +9,34 @@ from datetime import UTC, datetime
 from math import inf
 from secrets import token_hex
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..execution import Executor
-from ..immutable import Value
 from ..json_values import is_object
-from ..message_text import clip, count_of, escape, listed, nearest, quote, received
-from ..rounds import Complete, Defer, HookError, Reject, RoundError
+from ..message_text import clip, count_of, escape, nearest, quote, received
+from ..rounds import Defer, HookError, RoundError
 from ..tools import RawCall, document_tool
 from .child import as_json
 from .declarations import stubs_of
 from .journal import Journal, JournalEntry
+from .plans import by_number, decided, may_have_run, shown
 from .sandbox import Answer, Ended, Limits, Request
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from ..rounds import Round
     from ..tools import Tool
     from .declarations import StubFunction
     from .journal import SavedProgram
+    from .plans import Decision, ProgramRun
     from .sandbox import Program, Sandbox
 
     Context = Mapping[Any, Any]
-    OneDecision = Literal["approve"] | Reject | Complete
-    Decision = OneDecision | Literal["approve_plan", "approve_all"] | Sequence[OneDecision | None]
 
 _T = TypeVar("_T")
 
-__all__ = ["CodeSession", "ProgramRun", "ReplayError", "WaitingCall"]
-
-_INTERRUPTED = "it was interrupted: nobody knows whether it did its work"
-"""Why a call waits whose process died while it ran."""
+__all__ = ["CodeSession", "ReplayError"]
 
 _TOOL_TEXT = """\
 Run a program in Python that calls tools.
@@ -48,7 +44,6 @@ Run a program in Python that calls tools.
 It runs in an interpreter of a part of Python, without files, network or other packages. The value of its
 last expression, and what it prints, come back. A tool that fails raises an exception. These functions are
 there, and are called without await:"""
-_SHOWN = 5
 _NOT_REACHED = "nothing else holds it back"
 """Why a call waits of which nobody but us wants that."""
 _ERROR_LENGTH = 2_000
@@ -66,69 +61,6 @@ _ERRORS: Mapping[str, type[Exception]] = {
 
 class ReplayError(RoundError):
     """A program that goes on makes another call than one that may have run; nothing was run."""
-
-
-class WaitingCall(Value):
-    """A call of a program that waits for a person.
-
-    Attributes:
-        number: 0 for the first call of the program.
-        name: of the tool.
-        arguments: as the program gave them, as JSON values.
-        reason: why it waits.
-        is_interrupted: whether its process died while it ran, so that it may have done its work.
-    """
-
-    number: int
-    name: str
-    arguments: dict[str, Any]
-    reason: str
-    is_interrupted: bool
-
-
-class ProgramRun(Value):
-    """What has come of a program so far.
-
-    Attributes:
-        id: of the program, for `session.resume`.
-        state: `done`, `failed`, or `waiting` for a person.
-        output: what it printed, bounded.
-        value: of its last expression, as a JSON value; None until it is done.
-        error: why it failed, for the model; None if it didn't.
-        plan: the calls that wait, in their order: the one at which the program stands, and those that it
-            makes after it as far as it needs no result for them.
-        revision: of its state: two people who decide at once don't decide twice.
-    """
-
-    id: str
-    state: Literal["done", "failed", "waiting"]
-    output: str
-    value: Any
-    error: str | None
-    plan: tuple[WaitingCall, ...]
-    revision: int
-
-    @property
-    def waiting(self) -> WaitingCall | None:
-        """The first call of the plan; None if no call waits."""
-        return self.plan[0] if self.plan else None
-
-    @property
-    def text(self) -> str:
-        """What the model reads."""
-        parts = [self.output.rstrip("\n")]
-        if self.plan:
-            parts.append(f"The program waits for a person to agree to {_named(self.plan)}.")
-        elif self.error is not None:
-            parts.append(f"The program failed:\n{self.error}")
-        elif self.value is not None:
-            parts.append(json.dumps(self.value, ensure_ascii=False))
-        return "\n".join([part for part in parts if part]) or "null"
-
-
-def _named(plan: Sequence[WaitingCall]) -> str:
-    names = list(dict.fromkeys([call.name for call in plan]))
-    return names[0] if len(plan) == 1 else f"{count_of(len(plan), 'calls')} of {listed(names, _SHOWN)}"
 
 
 class _Paused(Exception):  # noqa: N818  # nothing is wrong
@@ -236,13 +168,13 @@ class CodeSession:
         """
         found = self._journal.load(program if isinstance(program, str) else program.id)
         entries = self._journal.entries(found.id)
-        shown = _shown(found, entries)
-        decisions = _by_number(shown.plan, decision) if shown.state == "waiting" else {}
-        decided = {number: _decided(entries[number], one) for number, one in decisions.items()}
+        run = shown(found, entries)
+        decisions = by_number(run.plan, decision) if run.state == "waiting" else {}
+        changed = {number: decided(entries[number], one) for number, one in decisions.items()}
         # Also with an id: the calls are those of this revision, or nothing is decided.
         revision = found.revision if isinstance(program, str) else program.revision
         saved = self._journal.claim(found.id, revision, approved=decision == "approve_all")
-        self._journal.write(saved.id, decided)
+        self._journal.write(saved.id, changed)
         return await self._run(saved, context)
 
     def run_sync(self, code: str, /, *, context: Context | None = None) -> ProgramRun:
@@ -269,7 +201,7 @@ class CodeSession:
             StoreError: there is none.
         """
         saved = self._journal.load(program_id)
-        return _shown(saved, self._journal.entries(saved.id))
+        return shown(saved, self._journal.entries(saved.id))
 
     def tool(self, name: str = "run_code", /) -> Tool[..., Any]:
         """Return one tool that runs a program, for any loop; its description has the declarations.
@@ -299,73 +231,6 @@ class CodeSession:
         finally:
             self._journal.end(saved.id, state, ended)
         return self.load(saved.id)
-
-
-def _shown(saved: SavedProgram, entries: Mapping[int, JournalEntry]) -> ProgramRun:
-    """Return what has come of a program; its calls were read after it, so that they are no older."""
-    ended = saved.ended or {"output": "", "value": None, "error": None}
-    state: Any = saved.state if saved.state in {"done", "failed"} else "waiting"
-    plan = _plan_of(entries) if state == "waiting" else ()
-    return ProgramRun(saved.id, state, ended["output"], ended["value"], ended["error"], plan, saved.revision)
-
-
-def _plan_of(entries: Mapping[int, JournalEntry]) -> tuple[WaitingCall, ...]:
-    """Return the calls that wait for a person."""
-    plan: list[WaitingCall] = []
-    for number, entry in entries.items():
-        is_interrupted = entry.state == "begun"
-        if is_interrupted or entry.state == "waiting":
-            reason = _INTERRUPTED if is_interrupted else (entry.outcome or {})["reason"]
-            arguments = json.loads(entry.arguments)
-            plan.append(WaitingCall(number, entry.name, arguments, reason, is_interrupted))
-    return tuple(plan)
-
-
-def _by_number(plan: Sequence[WaitingCall], decision: Any) -> dict[int, OneDecision]:
-    """Return the decision about each call, by its number.
-
-    Raises:
-        RoundError: there is a decision and no call waits, or a call waits without one; a list is too short.
-        TypeError: it is no decision.
-    """
-    is_list = isinstance(decision, (list, tuple))
-    given: list[Any] = [*decision] if is_list else [decision]
-    words = {"approve"} if is_list else {"approve", "approve_plan", "approve_all"}
-    for one in given:
-        if not (
-            one is None or isinstance(one, (Reject, Complete)) or (isinstance(one, str) and one in words)
-        ):
-            message = (
-                'decide by "approve", Reject, Complete or a list of these; or, alone, by "approve_plan" or '
-                f'"approve_all"; not by {received(one)}'
-            )
-            raise TypeError(message)
-    if bool(plan) != (decision is not None):
-        message = "a call waits: decide about it" if plan else "no call waits: give no decision"
-        raise RoundError(message)
-    if is_list and len(given) != len(plan):
-        message = f"the plan has {count_of(len(plan), 'calls')}, and the list {len(given)}"
-        raise RoundError(message)
-    given = ["approve"] * len(plan) if decision in ("approve_plan", "approve_all") else given
-    return {call.number: one for call, one in zip(plan, given, strict=False) if one is not None}
-
-
-def _decided(entry: JournalEntry, decision: OneDecision) -> JournalEntry:
-    """Return a call about which a person has decided; its outcome says whether it may have run before."""
-    ran = {"interrupted": True} if _may_have_run(entry) else {}
-    match decision:
-        case Reject(reason=reason):
-            outcome = {"code": "rejected", "content": f"This call was rejected: {reason}", "json": None}
-            return entry.replace(state="answered", outcome={**outcome, **ran})
-        case Complete(output=output):
-            outcome = {"code": None, "content": "", "json": as_json(output)}
-            return entry.replace(state="answered", outcome={**outcome, **ran})
-        case _:
-            return entry.replace(state="approved", outcome=ran or None)
-
-
-def _may_have_run(entry: JournalEntry) -> bool:
-    return entry.state in {"begun", "done"} or "interrupted" in (entry.outcome or {})
 
 
 def _call_text(entry: JournalEntry) -> str:
@@ -452,7 +317,7 @@ class _Replay:
 
     def _check_all_replayed(self) -> None:
         entry = self._entries.get(self._number)
-        if entry is not None and _may_have_run(entry):
+        if entry is not None and may_have_run(entry):
             now = "the program ends"
             raise self._different(entry, now)
         self._forget_the_rest()
@@ -493,7 +358,7 @@ class _Replay:
             return Answer(None, error)
         entry = self._entries.get(self._number)
         if entry is not None and not entry.is_call(asked.name, asked.arguments):
-            if _may_have_run(entry):
+            if may_have_run(entry):
                 now = f"is {_call_text(asked)}"
                 raise self._different(entry, now)
             self._forget_the_rest()
