@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from .declarations import stubs as stubs
     from .declarations import stubs_of as stubs_of
     from .journal import Journal as Journal
+    from .plans import ProgramRun as ProgramRun
+    from .plans import WaitingCall as WaitingCall
     from .sandbox import Answer as Answer
     from .sandbox import Ended as Ended
     from .sandbox import Limits as Limits
@@ -20,16 +22,15 @@ if TYPE_CHECKING:
     from .sandbox import Request as Request
     from .sandbox import Sandbox as Sandbox
     from .session import CodeSession as CodeSession
-    from .session import ProgramRun as ProgramRun
     from .session import ReplayError as ReplayError
-    from .session import WaitingCall as WaitingCall
 else:
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             ".journal": "Journal",
             ".sandbox": "Answer Ended Limits Monty ProcessSandbox Program Request Sandbox",
-            ".session": "CodeSession ProgramRun ReplayError WaitingCall",
+            ".plans": "ProgramRun WaitingCall",
+            ".session": "CodeSession ReplayError",
             ".declarations": "Stubs stubs stubs_of",
         },
     )

@@ -20,7 +20,11 @@ from typing import Any
 __all__ = ["as_json"]
 
 _MOST_LEVELS = 100
+_MOST_BITS = 13_952
+"""Of a whole number: 4,200 digits. Python doesn't write or read those of more than 4,300."""
 _LONGEST_ERROR = 4_000
+_LONGEST_PRINT = 4_096
+"""Characters of one message: the other process keeps 100 of them while a tool runs."""
 _FILE = "<program>"
 _MEGABYTE = 2**20
 
@@ -32,6 +36,9 @@ def as_json(value: Any, levels: int = _MOST_LEVELS) -> Any:
         TypeError: some part of it isn't one.
         ValueError: it nests too deep, or has a number that isn't JSON.
     """
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        message = "a whole number has 4,200 digits or more"
+        raise ValueError(message)
     if value is None or isinstance(value, (bool, int, str)):
         return value
     if isinstance(value, float):
@@ -59,6 +66,10 @@ def _has_names(value: Any) -> bool:
     return isinstance(value, dict) and all(isinstance(key, str) for key in value)  # pyright: ignore[reportUnknownVariableType]  # of whatever keys
 
 
+def _line(message: dict[str, Any]) -> bytes:
+    return (json.dumps(message) + "\n").encode()
+
+
 class _Channel:
     """Messages from and to the process that waits for this one, as lines of JSON.
 
@@ -84,9 +95,8 @@ class _Channel:
         """Read the answers in a thread; when the other process goes, end this one, with its children."""
         threading.Thread(target=self._listen, daemon=True).start()
 
-    def send(self, message: dict[str, Any]) -> None:
+    def send(self, line: bytes) -> None:
         """Write a message; threads wait for each other."""
-        line = (json.dumps(message) + "\n").encode()
         with self._writing:
             while line:
                 line = line[os.write(self._sink, line) :]
@@ -94,7 +104,7 @@ class _Channel:
     def ask(self, message: dict[str, Any]) -> dict[str, Any]:
         """Write a message, and wait for its answer."""
         with self._calling:
-            self.send(message)
+            self.send(_line(message))
             with self._answered:
                 self._answered.wait_for(lambda: self._answer is not None)
                 answer, self._answer = self._answer, None
@@ -121,8 +131,8 @@ class _Output:
         self._channel = channel
 
     def write(self, text: str) -> int:
-        for start in range(0, len(text), _MEGABYTE):
-            self._channel.send({"printed": text[start : start + _MEGABYTE]})
+        for start in range(0, len(text), _LONGEST_PRINT):
+            self._channel.send(_line({"printed": text[start : start + _LONGEST_PRINT]}))
         return len(text)
 
     def flush(self) -> None:
@@ -202,8 +212,62 @@ def _stop_clocks(now: float) -> None:
     Datetime.__name__, Date.__name__ = "datetime", "date"
     changed: Any = dt
     changed.datetime, changed.date = Datetime, Date
-    clock: Any = time
+    _stop_clock(now, time)
+
+
+def _stop_clock(now: float, clock: Any) -> None:
+    localtime, gmtime, strftime, asctime = clock.localtime, clock.gmtime, clock.strftime, clock.asctime
+
+    def local(seconds: float | None = None) -> Any:
+        return localtime(now if seconds is None else seconds)
+
+    def universal(seconds: float | None = None) -> Any:
+        return gmtime(now if seconds is None else seconds)
+
+    def text(moment: Any = None) -> Any:
+        return asctime(local() if moment is None else moment)
+
+    def ctime(seconds: float | None = None) -> Any:
+        return asctime(local(seconds))
+
+    def formatted(form: str, moment: Any = None) -> Any:
+        return strftime(form, local() if moment is None else moment)
+
     clock.time, clock.time_ns = (lambda: now), (lambda: int(now * 1e9))
+    clock.localtime, clock.gmtime, clock.asctime, clock.strftime = local, universal, text, formatted
+    clock.ctime = ctime
+
+
+def _seed(seed: str) -> None:
+    """Let the program get the same random numbers when it runs again, from whatever module."""
+    source = random.Random(seed)  # noqa: S311  # the same each time is what is asked for
+    system: Any = os
+    system.urandom = source.randbytes
+    made: Any = random
+    made._urandom = source.randbytes  # noqa: SLF001  # of SystemRandom, and so of secrets
+    seeded = random.Random.seed
+
+    def seed_it(self: Any, a: Any = None, version: int = 2) -> None:
+        seeded(self, source.getrandbits(256) if a is None else a, version)
+
+    made.Random.seed = seed_it
+    made.seed = made.seed.__self__.seed
+    made.seed(seed)
+    sys.modules["_uuid"] = None  # type: ignore[assignment]  # for uuid.uuid1: the time of the system
+
+
+def _end_with(lifeline: int) -> None:
+    """Let the system end the group of processes when nobody has the other end of a pipe any more.
+
+    The thread that listens can't: it needs the interpreter, which a long match of `re` doesn't let go.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        return  # Windows has no such signal
+    with suppress(OSError):
+        fcntl.fcntl(lifeline, fcntl.F_SETOWN, -os.getpgrp())
+        fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
 
 
 def _limit_memory(most: int) -> None:
@@ -230,18 +294,17 @@ def _value_of(code: str, names: dict[str, Any]) -> Any:
     return eval(compile(ast.Expression(last.value), _FILE, "eval"), names)  # noqa: S307  # as above
 
 
-def _end_of(code: str, names: dict[str, Any]) -> dict[str, Any]:
+def _end_of(code: str, names: dict[str, Any]) -> bytes:
     """Run a program; return the message about its end."""
     try:
-        return {"ended": as_json(_value_of(code, names))}
+        return _line({"ended": as_json(_value_of(code, names))})
     except MemoryError as error:
-        if not error.args:
-            return {"failed": "memory"}
-        return {"failed": _told(error, names)}
+        return _line({"failed": _told(error, names) if error.args else "memory"})
     except SystemExit as error:
-        return {"ended": None} if error.code in {None, 0} else {"failed": f"it asked for its end: {error}"}
+        end = {"ended": None} if error.code in {None, 0} else {"failed": f"it asked for its end: {error}"}
+        return _line(end)
     except BaseException as error:  # noqa: BLE001  # whatever the program raises is told
-        return {"failed": _told(error, names)}
+        return _line({"failed": _told(error, names)})
 
 
 def _told(error: BaseException, names: dict[str, Any]) -> str:
@@ -262,24 +325,25 @@ def _told(error: BaseException, names: dict[str, Any]) -> str:
 def main() -> None:
     """Run the one program that the first message has."""
     channel = _Channel(os.dup(0), os.dup(1))
+    _end_with(os.dup(2))
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):  # programs that this one starts share none of the messages
         os.dup2(nothing, stream)
     given = channel.first()
     channel.listen()
-    random.seed(given["seed"])
+    _seed(given["seed"])
     _stop_clocks(given["now"])
     output: Any = _Output(channel)
     sys.stdout = sys.stderr = output
     sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115  # as long as the process
 
     def wait() -> None:
-        channel.send({"looks": True})
+        channel.send(_line({"looks": True}))
         threading.Event().wait()
 
     unfinished = _Unfinished(wait)
     names = {name: _function(name, channel, unfinished) for name in given["names"]}
-    channel.send({"ready": True})
+    channel.send(_line({"ready": True}))
     _limit_memory(given["memory"])
     channel.send(_end_of(given["code"], {"__name__": "__main__", **names}))
 

@@ -8,11 +8,12 @@ import subprocess
 import sys
 from contextlib import suppress
 from hashlib import sha256
+from io import BufferedReader
 from os import environ, fspath
 from pathlib import Path
 from queue import Empty, Full, Queue
 from tempfile import TemporaryDirectory
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -285,6 +286,9 @@ _SECONDS_TO_END = 2.0
 _LONGEST_MESSAGE = 10_000_000
 """Bytes of one call, or of the value of a program."""
 
+_SURELY_TAKEN = 4_096
+"""Bytes that an empty pipe takes at once; it is empty, as a process that asks has read all answers before."""
+
 _KEPT = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH")
 """Variables without which Python, and programs that are started, may not run."""
 
@@ -294,7 +298,8 @@ class ProcessSandbox:
 
     It holds back mistakes, and not attacks: a program that wants to can read and change whatever you can.
     It has a new folder of its own, which goes with it, and no variables of your environment; its time,
-    memory, output and messages are bounded, and all that it has started ends with it.
+    memory, output and messages are bounded. What it has started ends with it, but for processes that are made
+    in a session of their own (`start_new_session=True`): these go on.
 
     Args:
         python: path of the interpreter; None for the one that runs here.
@@ -334,23 +339,24 @@ class _ProcessProgram:
             [python, "-s", "-P", "-B", "-X", "utf8", str(Path(__file__).with_name("child.py"))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,  # nothing is written to it: its end tells that this process is gone
+            bufsize=0,
             env={**kept, **own, "PYTHONHASHSEED": str(number)},
             cwd=self._folder.name,
             start_new_session=True,
         )
         self._lines: Queue[bytes] = Queue(100)
         self._is_over = Event()
+        self._killing = Lock()
         Thread(target=self._read, daemon=True).start()
 
     def _read(self) -> None:
         """Hand on the messages, in a thread; an empty one is the end."""
-        stream = self._process.stdout
-        assert stream is not None  # noqa: S101  # it is a pipe
-        with stream:
+        stream: Any = self._process.stdout
+        with BufferedReader(stream) as lines:
             line = b"."
             while line and not self._is_over.is_set():
-                line = stream.readline(_LONGEST_MESSAGE)
+                line = lines.readline(_LONGEST_MESSAGE)
                 self._put(line)
 
     def _put(self, line: bytes) -> None:
@@ -361,20 +367,29 @@ class _ProcessProgram:
 
     def step(self, answer: Answer | None, /) -> Request | Ended:
         if answer is None:
-            self._send(self._first)
+            self._send(self._first, _SECONDS_TO_START)
             if self._next(_SECONDS_TO_START) != {"ready": True}:
                 return Ended(None, self._why_gone())
+            found = self._until_call()
         elif answer.error is None:
-            self._send({"value": answer.value})
+            found = self._went_on({"value": answer.value})
         else:
-            self._send({"error": [type(answer.error).__name__, str(answer.error)]})
-        found = self._until_call()
+            found = self._went_on({"error": [type(answer.error).__name__, str(answer.error)]})
         return found if found is not None else Ended(None, "a result isn't there yet")
 
     def ahead(self) -> Request | None:
-        self._send({"unfinished": True})
-        found = self._until_call()
+        found = self._went_on({"unfinished": True})
         return found if isinstance(found, Request) else None
+
+    def _went_on(self, message: Mapping[str, Any]) -> Request | Ended | None:
+        """Answer the last call, in the time that the program has left, and read as `_until_call` does."""
+        began = monotonic()
+        is_sent = self._send(message, self._seconds)
+        self._seconds -= monotonic() - began
+        if is_sent:
+            return self._until_call()
+        self._kill()
+        return Ended(None, _too_slow(self._limits))
 
     def printed(self) -> str:
         return "".join(self._printed)
@@ -382,24 +397,40 @@ class _ProcessProgram:
     def close(self) -> None:
         self._is_over.set()
         self._kill()
-        if self._process.stdin is not None:
-            with suppress(OSError):
-                self._process.stdin.close()
+        with suppress(Empty):
+            while True:
+                self._lines.get_nowait()
+        self._lines.put(b"")  # for a step that still waits in its thread; there is room for 100
+        for stream in (self._process.stdin, self._process.stderr):
+            if stream is not None:
+                stream.close()
         self._folder.cleanup()
 
     def _kill(self) -> None:
-        if self._process.returncode is not None:
-            return
-        kill_group(self._process)
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(_SECONDS_TO_END)
+        with self._killing:  # of two threads, one has waited for it
+            if self._process.returncode is not None:
+                return
+            kill_group(self._process)
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(_SECONDS_TO_END)
 
-    def _send(self, message: Mapping[str, Any]) -> None:
+    def _send(self, message: Mapping[str, Any], seconds: float) -> bool:
+        """Write a message; return whether it was taken in time."""
+        line = json.dumps(message).encode() + b"\n"
+        if len(line) <= _SURELY_TAKEN:
+            self._write(line)
+            return True
+        writer = Thread(target=self._write, args=(line,), daemon=True)
+        writer.start()
+        writer.join(max(0.0, seconds))
+        return not writer.is_alive()
+
+    def _write(self, line: bytes) -> None:
         stream = self._process.stdin
         assert stream is not None  # noqa: S101  # it is a pipe
-        with suppress(OSError):  # it has ended, which is told by what it doesn't say
-            stream.write(json.dumps(message).encode() + b"\n")
-            stream.flush()
+        with suppress(OSError, ValueError):  # it has ended, which is told by what it doesn't say
+            while line:
+                line = line[stream.write(line) :]
 
     def _until_call(self) -> Request | Ended | None:
         """Read until the next call or the end; None if the program looks at a result that isn't there."""

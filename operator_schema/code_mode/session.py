@@ -8,35 +8,34 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from math import inf
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, Literal
+from threading import Lock
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..execution import Executor
-from ..immutable import Value
-from ..message_text import clip, count_of, escape, listed, received
-from ..rounds import Complete, Defer, HookError, Reject, RoundError
+from ..message_text import clip, count_of, escape, received
+from ..rounds import Defer, HookError, RoundError
 from ..tools import RawCall, document_tool
 from .child import as_json
 from .declarations import stubs_of
 from .journal import Journal, JournalEntry
+from .plans import by_number, decided, may_have_run, shown
 from .program_calls import answer_of, arguments_of, outcome_of, unknown_name
 from .sandbox import Answer, Ended, Limits, Request
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from ..rounds import Round
     from ..tools import Tool
     from .journal import SavedProgram
+    from .plans import Decision, ProgramRun
     from .sandbox import Program, Sandbox
 
     Context = Mapping[Any, Any]
-    OneDecision = Literal["approve"] | Reject | Complete
-    Decision = OneDecision | Literal["approve_plan", "approve_all"] | Sequence[OneDecision | None]
 
-__all__ = ["CodeSession", "ProgramRun", "ReplayError", "WaitingCall"]
+_T = TypeVar("_T")
 
-_INTERRUPTED = "it was interrupted: nobody knows whether it did its work"
-"""Why a call waits whose process died while it ran."""
+__all__ = ["CodeSession", "ReplayError"]
 
 _TOOL_TEXT = """\
 Run a program in Python that calls tools.
@@ -44,78 +43,15 @@ Run a program in Python that calls tools.
 It runs in an interpreter of a part of Python, without files, network or other packages. The value of its
 last expression, and what it prints, come back. A tool that fails raises an exception. These functions are
 there, and are called without await:"""
-_SHOWN = 5
 _NOT_REACHED = "nothing else holds it back"
 """Why a call waits of which nobody but us wants that."""
 _MOST_RESULT = 10_000_000
 """Characters of a result; what a program keeps of it is within its memory."""
+_LONGEST_ARGUMENTS = 300
 
 
 class ReplayError(RoundError):
-    """A program that goes on makes other calls than before; nothing was run."""
-
-
-class WaitingCall(Value):
-    """A call of a program that waits for a person.
-
-    Attributes:
-        number: 0 for the first call of the program.
-        name: of the tool.
-        arguments: as the program gave them, as JSON values.
-        reason: why it waits.
-        is_interrupted: whether its process died while it ran, so that it may have done its work.
-    """
-
-    number: int
-    name: str
-    arguments: dict[str, Any]
-    reason: str
-    is_interrupted: bool
-
-
-class ProgramRun(Value):
-    """What has come of a program so far.
-
-    Attributes:
-        id: of the program, for `session.resume`.
-        state: `done`, `failed`, or `waiting` for a person.
-        output: what it printed, bounded.
-        value: of its last expression, as a JSON value; None until it is done.
-        error: why it failed, for the model; None if it didn't.
-        plan: the calls that wait, in their order: the one at which the program stands, and those that it
-            makes after it as far as it needs no result for them.
-        revision: of its state: two people who decide at once don't decide twice.
-    """
-
-    id: str
-    state: Literal["done", "failed", "waiting"]
-    output: str
-    value: Any
-    error: str | None
-    plan: tuple[WaitingCall, ...]
-    revision: int
-
-    @property
-    def waiting(self) -> WaitingCall | None:
-        """The first call of the plan; None if no call waits."""
-        return self.plan[0] if self.plan else None
-
-    @property
-    def text(self) -> str:
-        """What the model reads."""
-        parts = [self.output.rstrip("\n")]
-        if self.plan:
-            parts.append(f"The program waits for a person to agree to {_named(self.plan)}.")
-        elif self.error is not None:
-            parts.append(f"The program failed:\n{self.error}")
-        elif self.value is not None:
-            parts.append(json.dumps(self.value, ensure_ascii=False))
-        return "\n".join([part for part in parts if part]) or "null"
-
-
-def _named(plan: Sequence[WaitingCall]) -> str:
-    names = list(dict.fromkeys([call.name for call in plan]))
-    return names[0] if len(plan) == 1 else f"{count_of(len(plan), 'calls')} of {listed(names, _SHOWN)}"
+    """A program that goes on makes another call than one that may have run; nothing was run."""
 
 
 class _Paused(Exception):  # noqa: N818  # nothing is wrong
@@ -208,8 +144,8 @@ class CodeSession:
         """Decide about calls that wait, and let the program go on.
 
         Args:
-            program: what `run` or `load` returned, or its id. With the former, somebody else's decision in
-                the meantime is noticed.
+            program: what `run` or `load` returned, or its id. With the former, somebody else's decision since
+                then is noticed; with an id, the decision is about the plan as it is now.
             decision: `"approve"`, `Reject(reason)` or `Complete(output)` is for the first call of the plan:
                 it runs, a second time if it was interrupted; raises an error in the program; or has a result
                 without running. A list has one of these for each call of the plan, None for those about which
@@ -219,19 +155,22 @@ class CodeSession:
 
         Raises:
             HookError: a hook failed; the call about which it was asked hasn't run.
-            ReplayError: the program does something else than before.
+            ReplayError: the program makes another call than one that may have run.
             RoundError: there is a decision and no call waits, or a call waits without one; or a list has
                 another length than the plan.
             StoreError: the program isn't there, runs, has ended, or was changed in the meantime.
-            TypeError: it is no decision.
+            TypeError: it is no decision, or the output of a `Complete` has no JSON value.
+            ValueError: that output nests too deep, or has a number that isn't JSON.
         """
-        found = self.load(program if isinstance(program, str) else program.id)
-        decisions = _by_number(found.plan, decision) if found.state == "waiting" else {}
-        revision = None if isinstance(program, str) else program.revision
+        found = self._journal.load(program if isinstance(program, str) else program.id)
+        entries = self._journal.entries(found.id)
+        run = shown(found, entries)
+        decisions = by_number(run.plan, decision) if run.state == "waiting" else {}
+        changed = {number: decided(entries[number], one) for number, one in decisions.items()}
+        # Also with an id: the calls are those of this revision, or nothing is decided.
+        revision = found.revision if isinstance(program, str) else program.revision
         saved = self._journal.claim(found.id, revision, approved=decision == "approve_all")
-        entries = self._journal.entries(saved.id)
-        decided = {number: _decided(entries[number], one) for number, one in decisions.items()}
-        self._journal.write(saved.id, decided)
+        self._journal.write(saved.id, changed)
         return await self._run(saved, context)
 
     def run_sync(self, code: str, /, *, context: Context | None = None) -> ProgramRun:
@@ -258,12 +197,7 @@ class CodeSession:
             StoreError: there is none.
         """
         saved = self._journal.load(program_id)
-        ended = saved.ended or {"output": "", "value": None, "error": None}
-        state: Any = saved.state if saved.state in {"done", "failed"} else "waiting"
-        plan = _plan_of(self._journal.entries(saved.id)) if state == "waiting" else ()
-        return ProgramRun(
-            saved.id, state, ended["output"], ended["value"], ended["error"], plan, saved.revision
-        )
+        return shown(saved, self._journal.entries(saved.id))
 
     def tool(self, name: str = "run_code", /) -> Tool[..., Any]:
         """Return one tool that runs a program, for any loop; its description has the declarations.
@@ -295,59 +229,8 @@ class CodeSession:
         return self.load(saved.id)
 
 
-def _plan_of(entries: Mapping[int, JournalEntry]) -> tuple[WaitingCall, ...]:
-    """Return the calls that wait for a person."""
-    plan: list[WaitingCall] = []
-    for number, entry in entries.items():
-        is_interrupted = entry.state == "begun"
-        if is_interrupted or entry.state == "waiting":
-            reason = _INTERRUPTED if is_interrupted else (entry.outcome or {})["reason"]
-            arguments = json.loads(entry.arguments)
-            plan.append(WaitingCall(number, entry.name, arguments, reason, is_interrupted))
-    return tuple(plan)
-
-
-def _by_number(plan: Sequence[WaitingCall], decision: Any) -> dict[int, OneDecision]:
-    """Return the decision about each call, by its number.
-
-    Raises:
-        RoundError: there is a decision and no call waits, or a call waits without one; a list is too short.
-        TypeError: it is no decision.
-    """
-    is_list = isinstance(decision, (list, tuple))
-    given: list[Any] = [*decision] if is_list else [decision]
-    words = {"approve"} if is_list else {"approve", "approve_plan", "approve_all"}
-    for one in given:
-        if not (
-            one is None or isinstance(one, (Reject, Complete)) or (isinstance(one, str) and one in words)
-        ):
-            message = (
-                'decide by "approve", Reject, Complete or a list of these; or, alone, by "approve_plan" or '
-                f'"approve_all"; not by {received(one)}'
-            )
-            raise TypeError(message)
-    if bool(plan) != (decision is not None):
-        message = "a call waits: decide about it" if plan else "no call waits: give no decision"
-        raise RoundError(message)
-    if is_list and len(given) != len(plan):
-        message = f"the plan has {count_of(len(plan), 'calls')}, and the list {len(given)}"
-        raise RoundError(message)
-    given = ["approve"] * len(plan) if decision in ("approve_plan", "approve_all") else given
-    return {call.number: one for call, one in zip(plan, given, strict=False) if one is not None}
-
-
-def _decided(entry: JournalEntry, decision: OneDecision) -> JournalEntry:
-    """Return a call about which a person has decided."""
-    match decision:
-        case Reject(reason=reason):
-            outcome = {"code": "rejected", "content": f"This call was rejected: {reason}", "json": None}
-            return entry.replace(state="answered", outcome=outcome)
-        case Complete(output=output):
-            return entry.replace(
-                state="answered", outcome={"code": None, "content": "", "json": as_json(output)}
-            )
-        case _:
-            return entry.replace(state="approved", outcome=None)
+def _call_text(entry: JournalEntry) -> str:
+    return f"{entry.name}({clip(escape(entry.arguments), _LONGEST_ARGUMENTS)})"
 
 
 def _check_limit(name: str, limit: Any) -> None:
@@ -382,15 +265,33 @@ class _Replay:
 
     async def run(self) -> tuple[str, dict[str, Any] | None]:
         """Run it; return its state, and what came of it."""
-        saved = self._saved
-        now = datetime.fromtimestamp(saved.made, UTC)
-        program = await asyncio.to_thread(
-            lambda: self._sandbox.start(saved.code, self._functions, self._limits, seed=saved.id, now=now)
-        )
+        program = await self._started()
         try:
             return await self._steps(program)
         finally:
-            await asyncio.to_thread(program.close)
+            await _surely(program.close)
+
+    async def _started(self) -> Program:
+        """Start the program; it is closed if nobody waits for it any more."""
+        saved = self._saved
+        now = datetime.fromtimestamp(saved.made, UTC)
+        made: list[Program] = []
+        is_first = Lock()
+        """Taken when the program is there, or when nobody waits for it: whoever comes second closes it."""
+
+        def start() -> Program:
+            program = self._sandbox.start(saved.code, self._functions, self._limits, seed=saved.id, now=now)
+            made.append(program)
+            if not is_first.acquire(blocking=False):
+                program.close()
+            return program
+
+        try:
+            return await _surely(start)
+        except asyncio.CancelledError:
+            if not is_first.acquire(blocking=False):
+                await _surely(made[0].close)
+            raise
 
     async def _steps(self, program: Program) -> tuple[str, dict[str, Any] | None]:
         answer: Answer | None = None
@@ -411,14 +312,14 @@ class _Replay:
                 return "waiting", {"output": printed, "value": None, "error": None}
 
     def _check_all_replayed(self) -> None:
-        self._forget_foreseen()
-        if any(number >= self._number for number in self._entries):
-            now = "it ends"
-            raise self._different(now)
-
-    def _different(self, now: str) -> ReplayError:
         entry = self._entries.get(self._number)
-        before = f"call {self._number} was {entry.name}" if entry else "there was no such call"
+        if entry is not None and may_have_run(entry):
+            now = "the program ends"
+            raise self._different(entry, now)
+        self._forget_the_rest()
+
+    def _different(self, entry: JournalEntry, now: str) -> ReplayError:
+        before = f"call {self._number} was {_call_text(entry)}"
         message = f"the program does something else than before: {before}, and now {now}; nothing was run"
         return ReplayError(message)
 
@@ -453,10 +354,10 @@ class _Replay:
             return Answer(None, error)
         entry = self._entries.get(self._number)
         if entry is not None and not entry.is_call(asked.name, asked.arguments):
-            if not entry.is_foreseen:
-                now = f"it is {asked.name}"
-                raise self._different(now)
-            self._forget_foreseen()
+            if may_have_run(entry):
+                now = f"is {_call_text(asked)}"
+                raise self._different(entry, now)
+            self._forget_the_rest()
             entry = None
         match entry:
             case JournalEntry(state="done", outcome=outcome):
@@ -521,11 +422,9 @@ class _Replay:
 
     # --- calls that the program hasn't come to ---------------------------------------------------
 
-    def _forget_foreseen(self) -> None:
-        """Forget the calls that the program would have made from here on: it does something else."""
-        numbers = [
-            number for number, one in self._entries.items() if one.is_foreseen and number >= self._number
-        ]
+    def _forget_the_rest(self) -> None:
+        """Forget the calls that the program would have made from here on: none has run."""
+        numbers = [number for number in self._entries if number >= self._number]
         self._journal.forget(self._saved.id, numbers)
         self._entries = {number: one for number, one in self._entries.items() if number not in numbers}
 
@@ -581,6 +480,11 @@ def _hold_back(_: object) -> Defer:
 
 def _nobody_decides(_: object) -> None:
     return None
+
+
+async def _surely(work: Callable[[], _T]) -> _T:
+    """Do something in a thread, to its end, even if nobody waits for that any more."""
+    return await asyncio.shield(asyncio.get_running_loop().run_in_executor(None, work))
 
 
 def _waited_for(start: Any) -> Any:

@@ -5,14 +5,31 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import signal
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
+from select import select
+from threading import Event
 from typing import Annotated
 
 import pytest
 
 from operator_schema import Complete, Defer, Executor, Reject, RunNormally, Toolset, hook, skip, tool
-from operator_schema.code_mode import CodeSession, Journal, Monty, ProcessSandbox, ReplayError, Request
+from operator_schema.code_mode import (
+    Answer,
+    CodeSession,
+    Ended,
+    Journal,
+    Limits,
+    Monty,
+    ProcessSandbox,
+    ReplayError,
+    Request,
+)
 from operator_schema.errors import StoreError
 from operator_schema.rounds import RoundError, SqliteStore
 
@@ -163,6 +180,34 @@ def test_a_decision_counts_once_and_is_needed():
         one.resume_sync(waiting, "yes")
 
 
+def test_two_people_who_decide_at_once_by_id_decide_once(tmp_path, monkeypatch):
+    one, other = (session(journal=Journal(tmp_path / "programs.db")) for _ in range(2))
+    waiting = one.run_sync("a = pay(1)\npay(len(a))")
+    claim = other.journal.claim
+
+    def late(*args, **options):
+        one.resume_sync(waiting.id, "approve")
+        return claim(*args, **options)
+
+    monkeypatch.setattr(other.journal, "claim", late)
+    with pytest.raises(StoreError, match="was changed in the meantime"):
+        other.resume_sync(waiting.id, "approve")
+    assert seen == [1]
+    assert [call.arguments for call in one.load(waiting.id).plan] == [{"amount": 6}]
+    assert one.resume_sync(waiting.id, "approve").state == "done"
+    assert seen == [1, 6]
+
+
+@pytest.mark.parametrize("output", [object(), float("nan"), 10**5000], ids=["object", "nan", "digits"])
+def test_an_output_that_is_no_json_value_is_refused_and_the_program_still_waits(output):
+    one = session()
+    waiting = one.run_sync("pay(1)")
+    with pytest.raises((TypeError, ValueError), match=r"JSON|digits"):
+        one.resume_sync(waiting, Complete(output))
+    assert one.load(waiting.id) == waiting
+    assert one.resume_sync(waiting, "approve").value == "paid 1"
+
+
 def test_programs_wait_in_a_file_for_another_process(tmp_path):
     file = tmp_path / "programs.db"
     waiting = session(journal=Journal(file)).run_sync("add(1)\npay(5)")
@@ -174,12 +219,79 @@ def test_programs_wait_in_a_file_for_another_process(tmp_path):
         other.resume_sync(waiting.id, None)
 
 
+MOMENTS = """
+time.time() time.time_ns() time.strftime('%H:%M:%S') time.ctime() time.asctime() list(time.localtime())
+list(time.gmtime()) str(datetime.datetime.now()) str(datetime.date.today()) random.random()
+random.Random().random() random.SystemRandom().random() secrets.token_hex() secrets.randbelow(10**9)
+os.urandom(9).hex() str(uuid.uuid1()) str(uuid.uuid4()) [random.seed(),random.random()]
+""".split()  # noqa: SIM905  # a list of expressions
+
+
+@pytest.mark.parametrize("sandbox", ["process"], indirect=True)
+def test_a_process_sees_the_same_time_and_random_numbers_again():
+    code = "import datetime, os, random, secrets, time, uuid\n" + "".join(f"note({one})\n" for one in MOMENTS)
+
+    def noted(seed, now):
+        program = ProcessSandbox().start(code, ["note"], Limits(60.0, 10**8, 99, 99), seed=seed, now=now)
+        found, answer = [], None
+        while isinstance(step := program.step(answer), Request):
+            found.append(step.args)
+            answer = Answer(None)
+        program.close()
+        assert step == Ended(None, None)
+        return found
+
+    then = datetime(2020, 1, 2, 3, 4, 5, tzinfo=UTC)
+    first = noted("a", then)
+    assert len(first) == len(MOMENTS)
+    assert noted("a", then) == first
+    other = noted("b", datetime(2021, 2, 3, 4, 5, 6, tzinfo=UTC))
+    assert [one for one, before in zip(other, first, strict=True) if one == before] == []
+
+
+@pytest.mark.parametrize("decision", ["approve", Reject("no"), Complete("by hand"), "approve_plan"])
+def test_a_call_that_has_not_run_and_is_another_one_now_waits_anew(decision):
+    one = session()
+    waiting = one.run_sync("x = add(1)\n[pay(x), pay(7)]")
+    with one.journal._transaction() as db:
+        db.execute("UPDATE programs SET code = 'x = add(1)\n[pay(x + 1), pay(7)]'")
+    again = one.resume_sync(waiting, decision)
+    assert [call.arguments["amount"] for call in again.plan] == [3, 7]
+    assert seen == [(1, 1)]
+    assert one.resume_sync(again, "approve_plan").value == ["paid 3", "paid 7"]
+
+
+def test_a_program_that_ends_before_a_call_that_has_not_run_has_ended():
+    one = session()
+    waiting = one.run_sync("pay(1)\npay(2)")
+    with one.journal._transaction() as db:
+        db.execute("UPDATE programs SET code = '5'")
+    assert one.resume_sync(waiting, "approve").value == 5
+    assert (seen, one.journal.entries(waiting.id)) == ([], {})
+
+
+@pytest.mark.parametrize("decision", ["approve", Reject("no"), Complete("by hand")])
+def test_a_call_that_may_have_run_is_not_exchanged_for_another_one(decision):
+    one = session()
+    waiting = one.run_sync("pay(1)")
+    with one.journal._transaction() as db:  # as if its process had died
+        db.execute("UPDATE program_calls SET state = 'begun', outcome = NULL")
+        db.execute("UPDATE programs SET code = 'pay(2)'")
+    assert one.load(waiting.id).waiting.is_interrupted
+    for resumed in (decision, None):
+        with pytest.raises(
+            ReplayError, match=r'call 0 was pay\({"amount": 1}\), and now is pay\({"amount": 2}\)'
+        ):
+            one.resume_sync(waiting.id, resumed)
+    assert seen == []
+
+
 def test_a_program_that_does_something_else_when_it_goes_on_is_refused():
     one = session()
     waiting = one.run_sync("x = add(1)\npay(x)")
     with one.journal._transaction() as db:
         db.execute("UPDATE programs SET code = 'x = add(2)\npay(x)'")
-    with pytest.raises(ReplayError, match="call 0 was add, and now it is add"):
+    with pytest.raises(ReplayError, match=r'call 0 was add\({"a": 1}\), and now is add\({"a": 2}\)'):
         one.resume_sync(waiting.id, "approve")
     assert seen == [(1, 1)]
     assert one.load(waiting.id).state == "waiting"
@@ -206,6 +318,9 @@ WRONG = [
     ("x = 1\nfor _ in range(200):\n    x = [x]\nx", "nests"),
     ("add(b'x')", "bytes"),
     ("add(float('nan'))", "number of JSON"),
+    ("10**5000", "digits"),
+    ("add(10**5000)", "digits"),
+    ("print('😀' * 900_000)", "the program printed more than 1,000 bytes"),
     ("add(1, 2, 3)", "at most 2 arguments"),
     ("add(1, a=2)", "twice"),
 ]
@@ -232,6 +347,7 @@ WRONG_IN_A_PROCESS = [
     ("raise ValueError('x' * 10**6)", "ValueError"),
     ("import time\ntime.sleep(1000)", "more than 1 seconds"),
     ("import sys\nsys.stdin.read()\n1 / 0", "ZeroDivisionError"),
+    ("import sys\nsys.set_int_max_str_digits(0)\n10**5000", "4,200 digits or more"),
 ]
 
 
@@ -306,6 +422,126 @@ with ThreadPoolExecutor(8) as threads:
 found
 """
     assert session().run_sync(program).value == list(range(1, 21))
+
+
+# --- processes that are cancelled, or don't read ---------------------------------------------------
+
+
+class Watched(ProcessSandbox):
+    """Keeps its programs, and waits for leave to start one."""
+
+    def __init__(self):
+        super().__init__()
+        self.programs = []
+        self.is_starting, self.may_start, self.is_running = Event(), Event(), Event()
+
+    def start(self, *args, **options):
+        self.is_starting.set()
+        self.may_start.wait()
+        program = super().start(*args, **options)
+        self.programs.append(program)
+        step = program.step
+
+        def watched(answer):
+            self.is_running.set()
+            return step(answer)
+
+        program.step = watched
+        return program
+
+
+def cancelled(watched, begun, times):
+    """Cancel a program that would compute for an hour; return when its threads have ended."""
+
+    async def main():
+        one = CodeSession(add, sandbox=watched, seconds=3600)
+        running = asyncio.create_task(one.run("import time\ntime.sleep(3600)"))
+        await asyncio.to_thread(begun.wait)
+        for _ in range(times):
+            running.cancel()
+            await asyncio.sleep(0)
+        watched.may_start.set()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("times", [1, 2, 3])
+@pytest.mark.parametrize("begun", ["is_starting", "is_running"])
+@pytest.mark.parametrize("sandbox", ["process"], indirect=True)
+def test_nothing_is_left_of_a_program_that_is_cancelled(begun, times):
+    watched = Watched()
+    if begun == "is_running":
+        watched.may_start.set()
+    cancelled(watched, getattr(watched, begun), times)
+    (program,) = watched.programs
+    assert program._process.returncode is not None
+    assert not Path(program._folder.name).exists()
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="Windows can't stop a process for a while")
+@pytest.mark.parametrize("sandbox", ["process"], indirect=True)
+def test_a_process_that_does_not_read_an_answer_is_too_slow():
+    @tool
+    def large(pid: int) -> str:
+        """Stop the process, and return more than a pipe holds."""
+        os.kill(pid, signal.SIGSTOP)
+        return "x" * 1_000_000
+
+    one = CodeSession(Toolset(large).with_(max_chars=None), sandbox=ProcessSandbox(), seconds=0.5)
+    assert (
+        one.run_sync("import os\nlarge(os.getpid())").error
+        == "the program computed for more than 0.5 seconds"
+    )
+
+
+@pytest.mark.parametrize("sandbox", ["process"], indirect=True)
+def test_what_a_process_prints_while_a_tool_runs_is_bounded():
+    code = """
+import sys, threading, traceback
+main = threading.main_thread().ident
+def prints():
+    while "wait_for" not in [frame.name for frame in traceback.extract_stack(sys._current_frames()[main])]:
+        pass
+    while True:
+        print("é" * 1_000_000)
+threading.Thread(target=prints).start()
+add(1)
+"""
+    limits = Limits(10.0, 100_000_000, 10, 100)
+    program = ProcessSandbox().start(code, ["add"], limits, seed="", now=datetime.now(UTC))
+    assert program.step(None) == Request("add", (1,), {})
+    while not program._lines.full():
+        time.sleep(0.01)
+    assert sum(map(len, program._lines.queue)) < 5_000_000
+    assert program.step(Answer(2)) == Ended(None, "the program printed more than 100 bytes")
+    program.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="others may not signal the end of a pipe")
+@pytest.mark.parametrize("sandbox", ["process"], indirect=True)
+def test_a_process_that_holds_its_interpreter_ends_with_the_one_that_started_it(tmp_path):
+    alive = tmp_path / "alive"
+    os.mkfifo(alive)
+    reader = os.open(alive, os.O_RDONLY | os.O_NONBLOCK)
+    program = f"""
+import re
+file = open({str(alive)!r}, "wb", buffering=0)
+file.write(b"x")
+re.match("(a+)+$", "a" * 60 + "b")
+"""
+    host = f"""
+from operator_schema.code_mode import CodeSession, ProcessSandbox
+CodeSession([], sandbox=ProcessSandbox(), seconds=3600).run_sync({program!r})
+"""
+    with subprocess.Popen([sys.executable, "-c", host]) as running:
+        assert select([reader], [], [], 60)[0]
+        assert os.read(reader, 1) == b"x"
+        running.kill()
+    assert select([reader], [], [], 60)[0]
+    assert os.read(reader, 1) == b""  # nobody has it open for writing
+    os.close(reader)
 
 
 # --- plans ------------------------------------------------------------------------------------------
@@ -510,8 +746,6 @@ def test_any_sandbox_of_the_protocol_will_do():
             return self
 
         def step(self, answer, /):
-            from operator_schema.code_mode import Ended
-
             return Request("add", (20,), {"b": 3}) if answer is None else Ended(answer.value, None)
 
         def printed(self):
