@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..execution import Executor
 from ..message_text import clip, count_of, escape, received
-from ..rounds import Defer, HookError, RoundError
+from ..rounds import Defer, HookError, Reject, RoundError
 from ..tools import RawCall, document_tool
 from .child import as_json
 from .declarations import stubs_of
@@ -25,7 +25,7 @@ from .sandbox import Answer, Ended, Limits, Request
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ..rounds import Round
+    from ..rounds import Round, ToolCall
     from ..tools import Tool
     from .journal import SavedProgram
     from .plans import Decision, ProgramRun
@@ -43,8 +43,8 @@ Run a program in Python that calls tools.
 It runs in an interpreter of a part of Python, without files, network or other packages. The value of its
 last expression, and what it prints, come back. A tool that fails raises an exception. These functions are
 there, and are called without await:"""
-_NOT_REACHED = "nothing else holds it back"
-"""Why a call waits of which nobody but us wants that."""
+_NOT_REACHED = "the program hasn't come to it"
+"""Why a call that is only looked at isn't run."""
 _MOST_RESULT = 10_000_000
 """Characters of a result; what a program keeps of it is within its memory."""
 _LONGEST_ARGUMENTS = 300
@@ -463,8 +463,7 @@ class _Replay:
         Raises:
             HookError: a hook failed.
         """
-        executor = self._executor
-        work = await executor.run(
+        work = await self._executor.run(
             self._round(number, entry), context=self._context, hooks=_hold_back, confirm=_nobody_decides
         )
         if not work.deferred:
@@ -474,8 +473,9 @@ class _Replay:
         return work.deferred[0].reason if work.deferred else None
 
 
-def _hold_back(_: object) -> Defer:
-    return Defer(_NOT_REACHED)
+def _hold_back(call: ToolCall[Any]) -> Defer | Reject:
+    # A call that a hook approved can't be deferred any more.
+    return Reject(_NOT_REACHED) if call.approved else Defer(_NOT_REACHED)
 
 
 def _nobody_decides(_: object) -> None:

@@ -701,6 +701,16 @@ def test_a_result_that_is_longer_than_its_tool_may_return_is_an_error_and_never_
     assert "the result of rows has 48,891 characters, which is too long: ask for less of it" in run.error
 
 
+def test_a_call_that_a_hook_approves_does_not_run_while_the_program_is_looked_ahead():
+    def small_sums(call):
+        return RunNormally(approved=True) if call.arguments["amount"] == 2 else None
+
+    one = CodeSession(Executor([pay], hooks=[small_sums]), sandbox=chosen[0])
+    run = one.run_sync("pay(1)\npay(2)\npay(3)")
+    assert ([call.arguments["amount"] for call in run.plan], seen) == ([1, 3], [])
+    assert (one.resume_sync(run, "approve_plan").state, seen) == ("done", [1, 2, 3])
+
+
 def test_a_journal_is_a_journal():
     with pytest.raises(
         TypeError, match=r"journal is a Journal, such as Journal\('programs.db'\), not string"

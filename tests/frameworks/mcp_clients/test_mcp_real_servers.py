@@ -64,22 +64,29 @@ PAGE = Path(__file__).parents[3] / "docs" / "mcp-gateway.md"
 
 
 def test_the_gateway_of_the_docs(tmp_path):
-    program = tmp_path / "gateway.py"
-    program.write_text(
-        re.findall(r"```py\n(import sys.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[0]
-    )
-    arguments = [str(program), sys.executable, "-m", "mcp_server_time"]
+    program, page = tmp_path / "gateway.py", PAGE.read_text(encoding="utf-8")
+    (code,) = re.findall(r"```py\n(import anyio\nfrom mcp.server.stdio.*?)```", page, re.DOTALL)
+    command = f'[{sys.executable!r}, "-m", "mcp_server_time"]'
+    for source in ('["uvx", "mcp-server-time"]', '"https://notes.example.com/mcp"'):
+        assert source in code
+        code = code.replace(source, command)
+    program.write_text(code)
     root = str(PAGE.parents[1])
 
     async def main():
-        parameters = StdioServerParameters(command=sys.executable, args=arguments, env={"PYTHONPATH": root})
+        parameters = StdioServerParameters(
+            command=sys.executable, args=[str(program)], env={"PYTHONPATH": root}
+        )
         async with stdio_client(parameters) as (read, write), ClientSession(read, write) as session:
             await session.initialize()
             listed = await session.list_tools()
-            answer = await session.call_tool("get_current_time", {"timeZone": "Etc/UTC"})
+            answer = await session.call_tool("time_get_current_time", {"timeZone": "Etc/UTC"})
             return listed, answer
 
     listed, answer = anyio.run(main)
-    assert [each.name for each in listed.tools] == ["get_current_time", "convert_time"]
+    assert [each.name for each in listed.tools] == [
+        *("time_get_current_time", "time_convert_time"),
+        *("notes_get_current_time", "notes_convert_time"),
+    ]
     assert not answer.is_error
     assert '"timezone": "Etc/UTC"' in answer.content[0].text
