@@ -39,7 +39,7 @@ def outcome_of(work: Round[Any]) -> dict[str, Any]:
     turn: list[Any] = []
     work.commit(turn)
     result = turn[0].results[0]
-    length = (result.details or {}).get("characters")
+    length: int | None = None if result.details is None else result.details.get("characters")
     if length is not None and not result.is_error:
         text = f"the result of {result.name} has {length:,} characters, which is too long: ask for less of it"
         return {"code": "result_too_long", "content": text, "json": None}

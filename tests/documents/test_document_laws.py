@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from importlib.metadata import version
 
 import jsonschema
 import pytest
@@ -182,6 +183,9 @@ def test_a_codec_takes_what_its_document_takes(schema: dict[str, object], values
     assert codec.json_schema() == before == schema
 
 
+@pytest.mark.skipif(
+    version("jsonschema") < "4.18", reason="before, jsonschema fails itself at unevaluatedItems and $ref"
+)
 @pytest.mark.slow("draws hundreds of documents")
 @settings(deadline=None, max_examples=6 * settings().max_examples)
 @given(DOCUMENTS, st.lists(ARGUMENTS, min_size=2, max_size=5))

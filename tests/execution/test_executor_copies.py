@@ -190,6 +190,7 @@ class Counting(Executor):
         return super()._start_of(call, run, count)
 
 
+@pytest.mark.needs_threads
 def test_every_call_goes_through_one_place_where_a_subclass_may_take_its_result_from_elsewhere():
     executor = Counting(add)
     calls = [RawCall("first", "add", {"a": 1, "b": 2}), RawCall("instead", "add", {"a": 1, "b": 2})]
