@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 
-import anyio
 import pytest
 
 from operator_schema.cli.gateway import open_servers, servers_in
 from operator_schema.cli.modules import WrongUse
 
-pytest.importorskip("mcp", reason="servers are reached by the package mcp")
+pytest.importorskip("mcp.client", reason="servers are reached by the package mcp")
+anyio = pytest.importorskip("anyio", reason="mcp brings it")
 
 ODD = "Sword Fish'7\"ü"
 
