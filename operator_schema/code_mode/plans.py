@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["ProgramRun", "WaitingCall", "by_number", "decided", "may_have_run", "shown"]
 
 _INTERRUPTED = "it was interrupted: nobody knows whether it did its work"
-"""Why a call waits whose process died while it ran."""
+"""The reason of a call that waits since its process died while it ran."""
 
 _SHOWN = 5
 

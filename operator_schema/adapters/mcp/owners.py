@@ -40,7 +40,7 @@ _LISTED = {
 
 
 class Owners:
-    """What the servers of a gateway list, and what is whose.
+    """What the servers of a gateway list, and which server has what.
 
     What a server has stays its own until it lists its things without it: neither a listing that fails nor
     another server that lists the same changes that.
@@ -62,7 +62,7 @@ class Owners:
         self._current.discard(link)
 
     async def listed(self, ctx: Ctx | None, kind: str) -> dict[str, Any]:
-        """Ask all servers what they have of a kind, and remember what is whose.
+        """Ask all servers what they have of a kind, and remember which server has what.
 
         Args:
             ctx: of the request in front.
@@ -107,7 +107,7 @@ class Owners:
         return items
 
     def _remembered(self, kind: str, lists: Mapping[Link, list[Any]]) -> dict[str, Any]:
-        """Return what a client gets of lists, and remember whose it is."""
+        """Return what a client gets of lists, and remember which server has each item."""
         key = _LISTED[kind][2]
         named = {
             link: {

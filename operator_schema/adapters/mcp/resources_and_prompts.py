@@ -50,7 +50,7 @@ Prompts: TypeAlias = "Iterable[Tool[..., Any] | Callable[..., Any]]"
 """Functions, or tools, that return a text, or a list of texts, parts and `PromptMessage`."""
 
 OWN_RESULTS = (types.ReadResourceResult, types.GetPromptResult, types.PromptMessage)
-"""What such functions may return beside what a tool returns; it is sent as it is."""
+"""What such functions may return, as well as what a tool returns; it is sent unchanged."""
 
 for _cls in OWN_RESULTS:
     register_handed_through(_cls)

@@ -48,7 +48,7 @@ class Watches:
             link: the server that has it.
             uri: of the resource.
             client: who watches it.
-            group: whose task listens.
+            group: that runs the task which listens.
 
         Raises:
             MCPError: its server tells nothing, or too many are watched.
