@@ -125,9 +125,12 @@ def test_another_server_of_the_same_name_is_replaced_only_by_force(project):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('{\n  // mine\n  "servers": {}\n}', "isn't JSON, so it wasn't changed"),
-        ("[" * 200_000, "isn't JSON, so it wasn't changed"),
-        ('{"servers": {}, "servers": {"a": 1}}', "twice in one object"),
+        ('{\n  // mine\n  "servers": {}\n}', "isn't JSON: "),
+        ("[" * 200_000, "it nests too deep; it wasn't changed"),
+        (
+            '{"servers": {}, "servers": {"a": 1}}',
+            "has servers more than once: keep one of them; it wasn't changed",
+        ),
         ("[]", "isn't a JSON object"),
         ('{"servers": []}', "its 'servers' isn't an object"),
         ('{"inputs": {}}', "its 'inputs' isn't an array"),
