@@ -170,18 +170,26 @@ class _Program:
 
     def _listen(self, source: IO[bytes]) -> None:
         with suppress(OSError, ValueError), source:
+            held, is_whole = "", True  # an empty line, which isn't the program's if the mark follows
             while line := source.readline(_MAX_ERRORS):
                 text = line.decode(errors="replace")
                 before, mark, status = text.partition(f"\0{self._mark}")
                 if mark and not self._is_asked_to_end:
                     self.status = int(status)
-                if before:
-                    self._keep(before)
                 if mark:
+                    self._keep(before)
                     break
+                self._keep(held)
+                held = before if is_whole and before == "\n" else ""
+                is_whole = before.endswith("\n")
+                self._keep("" if held else before)
+            else:
+                self._keep(held)
         self._ended.set()
 
     def _keep(self, text: str) -> None:
+        if not text:
+            return
         with self._lock:
             self._lines.append(text)
             if self._is_passed_on:

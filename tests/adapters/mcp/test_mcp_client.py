@@ -6,6 +6,7 @@ import base64
 import json
 import sys
 from functools import partial
+from io import BytesIO
 
 import anyio
 import pytest
@@ -15,6 +16,7 @@ from mcp.server.lowlevel import Server
 
 from operator_schema import Executor, RawCall, Registry, ToolError
 from operator_schema.adapters import mcp_client as reading
+from operator_schema.adapters import mcp_connection as connection
 from operator_schema.adapters.mcp import server
 from operator_schema.adapters.mcp_client import (
     ServerTools,
@@ -577,6 +579,28 @@ def test_a_program_that_is_not_there():
     found = ended("/no/such/program")
     assert found.status == 127
     assert "/no/such/program" in found.errors
+
+
+@pytest.mark.parametrize(
+    ("written", "passed_on"),
+    [
+        ("", ""),
+        ("loading\n", "loading\n"),
+        ("loading", "loading\n"),
+        ("\n", "\n"),
+        ("\n\nloading\n\n", "\n\nloading\n\n"),
+        ("x" * 1000, "x" * 1000 + "\n"),
+        ("x" * 999 + "\n", "x" * 999 + "\n"),
+    ],
+)
+@pytest.mark.parametrize("is_cut", [False, True])
+def test_what_a_server_writes_to_standard_error_is_passed_on_as_it_is(capsys, written, passed_on, is_cut):
+    program = connection._Program(["x"])
+    program.pass_on()
+    end = "" if is_cut else f"\n\0{program._mark}0\n"
+    program._listen(BytesIO(f"{written}{end}".encode()))
+    assert capsys.readouterr().err == (written if is_cut else passed_on)
+    assert program.status == (None if is_cut else 0)
 
 
 DYING = """
