@@ -287,3 +287,24 @@ def test_a_tool_behind_a_gateway_gets_no_answer_of_the_program():
 
     assert anyio.run(main).content[0].text == '"ok"'
     assert given == [(None, None)]
+
+
+@pytest.mark.parametrize(
+    ("prefix", "said"),
+    [
+        (
+            "bnak_",
+            '# No name of a tool begins with "bnak_": did you mean "bank_"? Names begin with "bank_", "other',
+        ),
+        ("bank_", "# No function fits these words."),
+    ],
+)
+def test_a_search_with_an_unknown_prefix_is_told_which_there_are(prefix, said):
+    @tool
+    def charge(amount: int) -> int:
+        """Take money."""
+        return amount
+
+    executor = Executor([charge.with_(name="bank_charge"), charge.with_(name="other_charge")])
+    search, _ = program_tools(executor, CodeSession(executor, sandbox=Monty()))
+    assert search({"query": "zebra", "prefix": prefix}).startswith(said)
