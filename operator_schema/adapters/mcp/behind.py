@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 from contextlib import asynccontextmanager
-from contextvars import ContextVar, copy_context
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast, get_args
+from contextvars import copy_context
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 import anyio
 import mcp_types as types
@@ -13,17 +13,13 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel, ValidationError
 
-from ...errors import CallError
-from ...immutable import Value
-from ...tools import Progress, skip
-from ..mcp_client import ToolSource, all_pages, checked_answer, for_the_model, progress_to
 from ..mcp_connection import transport_of
 from .changes import PerClient, client_of
 from .content import is_modern
-from .handed_on import MOST_QUESTIONS, ask_front, driven, passed, reason_of, refused, sendable
+from .handed_on import MOST_QUESTIONS, ask_front, passed, reason_of, refused, sendable
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Hashable, Mapping
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable
     from contextlib import AbstractAsyncContextManager
     from typing import Self, TypeAlias
 
@@ -37,13 +33,16 @@ if TYPE_CHECKING:
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
     Heard: TypeAlias = "Callable[[Link, types.ServerNotification], None]"
 
-__all__ = ["BehindTools", "Fronts", "Link", "ServerBehind", "current_request"]
+__all__ = ["Fronts", "Link"]
 
 T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
 Q = TypeVar("Q", types.ElicitRequest, types.CreateMessageRequest, types.ListRootsRequest, types.InputRequest)
 
 _CONNECT_SECONDS = 60.0
+_MOST_OWN = 16
+"""Connections to one server that belong to one client each."""
+
 _CLOSED = types.CONNECTION_CLOSED, "Connection closed"
 """How the SDK says it; a server may use the same code for anything."""
 
@@ -51,55 +50,6 @@ _LOG = logging.getLogger("operator_schema.mcp_gateway")
 _LEVELS = get_args(types.LoggingLevel)
 _CAPABILITIES = "operator-schema/clientCapabilities"
 """Key under `_meta` of a request on its way to the transport, which puts the value in its right place."""
-
-
-class ServerBehind(Value):
-    """A server of a gateway, of which not everything is offered as it is.
-
-    Attributes:
-        source: as for `Gateway`.
-        only: names of its tools that are offered; None for all.
-        confirm: whether a person has to agree to calls: of all its tools, or of those with these names.
-    """
-
-    source: Source
-    only: Collection[str] | None = None
-    confirm: bool | Collection[str] = False
-
-    def __init__(
-        self,
-        source: Source,
-        only: Collection[str] | None = None,
-        confirm: bool | Collection[str] = False,  # noqa: FBT001,FBT002  # `Value.replace` gives it by position
-    ) -> None:
-        for name, value in (("only", only), ("confirm", confirm)):
-            if isinstance(value, str):
-                message = f"{name} is a list of names of tools, not a text: write {name}=[{value!r}]"
-                raise TypeError(message)
-        super().__init__(source, only, confirm)
-
-    @property
-    def named(self) -> frozenset[str]:
-        """Names of tools that its server has to have."""
-        asked = () if isinstance(self.confirm, bool) else self.confirm
-        return frozenset([*(self.only or ()), *asked])
-
-    def choices(self) -> list[tuple[Callable[[str], bool], dict[str, Any]]]:
-        """Return which tools are offered with which options: a function of the name there, and options."""
-        only, confirm = self.only, self.confirm
-
-        def is_wanted(name: str) -> bool:
-            return only is None or name in only
-
-        def is_asked(name: str) -> bool:
-            return confirm if isinstance(confirm, bool) else name in confirm
-
-        if confirm is False:
-            return [(is_wanted, {})]
-        return [
-            (lambda name: is_wanted(name) and not is_asked(name), {}),
-            (lambda name: is_wanted(name) and is_asked(name), {"confirm": True}),
-        ]
 
 
 class Fronts:
@@ -113,7 +63,7 @@ class Fronts:
     __slots__ = ("contexts", "levels")
 
     def __init__(self) -> None:
-        self.contexts: dict[int, Ctx] = {}
+        self.contexts: dict[Hashable, Ctx] = {}
         self.levels: PerClient[list[types.LoggingLevel]] = PerClient(lambda _: [])
 
     def wants(self, ctx: Ctx, level: types.LoggingLevel) -> bool:
@@ -223,12 +173,21 @@ class Connection:
 
     def note_client(self, ctx: Ctx) -> None:
         """Take note of a client: what the server asks or logs later may belong to any that came so far."""
+        if not self.claim(ctx):
+            self._is_shared = True
+
+    def claim(self, ctx: Ctx) -> bool:
+        """Make the connection that of a client, if it is nobody's yet; return whether it is the client's."""
         is_known = is_modern(ctx.protocol_version) or ctx.session.client_params is not None
         client = client_of(ctx) if is_known else (object(), None)
         if self._first is None:
             self._first = client
-        elif client[0] != self._first[0]:
-            self._is_shared = True
+        return client[0] == self._first[0]
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no request of a client runs on it."""
+        return not self._askers and not self._questions
 
     async def during(self, ctx: Ctx | None, send: Callable[[ClientSession], Awaitable[T]]) -> T:
         """Send a request; what the server asks meanwhile is asked of the client of a request in front.
@@ -270,11 +229,12 @@ class Connection:
 
     def _lone_front(self) -> Ctx | None:
         """Return the only client that the server can mean outside of any request."""
-        contexts = list(self._link.fronts.contexts.values())
-        if len(contexts) != 1 or self._askers or self._is_shared:
+        contexts = self._link.fronts.contexts
+        if self._askers or self._is_shared:
             return None
-        is_other = self._first is not None and client_of(contexts[0])[0] != self._first[0]
-        return None if is_other else contexts[0]
+        if self._first is not None:
+            return contexts.get(self._first[0])
+        return next(iter(contexts.values())) if len(contexts) == 1 else None
 
     async def _asked(self, context: Any, params: Any) -> Any:
         del context  # the SDK gives it by this name
@@ -319,8 +279,30 @@ class Connection:
             self._link.heard(self._link, message)
 
 
+class _Own:
+    """The connection of one client before 2026-07-28, of which a server may ask at any time.
+
+    Attributes:
+        lock: of whoever opens it.
+        connection: None as long as it isn't needed.
+        was_ended: whether it was ended for another client, and its own hasn't been told.
+        is_refused: whether the server took no further connection.
+    """
+
+    __slots__ = ("connection", "is_refused", "lock", "was_ended")
+
+    def __init__(self, _: Hashable) -> None:
+        self.lock = anyio.Lock()
+        self.connection: Connection | None = None
+        self.was_ended = self.is_refused = False
+
+
 class Link:
-    """One server behind the gateway, with a connection for each generation of the protocol.
+    """One server behind the gateway, with a connection for each client that it may ask.
+
+    Over a connection, a server before 2026-07-28 asks without saying about which call. So the first client
+    gets the gateway's own connection, and each further one gets another. Clients from 2026-07-28 on, which
+    are asked by the answer to their call, share one.
 
     Args:
         name: for messages.
@@ -354,6 +336,8 @@ class Link:
         self._mode = "auto"
         self._is_used = False
         self._speaks_one = False
+        self._own: PerClient[_Own] = PerClient(_Own)
+        self._opened: dict[_Own, None] = {}  # those with a connection: what was used last is the last one
 
     async def open(self) -> None:
         """Connect to the server.
@@ -375,7 +359,86 @@ class Link:
         return self.home.client.server_capabilities
 
     async def connection(self, ctx: Ctx | None) -> Connection:
-        """Return the connection for a request in front: of the same generation, if the server speaks it.
+        """Return the connection for a request in front.
+
+        Args:
+            ctx: of the request; None if it is the gateway's own.
+
+        Raises:
+            MCPError: the server can't be reached any more, or the client's connection was ended.
+        """
+        shared = await self.shared_connection(ctx)
+        if ctx is None or is_modern(ctx.protocol_version) or shared.is_modern:
+            return shared
+        if ctx.session.client_params is None:
+            return shared
+        own = self._own.of(ctx)
+        if own.is_refused or (own not in self._opened and not own.was_ended and shared.claim(ctx)):
+            return shared
+        return await self._connection_of(own, ctx) or shared
+
+    async def _connection_of(self, own: _Own, ctx: Ctx) -> Connection | None:
+        """Return the connection of one client, opened if need be; None if there can't be a further one.
+
+        Raises:
+            MCPError: it was ended for another client since the last request.
+        """
+        async with own.lock:
+            if own.was_ended:
+                own.was_ended = False
+                message = (
+                    f"the server {self.name} was closed for this client because {_MOST_OWN} others use it; "
+                    "another request opens it again"
+                )
+                raise MCPError(types.INTERNAL_ERROR, message)
+            if own.connection is None or not own.connection.is_open:
+                own.connection = await self._opened_for(own)
+            if own.connection is not None:
+                own.connection.claim(ctx)
+                self._opened[own] = self._opened.pop(own, None)
+            return own.connection
+
+    async def _opened_for(self, own: _Own) -> Connection | None:
+        """Connect for one client; None if there can't be a further connection."""
+        self._opened.pop(own, None)
+        if not self._has_room():
+            return None
+        self._opened[own] = own.connection = None  # before anything waits, so that there are never too many
+        try:
+            return await self._again("legacy")
+        except MCPError:
+            _LOG.warning("%s: its clients share a connection from now on, so it can't ask them", self.name)
+            own.is_refused = True
+            return None
+        finally:
+            self._opened.pop(own, None)
+
+    def _has_room(self) -> bool:
+        """Return whether one more client may have a connection; the one unused for longest ends for it."""
+        if len(self._opened) < _MOST_OWN:
+            return True
+        for own in self._opened:
+            connection = own.connection
+            if connection is not None and connection.is_idle:
+                own.was_ended = connection.is_open
+                self._end(own)
+                return True
+        return False
+
+    def _end(self, own: _Own) -> None:
+        del self._opened[own]
+        if own.connection is not None:
+            own.connection.close()
+        own.connection = None
+
+    def client_has_gone(self, ctx: Ctx) -> None:
+        """End the connection of a client."""
+        own = self._own.of(ctx)
+        if own in self._opened:
+            self._end(own)
+
+    async def shared_connection(self, ctx: Ctx | None) -> Connection:
+        """Return the connection of the generation of a client, if the server speaks it.
 
         Raises:
             MCPError: the server can't be reached any more.
@@ -491,7 +554,7 @@ class Link:
 
     async def set_level(self) -> None:
         """Ask a server before 2026-07-28 for the log records that any client wants."""
-        for connection in (self.home, self._other):
+        for connection in (self.home, self._other, *[own.connection for own in self._opened]):
             if connection is not None and connection.is_open:
                 await self._set_level_of(connection)
 
@@ -506,81 +569,6 @@ class Link:
                 await connection.client.session.send_request(request, types.EmptyResult)
         except (MCPError, TimeoutError) as error:
             _LOG.warning("%s: the level of its log can't be set: %s", self.name, reason_of(error))
-
-
-# --- tools -----------------------------------------------------------------------------------------
-
-
-current_request: ContextVar[Any] = ContextVar("operator_schema_mcp_gateway_request", default=None)
-"""The request in front in which a tool is called."""
-
-
-class BehindTools(ToolSource):
-    """Where the tools of one server come from: a call takes the connection that the client in front needs."""
-
-    def __init__(
-        self, link: Link, prefix: str, chosen: Callable[[str], bool], options: Mapping[str, Any]
-    ) -> None:
-        super().__init__(link.home.client, prefix, chosen, options)
-        self._link = link
-        self._is_held = bool(options.get("confirm"))
-
-    async def listed(self) -> list[types.Tool]:
-        """Ask the server for its tools."""
-        return await self._link.request(
-            None,
-            lambda session: all_pages(lambda params: session.list_tools(params=params), "tools", "name"),
-        )
-
-    def caller(self, original: str, name: str) -> Callable[..., Any]:
-        """Return the function of a tool."""
-        link = self._link
-
-        async def call(
-            arguments: dict[str, Any], progress: Annotated[Progress | None, skip] = None
-        ) -> types.CallToolResult:
-            ctx: Ctx | None = current_request.get()
-
-            async def again(answers: Any, state: str | None) -> Any:
-                async def send(session: ClientSession) -> Any:
-                    return await session.call_tool(
-                        original,
-                        arguments,
-                        progress_callback=progress_to(progress),
-                        input_responses=answers,
-                        request_state=state,
-                        meta=link.meta(ctx),
-                        allow_input_required=True,
-                    )
-
-                return await link.request(ctx, send, is_call=True)
-
-            given = None if self._is_held else _given(ctx, name)
-            answers, state = given or (None, None)
-            try:
-                answer = await driven(await again(answers, state), ctx, link.named, again)
-            except MCPError as error:
-                # What is wrong with a state is nothing that a model could mend.
-                raise (for_the_model(error) if state is None else error) from error
-            if given is None and isinstance(answer, types.InputRequiredResult):
-                message = f"{name} asks something first, and nobody can be asked from here"
-                raise CallError(message)
-            return cast("types.CallToolResult", checked_answer(sendable(answer, link.name), original))
-
-        return call
-
-
-def _given(ctx: Ctx | None, name: str) -> tuple[Any, str | None] | None:
-    """Return the answers and the state of a call that is sent again; None if its client can't be asked so.
-
-    Args:
-        ctx: of the request in front.
-        name: of the tool here, which may be called from within another one.
-    """
-    if ctx is None or ctx.method != "tools/call" or (ctx.params or {}).get("name") != name:
-        return None
-    params = types.CallToolRequestParams.model_validate(ctx.params, by_name=False)
-    return params.input_responses, params.request_state
 
 
 # --- the transport ---------------------------------------------------------------------------------

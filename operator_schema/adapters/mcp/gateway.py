@@ -16,7 +16,8 @@ from mcp.shared.exceptions import MCPError
 
 from ...rounds import Registry
 from ..mcp_client import ServerTools, check_there
-from .behind import BehindTools, Fronts, Link, ServerBehind, current_request
+from .behind import Fronts, Link
+from .behind_tools import BehindTools, ServerBehind, current_request
 from .changes import PerClient
 from .content import is_modern
 from .handed_on import driven, sendable
@@ -248,7 +249,7 @@ class Gateway:
         async def prepare() -> None:
             for link in self._links:
                 with suppress(MCPError):  # each request says so
-                    await link.connection(ctx)
+                    await link.shared_connection(ctx)
 
         self._group.start_soon(prepare)
 
@@ -376,6 +377,8 @@ class _Front:
         finally:
             self._fronts.contexts.pop(id(client), None)
             self._gateway.unwatch(watching)
+            for link in self._links:
+                link.client_has_gone(ctx)
 
     async def call_tool(self, ctx: Ctx, params: types.CallToolRequestParams) -> Any:
         """Run a call, as the handler of `tools/call`."""

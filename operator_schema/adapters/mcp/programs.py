@@ -18,7 +18,7 @@ from ...immutable import Value
 from ...message_text import clip, count_of, escape, no_such_prefix
 from ...rounds import HookError, Reject, ToolSearch, call_text
 from ...tools import RawCall, WholeContext, document_tool, skip
-from .behind import current_request
+from .behind_tools import current_request
 from .messages import answer_to_ask, ask
 
 if TYPE_CHECKING:

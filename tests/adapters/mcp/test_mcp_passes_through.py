@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import sys
-from contextlib import ExitStack
+from contextlib import AsyncExitStack, ExitStack
 from typing import Annotated, Any, Literal
 
 import anyio
@@ -17,6 +17,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 
 from operator_schema import Registry, skip, tool
+from operator_schema.adapters.mcp import behind as behind_module
 from operator_schema.adapters.mcp import handed_on, server
 from operator_schema.adapters.mcp.gateway import Gateway, ServerBehind
 from operator_schema.adapters.mcp_client import described_tools
@@ -315,41 +316,123 @@ def test_a_client_gets_the_logs_of_its_level(lacks, level, texts):
     assert logged == texts
 
 
-def test_only_the_first_client_of_a_connection_gets_what_its_server_asks_and_logs(caplog):
-    names, logs = iter(["Ann", "Bob"]), {}
+@pytest.fixture
+def all_share(monkeypatch):
+    """Have all clients share one connection to a server."""
+    monkeypatch.setattr(behind_module, "_MOST_OWN", 0)
 
-    async def main(*clients):
-        found = [text_of(await clients[0].call_tool("ask_user", {}))]
-        await clients[0].call_tool("count", {})
-        return [*found, (await refusal(clients[1].call_tool("ask_user", {}))).message]
 
-    async def run():
-        async with Gateway(behind(everything(), lacks=OLD)) as gateway:
-            app = gateway.server()
+async def asked_in_turn(source, *names):
+    """Have each client call in turn a tool that asks it; return the answers, or errors, and the logs."""
+    logs = {}
 
-            def options():
-                name = next(names)
+    def options(name):
+        async def answer(_context, _params):
+            return types.ElicitResult(action="accept", content={"name": name})
 
-                async def answer(_context, _params):
-                    return types.ElicitResult(action="accept", content={"name": name})
+        async def log(params):
+            logs.setdefault(name, []).append(params.data)
 
-                async def log(params):
-                    logs.setdefault(name, []).append(params.data)
+        return {"elicitation_callback": answer, "logging_callback": log, "mode": "legacy"}
 
-                return {"elicitation_callback": answer, "logging_callback": log, "mode": "legacy"}
+    found = []
+    async with Gateway(source) as gateway, AsyncExitStack() as stack:
+        app = gateway.server()
+        clients = {
+            name: await stack.enter_async_context(Client(app, **options(name)))
+            for name in dict.fromkeys(names)
+        }
+        for name in names:
+            try:
+                found.append(text_of(await clients[name].call_tool("ask_user", {})))
+                await clients[name].call_tool("count", {})
+            except MCPError as error:
+                found.append(error.message)
+    return found, logs
 
-            async with Client(app, **options()) as ann, Client(app, **options()) as bob:
-                found = await main(ann, bob)
-                await bob.call_tool("count", {})
-                return found
 
-    asked, refused = anyio.run(run)
-    assert asked == "accept {'name': 'Ann'}"
-    assert "the gateway can't tell which of its clients is meant" in refused
+def accepted(*names):
+    return [f"accept {{'name': '{name}'}}" for name in names]
+
+
+def counted(source):
+    """Return a source, and a list with one entry for each connection that was made from it."""
+    made = []
+
+    def connect():
+        made.append(source())
+        return made[-1]
+
+    return connect, made
+
+
+def test_each_client_gets_what_its_own_connection_asks_and_logs():
+    source, made = counted(behind(everything(), lacks=OLD))
+    found, logs = anyio.run(asked_in_turn, source, "Ann", "Bob", "Ann", "Bob")
+    assert found == accepted("Ann", "Bob", "Ann", "Bob")
+    assert logs == {"Ann": ["counted"] * 2, "Bob": ["counted"] * 2}
+    assert len(made) == 2
+
+
+@pytest.mark.usefixtures("all_share")
+def test_clients_that_share_a_connection_are_not_asked(caplog):
+    found, logs = anyio.run(asked_in_turn, behind(everything(), lacks=OLD), "Ann", "Bob")
+    assert found[0] == accepted("Ann")[0]
+    assert "the gateway can't tell which of its clients is meant" in found[1]
     assert "a question isn't asked: several clients have used its connection" in caplog.text
     assert logs == {"Ann": ["counted"]}
 
 
+def test_the_connection_that_is_unused_for_longest_ends_for_another_client_and_its_own_is_told(monkeypatch):
+    monkeypatch.setattr(behind_module, "_MOST_OWN", 2)
+    source, made = counted(behind(everything(), lacks=OLD))
+    names = ["Ann", "Bob", "Cid", "Bob", "Dan", "Ann", "Cid", "Cid", "Cid"]
+    found, _ = anyio.run(asked_in_turn, source, *names)
+    closed = (
+        "the server server was closed for this client because 2 others use it; another request opens it again"
+    )
+    assert found == [*accepted(*names[:6]), closed, *accepted(*names[7:])]
+    assert len(made) == 5
+
+
+def test_a_server_that_takes_only_one_connection_serves_all_clients(caplog):
+    source, made = counted(behind(everything(), lacks=OLD))
+
+    def connect():
+        if made:
+            message = "only one at a time"
+            raise ConnectionError(message)
+        return source()
+
+    found, _ = anyio.run(asked_in_turn, connect, "Ann", "Bob", "Bob")
+    assert found[0] == accepted("Ann")[0]
+    assert all("can't tell which of its clients is meant" in each for each in found[1:])
+    assert "its clients share a connection from now on, so it can't ask them" in caplog.text
+
+
+def test_the_connection_of_a_client_ends_with_it():
+    source, _ = counted(behind(everything(), lacks=OLD))
+
+    async def main():
+        async with Gateway(source) as gateway:
+            app = gateway.server()
+            async with Client(app, mode="legacy") as ann:
+                await ann.call_tool("count", {})
+                async with Client(app, mode="legacy") as bob:
+                    await bob.call_tool("count", {})
+                    [link] = gateway._links
+                    [own] = link._opened
+                    connection = own.connection
+                    assert connection.is_open
+                while connection.is_open:  # what is waited for is an attribute
+                    await anyio.lowlevel.checkpoint()
+                await ann.call_tool("count", {})
+                return list(link._opened)
+
+    assert anyio.run(main) == []
+
+
+@pytest.mark.usefixtures("all_share")
 def test_a_question_about_work_of_a_client_that_is_over_is_asked_of_no_other_one():
     told, refused = [], []
 
@@ -406,6 +489,7 @@ def test_a_question_after_a_client_has_gone_is_not_asked_of_the_next_one():
     assert asked == []
 
 
+@pytest.mark.usefixtures("all_share")
 def test_a_question_is_not_asked_of_either_client_while_calls_of_two_run():
     started, asked, refused = [], [], []
 

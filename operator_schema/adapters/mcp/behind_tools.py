@@ -1,0 +1,150 @@
+"""Which tools of a server behind a gateway are offered, and how is one called for a client in front?"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import mcp_types as types
+from mcp.shared.exceptions import MCPError
+
+from ...errors import CallError
+from ...immutable import Value
+from ...tools import Progress, skip
+from ..mcp_client import ToolSource, all_pages, checked_answer, for_the_model, progress_to
+from .handed_on import driven, sendable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+    from typing import TypeAlias
+
+    from mcp import ClientSession
+    from mcp.server.context import ServerRequestContext
+
+    from ..mcp_connection import Source
+    from .behind import Link
+
+    Ctx: TypeAlias = ServerRequestContext[Any, Any]
+
+__all__ = ["BehindTools", "ServerBehind", "current_request"]
+
+
+class ServerBehind(Value):
+    """A server of a gateway, of which not everything is offered as it is.
+
+    Attributes:
+        source: as for `Gateway`.
+        only: names of its tools that are offered; None for all.
+        confirm: whether a person has to agree to calls: of all its tools, or of those with these names.
+    """
+
+    source: Source
+    only: Collection[str] | None = None
+    confirm: bool | Collection[str] = False
+
+    def __init__(
+        self,
+        source: Source,
+        only: Collection[str] | None = None,
+        confirm: bool | Collection[str] = False,  # noqa: FBT001,FBT002  # `Value.replace` gives it by position
+    ) -> None:
+        for name, value in (("only", only), ("confirm", confirm)):
+            if isinstance(value, str):
+                message = f"{name} is a list of names of tools, not a text: write {name}=[{value!r}]"
+                raise TypeError(message)
+        super().__init__(source, only, confirm)
+
+    @property
+    def named(self) -> frozenset[str]:
+        """Names of tools that its server has to have."""
+        asked = () if isinstance(self.confirm, bool) else self.confirm
+        return frozenset([*(self.only or ()), *asked])
+
+    def choices(self) -> list[tuple[Callable[[str], bool], dict[str, Any]]]:
+        """Return which tools are offered with which options: a function of the name there, and options."""
+        only, confirm = self.only, self.confirm
+
+        def is_wanted(name: str) -> bool:
+            return only is None or name in only
+
+        def is_asked(name: str) -> bool:
+            return confirm if isinstance(confirm, bool) else name in confirm
+
+        if confirm is False:
+            return [(is_wanted, {})]
+        return [
+            (lambda name: is_wanted(name) and not is_asked(name), {}),
+            (lambda name: is_wanted(name) and is_asked(name), {"confirm": True}),
+        ]
+
+
+current_request: ContextVar[Any] = ContextVar("operator_schema_mcp_gateway_request", default=None)
+"""The request in front in which a tool is called."""
+
+
+class BehindTools(ToolSource):
+    """Where the tools of one server come from: a call takes the connection that the client in front needs."""
+
+    def __init__(
+        self, link: Link, prefix: str, chosen: Callable[[str], bool], options: Mapping[str, Any]
+    ) -> None:
+        super().__init__(link.home.client, prefix, chosen, options)
+        self._link = link
+        self._is_held = bool(options.get("confirm"))
+
+    async def listed(self) -> list[types.Tool]:
+        """Ask the server for its tools."""
+        return await self._link.request(
+            None,
+            lambda session: all_pages(lambda params: session.list_tools(params=params), "tools", "name"),
+        )
+
+    def caller(self, original: str, name: str) -> Callable[..., Any]:
+        """Return the function of a tool."""
+        link = self._link
+
+        async def call(
+            arguments: dict[str, Any], progress: Annotated[Progress | None, skip] = None
+        ) -> types.CallToolResult:
+            ctx: Ctx | None = current_request.get()
+
+            async def again(answers: Any, state: str | None) -> Any:
+                async def send(session: ClientSession) -> Any:
+                    return await session.call_tool(
+                        original,
+                        arguments,
+                        progress_callback=progress_to(progress),
+                        input_responses=answers,
+                        request_state=state,
+                        meta=link.meta(ctx),
+                        allow_input_required=True,
+                    )
+
+                return await link.request(ctx, send, is_call=True)
+
+            given = None if self._is_held else _given(ctx, name)
+            answers, state = given or (None, None)
+            try:
+                answer = await driven(await again(answers, state), ctx, link.named, again)
+            except MCPError as error:
+                # What is wrong with a state is nothing that a model could mend.
+                raise (for_the_model(error) if state is None else error) from error
+            if given is None and isinstance(answer, types.InputRequiredResult):
+                message = f"{name} asks something first, and nobody can be asked from here"
+                raise CallError(message)
+            return cast("types.CallToolResult", checked_answer(sendable(answer, link.name), original))
+
+        return call
+
+
+def _given(ctx: Ctx | None, name: str) -> tuple[Any, str | None] | None:
+    """Return the answers and the state of a call that is sent again; None if its client can't be asked so.
+
+    Args:
+        ctx: of the request in front.
+        name: of the tool here, which may be called from within another one.
+    """
+    if ctx is None or ctx.method != "tools/call" or (ctx.params or {}).get("name") != name:
+        return None
+    params = types.CallToolRequestParams.model_validate(ctx.params, by_name=False)
+    return params.input_responses, params.request_state
