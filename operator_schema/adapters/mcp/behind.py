@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 from ..mcp_connection import transport_of
 from .changes import PerClient, client_of
 from .content import is_modern
-from .handed_on import MOST_QUESTIONS, ask_front, passed, reason_of, refused, sendable
+from .handed_on import MOST_QUESTIONS, GoneError, ask_front, passed, reason_of, refused, sendable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable
@@ -390,7 +390,7 @@ class Link:
                     f"the server {self.name} was closed for this client because {_MOST_OWN} others use it; "
                     "another request opens it again"
                 )
-                raise MCPError(types.INTERNAL_ERROR, message)
+                raise GoneError(message)
             if own.connection is None or not own.connection.is_open:
                 own.connection = await self._opened_for(own)
             if own.connection is not None:
@@ -492,7 +492,9 @@ class Link:
     def _unreachable(self, error: BaseException) -> MCPError:
         """Return what a client reads; the reason may hold secrets of a command or of headers."""
         _LOG.warning("%s: the server can't be reached: %s", self.name, reason_of(error))
-        return MCPError(types.INTERNAL_ERROR, f"the server {self.name} can't be reached")
+        return GoneError(
+            f"the server {self.name} can't be reached: try again later, or do without what it has"
+        )
 
     async def request(
         self, ctx: Ctx | None, send: Callable[[ClientSession], Awaitable[T]], *, is_call: bool = False
@@ -513,21 +515,22 @@ class Link:
                 return await connection.during(ctx, send)
         except TimeoutError:
             message = f"the server {self.name} gave no answer within {self._seconds:g} s"
-            raise MCPError(types.INTERNAL_ERROR, message) from None
+            raise GoneError(message) from None
         except ValidationError:
             message = f"the server {self.name} gave an answer that isn't one of the protocol"
-            raise MCPError(types.INTERNAL_ERROR, message) from None
+            raise GoneError(message) from None
         except MCPError as error:
             if (error.code, error.message) != _CLOSED:
                 raise passed(error, self.name) from error
             connection.close()
             message = f"the server {self.name} has closed its connection; another request opens it again"
-            raise MCPError(types.INTERNAL_ERROR, message) from error
+            raise GoneError(message) from error
         except Exception as error:
             if is_call:
                 raise
             _LOG.warning("%s: a request failed: %s", self.name, reason_of(error))
-            raise MCPError(types.INTERNAL_ERROR, f"a request to the server {self.name} failed") from error
+            message = f"a request to the server {self.name} failed"
+            raise GoneError(message) from error
 
     def named(self, request: Q) -> Q:
         """Return a question of the server, which says whose it is if there are others.

@@ -12,7 +12,7 @@ from ...errors import CallError
 from ...immutable import Value
 from ...tools import Progress, skip
 from ..mcp_client import ToolSource, all_pages, checked_answer, for_the_model, progress_to
-from .handed_on import driven, sendable
+from .handed_on import GoneError, driven, sendable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -127,14 +127,35 @@ class BehindTools(ToolSource):
             try:
                 answer = await driven(await again(answers, state), ctx, link.named, again)
             except MCPError as error:
-                # What is wrong with a state is nothing that a model could mend.
-                raise (for_the_model(error) if state is None else error) from error
+                raise _failure(error, ctx, name, state) from error
             if given is None and isinstance(answer, types.InputRequiredResult):
                 message = f"{name} asks something first, and nobody can be asked from here"
                 raise CallError(message)
             return cast("types.CallToolResult", checked_answer(sendable(answer, link.name), original))
 
         return call
+
+
+def _failure(error: MCPError, ctx: Ctx | None, name: str, state: str | None) -> Exception:
+    """Return an error of a server as whoever called a tool gets it.
+
+    Args:
+        error: of the server, or that it gave no answer.
+        ctx: of the request in front.
+        name: of the tool here.
+        state: that was sent with the call.
+    """
+    if state is not None:
+        return error  # what is wrong with a state is nothing that a model could mend
+    # A client reads the error itself. A program of its model, and a loop without a client, read a text: the
+    # program all that its client would, the loop nothing that a server may keep to itself.
+    is_shown = ctx is not None or isinstance(error, GoneError)
+    return CallError(error.message) if is_shown and not _is_called(ctx, name) else for_the_model(error)
+
+
+def _is_called(ctx: Ctx | None, name: str) -> bool:
+    """Return whether a request in front calls a tool itself, and not from within another one."""
+    return ctx is not None and ctx.method == "tools/call" and (ctx.params or {}).get("name") == name
 
 
 def _given(ctx: Ctx | None, name: str) -> tuple[Any, str | None] | None:
@@ -144,7 +165,7 @@ def _given(ctx: Ctx | None, name: str) -> tuple[Any, str | None] | None:
         ctx: of the request in front.
         name: of the tool here, which may be called from within another one.
     """
-    if ctx is None or ctx.method != "tools/call" or (ctx.params or {}).get("name") != name:
+    if ctx is None or not _is_called(ctx, name):
         return None
     params = types.CallToolRequestParams.model_validate(ctx.params, by_name=False)
     return params.input_responses, params.request_state
