@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from shlex import split
@@ -22,7 +23,7 @@ from .arguments import json_in, read_text
 from .modules import WrongUse
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterable, Mapping
+    from collections.abc import AsyncGenerator, Generator, Iterable, Mapping
 
     from ..adapters.mcp.gateway import Gateway
     from ..adapters.mcp_connection import Source
@@ -283,15 +284,16 @@ async def open_servers(servers: list[Behind], err: Output) -> AsyncGenerator[Gat
         err.flush()
 
     behind = {name: ServerBehind(_source_of(one), one.only, one.confirm) for name, one in by_prefix.items()}
-    gateway = Gateway(behind, unreachable=unreachable)
-    try:
-        await gateway.__aenter__()
-    except (ConnectionError, ToolError, MCPError, DuplicateToolError) as error:
-        raise WrongUse(_reason(str(error), servers)) from None
-    try:
-        yield gateway
-    finally:
-        await gateway.__aexit__()
+    with hidden_in_logs(servers):
+        gateway = Gateway(behind, unreachable=unreachable)
+        try:
+            await gateway.__aenter__()
+        except (ConnectionError, ToolError, MCPError, DuplicateToolError) as error:
+            raise WrongUse(_reason(str(error), servers)) from None
+        try:
+            yield gateway
+        finally:
+            await gateway.__aexit__()
 
 
 def _hint(server: Behind) -> str:
@@ -306,37 +308,6 @@ def _hint(server: Behind) -> str:
         words = split(server.written)
     first, rest = (json.dumps(part, ensure_ascii=False) for part in (words[0], words[1:]))
     return f'; "command" must be the program alone: write "command": {first}, "args": {rest}'
-
-
-def _reason(said: str, servers: Iterable[Behind]) -> str:
-    """Return what an error says, in one line, with the names of variables in place of their values."""
-    names: dict[str, str] = {}
-    for server in servers:
-        for name, value in server.filled.items():
-            if len(value) >= _SHORTEST_HIDDEN:
-                names.update(dict.fromkeys(_written(value), f"${{{name}}}"))
-    text = escape(said)
-    if names:
-        either = "|".join(re.escape(shown) for shown in sorted(names, key=len, reverse=True))
-        text = re.sub(either, lambda found: names.get(found[0].lower(), "…"), text, flags=re.IGNORECASE)
-        *cut, last = text.split("…")
-        text = "…".join([*[_without_start(part, names) for part in cut], last])
-    return clip(text, _MOST_SHOWN)
-
-
-def _written(value: str) -> set[str]:
-    """Return the forms in which a message may have a value, in small letters."""
-    forms = {value, repr(value)[1:-1], json.dumps(value)[1:-1], url_quote(value), url_quote(value, safe="")}
-    return {escape(form).lower() for form in forms}
-
-
-def _without_start(text: str, names: Mapping[str, str]) -> str:
-    """Replace the beginning of a value at the end of a text that was cut there."""
-    for shown, name in names.items():
-        for size in range(min(len(shown), len(text)), _SHORTEST_HIDDEN - 1, -1):
-            if text[-size:].lower() == shown[:size]:
-                return f"{text[:-size]}{name}"
-    return text
 
 
 def _source_of(server: Behind) -> Source:
@@ -357,3 +328,74 @@ async def _over_http(url: str, headers: dict[str, str]) -> AsyncGenerator[Any]:
     client = httpx2.AsyncClient(headers=headers, timeout=waits)
     async with client as http, streamable_http_client(url, http_client=http) as streams:
         yield streams
+
+
+# --- what is said of them --------------------------------------------------------------------------
+
+
+def _reason(said: str, servers: Iterable[Behind]) -> str:
+    """Return what an error says, in one line, with the names of variables in place of their values."""
+    return clip(_hidden(escape(said), _names_by_value(servers)), _MOST_SHOWN)
+
+
+@contextmanager
+def hidden_in_logs(servers: Iterable[Behind]) -> Generator[None]:
+    """Have whatever is logged meanwhile name variables in place of their values, also in tracebacks.
+
+    It is done where a record is made: its text may be an error of the SDK, of HTTP or of the system, and any
+    handler may get it, also one that sends it to a client.
+    """
+    names = _names_by_value(servers)
+    before = logging.getLogRecordFactory()
+
+    def made(*args: Any, **more: Any) -> logging.LogRecord:
+        record = before(*args, **more)
+        try:
+            text = record.getMessage()
+            trace = "" if record.exc_info is None else logging.Formatter().formatException(record.exc_info)
+        except Exception:  # noqa: BLE001  # what is logged may have code of its own
+            text, trace = f"a record of {record.name} that can't be written", ""
+        record.msg, record.args = _hidden(text, names), None
+        record.exc_info, record.exc_text = None, _hidden(trace, names) or None
+        return record
+
+    if names:
+        logging.setLogRecordFactory(made)
+    try:
+        yield
+    finally:
+        logging.setLogRecordFactory(before)
+
+
+def _names_by_value(servers: Iterable[Behind]) -> dict[str, str]:
+    """Return the forms in which messages may have values of variables to what stands for them."""
+    names: dict[str, str] = {}
+    for server in servers:
+        for name, value in server.filled.items():
+            if len(value) >= _SHORTEST_HIDDEN:
+                names.update(dict.fromkeys(_written(value), f"${{{name}}}"))
+    return names
+
+
+def _hidden(text: str, names: Mapping[str, str]) -> str:
+    if not names:
+        return text
+    either = "|".join(re.escape(shown) for shown in sorted(names, key=len, reverse=True))
+    text = re.sub(either, lambda found: names.get(found[0].lower(), "…"), text, flags=re.IGNORECASE)
+    *cut, last = text.split("…")
+    return "…".join([*[_without_start(part, names) for part in cut], last])
+
+
+def _written(value: str) -> set[str]:
+    """Return the forms in which a message may have a value, in small letters."""
+    forms = {value, repr(value)[1:-1], json.dumps(value)[1:-1], url_quote(value), url_quote(value, safe="")}
+    return {form.lower() for one in forms for form in (one, escape(one))}
+
+
+def _without_start(text: str, names: Mapping[str, str]) -> str:
+    """Replace the beginning of a value at the end of a text that was cut there."""
+    for shown, name in names.items():
+        for size in range(min(len(shown), len(text)), _SHORTEST_HIDDEN - 1, -1):
+            if text[-size:].lower() == shown[:size]:
+                return f"{text[:-size]}{name}"
+    return text

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import logging
 
 import pytest
 
-from operator_schema.cli.gateway import open_servers, servers_in
+from operator_schema.cli.gateway import hidden_in_logs, open_servers, servers_in
 from operator_schema.cli.modules import WrongUse
 
 pytest.importorskip("mcp.client", reason="servers are reached by the package mcp")
@@ -236,3 +237,44 @@ def test_values_of_variables_are_in_no_message(read, monkeypatch, entry, secret)
 def test_a_command_that_is_not_there_is_named_by_its_variable(read, monkeypatch):
     monkeypatch.setenv("TOOLS", "/nowhere/at/all")
     assert "${TOOLS}/bin" in told(read(command="${TOOLS}/bin"))
+
+
+def fail(secret):
+    raise OSError(secret) from ValueError(f"before {secret}")
+
+
+class UnprintableError(Exception):
+    def __str__(self):
+        raise ValueError
+
+
+@pytest.mark.parametrize("secret", [ODD, "SwordFish123", "Sword\u00a0Fish"])
+def test_values_of_variables_are_in_no_record_of_a_log(read, monkeypatch, caplog, secret):
+    monkeypatch.setenv("TOKEN", secret)
+    servers = read(command=None, url="http://127.0.0.1:9", headers={"Authorization": "Bearer ${TOKEN}"})
+    factory = logging.getLogRecordFactory()
+    with hidden_in_logs(servers):
+        log = logging.getLogger("some.library")
+        log.warning("headers: %s", {"Authorization": f"Bearer {secret}"})
+        log.warning("%s: %r", secret.upper(), ConnectionError(f"http://x/{secret}?{secret}"))
+        try:
+            fail(secret)
+        except OSError:
+            log.exception("it failed")
+        log.warning("it failed: %s", UnprintableError())
+        log.warning("all is well, %s", "really")
+    assert logging.getLogRecordFactory() is factory
+    assert "sword" not in caplog.text.lower()
+    assert "fish" not in caplog.text.lower()
+    assert "${TOKEN}" in caplog.text
+    assert "OSError: ${TOKEN}" in caplog.text
+    assert caplog.messages[-2:] == [
+        "a record of some.library that can't be written",
+        "all is well, really",
+    ]
+
+
+def test_without_secrets_logs_are_as_they_were(read):
+    factory = logging.getLogRecordFactory()
+    with hidden_in_logs(read()):
+        assert logging.getLogRecordFactory() is factory

@@ -102,7 +102,7 @@ class _Asker:
             except MCPError as error:
                 found.append(error.error)
             except Exception as error:  # noqa: BLE001  # what the client answers may be anything
-                _LOG.warning("a question of a server couldn't be asked: %r", error)
+                _LOG.warning("a question of a server couldn't be asked: %s", reason_of(error))
             finally:
                 done.set()
 
@@ -162,7 +162,7 @@ class Connection:
         except Exception as error:
             if not self.is_open:
                 raise
-            _LOG.warning("%s: the connection ended: %r", self._link.name, error)
+            _LOG.warning("%s: the connection ended: %s", self._link.name, reason_of(error))
         finally:
             self.is_open = False
 

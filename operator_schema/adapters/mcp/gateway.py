@@ -20,7 +20,7 @@ from .behind import Fronts, Link
 from .behind_tools import BehindTools, ServerBehind, current_request
 from .changes import PerClient
 from .content import is_modern
-from .handed_on import driven, sendable
+from .handed_on import driven, reason_of, sendable
 from .owners import Owners
 from .resources_and_prompts import page_of
 from .server import handlers, server_of
@@ -271,7 +271,7 @@ class Gateway:
                 for tools in self._tools[link]:
                     await tools.refresh(self.registry)
             except Exception as error:  # noqa: BLE001  # what a server lists may be anything
-                _LOG.warning("%s: its tools can't be listed again: %r", link.name, error)
+                _LOG.warning("%s: its tools can't be listed again: %s", link.name, reason_of(error))
         del self._is_stale[link]
 
     async def _listen(self, link: Link) -> None:
@@ -293,7 +293,7 @@ class Gateway:
                     return
                 _LOG.info("%s: its changes can't be heard of: %s", link.name, error.message)
             except Exception as error:  # noqa: BLE001  # whatever a server does, the others go on
-                _LOG.info("%s: its changes can't be heard of: %r", link.name, error)
+                _LOG.info("%s: its changes can't be heard of: %s", link.name, reason_of(error))
             await anyio.sleep(wait)
             wait = min(2 * wait, _LONGEST_WAIT)
 

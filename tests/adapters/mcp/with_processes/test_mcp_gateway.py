@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 from importlib.util import find_spec
 
 import anyio
 import pytest
-from mcp import Client
+from mcp import Client, MCPError
 from mcp.types import ElicitResult, Implementation, ToolListChangedNotification
 from mcp_processes import PATIENCE, command, environment, http_server, over_stdio, run
 
@@ -263,6 +264,35 @@ def test_a_server_behind_a_url_gets_the_headers_of_the_file(tmp_path, monkeypatc
                 return text(await client.call_tool("far_forecast", {"city": "Oslo"}))
 
         assert anyio.run(main) == "sun in Oslo"
+
+
+def test_a_server_that_dies_and_cannot_be_started_again_shows_no_value_of_a_variable(folder, monkeypatch):
+    secret = "swordfish-swordfish"  # noqa: S105  # of this test
+    program, *words = command("weather")
+    (folder / secret).mkdir()
+    (folder / secret / "python").symlink_to(program)
+    entry = {**started("weather", folder), "command": "${FOLDER}/python", "args": words}
+    entry["env"]["PYTHONHOME"] = sys.base_prefix
+    (folder / "servers.json").write_text(json.dumps({"mcpServers": {"weather": entry}}))
+    (folder / "weather.py").write_text(
+        f"{WEATHER}\n\n@tool\ndef die() -> str:\n    import os\n    os._exit(1)\n"
+    )
+    monkeypatch.setenv("FOLDER", str(folder / secret))
+
+    async def main(url):
+        async with Client(url) as client:
+            for name, arguments in (("weather_die", {}), ("weather_forecast", {"city": "Oslo"})):
+                with pytest.raises(MCPError) as caught:
+                    await client.call_tool(name, arguments)
+                (folder / secret / "python").unlink(missing_ok=True)
+            return caught.value.message
+
+    with http_server("--gateway", "servers.json", folder=folder, cold=True) as (url, process):
+        message = anyio.run(main, url)
+    assert message == "the server weather can't be reached: try again later, or do without what it has"
+    assert "weather: the server can't be reached: " in process.said
+    assert "${FOLDER}/python" in process.said
+    assert "swordfish" not in process.said
 
 
 def test_a_server_that_cannot_be_reached_is_named_and_the_others_go_on(folder):
