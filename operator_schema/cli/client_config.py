@@ -89,6 +89,7 @@ def print_config(outputs: tuple[Output, Output], ctx: click.Context) -> int:
         message = f"{client} takes no URL from a file: leave out --http, or add {url} under its connectors"
         raise WrongUse(message)
     if given["write"]:
+        _check_not_its_own(file_of(client), given["gateway"])
         return _write_config(outputs, client, config, force=given["force"])
     if client in {"claude-mcp-add", "codex"}:
         outputs[0].text(text_of(client, config))
@@ -97,6 +98,21 @@ def print_config(outputs: tuple[Output, Output], ctx: click.Context) -> int:
     outputs[0].flush()
     outputs[1].line(f"for {place_of(client)}", "dim")
     return 0
+
+
+def _check_not_its_own(file: str, servers: str | None) -> None:
+    """Check that a gateway isn't added to the servers that it stands in front of.
+
+    Raises:
+        WrongUse: it would be.
+    """
+    if servers is None or os.path.realpath(file) != os.path.realpath(servers):
+        return
+    message = (
+        f"{escape(file)} names the servers of this gateway, which would start itself: move these to another "
+        "file, such as servers.json, and give that to --gateway"
+    )
+    raise WrongUse(message)
 
 
 def _write_config(

@@ -259,21 +259,28 @@ class _Entry:
 
 
 @asynccontextmanager
-async def open_servers(servers: list[Behind], err: Output) -> AsyncGenerator[Gateway]:
+async def open_servers(servers: list[Behind], err: Output, file: str = "") -> AsyncGenerator[Gateway]:
     """Connect to servers as long as the context lasts.
 
     One that can't be reached is named on standard error; the others go on.
+
+    Args:
+        servers: of the file.
+        err: standard error.
+        file: its path, from the root; empty for none.
 
     Yields:
         The gateway, whose registry has the tools. Their names begin with the name of their server and `_`.
 
     Raises:
-        WrongUse: none can be reached, or tools of two get the same name.
+        WrongUse: none can be reached, tools of two get the same name, or a gateway of the same file has
+            started this process.
     """
     from mcp import MCPError
 
     from ..adapters.mcp.gateway import Gateway, ServerBehind
 
+    _check_not_below_itself(file)
     by_prefix = {one.prefix.removesuffix("_"): one for one in servers}
 
     def unreachable(name: str, error: ConnectionError) -> None:
@@ -283,7 +290,9 @@ async def open_servers(servers: list[Behind], err: Output) -> AsyncGenerator[Gat
         err.report("", f"the server {quote(server.name)} can't be reached: {reason}")
         err.flush()
 
-    behind = {name: ServerBehind(_source_of(one), one.only, one.confirm) for name, one in by_prefix.items()}
+    behind = {
+        name: ServerBehind(_source_of(one, file), one.only, one.confirm) for name, one in by_prefix.items()
+    }
     with hidden_in_logs(servers):
         gateway = Gateway(behind, unreachable=unreachable)
         try:
@@ -310,12 +319,26 @@ def _hint(server: Behind) -> str:
     return f'; "command" must be the program alone: write "command": {first}, "args": {rest}'
 
 
-def _source_of(server: Behind) -> Source:
-    """Return how a server is reached, as a gateway takes it."""
+def _check_not_below_itself(file: str) -> None:
+    from ..adapters.mcp.nesting import gateways_above
+
+    above = gateways_above()
+    if not file or file not in above:
+        return
+    way = " → ".join([escape(one or "a program") for one in [*above[above.index(file) :], file]])
+    remedy = "Remove the server from it that is a gateway of this file"
+    message = f"{escape(file)} starts itself, without end: {clip(way, _MOST_SHOWN)}. {remedy}"
+    raise WrongUse(message)
+
+
+def _source_of(server: Behind, file: str) -> Source:
+    """Return how a server is reached, as a gateway takes it; the file is that of the gateway."""
     from mcp import StdioServerParameters
 
+    from ..adapters.mcp.nesting import started_below
+
     if server.start is not None:
-        return StdioServerParameters(**server.start)
+        return started_below(StdioServerParameters(**server.start), file)
     return partial(_over_http, server.url or "", dict(server.headers))
 
 

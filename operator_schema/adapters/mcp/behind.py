@@ -17,6 +17,7 @@ from ..mcp_connection import transport_of
 from .changes import PerClient, client_of
 from .content import is_modern
 from .handed_on import MOST_QUESTIONS, GoneError, ask_front, passed, reason_of, refused, sendable
+from .nesting import started_below
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable
@@ -582,7 +583,7 @@ def _marked(source: Source) -> AbstractAsyncContextManager[Any]:
 
     @asynccontextmanager
     async def connect() -> AsyncGenerator[Any]:
-        async with transport_of(source) as (read, write):
+        async with transport_of(started_below(source)) as (read, write):
             yield read, _Marked(write)
 
     return connect()

@@ -21,6 +21,7 @@ from .behind_tools import BehindTools, ServerBehind, current_request
 from .changes import PerClient
 from .content import is_modern
 from .handed_on import driven, reason_of, sendable
+from .nesting import check_depth
 from .owners import Owners
 from .resources_and_prompts import page_of
 from .server import handlers, server_of
@@ -96,11 +97,12 @@ class Gateway:
         """Connect to the servers, and list their tools.
 
         Raises:
-            ConnectionError: one can't be reached, or none.
+            ConnectionError: one can't be reached, or none; or too many gateways have started each other.
             DuplicateToolError: two tools get the same name.
             MCPError: a server doesn't list its tools.
             ToolError: a `ServerBehind` names a tool that its server doesn't have.
         """
+        check_depth()
         try:
             self._group = await self._stack.enter_async_context(anyio.create_task_group())
             await self._open_all()

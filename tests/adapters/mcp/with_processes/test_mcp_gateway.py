@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from importlib.util import find_spec
+from itertools import pairwise
 
 import anyio
 import pytest
@@ -293,6 +294,29 @@ def test_a_server_that_dies_and_cannot_be_started_again_shows_no_value_of_a_vari
     assert "weather: the server can't be reached: " in process.said
     assert "${FOLDER}/python" in process.said
     assert "swordfish" not in process.said
+
+
+@pytest.mark.parametrize("through", [(), ("other.json",)])
+def test_a_gateway_behind_itself_is_refused_and_the_others_go_on(folder, through):
+    file = folder / "servers.json"
+    servers = json.loads(file.read_text())["mcpServers"]
+    circle = ["servers.json", *through, "servers.json"]
+    for name, following in pairwise(circle):
+        gateway = command("--gateway", following)
+        itself = {**started("weather", folder), "command": gateway[0], "args": gateway[1:]}
+        found = {**servers, "itself": itself} if name == "servers.json" else {"itself": itself}
+        (folder / name).write_text(json.dumps({"mcpServers": found}))
+
+    async def main(url):
+        async with Client(url) as client:
+            return await names(client)
+
+    with http_server("--gateway", "servers.json", folder=folder) as (url, process):
+        found = anyio.run(main, url)
+    assert found == ["books_find_books", "books_open_shop", "books_order_book", "weather_forecast"]
+    way = " → ".join(str(folder / name) for name in circle)
+    assert process.said.count(f"servers.json starts itself, without end: {way}.") == 1
+    assert process.said.count("operator-schema: serving 3 tools on standard input and output") == 1
 
 
 def test_a_server_that_cannot_be_reached_is_named_and_the_others_go_on(folder):
