@@ -11,7 +11,7 @@ from io import BytesIO
 import anyio
 import pytest
 import warm_processes
-from mcp import Client, MCPError, types
+from mcp import Client, MCPError, StdioServerParameters, types
 from mcp.server.lowlevel import Server
 
 from operator_schema import Executor, RawCall, Registry, ToolError
@@ -601,6 +601,32 @@ def test_what_a_server_writes_to_standard_error_is_passed_on_as_it_is(capsys, wr
     program._listen(BytesIO(f"{written}{end}".encode()))
     assert capsys.readouterr().err == (written if is_cut else passed_on)
     assert program.status == (None if is_cut else 0)
+
+
+@pytest.mark.needs_process
+@pytest.mark.skipif(sys.platform == "win32", reason="programs are started as they are there")
+def test_a_program_that_cannot_be_started_is_named_before_anything_is(tmp_path, monkeypatch):
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools/plain").write_text("")
+    (tmp_path / "tools/run").write_text("#!/bin/sh\n")
+    (tmp_path / "tools/run").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+
+    def words(command, **more):
+        return connection._kept(StdioServerParameters(command=command, **more)).args[6:]
+
+    with pytest.raises(FileNotFoundError, match="'no-such-program'"):
+        words("no-such-program")
+    for path in ("tools/plain", "./tools", f"{tmp_path}/tools/plain"):
+        with pytest.raises(PermissionError, match=path):
+            words(path)
+    with pytest.raises(FileNotFoundError, match="'run'"):
+        words("run")
+    assert words("run", env={"PATH": str(tmp_path / "tools")}, args=["-v"]) == ["run", "-v"]
+    assert words("tools/run") == ["tools/run"]
+    assert words("./run", cwd="tools") == ["./run"]
+    with pytest.raises(FileNotFoundError, match="'tools/run'"):
+        words("tools/run", cwd="tools")
 
 
 DYING = """
