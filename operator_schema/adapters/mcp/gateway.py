@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
@@ -28,7 +28,7 @@ from .server import handlers, server_of
 from .watched import Watches
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Generator
     from typing import Self, TypeAlias, Unpack
 
     from anyio.abc import TaskGroup
@@ -48,6 +48,8 @@ _LOG = logging.getLogger("operator_schema.mcp_gateway")
 _ONLY = "server"
 _MOST_VALUES = 100
 _WAIT_SECONDS, _LONGEST_WAIT = 1.0, 60.0
+_SECONDS_UNTOLD = 5.0
+"""After which it is said that servers are waited for."""
 
 
 class Gateway:
@@ -107,7 +109,8 @@ class Gateway:
             self._group = await self._stack.enter_async_context(anyio.create_task_group())
             await self._open_all()
             for link in self._links:
-                await self._offer(link)
+                with self._told_if_slow(link):
+                    await self._offer(link)
         except BaseException:
             await self.__aexit__()
             raise
@@ -129,7 +132,8 @@ class Gateway:
 
         async def open_one(link: Link) -> None:
             try:
-                await link.open()
+                with self._told_if_slow(link):
+                    await link.open()
             except ConnectionError as error:
                 failed[link] = error
 
@@ -146,6 +150,22 @@ class Gateway:
         if not self._links:
             message = "none of the servers behind the gateway can be reached"
             raise ConnectionError(message)
+
+    @contextmanager
+    def _told_if_slow(self, link: Link) -> Generator[None]:
+        """Have it logged that a server is waited for, if that takes long."""
+        scope = anyio.CancelScope()
+
+        async def tell() -> None:
+            with scope:
+                await anyio.sleep(_SECONDS_UNTOLD)
+                _LOG.warning("%s: the server gives no answer so far; the gateway waits for it", link.name)
+
+        self._group.start_soon(tell)
+        try:
+            yield
+        finally:
+            scope.cancel()
 
     def _link(self, name: str) -> Link:
         return Link(
