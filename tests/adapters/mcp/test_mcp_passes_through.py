@@ -16,7 +16,7 @@ from mcp import Client, MCPError, types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 
-from operator_schema import Registry, skip, tool
+from operator_schema import Executor, Registry, skip, tool
 from operator_schema.adapters.mcp import behind as behind_module
 from operator_schema.adapters.mcp import gateway as gateway_module
 from operator_schema.adapters.mcp import handed_on, server
@@ -769,6 +769,34 @@ def test_a_server_that_is_waited_for_at_the_start_is_named(monkeypatch, slow_at)
     finally:
         log.removeHandler(noticed)
     assert "slow" in noticed.names
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+@pytest.mark.parametrize("declares", [True, False])
+def test_a_result_that_is_cut_is_an_error_if_its_tool_declares_data(mode, declares):
+    schema = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+
+    async def listed(_ctx, _params):
+        output = schema if declares else None
+        long = types.Tool(name="long", input_schema={"type": "object"}, output_schema=output)
+        return types.ListToolsResult(tools=[long])
+
+    async def called(_ctx, _params):
+        text = types.TextContent(type="text", text="x" * 1000)
+        return types.CallToolResult(content=[text], structured_content={"text": "x" * 1000})
+
+    async def main():
+        async with Gateway(behind(Server("long", on_list_tools=listed, on_call_tool=called))) as gateway:
+            app = gateway.server(Executor(gateway.registry, max_content=500))
+            async with Client(app, mode=mode, cache=None) as client:
+                await client.list_tools()  # so that the client checks results
+                return await client.call_tool("long", {})
+
+    result = anyio.run(main)
+    assert (result.is_error, result.structured_content) == (declares, None)
+    assert result.content[-1].text == (
+        "[cut: the whole result has 1,000 characters, and its data is left out; ask for less of it]"
+    )
 
 
 def test_some_of_the_tools_are_offered_in_another_form():
