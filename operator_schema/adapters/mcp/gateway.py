@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from contextlib import AsyncExitStack, contextmanager, suppress
-from typing import TYPE_CHECKING, Any, cast
+from math import inf
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import mcp_types as types
@@ -14,10 +15,12 @@ from mcp.server.lowlevel.server import NotificationOptions
 from mcp.server.subscriptions import PromptsListChanged, ResourcesListChanged, ResourceUpdated
 from mcp.shared.exceptions import MCPError
 
+from ...message_text import quote, received
 from ...rounds import Registry
+from ...tools import check_options_for_all
 from ..mcp_client import ServerTools, check_there
 from .behind import Fronts, Link
-from .behind_tools import BehindTools, ServerBehind, current_request
+from .behind_tools import BehindTools, ServerBehind, check_source, current_request
 from .changes import PerClient
 from .content import is_modern
 from .handed_on import driven, reason_of, sendable
@@ -70,6 +73,11 @@ class Gateway:
 
     Attributes:
         registry: the tools of all servers, which changes when theirs change.
+
+    Raises:
+        SchemaError: the value of an option is of another kind.
+        TypeError: a server or an argument is of another kind, or there is no such option.
+        ValueError: there are no servers, one can't be used, or `seconds` isn't above 0.
     """
 
     def __init__(
@@ -81,6 +89,8 @@ class Gateway:
         seconds: float | None = 60,
         **options: Unpack[ToolOptions],
     ) -> None:
+        check_options_for_all("Gateway", options)
+        _check_waiting(seconds, unreachable)
         self.registry: Registry = Registry()
         self._servers = _named(servers)
         self._is_alone = not isinstance(servers, Mapping)
@@ -531,11 +541,33 @@ def _named(servers: Any) -> dict[str, ServerBehind]:
     """Return the servers by their names.
 
     Raises:
-        ValueError: there are none.
+        TypeError: one is of another kind, or has another name than a text.
+        ValueError: there are none, or one can't be used.
     """
     is_several = isinstance(servers, Mapping)
-    given = cast("Mapping[str, Any]", servers) if is_several else {_ONLY: servers}
+    given: Mapping[Any, Any] = servers if is_several else {_ONLY: servers}
     if not given:
         message = "a gateway needs a server behind it: Gateway({'name': 'https://…'})"
         raise ValueError(message)
-    return {name: one if isinstance(one, ServerBehind) else ServerBehind(one) for name, one in given.items()}
+    found: dict[str, ServerBehind] = {}
+    for name, one in given.items():
+        if not isinstance(name, str) or not name:
+            message = f"the name of a server must be a text, not {received(name)}"
+            raise TypeError(message)
+        if not isinstance(one, ServerBehind):
+            check_source(one, f"the server {quote(name)}" if is_several else "a server behind a gateway")
+        found[name] = one if isinstance(one, ServerBehind) else ServerBehind(one)
+    return found
+
+
+def _check_waiting(seconds: Any, unreachable: Any) -> None:
+    is_number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
+    if seconds is not None and not (is_number and 0 < seconds < inf):
+        message = f"seconds must be a number above 0, or None for no limit, not {received(seconds)}"
+        raise ValueError(message)
+    if unreachable is not None and not callable(unreachable):
+        message = (
+            "unreachable must be a function that takes the name of a server and the reason, or None, not "
+            f"{received(unreachable)}"
+        )
+        raise TypeError(message)
