@@ -209,7 +209,10 @@ class _Entry:
             return None
         if not isinstance(value, str) or not value:
             raise self._must_be(key, "a text", value)
-        return self._filled(value)
+        filled = self._filled(value)
+        if not filled:
+            raise self._must_be(key, "a text", filled)
+        return filled
 
     def _texts(self, key: str, form: str = "a list of texts") -> tuple[str, ...] | None:
         value = self._entry.get(key)

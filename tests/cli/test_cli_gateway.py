@@ -127,6 +127,14 @@ def test_a_wrong_part_of_a_server_is_named_with_what_it_must_be_and_its_value_is
     assert str(caught.value).endswith(f'servers.json: the server "shop": {said}')
 
 
+@pytest.mark.parametrize("key", ["command", "cwd"])
+def test_a_variable_that_is_empty_leaves_an_empty_text(read, monkeypatch, key):
+    monkeypatch.setenv("EMPTY", "")
+    with pytest.raises(WrongUse, match=f"{key} must be a text, not an empty text"):
+        read(**{key: "${EMPTY}"})
+    assert read(args=["${EMPTY}"])
+
+
 def test_a_server_must_have_a_command_or_a_url(read):
     with pytest.raises(WrongUse, match=r'must have a "command" that starts it, or a "url"$'):
         read(command=None)
