@@ -66,6 +66,8 @@ def as_json(value: Any, levels: int = _MOST_LEVELS) -> Any:
 
 
 def _check_characters(text: str) -> None:
+    if text.isascii():
+        return
     try:
         text.encode()
     except UnicodeEncodeError as error:

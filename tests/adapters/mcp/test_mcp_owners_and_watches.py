@@ -157,7 +157,7 @@ def test_why_a_server_cannot_be_reached_is_in_the_log_alone(caplog):
 
 @pytest.mark.parametrize("given", [{"only": "add"}, {"confirm": "add"}])
 def test_a_text_is_no_list_of_names(given):
-    with pytest.raises(TypeError, match=r"not a text: write (only|confirm)=\['add'\]"):
+    with pytest.raises(TypeError, match=r"not string \"add\": write (only|confirm)=\['add'\]"):
         ServerBehind("https://example.com/mcp", **given)
 
 
