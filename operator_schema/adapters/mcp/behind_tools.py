@@ -101,10 +101,14 @@ def _check_names(option: str, value: Any, form: str, *, is_free: bool) -> None:
     if is_free:
         return
     hint = f": write {option}=[{value!r}]" if isinstance(value, str) else ""
-    is_list = isinstance(value, Collection) and not isinstance(value, (str, bytes, Mapping))
-    if not is_list or not all(isinstance(one, str) for one in cast("Collection[Any]", value)):
+    if not _is_list(value, Collection) or not all(isinstance(one, str) for one in value):
         message = f"{option} must be {form}, not {received(value)}{hint}"
         raise TypeError(message)
+
+
+def _is_list(value: object, kind: type) -> bool:
+    """Return whether a value is a collection of some kind, other than of characters, bytes or keys."""
+    return isinstance(value, kind) and not isinstance(value, (str, bytes, bytearray, memoryview, Mapping))
 
 
 def check_source(source: Any, place: str) -> None:
@@ -130,14 +134,14 @@ def check_source(source: Any, place: str) -> None:
     words: list[Any]
     if isinstance(source, StdioServerParameters):
         words = [source.command]
-    elif isinstance(source, Sequence) and not isinstance(source, (bytes, bytearray, memoryview)):
+    elif _is_list(source, Sequence):
         words = list(source)
     elif callable(source) and source is not StdioServerParameters:
         return
     else:
-        shown = received(source)
-        if isinstance(source, Mapping):
-            shown = "a mapping: write StdioServerParameters(command=…, args=[…])"
+        is_mapping = isinstance(source, Mapping)
+        remedy = "a mapping: write StdioServerParameters(command=…, args=[…])"
+        shown = remedy if is_mapping else received(cast("object", source))
         message = (
             f"{place} must be a URL, a list with the words of a command, StdioServerParameters or a function "
             f"that makes a transport, not {shown}"

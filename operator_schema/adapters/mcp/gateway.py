@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping
 from contextlib import AsyncExitStack, contextmanager, suppress
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import anyio
 import mcp_types as types
@@ -545,7 +545,7 @@ def _named(servers: Any) -> dict[str, ServerBehind]:
         ValueError: there are none, or one can't be used.
     """
     is_several = isinstance(servers, Mapping)
-    given: Mapping[Any, Any] = servers if is_several else {_ONLY: servers}
+    given = cast("dict[Any, Any]", servers if is_several else {_ONLY: servers})
     if not given:
         message = "a gateway needs a server behind it: Gateway({'name': 'https://…'})"
         raise ValueError(message)
