@@ -268,6 +268,27 @@ def key_step(key: object) -> str:
     return excerpt(key)
 
 
+def no_such_prefix(prefix: str, names: Iterable[str]) -> str | None:
+    """Return that no name begins with a prefix, and how names begin, for a model; None if one does.
+
+    Args:
+        prefix: of which the model thought.
+        names: of the tools.
+    """
+    count: dict[str, int] = {}
+    for name in names:
+        if name.startswith(prefix):
+            return None
+        word, line, _ = name.partition("_")
+        if word and line:
+            count[f"{word}_"] = count.get(f"{word}_", 0) + 1
+    known = sorted(count, key=lambda one: (-count[one], one))
+    near = nearest(prefix, known)
+    meant = f": did you mean {quote(near)}?" if near else "."
+    there = f" Names begin with {listed([quote(one) for one in known])}." if known else ""
+    return f"No name of a tool begins with {quote(prefix)}{meant}{there} Without a prefix, all are searched."
+
+
 def show_path(path: Sequence[str | int]) -> str:
     """Write a path as a reader would: `attendees[2].email`, `headers["x-trace"]`.
 

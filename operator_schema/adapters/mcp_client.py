@@ -27,6 +27,7 @@ from ..tools import (
     Resource,
     Text,
     WrittenOutput,
+    check_options_for_all,
     skip,
     tool_of_document,
 )
@@ -277,8 +278,11 @@ async def tools_from(
 
     Raises:
         MCPError: the server doesn't list its tools.
+        SchemaError: the value of an option is of another kind.
         ToolError: `only` has a name that the server doesn't have.
+        TypeError: there is no such option.
     """
+    check_options_for_all("tools_from", options)
     found = ServerTools(ToolSource(session, prefix, only, options))
     await found.refresh()
     return found

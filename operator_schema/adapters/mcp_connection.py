@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections import deque
 from contextlib import ExitStack, asynccontextmanager, suppress
 from secrets import token_hex
+from shutil import which
 from signal import Signals
 from threading import Event, Lock, Thread
 from typing import IO, TYPE_CHECKING, Any, TypeAlias, cast
@@ -47,12 +49,12 @@ async def transport_of(source: Source) -> AsyncGenerator[TransportStreams]:
         if isinstance(source, str):
             made: Any = streamable_http_client(source)
         elif isinstance(source, StdioServerParameters):
-            made = stdio_client(source, _error_stream(files))
+            made = stdio_client(_kept(source), _error_stream(files))
         elif callable(source):
             made = source()
         else:
             command = StdioServerParameters(command=source[0], args=[*source[1:]])
-            made = stdio_client(command, _error_stream(files))
+            made = stdio_client(_kept(command), _error_stream(files))
         async with made as streams:
             yield streams
 
@@ -71,6 +73,71 @@ def _error_stream(files: ExitStack) -> TextIO:
 
 
 # --- a program that is started here --------------------------------------------------------------
+
+_KEEPER = """
+import os, signal, subprocess, sys, threading, time
+
+mark, parent = sys.argv[1], int(sys.argv[2])
+for number in {signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGTERM)}:
+    signal.signal(number, lambda *_: None)
+
+def keep():
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    time.sleep(2)
+    os.killpg(0, signal.SIGTERM)
+    time.sleep(1)
+    os.killpg(0, signal.SIGKILL)
+
+try:
+    program = subprocess.Popen(sys.argv[3:])
+except OSError as error:
+    status = 127
+    sys.stderr.write(f"{error}\\n")
+else:
+    os.close(0)
+    os.close(1)
+    if hasattr(os, "getpgrp") and os.getpgrp() == os.getpid():
+        threading.Thread(target=keep, daemon=True).start()
+    status = program.wait()
+if mark:
+    sys.stderr.write(f"\\n\\0{mark}{status}\\n")
+sys.exit(status if status >= 0 else 128 - status)
+"""
+"""Starts a program, and ends it, with all in its group, when whoever asked for it is gone.
+
+The SDK ends a program with its connection; nobody does if this process is killed, and a program that hangs
+doesn't read that its input has ended. With a mark, the exit status stands behind the standard error: the SDK
+doesn't say it. A signal that the program ignores doesn't end the keeper first.
+"""
+
+
+def _keeping(mark: str, words: Sequence[str]) -> list[str]:
+    """Return the arguments with which Python starts a program and keeps it."""
+    return ["-I", "-S", "-c", _KEEPER, mark, str(os.getpid()), *words]
+
+
+def _kept(server: StdioServerParameters) -> StdioServerParameters:
+    """Return a program that ends when this process does; where the system sees to that, as it is.
+
+    Raises:
+        FileNotFoundError: there is no such program.
+        PermissionError: it can't be run.
+    """
+    # On Windows, the SDK puts it into a job, which ends with this process. A frozen program is no Python.
+    if os.name == "nt" or getattr(sys, "frozen", False) or not sys.executable:
+        return server
+    from mcp.client.stdio import get_default_environment
+
+    path = {**get_default_environment(), **(server.env or {})}.get("PATH")
+    program = server.command
+    if os.sep in program:  # it is found from the folder in which it starts
+        program = os.path.join(server.cwd or "", program)  # noqa: PTH118  # a Path would lose a "./"
+    if which(program, path=path) is None:  # otherwise the keeper would fail, which is another error
+        code = errno.EACCES if os.sep in program and os.path.exists(program) else errno.ENOENT  # noqa: PTH110  # as above
+        raise OSError(code, os.strerror(code), server.command)
+    words = _keeping("", [server.command, *server.args])
+    return server.model_copy(update={"command": sys.executable, "args": words})
 
 
 class ServerEndedError(ConnectionError):
@@ -99,21 +166,6 @@ def _status_in_words(status: int) -> str:
         return f"signal {-status}"
 
 
-_WATCH = """
-import os, subprocess, sys
-try:
-    program = subprocess.Popen(sys.argv[2:])
-except OSError as error:
-    status = 127
-    sys.stderr.write(str(error))
-else:
-    os.close(0)
-    os.close(1)
-    status = program.wait()
-sys.stderr.write(f"\\n\\0{sys.argv[1]}{status}\\n")
-"""
-"""Starts a program, and writes its exit status behind its standard error: the SDK doesn't say it."""
-
 _PROGRAMS: dict[int, _Program] = {}
 """The `id` of an open client, and of its session, to the program of its server."""
 
@@ -132,7 +184,7 @@ class _Program:
 
     def __init__(self, words: Sequence[str]) -> None:
         self._mark = f"{token_hex(8)}:"
-        self._arguments = ["-I", "-S", "-c", _WATCH, self._mark, *words]
+        self._arguments = _keeping(self._mark, words)
         self._lines: deque[str] = deque(maxlen=_MAX_ERRORS)
         self._is_passed_on = self._is_asked_to_end = False
         self.status: int | None = None
@@ -170,18 +222,26 @@ class _Program:
 
     def _listen(self, source: IO[bytes]) -> None:
         with suppress(OSError, ValueError), source:
+            held, is_whole = "", True  # an empty line, which isn't the program's if the mark follows
             while line := source.readline(_MAX_ERRORS):
                 text = line.decode(errors="replace")
                 before, mark, status = text.partition(f"\0{self._mark}")
                 if mark and not self._is_asked_to_end:
                     self.status = int(status)
-                if before:
-                    self._keep(before)
                 if mark:
+                    self._keep(before)
                     break
+                self._keep(held)
+                held = before if is_whole and before == "\n" else ""
+                is_whole = before.endswith("\n")
+                self._keep("" if held else before)
+            else:
+                self._keep(held)
         self._ended.set()
 
     def _keep(self, text: str) -> None:
+        if not text:
+            return
         with self._lock:
             self._lines.append(text)
             if self._is_passed_on:

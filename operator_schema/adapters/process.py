@@ -31,6 +31,7 @@ from ..tools import (
     Resource,
     Text,
     WrittenOutput,
+    check_options_for_all,
     is_duration,
     schema_of_parameters,
     schema_response,
@@ -258,12 +259,14 @@ def tools_of(
             seconds that one run may take: 30 unless given.
 
     Raises:
-        SchemaError: the schema of a tool can't be used.
+        SchemaError: the schema of a tool can't be used, or the value of an option is of another kind.
         TimeoutError: the program took too long.
         ToolError: it can't be started, failed, or answered something else.
+        TypeError: there is no such option.
         ValueError: the time limit isn't a number of seconds, or the command is empty.
     """
     program = _program(command, options.get("timeout"), env, cwd)
+    check_options_for_all("tools_of", options)
     return _tools(program, ask(program, _NAME, _SCHEMA), prefix, options)
 
 
@@ -278,6 +281,7 @@ async def atools_of(
 ) -> list[Tool[..., Any]]:
     """Do what `tools_of` does without blocking the event loop."""
     program = _program(command, options.get("timeout"), env, cwd)
+    check_options_for_all("atools_of", options)
     return _tools(program, await aask(program, _NAME, _SCHEMA), prefix, options)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -12,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, get_args
 
 import click
 
+from ..codec.codec import Codec
 from ..codec.options import UnknownFields
-from ..errors import SchemaError
+from ..errors import DecodeError, SchemaError
 from ..lazy import names_meant
-from ..message_text import escape
+from ..message_text import clip, escape, quote, show_path
 from .lookup import ObjectName, find_factory
 from .modules import WrongUse, is_path, module_of_file
 
@@ -62,6 +64,7 @@ __all__ = [
     "fail_on_option",
     "format_option",
     "levels_from",
+    "json_in",
     "json_option",
     "read_text",
     "replace_file",
@@ -411,6 +414,7 @@ def server_name(target: ObjectName | None, options: Mapping[str, Any]) -> str:
 # --- files ---------------------------------------------------------------------------------------
 
 _MAX_FILE: Final = 50_000_000
+_MOST_SHOWN: Final = 300
 
 
 def read_text(file: str) -> str:
@@ -432,6 +436,58 @@ def read_text(file: str) -> str:
         message = f"{escape(file)} is too large: more than {_MAX_FILE:,} characters"
         raise WrongUse(message)
     return text
+
+
+def json_in(text: str, file: str) -> Any:
+    """Read the JSON of a file that somebody wrote, in which no key may stand twice.
+
+    Args:
+        text: that the file holds.
+        file: its name, for the message.
+
+    Returns:
+        The value.
+
+    Raises:
+        WrongUse: it isn't JSON, nests too deep, or has a key twice in one object (RFC 8259, section 4, lets
+            a reader take any of them). Of the text, the message has nothing but the key.
+    """
+    repeated: list[str] = []
+
+    def made(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            names = [name for name, _ in pairs]
+            repeated.append(next(name for name in names if names.count(name) > 1))
+        return found
+
+    def refuse(word: str) -> Any:
+        message = f"{word} isn't a number of JSON"
+        raise ValueError(message)
+
+    try:
+        found = json.loads(text, object_pairs_hook=made, parse_constant=refuse)
+    except RecursionError:
+        message = f"{escape(file)} isn't JSON that can be read: it nests too deep"
+        raise WrongUse(message) from None
+    except ValueError as error:
+        message = f"{escape(file)} isn't JSON: {escape(clip(str(error), _MOST_SHOWN))}"
+        raise WrongUse(message) from None
+    if repeated:
+        message = f"{escape(file)} has {_place_of(repeated[0], text)} more than once: keep one of them"
+        raise WrongUse(message)
+    return found
+
+
+def _place_of(key: str, text: str) -> str:
+    """Return the path of a key that stands twice in JSON; the key alone if the text can't be decoded."""
+    try:
+        Codec(Any).decode_json(text)
+    except DecodeError as error:
+        for one in error.findings:
+            if one.code == "duplicate":
+                return clip(show_path(one.path), _MOST_SHOWN)
+    return f"the key {quote(clip(key, _MOST_SHOWN))}"
 
 
 def replace_file(file: str, text: str) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..json_values import is_array, is_object
 from ..message_text import clip, escape
-from .arguments import factory_of, replace_file, server_name, written_options
+from .arguments import factory_of, json_in, replace_file, server_name, written_options
 from .lookup import ObjectName, in_full
 from .modules import WrongUse
 
@@ -89,6 +89,7 @@ def print_config(outputs: tuple[Output, Output], ctx: click.Context) -> int:
         message = f"{client} takes no URL from a file: leave out --http, or add {url} under its connectors"
         raise WrongUse(message)
     if given["write"]:
+        _check_not_its_own(file_of(client), given["gateway"])
         return _write_config(outputs, client, config, force=given["force"])
     if client in {"claude-mcp-add", "codex"}:
         outputs[0].text(text_of(client, config))
@@ -97,6 +98,21 @@ def print_config(outputs: tuple[Output, Output], ctx: click.Context) -> int:
     outputs[0].flush()
     outputs[1].line(f"for {place_of(client)}", "dim")
     return 0
+
+
+def _check_not_its_own(file: str, servers: str | None) -> None:
+    """Check that a gateway isn't added to the servers that it stands in front of.
+
+    Raises:
+        WrongUse: it would be.
+    """
+    if servers is None or os.path.realpath(file) != os.path.realpath(servers):
+        return
+    message = (
+        f"{escape(file)} names the servers of this gateway, which would start itself: move these to another "
+        "file, such as servers.json, and give that to --gateway"
+    )
+    raise WrongUse(message)
 
 
 def _write_config(
@@ -340,27 +356,15 @@ def _position(known: Any, name: str) -> tuple[Any, int | None]:
 
 def _checked(file: str, text: str) -> dict[str, Any]:
     try:
-        document: Any = json.loads(text, object_pairs_hook=_without_repeated)
-    except (ValueError, RecursionError) as error:
-        reason = escape(clip(str(error), _MESSAGE))
-        message = (
-            f"{escape(file)} isn't JSON, so it wasn't changed: {reason}. "
-            "Correct it (comments aren't JSON), or paste what --print-config prints without --write"
-        )
+        document = json_in(text, file)
+    except WrongUse as error:
+        remedy = "Correct it (comments aren't JSON), or paste what --print-config prints without --write"
+        message = f"{error}; it wasn't changed. {remedy}"
         raise WrongUse(message) from None
     if not is_object(document):
         message = f"{escape(file)} isn't a JSON object, so it wasn't changed"
         raise WrongUse(message)
     return document
-
-
-def _without_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        message = f"it has {next(name for name in names if names.count(name) > 1)!r} twice in one object"
-        raise ValueError(message)
-    return found
 
 
 def _unlike(file: str, key: str, expected: str) -> WrongUse:

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
+from pathlib import Path
+from shlex import split
+from shutil import which
 from typing import TYPE_CHECKING, Any
 from unicodedata import category
 from urllib.parse import quote as url_quote
 
 from ..errors import DuplicateToolError, ToolError
 from ..immutable import Value
-from ..json_values import is_array, is_object
-from ..message_text import clip, escape, fold, nearest, quote, received
-from .arguments import read_text
+from ..json_values import is_array, is_object, type_of
+from ..message_text import clip, escape, fold, nearest, quote, received, show_path
+from .arguments import json_in, read_text
 from .modules import WrongUse
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterable, Mapping
+    from collections.abc import AsyncGenerator, Generator, Iterable, Mapping
 
     from ..adapters.mcp.gateway import Gateway
     from ..adapters.mcp_connection import Source
@@ -35,6 +39,18 @@ _EXAMPLE = '{"mcpServers": {"time": {"command": "uvx", "args": ["mcp-server-time
 _VARIABLE = re.compile(r"\$\{(?:(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\})?")
 _OWN = {"confirm": 0.8, "only": 0.75}
 """Keys that clients don't have, and how like one of them another key may be: `config` is one of clients."""
+
+_FORMS = {"confirm": "true, false or a list of names of tools", "only": "a list of names of tools"}
+_KINDS = {
+    "string": "a text",
+    "integer": "a number",
+    "number": "a number",
+    "boolean": "true or false",
+    "null": "null",
+    "array": "a list",
+    "object": "an object",
+}
+"""What a value in the file is called in messages, by its JSON type."""
 
 _SHORTEST_HIDDEN = 4
 """Characters of a value that is left out of messages: shorter ones are no secrets, and are in many words."""
@@ -52,6 +68,7 @@ class Behind(Value):
         only: names of its tools that are offered; None for all.
         confirm: whether a person has to agree to calls: of all tools, or of those with these names.
         filled: values of variables that are in it, by the names of these.
+        written: the command as it stands in the file; empty for a server behind a URL.
     """
 
     name: str
@@ -61,6 +78,7 @@ class Behind(Value):
     only: tuple[str, ...] | None
     confirm: bool | tuple[str, ...]
     filled: Mapping[str, str]
+    written: str
 
     @property
     def prefix(self) -> str:
@@ -81,22 +99,18 @@ def servers_in(file: str) -> list[Behind]:
     Raises:
         WrongUse: it can't be read, or an entry has no command and no URL, or something else than it should.
     """
-    try:
-        found = json.loads(read_text(file))
-    except (ValueError, RecursionError) as error:
-        message = f"{escape(file)} isn't JSON: {clip(escape(str(error)), _MOST_SHOWN)}"
-        raise WrongUse(message) from None
+    found = json_in(read_text(file), file)
     given = found if is_object(found) else {}
     servers = given.get("mcpServers", given.get("servers"))
     if not is_object(servers) or not servers:
-        message = f"{escape(file)} names no servers: it is JSON such as {_EXAMPLE}"
+        message = f"{escape(file)} names no servers: it must be JSON such as {_EXAMPLE}"
         raise WrongUse(message)
     if len(servers) > _MOST_SERVERS:
-        message = f"{escape(file)} names {len(servers)} servers; a gateway takes {_MOST_SERVERS}"
+        message = f"{escape(file)} must name at most {_MOST_SERVERS} servers, not {len(servers)}"
         raise WrongUse(message)
     for key in given:
         if (own := _own_key(key)) is not None:
-            message = f"{escape(file)} has {quote(key)} beside its servers: {own} is a key of a server"
+            message = f"{escape(file)} has {quote(key)} beside its servers: {own} must be in a server"
             raise WrongUse(message)
     made = [_Entry(file, name, entry).server() for name, entry in servers.items()]
     behind = [one for one in made if one is not None]
@@ -105,10 +119,13 @@ def servers_in(file: str) -> list[Behind]:
         other = by_prefix.setdefault(one.prefix, one.name)
         if other != one.name:
             both = f"{quote(other)} and {quote(one.name)}"
-            message = f"{escape(file)}: the tools of {both} would begin with the same {one.prefix}"
+            message = (
+                f"{escape(file)}: the tools of {both} would begin with the same {one.prefix}: give one "
+                "of these servers another name"
+            )
             raise WrongUse(message)
     if not behind:
-        message = f"all servers of {escape(file)} are disabled"
+        message = f"all servers of {escape(file)} are disabled: one of them must not be"
         raise WrongUse(message)
     return behind
 
@@ -127,7 +144,7 @@ class _Entry:
         self._place = f"{escape(file)}: the server {quote(name)}"
         self._name = name
         if not is_object(entry):
-            what = f"is an object, not {received(entry)}"
+            what = f'must be an object with a "command" or a "url", not {received(entry)}'
             raise self._wrong(what)
         self._entry: Mapping[str, Any] = entry
         self._variables: dict[str, str] = {}
@@ -144,7 +161,8 @@ class _Entry:
             return None
         command, url = self._text("command"), self._text("url")
         if (command is None) == (url is None):
-            what = 'has a "command" that starts it, or a "url"'
+            both = "" if command is None else ", not both"
+            what = f'must have a "command" that starts it, or a "url"{both}'
             raise self._wrong(what)
         if entry.get("type") == "sse":
             what = "speaks SSE, which has been replaced: give the URL of its streamable HTTP"
@@ -158,9 +176,10 @@ class _Entry:
                 "cwd": self._text("cwd"),
             }
         confirm = entry.get("confirm", False)
-        asked = confirm if isinstance(confirm, bool) else (self._texts("confirm") or ())
-        headers, only = self._named("headers"), self._texts("only")
-        return Behind(self._name, start, url, headers, only, asked, dict(self._variables))
+        asked = confirm if isinstance(confirm, bool) else (self._texts("confirm", _FORMS["confirm"]) or ())
+        headers, only = self._named("headers"), self._texts("only", _FORMS["only"])
+        written = "" if command is None else entry["command"]
+        return Behind(self._name, start, url, headers, only, asked, dict(self._variables), written)
 
     def _check_keys(self) -> None:
         """Check that nothing that holds tools back is left out because it is written in another way."""
@@ -169,40 +188,50 @@ class _Entry:
             if own is not None:
                 what = f"has {quote(key)}: did you mean {own}?"
                 raise self._wrong(what)
-        for key, form in {"confirm": "true, false or a list of names", "only": "a list of names"}.items():
+        for key, form in _FORMS.items():
             if self._entry.get(key, ()) is None:
-                what = f"has {key} as null: write {form}, or leave it out"
-                raise self._wrong(what)
+                raise self._must_be(key, f"{form}, or left out", None)
         if not isinstance(self._entry.get("disabled", False), (bool, type(None))):
-            what = f"has disabled as true or false, not {received(self._entry['disabled'])}"
-            raise self._wrong(what)
+            key = "disabled"
+            raise self._must_be(key, "true or false", self._entry[key])
 
     def _wrong(self, what: str) -> WrongUse:
         return WrongUse(f"{self._place} {what}")
+
+    def _must_be(self, key: str, form: str, value: Any) -> WrongUse:
+        """Return what a part of the entry has to be; a value is named by its type, as it may be a secret."""
+        given = "an empty text" if value == "" else _KINDS.get(type_of(value) or "", "something else")
+        return WrongUse(f"{self._place}: {key} must be {form}, not {given}")
 
     def _text(self, key: str) -> str | None:
         value = self._entry.get(key)
         if value is None:
             return None
         if not isinstance(value, str) or not value:
-            what = f"has {key} as a text, not {received(value)}"
-            raise self._wrong(what)
-        return self._filled(value)
+            raise self._must_be(key, "a text", value)
+        filled = self._filled(value)
+        if not filled:
+            raise self._must_be(key, "a text", filled)
+        return filled
 
-    def _texts(self, key: str) -> tuple[str, ...] | None:
+    def _texts(self, key: str, form: str = "a list of texts") -> tuple[str, ...] | None:
         value = self._entry.get(key)
         if value is None:
             return None
-        if not is_array(value) or not all(isinstance(one, str) for one in value):
-            what = f"has {key} as a list of texts"
-            raise self._wrong(what)
+        if not is_array(value):
+            raise self._must_be(key, form, value)
+        for index, one in enumerate(value):
+            if not isinstance(one, str):
+                raise self._must_be(show_path([key, index]), "a text", one)
         return tuple(value)
 
     def _named(self, key: str) -> dict[str, str]:
         value = self._entry.get(key, {})
-        if not is_object(value) or not all(isinstance(one, str) for one in value.values()):
-            what = f"has {key} as an object of texts"
-            raise self._wrong(what)
+        if not is_object(value):
+            raise self._must_be(key, "an object of texts", value)
+        for name, one in value.items():
+            if not isinstance(one, str):
+                raise self._must_be(show_path([key, name]), "a text", one)
         return {name: self._filled(one) for name, one in value.items()}
 
     def _filled(self, text: str) -> str:
@@ -218,10 +247,12 @@ class _Entry:
             raise self._wrong(what)
         value = os.environ.get(name)
         if value is None:
-            what = f"needs the variable {name}, which isn't set"
+            what = f"needs the variable {name}, which must be set, and isn't"
             raise self._wrong(what)
         if any(category(one) in {"Cc", "Cs"} for one in value):
-            what = f"needs the variable {name}, whose value has a control character, such as a line break"
+            what = (
+                f"needs the variable {name}, whose value must have no control character, such as a line break"
+            )
             raise self._wrong(what)
         self._variables[name] = value
         return value
@@ -231,77 +262,86 @@ class _Entry:
 
 
 @asynccontextmanager
-async def open_servers(servers: list[Behind], err: Output) -> AsyncGenerator[Gateway]:
+async def open_servers(servers: list[Behind], err: Output, file: str = "") -> AsyncGenerator[Gateway]:
     """Connect to servers as long as the context lasts.
 
     One that can't be reached is named on standard error; the others go on.
+
+    Args:
+        servers: of the file.
+        err: standard error.
+        file: its path, from the root; empty for none.
 
     Yields:
         The gateway, whose registry has the tools. Their names begin with the name of their server and `_`.
 
     Raises:
-        WrongUse: none can be reached, or tools of two get the same name.
+        WrongUse: none can be reached, tools of two get the same name, or a gateway of the same file has
+            started this process.
     """
     from mcp import MCPError
 
     from ..adapters.mcp.gateway import Gateway, ServerBehind
 
+    _check_not_below_itself(file)
     by_prefix = {one.prefix.removesuffix("_"): one for one in servers}
 
     def unreachable(name: str, error: ConnectionError) -> None:
-        reason = _reason(error, servers)
-        err.report("", f"the server {quote(by_prefix[name].name)} can't be reached: {reason}")
+        server = by_prefix[name]
+        said = str(error).removeprefix(f"the server {name} can't be reached: ")
+        reason = f"{_reason(said, servers)}{_reason(_hint(server), servers)}"
+        err.report("", f"the server {quote(server.name)} can't be reached: {reason}")
         err.flush()
 
-    behind = {name: ServerBehind(_source_of(one), one.only, one.confirm) for name, one in by_prefix.items()}
-    gateway = Gateway(behind, unreachable=unreachable)
-    try:
-        await gateway.__aenter__()
-    except (ConnectionError, ToolError, MCPError, DuplicateToolError) as error:
-        raise WrongUse(_reason(error, servers)) from None
-    try:
-        yield gateway
-    finally:
-        await gateway.__aexit__()
+    behind = {
+        name: ServerBehind(_source_of(one, file), one.only, one.confirm) for name, one in by_prefix.items()
+    }
+    with hidden_in_logs(servers):
+        gateway = Gateway(behind, unreachable=unreachable)
+        try:
+            await gateway.__aenter__()
+        except (ConnectionError, ToolError, MCPError, DuplicateToolError) as error:
+            raise WrongUse(_reason(str(error), servers)) from None
+        try:
+            yield gateway
+        finally:
+            await gateway.__aexit__()
 
 
-def _reason(error: Exception, servers: Iterable[Behind]) -> str:
-    """Return what an error says, in one line, with the names of variables in place of their values."""
-    names: dict[str, str] = {}
-    for server in servers:
-        for name, value in server.filled.items():
-            if len(value) >= _SHORTEST_HIDDEN:
-                names.update(dict.fromkeys(_written(value), f"${{{name}}}"))
-    text = escape(str(error))
-    if names:
-        either = "|".join(re.escape(shown) for shown in sorted(names, key=len, reverse=True))
-        text = re.sub(either, lambda found: names.get(found[0].lower(), "…"), text, flags=re.IGNORECASE)
-        *cut, last = text.split("…")
-        text = "…".join([*[_without_start(part, names) for part in cut], last])
-    return clip(text, _MOST_SHOWN)
+def _hint(server: Behind) -> str:
+    """Return what to write if the command of a server has its arguments in it; empty if that isn't wrong."""
+    words = server.written.split()
+    if len(words) < 2 or server.start is None or server.start["args"]:  # noqa: PLR2004  # several
+        return ""
+    command = server.start["command"]
+    if which(command) or Path(command).exists():
+        return ""
+    with suppress(ValueError):  # a quote without its end
+        words = split(server.written)
+    first, rest = (json.dumps(part, ensure_ascii=False) for part in (words[0], words[1:]))
+    return f'; "command" must be the program alone: write "command": {first}, "args": {rest}'
 
 
-def _written(value: str) -> set[str]:
-    """Return the forms in which a message may have a value, in small letters."""
-    forms = {value, repr(value)[1:-1], json.dumps(value)[1:-1], url_quote(value), url_quote(value, safe="")}
-    return {escape(form).lower() for form in forms}
+def _check_not_below_itself(file: str) -> None:
+    from ..adapters.mcp.nesting import gateways_above
+
+    above = gateways_above()
+    if not file or file not in above:
+        return
+    way = " → ".join([escape(one or "a program") for one in [*above[above.index(file) :], file]])
+    remedy = "Remove the server from it that is a gateway of this file"
+    message = f"{escape(file)} starts itself, without end: {clip(way, _MOST_SHOWN)}. {remedy}"
+    raise WrongUse(message)
 
 
-def _without_start(text: str, names: Mapping[str, str]) -> str:
-    """Replace the beginning of a value at the end of a text that was cut there."""
-    for shown, name in names.items():
-        for size in range(min(len(shown), len(text)), _SHORTEST_HIDDEN - 1, -1):
-            if text[-size:].lower() == shown[:size]:
-                return f"{text[:-size]}{name}"
-    return text
-
-
-def _source_of(server: Behind) -> Source:
-    """Return how a server is reached, as a gateway takes it."""
+def _source_of(server: Behind, file: str) -> Source:
+    """Return how a server is reached, as a gateway takes it; the file is that of the gateway."""
     from mcp import StdioServerParameters
 
+    from ..adapters.mcp.nesting import started_below
+
     if server.start is not None:
-        return StdioServerParameters(**server.start)
+        return started_below(StdioServerParameters(**server.start), file)
     return partial(_over_http, server.url or "", dict(server.headers))
 
 
@@ -314,3 +354,74 @@ async def _over_http(url: str, headers: dict[str, str]) -> AsyncGenerator[Any]:
     client = httpx2.AsyncClient(headers=headers, timeout=waits)
     async with client as http, streamable_http_client(url, http_client=http) as streams:
         yield streams
+
+
+# --- what is said of them --------------------------------------------------------------------------
+
+
+def _reason(said: str, servers: Iterable[Behind]) -> str:
+    """Return what an error says, in one line, with the names of variables in place of their values."""
+    return clip(_hidden(escape(said), _names_by_value(servers)), _MOST_SHOWN)
+
+
+@contextmanager
+def hidden_in_logs(servers: Iterable[Behind]) -> Generator[None]:
+    """Have whatever is logged meanwhile name variables in place of their values, also in tracebacks.
+
+    It is done where a record is made: its text may be an error of the SDK, of HTTP or of the system, and any
+    handler may get it, also one that sends it to a client.
+    """
+    names = _names_by_value(servers)
+    before = logging.getLogRecordFactory()
+
+    def made(*args: Any, **more: Any) -> logging.LogRecord:
+        record = before(*args, **more)
+        try:
+            text = record.getMessage()
+            trace = "" if record.exc_info is None else logging.Formatter().formatException(record.exc_info)
+        except Exception:  # noqa: BLE001  # what is logged may have code of its own
+            text, trace = f"a record of {record.name} that can't be written", ""
+        record.msg, record.args = _hidden(text, names), None
+        record.exc_info, record.exc_text = None, _hidden(trace, names) or None
+        return record
+
+    if names:
+        logging.setLogRecordFactory(made)
+    try:
+        yield
+    finally:
+        logging.setLogRecordFactory(before)
+
+
+def _names_by_value(servers: Iterable[Behind]) -> dict[str, str]:
+    """Return the forms in which messages may have values of variables to what stands for them."""
+    names: dict[str, str] = {}
+    for server in servers:
+        for name, value in server.filled.items():
+            if len(value) >= _SHORTEST_HIDDEN:
+                names.update(dict.fromkeys(_written(value), f"${{{name}}}"))
+    return names
+
+
+def _hidden(text: str, names: Mapping[str, str]) -> str:
+    if not names:
+        return text
+    either = "|".join(re.escape(shown) for shown in sorted(names, key=len, reverse=True))
+    text = re.sub(either, lambda found: names.get(found[0].lower(), "…"), text, flags=re.IGNORECASE)
+    *cut, last = text.split("…")
+    return "…".join([*[_without_start(part, names) for part in cut], last])
+
+
+def _written(value: str) -> set[str]:
+    """Return the forms in which a message may have a value, in small letters."""
+    forms = {value, repr(value)[1:-1], json.dumps(value)[1:-1], url_quote(value), url_quote(value, safe="")}
+    return {form.lower() for one in forms for form in (one, escape(one))}
+
+
+def _without_start(text: str, names: Mapping[str, str]) -> str:
+    """Replace the beginning of a value at the end of a text that was cut there."""
+    for shown, name in names.items():
+        for size in range(min(len(shown), len(text)), _SHORTEST_HIDDEN - 1, -1):
+            if text[-size:].lower() == shown[:size]:
+                return f"{text[:-size]}{name}"
+    return text

@@ -248,7 +248,8 @@ async def _opened(stack: AsyncExitStack, options: dict[str, Any], err: Output) -
     """
     from .gateway import open_servers, servers_in
 
-    return await stack.enter_async_context(open_servers(servers_in(options["gateway"]), err))
+    file = options["gateway"]
+    return await stack.enter_async_context(open_servers(servers_in(file), err, file))
 
 
 def _why_not_served(error: OSError, place: Address | Streams) -> str:

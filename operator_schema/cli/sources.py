@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from pathlib import Path
 from shutil import which
@@ -12,7 +11,7 @@ from ..compare.snapshot import SnapshotError, read_snapshot, snapshot_of
 from ..immutable import Value
 from ..message_text import clip, escape
 from ..tools import Tool, document_tool
-from .arguments import MCP, REGISTRY, is_server, is_url, read_text
+from .arguments import MCP, REGISTRY, is_server, is_url, json_in, read_text
 from .lookup import find_tools
 from .modules import WrongUse
 
@@ -136,7 +135,7 @@ def _definitions_of(target: str) -> Any:
         return {"tools": _listed_by(target)}
     is_other_file = Path(target).is_file() and not target.endswith(".py")
     if target == "-" or target.endswith(".json") or is_other_file:
-        return _json_in(read_text(target), target)
+        return _described_in(read_text(target), target)
     return None
 
 
@@ -154,15 +153,11 @@ def snapshot_in(text: str, name: str) -> Snapshot:
     Raises:
         WrongUse: it isn't JSON, or has no tools.
     """
-    return _read(_json_in(text, name), name)
+    return _read(_described_in(text, name), name)
 
 
-def _json_in(text: str, name: str) -> Any:
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        message = f"{escape(name)} isn't JSON: {escape(clip(str(error), 200))}"
-        raise WrongUse(message) from None
+def _described_in(text: str, name: str) -> Any:
+    found = json_in(text, name)
     return {} if found is None else found  # neither has tools
 
 

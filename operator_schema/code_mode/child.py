@@ -17,7 +17,7 @@ from contextlib import suppress
 from math import isfinite
 from typing import Any
 
-__all__ = ["as_json"]
+__all__ = ["as_json", "end_asked"]
 
 _MOST_LEVELS = 100
 _MOST_BITS = 13_952
@@ -34,12 +34,15 @@ def as_json(value: Any, levels: int = _MOST_LEVELS) -> Any:
 
     Raises:
         TypeError: some part of it isn't one.
-        ValueError: it nests too deep, or has a number that isn't JSON.
+        ValueError: it nests too deep, or has a number that isn't JSON, or a text with a lone surrogate.
     """
     if isinstance(value, int) and value.bit_length() > _MOST_BITS:
         message = "a whole number has 4,200 digits or more"
         raise ValueError(message)
-    if value is None or isinstance(value, (bool, int, str)):
+    if isinstance(value, str):
+        _check_characters(value)
+        return value
+    if value is None or isinstance(value, (bool, int)):
         return value
     if isinstance(value, float):
         if not isfinite(value):
@@ -55,11 +58,37 @@ def as_json(value: Any, levels: int = _MOST_LEVELS) -> Any:
             items.sort(key=repr)  # in the same order each time
         return [as_json(item, levels - 1) for item in items]
     if _has_names(value):
-        return {key: as_json(item, levels - 1) for key, item in value.items()}
+        return {as_json(key): as_json(item, levels - 1) for key, item in value.items()}
     if isinstance(value, (dt.date, dt.time)):  # a datetime is a date
         return value.isoformat()
     message = f"a value of class {ascii(type(value).__name__)[1:-1][:100]} isn't a JSON value"
     raise TypeError(message)
+
+
+def _check_characters(text: str) -> None:
+    if text.isascii():
+        return
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        half = text[error.start].encode("ascii", "backslashreplace").decode()
+        message = f"a text has a lone surrogate, {half}, which isn't a character"
+        raise ValueError(message) from None
+
+
+def end_asked(code: Any) -> str | None:
+    """Return why a program failed that ended itself by `SystemExit`; None if it went well.
+
+    Args:
+        code: that the exception has.
+    """
+    if code is None or (isinstance(code, int) and code == 0):
+        return None
+    try:
+        shown = code if isinstance(code, str) else json.dumps(as_json(code))
+    except (TypeError, ValueError):
+        shown = type(code).__name__
+    return f"it ended itself by SystemExit: {shown}"
 
 
 def _has_names(value: Any) -> bool:
@@ -301,8 +330,8 @@ def _end_of(code: str, names: dict[str, Any]) -> bytes:
     except MemoryError as error:
         return _line({"failed": _told(error, names) if error.args else "memory"})
     except SystemExit as error:
-        end = {"ended": None} if error.code in {None, 0} else {"failed": f"it asked for its end: {error}"}
-        return _line(end)
+        failed = end_asked(error.code)
+        return _line({"ended": None} if failed is None else {"failed": failed})
     except BaseException as error:  # noqa: BLE001  # whatever the program raises is told
         return _line({"failed": _told(error, names)})
 

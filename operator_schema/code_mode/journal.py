@@ -174,6 +174,24 @@ class Journal:
                 db.execute("DELETE FROM program_calls WHERE program = ?", (program_id,))
         return self.load(program_id)
 
+    def put_back(self, program: SavedProgram, entries: Mapping[int, JournalEntry]) -> None:
+        """Let a program that runs wait again as it did before, of which nothing has run since then.
+
+        Args:
+            program: as it was.
+            entries: its calls, as they were.
+        """
+        ended = None if program.ended is None else json.dumps(program.ended)
+        query = (
+            "UPDATE programs SET state = 'waiting', since = NULL, revision = ?, approved = ?, ended = ? "
+            "WHERE id = ? AND state = 'running'"
+        )
+        rows = _rows(program.id, entries)
+        with self._transaction() as db:
+            if db.execute(query, (program.revision, program.approved, ended, program.id)).rowcount:
+                db.execute("DELETE FROM program_calls WHERE program = ?", (program.id,))
+                db.executemany(_WRITE, rows)
+
     def entries(self, program_id: str) -> dict[int, JournalEntry]:
         """Return the calls of a program by their numbers, in order, with those that are foreseen."""
         query = (
@@ -191,15 +209,9 @@ class Journal:
 
     def write(self, program_id: str, entries: Mapping[int, JournalEntry]) -> None:
         """Write what is known of calls, by their numbers: all of it, or nothing."""
-        rows = [
-            (
-                *(program_id, number, entry.name, entry.arguments, entry.state),
-                *(None if entry.outcome is None else json.dumps(entry.outcome), entry.is_foreseen),
-            )
-            for number, entry in entries.items()
-        ]
+        rows = _rows(program_id, entries)
         with self._transaction() as db:
-            db.executemany("INSERT OR REPLACE INTO program_calls VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+            db.executemany(_WRITE, rows)
 
     def forget(self, program_id: str, numbers: Iterable[int]) -> None:
         """Forget calls of which nothing has run."""
@@ -251,6 +263,19 @@ class Journal:
         except sqlite3.Error as error:
             message = f"the journal {clip(escape(str(self._path)), 200)} can't be used: {escape(str(error))}"
             raise StoreError(message) from error
+
+
+_WRITE = "INSERT OR REPLACE INTO program_calls VALUES (?, ?, ?, ?, ?, ?, ?)"
+
+
+def _rows(program_id: str, entries: Mapping[int, JournalEntry]) -> list[tuple[Any, ...]]:
+    return [
+        (
+            *(program_id, number, entry.name, entry.arguments, entry.state),
+            *(None if entry.outcome is None else json.dumps(entry.outcome), entry.is_foreseen),
+        )
+        for number, entry in entries.items()
+    ]
 
 
 def _check_most(most: Any) -> None:

@@ -21,6 +21,7 @@ from ..immutable import Value
 from ..json_values import is_object
 from ..message_text import clip, escape
 from ..processes import kill_group
+from .child import end_asked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -151,6 +152,7 @@ _LONGEST_ERROR = 4_000
 _UNFINISHED = "<coroutine external_future("
 """How Monty writes a result that isn't there yet."""
 
+_EXITS = ("exit", "quit")
 _GRACE = 5.0
 _MORE_STEPS = 10
 """Steps that a program may take for each call: it looks up names, too."""
@@ -190,10 +192,13 @@ class _MontyProgram:
                 self._snapshot = self._snapshot.resume({"exception": answer.error})
             while not isinstance(self._snapshot, monty.MontyComplete):
                 if self._is_call():
-                    return self._request()
+                    return self._ending() or self._request()
                 self._snapshot = self._went_on()
             return Ended(self._snapshot.output, None)
         except monty.MontyError as error:
+            raised = error.exception()
+            if isinstance(raised, SystemExit):
+                return Ended(None, _clean(end_asked(raised.code or None)))  # "" is how Monty has none
             return Ended(None, _told(error, self._limits))
 
     def ahead(self) -> Request | None:
@@ -206,6 +211,13 @@ class _MontyProgram:
                     return None if _UNFINISHED in repr(found) else found
                 self._snapshot = self._went_on()
         return None
+
+    def _ending(self) -> Ended | None:
+        """Return the end of the program, if the call is one of `exit` or `quit`, which Monty doesn't have."""
+        found = self._snapshot
+        if found.function_name not in _EXITS or found.function_name in self._names:
+            return None
+        return Ended(None, _clean(end_asked(next(iter(found.args), None))))
 
     def _request(self) -> Request:
         found = self._snapshot
@@ -247,9 +259,13 @@ _LIMIT_REACHED = re.compile(
 )
 """How Monty says that a limit is reached: the last line, and the only one if the limit is that of output."""
 
+_INTERNAL = "RuntimeError: Internal error in monty: "
+"""How Monty begins to say that it lacks a part of Python, such as exceptions with a number."""
+
 
 def _told(error: Any, limits: Limits) -> str:
     text = error.display() if hasattr(error, "display") else str(error)
+    text = text.replace(_INTERNAL, "the interpreter can't do this: ")
     found = _LIMIT_REACHED.search(text)
     if found is not None:
         text = text[: found.start()] + _limit_text(found, limits)
@@ -261,6 +277,10 @@ def _limit_text(found: re.Match[str], limits: Limits) -> str:
     if most is None:
         return _too_slow(limits)
     return _too_much(limits) if found.start() == 0 and int(most) == limits.output else _too_large(limits)
+
+
+def _clean(text: str | None) -> str | None:
+    return None if text is None else _escaped_lines(text)
 
 
 def _escaped_lines(text: str) -> str:
@@ -460,7 +480,7 @@ class _ProcessProgram:
     def _print(self, text: str) -> str | None:
         """Keep what the program prints; return why it ends, if that is too much."""
         left = self._limits.output - self._bytes
-        data = text.encode("utf-8", "replace")
+        data = text.encode("utf-8", "backslashreplace")  # a lone surrogate isn't a character
         self._bytes += len(data)
         self._printed.append(data[: max(0, left)].decode("utf-8", "ignore"))
         return _too_much(self._limits) if len(data) > left else None

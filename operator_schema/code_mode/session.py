@@ -12,6 +12,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..execution import Executor
+from ..json_values import without_surrogates
 from ..message_text import clip, count_of, escape, received
 from ..rounds import Defer, HookError, Reject, RoundError
 from ..tools import RawCall, document_tool
@@ -48,6 +49,11 @@ _NOT_REACHED = "the program hasn't come to it"
 _MOST_RESULT = 10_000_000
 """Characters of a result; what a program keeps of it is within its memory."""
 _LONGEST_ARGUMENTS = 300
+
+
+_NOT_TEXT = (
+    "the program has a lone surrogate, which isn't a character, so it wasn't run: write the character itself"
+)
 
 
 class ReplayError(RoundError):
@@ -130,8 +136,12 @@ class CodeSession:
         if not isinstance(code, str):
             message = f"a program is a string, not {received(code)}"
             raise TypeError(message)
-        saved = self._journal.add(f"program_{token_hex(12)}", code)
-        return await self._run(saved, context)
+        writable = without_surrogates(code)
+        saved = self._journal.add(f"program_{token_hex(12)}", writable)
+        if writable == code:
+            return await self._run(saved, context)
+        self._journal.end(saved.id, "failed", {"output": "", "value": None, "error": _NOT_TEXT})
+        return self.load(saved.id)
 
     async def resume(
         self,
@@ -155,12 +165,13 @@ class CodeSession:
 
         Raises:
             HookError: a hook failed; the call about which it was asked hasn't run.
-            ReplayError: the program makes another call than one that may have run.
+            ReplayError: the program makes another call than one that may have run; it waits as before, and
+                nothing was decided.
             RoundError: there is a decision and no call waits, or a call waits without one; or a list has
                 another length than the plan.
             StoreError: the program isn't there, runs, has ended, or was changed in the meantime.
             TypeError: it is no decision, or the output of a `Complete` has no JSON value.
-            ValueError: that output nests too deep, or has a number that isn't JSON.
+            ValueError: that output nests too deep, or has a number that isn't JSON, or a lone surrogate.
         """
         found = self._journal.load(program if isinstance(program, str) else program.id)
         entries = self._journal.entries(found.id)
@@ -171,7 +182,11 @@ class CodeSession:
         revision = found.revision if isinstance(program, str) else program.revision
         saved = self._journal.claim(found.id, revision, approved=decision == "approve_all")
         self._journal.write(saved.id, changed)
-        return await self._run(saved, context)
+        try:
+            return await self._run(saved, context)
+        except ReplayError:
+            self._journal.put_back(found, entries)
+            raise
 
     def run_sync(self, code: str, /, *, context: Context | None = None) -> ProgramRun:
         """Do what `run` does, in a program without an event loop or inside one."""
@@ -224,8 +239,12 @@ class CodeSession:
         state, ended = "waiting", None
         try:
             state, ended = await _Replay(self, saved, context).run()
-        finally:
+        except ReplayError:
+            raise  # it is put back as it was
+        except BaseException:
             self._journal.end(saved.id, state, ended)
+            raise
+        self._journal.end(saved.id, state, ended)
         return self.load(saved.id)
 
 
@@ -324,7 +343,7 @@ class _Replay:
         return ReplayError(message)
 
     def _printed(self, program: Program) -> str:
-        return clip(program.printed(), self._limits.output)
+        return without_surrogates(clip(program.printed(), self._limits.output))
 
     def _ended(self, step: Ended, program: Program) -> tuple[str, dict[str, Any]]:
         error, value = step.error, None
@@ -336,6 +355,8 @@ class _Replay:
                     error = f"the value of the program is too large: {size:,} characters"
             except (TypeError, ValueError) as failure:
                 error = f"the value of the program can't be used: {failure}"
+        if error is not None:
+            error = without_surrogates(error)
         ended = {"output": self._printed(program), "value": None if error else value, "error": error}
         return "failed" if error else "done", ended
 

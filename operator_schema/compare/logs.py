@@ -471,7 +471,11 @@ def _lines(stream: BinaryIO, number: int, left: int) -> Iterator[Record]:
 
 def _record(text: bytes, number: int) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(text.rstrip(b"\r\n"))
+    except json.JSONDecodeError as error:
+        # Who reads the number of the line beside it needs no "line 1".
+        where = f"column {error.colno}" if number else f"line {error.lineno} column {error.colno}"
+        return Unreadable(number, f"it isn't JSON: {error.msg}: {where}")
     except (ValueError, RecursionError) as error:
         return Unreadable(number, f"it isn't JSON: {error}")
 

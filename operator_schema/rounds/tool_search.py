@@ -10,7 +10,7 @@ from operator import mul
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from ..json_values import is_array, is_object
-from ..message_text import as_written, received, writable_text
+from ..message_text import as_written, checked_text, no_such_prefix, received, writable_text
 from ..tools.context import WholeContext  # noqa: TC001  # the tool evaluates its annotations
 from ..tools.failures import WARNING, write_log
 from ..tools.function import tool
@@ -156,7 +156,8 @@ class ToolSearch(Registry):
             own = _own_of(context)
             (self._find if own is None else own.add)([one.name for one in found])
             shown = [{"name": one.name, "description": one.summary} for one in found]
-            return {"tools": shown, "note": _FOUND if found else _NOTHING}
+            note = _FOUND if found else self._why_nothing(prefix, context)
+            return {"tools": shown, "note": note}
 
         search_tools.names_found = _names_in  # type: ignore[attr-defined]  # providers load what it found
         self._function = search_tools
@@ -192,7 +193,11 @@ class ToolSearch(Registry):
             query: in words.
             prefix: of the names of the tools.
             context: for switches that take one.
+
+        Raises:
+            TypeError: the query or the prefix isn't a string.
         """
+        query, prefix = checked_text("a query", query), checked_text("prefix", prefix)
         toolset = self.toolset
         entries = {entry.tool.name: entry for entry in toolset.__entries__()}
         names = [
@@ -206,6 +211,14 @@ class ToolSearch(Registry):
             if len(found) == self._most:
                 break
         return found
+
+    def _why_nothing(self, prefix: str, context: Context | None) -> str:
+        """Return what the model reads if a search found nothing; of prefixes, only those that it may see."""
+        toolset = self.toolset
+        snapshot = toolset._entries  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as in `search`
+        names = [entry.tool.name for entry in toolset.__entries__() if entry.found is not None]
+        offered = [name for name in names if snapshot.is_offered(name, context)]
+        return no_such_prefix(prefix, offered) or _NOTHING
 
     def _ranked(self, query: str, tools: dict[str, Tool[..., Any]], wanted: frozenset[str]) -> list[str]:
         """List the names of tools that fit, the best first."""

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from .metadata import ToolAnnotations as ToolAnnotations
     from .metadata import is_duration as is_duration
     from .options import ToolOptions as ToolOptions
+    from .options import check_options_for_all as check_options_for_all
     from .output import NO_OUTPUT as NO_OUTPUT
     from .output import StructuredOutput as StructuredOutput
     from .output import WrittenOutput as WrittenOutput
@@ -66,6 +67,7 @@ else:
             ".injection": "Progress ProgressUpdate RawArguments register_handed_through register_injected"
             " skip",
             ".metadata": "MCP_HINTS STATEMENTS ToolAnnotations is_duration",
+            ".options": "check_options_for_all",
             ".output": "NO_OUTPUT StructuredOutput WrittenOutput items_of",
             ".signature": "is_awaitable",
             ".tool": "Tool ToolDefinition",

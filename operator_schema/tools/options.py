@@ -76,6 +76,7 @@ __all__ = [
     "changed_metadata",
     "check_option_names",
     "check_options",
+    "check_options_for_all",
     "codec_options",
     "doc_of",
     "make_metadata",
@@ -156,6 +157,23 @@ def check_options(
         message = f"the name {what} is refused by providers" if name != "" else "it has no name"
         found["name"] = about_type((), "bad_name", owner, message, _NAME_REMEDY)
     return found
+
+
+def check_options_for_all(owner: str, options: Mapping[str, Any]) -> None:
+    """Check options for many tools before any is made, so that a wrong one isn't blamed on each tool.
+
+    Args:
+        owner: what takes them, such as `tools_from`.
+        options: as `tool` takes them.
+
+    Raises:
+        SchemaError: the value of one is of another kind.
+        TypeError: there is no such option.
+    """
+    check_option_names(owner, options, "tool")
+    wrong = check_options({"name": "tool", **options})
+    if wrong:
+        raise SchemaError(owner, list(wrong.values()), "options")
 
 
 def _complain(option: str, value: Any) -> tuple[str, str] | None:

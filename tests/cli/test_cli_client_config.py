@@ -125,9 +125,12 @@ def test_another_server_of_the_same_name_is_replaced_only_by_force(project):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('{\n  // mine\n  "servers": {}\n}', "isn't JSON, so it wasn't changed"),
-        ("[" * 200_000, "isn't JSON, so it wasn't changed"),
-        ('{"servers": {}, "servers": {"a": 1}}', "twice in one object"),
+        ('{\n  // mine\n  "servers": {}\n}', "isn't JSON: "),
+        ("[" * 200_000, "; it wasn't changed"),
+        (
+            '{"servers": {}, "servers": {"a": 1}}',
+            "has servers more than once: keep one of them; it wasn't changed",
+        ),
         ("[]", "isn't a JSON object"),
         ('{"servers": []}', "its 'servers' isn't an object"),
         ('{"inputs": {}}', "its 'inputs' isn't an array"),
@@ -141,6 +144,22 @@ def test_a_file_of_another_form_is_refused(project, text, said):
     assert said in err
     assert len(err) < 600
     assert Path(".vscode/mcp.json").read_text() == text
+
+
+@pytest.mark.parametrize("servers", [".cursor/mcp.json", "link.json"])
+def test_a_gateway_is_not_added_to_its_own_servers(run, tmp_path, monkeypatch, servers):
+    monkeypatch.chdir(tmp_path)
+    Path(".cursor").mkdir()
+    before = '{"mcpServers": {"time": {"command": "uvx", "args": ["mcp-server-time"]}}}'
+    Path(".cursor/mcp.json").write_text(before)
+    Path("link.json").symlink_to(".cursor/mcp.json")
+    words = ["serve", "--gateway", servers, "--print-config"]
+    status, out, err = run(*words, "cursor", "--write", "--force")
+    assert (status, out) == (2, "")
+    assert ".cursor/mcp.json names the servers of this gateway, which would start itself" in err
+    assert Path(".cursor/mcp.json").read_text() == before
+    assert run(*words, "vscode", "--write")[0] == 0
+    assert run(*words, "cursor")[0] == 0
 
 
 def test_bytes_that_are_no_text_are_refused(project):

@@ -242,6 +242,7 @@ def test_a_server_is_asked(desk):
         (["diff", "--git", "HEAD", "a", "b"], "give one target with --git"),
         (["diff", "gone.json", "compare_desk"], "gone.json can't be read: No such file or directory"),
         (["diff", "broken.json", "compare_desk"], "broken.json isn't JSON"),
+        (["diff", "twice.json", "compare_desk"], "twice.json has tools[0].name more than once: keep one"),
         (["diff", "empty.json", "compare_desk"], "empty.json: it has no tools"),
         (["snapshot", "bytes.json"], "bytes.json can't be read: it isn't UTF-8"),
         (["snapshot", "compare_bare"], "there are no tools in compare_bare"),
@@ -267,6 +268,7 @@ def test_a_server_is_asked(desk):
 )
 def test_wrong_use_says_what_to_do(desk, tmp_path, words, said):
     (tmp_path / "broken.json").write_text("{")
+    (tmp_path / "twice.json").write_text('{"tools": [{"name": "a", "name": "b"}]}')
     (tmp_path / "empty.json").write_text("{}")
     (tmp_path / "listed.json").write_text('{"tools": []}')
     (tmp_path / "compare_bare.py").write_text("")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import logging
 
 import pytest
 
-from operator_schema.cli.gateway import open_servers, servers_in
+from operator_schema.cli.gateway import hidden_in_logs, open_servers, servers_in
 from operator_schema.cli.modules import WrongUse
 
 pytest.importorskip("mcp.client", reason="servers are reached by the package mcp")
@@ -75,15 +76,15 @@ def told(servers):
 def test_a_key_that_is_nearly_one_of_ours_is_refused(read, key, meant, value):
     with pytest.raises(WrongUse, match=f'has "{key}": did you mean {meant}'):
         read(**{key: value})
-    with pytest.raises(WrongUse, match=f"{meant} is a key of a server"):
+    with pytest.raises(WrongUse, match=f"{meant} must be in a server"):
         read({key: value})
 
 
 @pytest.mark.parametrize("key", ["confirm", "only"])
 def test_our_keys_beside_the_servers_or_as_null_are_refused(read, key):
-    with pytest.raises(WrongUse, match=f"{key} is a key of a server"):
+    with pytest.raises(WrongUse, match=f"{key} must be in a server"):
         read({key: True})
-    with pytest.raises(WrongUse, match=f"has {key} as null"):
+    with pytest.raises(WrongUse, match=f"{key} must be .*a list of names of tools, or left out, not null"):
         read(**{key: None})
 
 
@@ -95,9 +96,103 @@ def test_the_keys_of_clients_are_ignored(read):
 
 
 def test_disabled_is_true_or_false(read):
-    with pytest.raises(WrongUse, match="has disabled as true or false"):
+    with pytest.raises(WrongUse, match="disabled must be true or false, not a text"):
         read(disabled="true")
     assert read(disabled=False)
+
+
+WRONG = [
+    ({"command": 1}, "command must be a text, not a number"),
+    ({"command": ""}, "command must be a text, not an empty text"),
+    ({"cwd": ["x"]}, "cwd must be a text, not a list"),
+    ({"command": None, "url": {}}, "url must be a text, not an object"),
+    ({"args": "s3cret"}, "args must be a list of texts, not a text"),
+    ({"args": ["x", True]}, "args[1] must be a text, not true or false"),
+    ({"env": ["s3cret"]}, "env must be an object of texts, not a list"),
+    ({"env": {"PORT": 31337}}, "env.PORT must be a text, not a number"),
+    ({"env": {"a b": None}}, 'env["a b"] must be a text, not null'),
+    ({"headers": {"Authorization": ["s3cret"]}}, "headers.Authorization must be a text, not a list"),
+    ({"only": "order"}, "only must be a list of names of tools, not a text"),
+    ({"only": [1.5]}, "only[0] must be a text, not a number"),
+    ({"confirm": "true"}, "confirm must be true, false or a list of names of tools, not a text"),
+    ({"confirm": 1}, "confirm must be true, false or a list of names of tools, not a number"),
+    ({"disabled": 31337}, "disabled must be true or false, not a number"),
+]
+
+
+@pytest.mark.parametrize(("entry", "said"), WRONG)
+def test_a_wrong_part_of_a_server_is_named_with_what_it_must_be_and_its_value_is_not_shown(read, entry, said):
+    with pytest.raises(WrongUse) as caught:
+        read(**entry)
+    assert str(caught.value).endswith(f'servers.json: the server "shop": {said}')
+
+
+@pytest.mark.parametrize("key", ["command", "cwd"])
+def test_a_variable_that_is_empty_leaves_an_empty_text(read, monkeypatch, key):
+    monkeypatch.setenv("EMPTY", "")
+    with pytest.raises(WrongUse, match=f"{key} must be a text, not an empty text"):
+        read(**{key: "${EMPTY}"})
+    assert read(args=["${EMPTY}"])
+
+
+def test_a_server_must_have_a_command_or_a_url(read):
+    with pytest.raises(WrongUse, match=r'must have a "command" that starts it, or a "url"$'):
+        read(command=None)
+    with pytest.raises(WrongUse, match='must have a "command" that starts it, or a "url", not both'):
+        read(url="http://127.0.0.1:9")
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('{"mcpServers": {"time": {"command": "x"}, "time": {"command": "y"}}}', "mcpServers.time"),
+        ('{"mcpServers": {"a b": {"command": "x", "command": "x"}}}', 'mcpServers["a b"].command'),
+        ('{"mcpServers": {}, "mcpServers": {"a": {"command": "x"}}}', "mcpServers"),
+        (
+            '{"mcpServers": {"a": {"command": "x", "confirm": true, "confirm": false}}}',
+            "mcpServers.a.confirm",
+        ),
+        ('{"a": "\\ud800", "b": 1, "b": 2}', 'the key "b"'),
+    ],
+)
+def test_a_key_that_stands_twice_is_an_error_which_names_it(tmp_path, text, place):
+    file = tmp_path / "servers.json"
+    file.write_text(text)
+    with pytest.raises(WrongUse) as caught:
+        servers_in(str(file))
+    assert str(caught.value).endswith(f"servers.json has {place} more than once: keep one of them")
+
+
+@pytest.mark.parametrize("text", ['{"a": NaN}', '{"a": "s3cret",}', '{"a": "s3cret"', "", "[" * 100_000])
+def test_what_is_not_json_is_refused_and_not_shown(tmp_path, text):
+    file = tmp_path / "servers.json"
+    file.write_text(text)
+    with pytest.raises(WrongUse, match=r"servers\.json isn't JSON") as caught:
+        servers_in(str(file))
+    assert "s3cret" not in str(caught.value)
+    assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize(
+    ("command", "written"),
+    [
+        ("no-such-python s1.py", '"command": "no-such-python", "args": ["s1.py"]'),
+        ("no-such 'my file' -v", '"command": "no-such", "args": ["my file", "-v"]'),
+        ("no-such it's", '"command": "no-such", "args": ["it\'s"]'),
+        ("${TOKEN} s1.py", '"command": "${TOKEN}", "args": ["s1.py"]'),
+    ],
+)
+def test_a_command_with_its_arguments_in_it_is_explained(read, monkeypatch, command, written):
+    monkeypatch.setenv("TOKEN", "swordfish")
+    text = told(read(command=command))
+    assert f'; "command" must be the program alone: write {written}\n' in text
+    assert text.count("can't be reached") == 1
+    assert "swordfish" not in text
+
+
+@pytest.mark.parametrize("entry", [{"command": "no-such"}, {"command": "no such", "args": ["x"]}])
+def test_another_command_that_is_not_found_is_only_named(read, entry):
+    assert "must be the program alone" not in told(read(**entry))
 
 
 @pytest.mark.parametrize(
@@ -121,7 +216,7 @@ def test_variables_are_filled_in_once(read, monkeypatch):
 @pytest.mark.parametrize("end", ["\n", "\r", "\x1b", "\x7f", "\x85"])
 def test_a_value_with_a_control_character_is_refused_by_its_name(read, monkeypatch, end):
     monkeypatch.setenv("TOKEN", f"swordfish{end}")
-    with pytest.raises(WrongUse, match="the variable TOKEN, whose value has a control character") as caught:
+    with pytest.raises(WrongUse, match="the variable TOKEN, whose value must have no control") as caught:
         read(command=None, url="http://127.0.0.1:9", headers={"Authorization": "Bearer ${TOKEN}"})
     assert "swordfish" not in str(caught.value)
 
@@ -150,3 +245,44 @@ def test_values_of_variables_are_in_no_message(read, monkeypatch, entry, secret)
 def test_a_command_that_is_not_there_is_named_by_its_variable(read, monkeypatch):
     monkeypatch.setenv("TOOLS", "/nowhere/at/all")
     assert "${TOOLS}/bin" in told(read(command="${TOOLS}/bin"))
+
+
+def fail(secret):
+    raise OSError(secret) from ValueError(f"before {secret}")
+
+
+class UnprintableError(Exception):
+    def __str__(self):
+        raise ValueError
+
+
+@pytest.mark.parametrize("secret", [ODD, "SwordFish123", "Sword\u00a0Fish"])
+def test_values_of_variables_are_in_no_record_of_a_log(read, monkeypatch, caplog, secret):
+    monkeypatch.setenv("TOKEN", secret)
+    servers = read(command=None, url="http://127.0.0.1:9", headers={"Authorization": "Bearer ${TOKEN}"})
+    factory = logging.getLogRecordFactory()
+    with hidden_in_logs(servers):
+        log = logging.getLogger("some.library")
+        log.warning("headers: %s", {"Authorization": f"Bearer {secret}"})
+        log.warning("%s: %r", secret.upper(), ConnectionError(f"http://x/{secret}?{secret}"))
+        try:
+            fail(secret)
+        except OSError:
+            log.exception("it failed")
+        log.warning("it failed: %s", UnprintableError())
+        log.warning("all is well, %s", "really")
+    assert logging.getLogRecordFactory() is factory
+    assert "sword" not in caplog.text.lower()
+    assert "fish" not in caplog.text.lower()
+    assert "${TOKEN}" in caplog.text
+    assert "OSError: ${TOKEN}" in caplog.text
+    assert caplog.messages[-2:] == [
+        "a record of some.library that can't be written",
+        "all is well, really",
+    ]
+
+
+def test_without_secrets_logs_are_as_they_were(read):
+    factory = logging.getLogRecordFactory()
+    with hidden_in_logs(read()):
+        assert logging.getLogRecordFactory() is factory

@@ -278,12 +278,38 @@ def test_a_call_that_may_have_run_is_not_exchanged_for_another_one(decision):
         db.execute("UPDATE program_calls SET state = 'begun', outcome = NULL")
         db.execute("UPDATE programs SET code = 'pay(2)'")
     assert one.load(waiting.id).waiting.is_interrupted
-    for resumed in (decision, None):
+    before = one.journal.load(waiting.id), one.journal.entries(waiting.id)
+    for resumed in (decision, "approve_all", [decision]):
         with pytest.raises(
             ReplayError, match=r'call 0 was pay\({"amount": 1}\), and now is pay\({"amount": 2}\)'
         ):
             one.resume_sync(waiting.id, resumed)
+        assert (one.journal.load(waiting.id), one.journal.entries(waiting.id)) == before
     assert seen == []
+
+
+@pytest.mark.parametrize(
+    "decision", ["approve", "approve_plan", "approve_all", Reject("no"), Complete("done")]
+)
+@pytest.mark.parametrize("changed", ["add(2)\npay(1)\npay(2)", "5"])
+def test_a_refused_replay_leaves_the_program_as_it_was(decision, changed):
+    one = session()
+    program = "print('hello')\nadd(1)\npay(1)\npay(2)"
+    waiting = one.run_sync(program)
+    before = one.journal.load(waiting.id), one.journal.entries(waiting.id)
+    _set_code(one, changed)
+    with pytest.raises(ReplayError):
+        one.resume_sync(waiting, decision)
+    _set_code(one, program)
+    assert (one.journal.load(waiting.id), one.journal.entries(waiting.id)) == before
+    assert one.load(waiting.id) == waiting
+    assert one.resume_sync(waiting, "approve_plan").value == "paid 2"
+    assert seen == [(1, 1), 1, 2]
+
+
+def _set_code(one, program):
+    with one.journal._transaction() as db:
+        db.execute("UPDATE programs SET code = ?", (program,))
 
 
 def test_a_program_that_does_something_else_when_it_goes_on_is_refused():
@@ -295,6 +321,64 @@ def test_a_program_that_does_something_else_when_it_goes_on_is_refused():
         one.resume_sync(waiting.id, "approve")
     assert seen == [(1, 1)]
     assert one.load(waiting.id).state == "waiting"
+
+
+@pytest.mark.parametrize("end", ["exit()", "quit(0)", "exit(None)", "raise SystemExit", "raise SystemExit()"])
+def test_a_program_may_end_itself(end):
+    ran = session().run_sync(f"print('so far')\n{end}\nadd(1)")
+    assert (ran.state, ran.output, ran.value, ran.error, seen) == ("done", "so far\n", None, None, [])
+
+
+@pytest.mark.parametrize("program", ["raise SystemExit(0)", "raise ValueError(1)", "raise KeyError('a', 2)"])
+def test_what_monty_lacks_is_said_as_that(program, sandbox):
+    if sandbox != "monty":
+        pytest.skip("Python has all exceptions")
+    ran = session().run_sync(program)
+    assert ran.state == "failed"
+    assert ran.error == (
+        "the interpreter can't do this: exceptions can only be called with zero or one string argument"
+    )
+
+
+@pytest.mark.parametrize("program", ["'\ud800'", "add(1)\n# \udfff", "\ud800", "print('\ud83d')"])
+def test_a_program_with_a_lone_surrogate_fails_and_is_not_run(program):
+    one = session()
+    ran = one.run_sync(program)
+    assert (ran.state, seen) == ("failed", [])
+    assert "lone surrogate" in ran.error
+    assert one.load(ran.id) == ran
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        r"print('a\ud800b')",
+        r"'\ud800'",
+        r"['\ud800']",
+        r"{'\ud800': 1}",
+        r"raise ValueError('\ud800')",
+        r"exit('\ud800')",
+        r"add('\ud800')",
+        r"add(**{'\ud800': 1})",
+        r"add({'\ud800': 1})",
+    ],
+)
+def test_nothing_that_a_program_writes_has_a_lone_surrogate(program):
+    one = session()
+    ran = one.run_sync(program)
+    for text in (ran.output, str(ran.value), ran.error or "", ran.text):
+        text.encode()
+    assert one.load(ran.id) == ran
+    assert seen == []
+
+
+@pytest.mark.parametrize("output", ["\ud800", ["\ud800"], {"\ud800": 1}])
+def test_a_result_of_a_person_with_a_lone_surrogate_is_refused(output):
+    one = session()
+    waiting = one.run_sync("pay(1)")
+    with pytest.raises(ValueError, match=r"a lone surrogate, \\ud800"):
+        one.resume_sync(waiting, Complete(output))
+    assert one.load(waiting.id) == waiting
 
 
 def test_random_numbers_and_the_time_are_the_same_when_a_program_goes_on():
@@ -342,7 +426,10 @@ HOSTILE_TO_MONTY = [
 WRONG_IN_A_PROCESS = [
     ("import os\nos._exit(3)", "ended early, with the exit status 3"),
     ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "with the exit status -9"),
-    ("raise SystemExit('enough')", "it asked for its end: enough"),
+    ("raise SystemExit('enough')", "it ended itself by SystemExit: enough"),
+    ("exit(3)", "it ended itself by SystemExit: 3"),
+    ("exit(10**5000)", "it ended itself by SystemExit: int"),
+    ("quit([1])", "it ended itself by SystemExit: [1]"),
     ("raise KeyboardInterrupt", "KeyboardInterrupt"),
     ("raise ValueError('x' * 10**6)", "ValueError"),
     ("import time\ntime.sleep(1000)", "more than 1 seconds"),

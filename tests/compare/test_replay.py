@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import pickle
+import re
 from itertools import pairwise
 
 import pytest
@@ -185,6 +186,21 @@ def test_what_cant_be_read_is_told_and_the_rest_goes_on():
     assert isinstance(broken, Unreadable)
     assert broken.line == 2
     assert "it isn't JSON" in broken.reason
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\r\n", "\n\n"])
+def test_of_a_line_that_is_not_json_the_column_is_told(end):
+    whole = '{"name": "refund", "arguments": {"order": [1, null, true]}}'
+    for length in range(1, len(whole)):
+        *_, found = read({"a": 1}, {"b": 2}, whole[:length] + end)
+        told = re.fullmatch(r"it isn't JSON: (?!.*line).*: column (\d+)", found.reason)
+        assert found.line == 3
+        assert int(told[1]) <= length + 1
+
+
+def test_of_one_value_that_is_not_json_line_and_column_are_told():
+    (found,) = read('[\n {"a": 1},\n {"a" 1}\n]')
+    assert found.reason == "it isn't JSON: Expecting ':' delimiter: line 3 column 7"
 
 
 def test_a_file_that_is_cut_is_told():

@@ -355,6 +355,42 @@ def test_a_prefix_looks_in_one_namespace():
     assert [one["name"] for one in result.json["tools"]] == ["b_pay_invoice"]
 
 
+NAMES = 'Names begin with "github_", "slack_". Without a prefix, all are searched.'
+
+
+@pytest.mark.parametrize(
+    ("prefix", "note"),
+    [
+        ("githb_", f'No name of a tool begins with "githb_": did you mean "github_"? {NAMES}'),
+        ("zzz", f'No name of a tool begins with "zzz". {NAMES}'),
+        ("github_", "No tool fits these words. Try others: say what has to be done, and with what."),
+        ("", "No tool fits these words. Try others: say what has to be done, and with what."),
+    ],
+)
+def test_a_search_with_an_unknown_prefix_is_told_which_there_are(prefix, note):
+    two = Toolset(pay_invoice, who_am_i)
+    hidden = two.prefix("secret_").with_(enabled=False)
+    search = ToolSearch(two.prefix("github_"), Toolset(who_am_i).prefix("slack_"), hidden)
+    result = searched(search, Transcript(), "zebra", prefix=prefix)
+    assert result.json == {"tools": [], "note": note}
+
+
+def test_a_search_among_names_without_prefixes_says_that_none_begins_so():
+    found = searched(ToolSearch(who_am_i.with_(name="whoami")), Transcript(), "user", prefix="x" * 500)
+    assert found.json["note"].startswith('No name of a tool begins with "xxx')
+    assert found.json["note"].endswith('…". Without a prefix, all are searched.')
+    assert len(found.json["note"]) < 250
+
+
+@pytest.mark.parametrize("wrong", [5, None, b"user", ["user"]])
+def test_a_query_and_a_prefix_are_strings(wrong):
+    search = ToolSearch(who_am_i)
+    with pytest.raises(TypeError, match="a query is a string, not "):
+        search.search(wrong)
+    with pytest.raises(TypeError, match="prefix is a string, not "):
+        search.search("user", prefix=wrong)
+
+
 def test_a_search_finds_so_many_at_most():
     many = [who_am_i.with_(name=f"tool_{number}") for number in range(9)]
     assert names(ToolSearch(many, most=3).search("user")) == ["tool_0", "tool_1", "tool_2"]

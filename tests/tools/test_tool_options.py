@@ -10,6 +10,7 @@ import pytest
 
 from operator_schema import Codec, DecodeError, SchemaError, SchemaLeaf, tool, tool_input
 from operator_schema.codec.codec import DEFAULTS
+from operator_schema.tools import check_options_for_all
 
 
 class Money:
@@ -220,3 +221,12 @@ def test_it_alone_describes_the_tool():
     def bare(place: Annotated[Place, "Where to go."]) -> str: ...
 
     assert tool(bare).description == "Where to go."
+
+
+def test_options_for_many_tools_are_checked_before_there_are_any():
+    check_options_for_all("my_tools", {"repair": True, "timeout": 5, "name": "one"})
+    with pytest.raises(SchemaError) as caught:
+        check_options_for_all("my_tools", {"repair": "yes", "timeout": -1})
+    assert str(caught.value).startswith("my_tools: 2 complaints about the options\n")
+    with pytest.raises(TypeError, match="unexpected option 'repairs' for my_tools; did you mean repair"):
+        check_options_for_all("my_tools", {"repairs": True})

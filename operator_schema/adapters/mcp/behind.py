@@ -16,7 +16,8 @@ from pydantic import BaseModel, ValidationError
 from ..mcp_connection import transport_of
 from .changes import PerClient, client_of
 from .content import is_modern
-from .handed_on import MOST_QUESTIONS, ask_front, passed, reason_of, refused, sendable
+from .handed_on import MOST_QUESTIONS, GoneError, ask_front, passed, reason_of, refused, sendable
+from .nesting import started_below
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable
@@ -102,7 +103,7 @@ class _Asker:
             except MCPError as error:
                 found.append(error.error)
             except Exception as error:  # noqa: BLE001  # what the client answers may be anything
-                _LOG.warning("a question of a server couldn't be asked: %r", error)
+                _LOG.warning("a question of a server couldn't be asked: %s", reason_of(error))
             finally:
                 done.set()
 
@@ -162,7 +163,7 @@ class Connection:
         except Exception as error:
             if not self.is_open:
                 raise
-            _LOG.warning("%s: the connection ended: %r", self._link.name, error)
+            _LOG.warning("%s: the connection ended: %s", self._link.name, reason_of(error))
         finally:
             self.is_open = False
 
@@ -390,7 +391,7 @@ class Link:
                     f"the server {self.name} was closed for this client because {_MOST_OWN} others use it; "
                     "another request opens it again"
                 )
-                raise MCPError(types.INTERNAL_ERROR, message)
+                raise GoneError(message)
             if own.connection is None or not own.connection.is_open:
                 own.connection = await self._opened_for(own)
             if own.connection is not None:
@@ -492,7 +493,9 @@ class Link:
     def _unreachable(self, error: BaseException) -> MCPError:
         """Return what a client reads; the reason may hold secrets of a command or of headers."""
         _LOG.warning("%s: the server can't be reached: %s", self.name, reason_of(error))
-        return MCPError(types.INTERNAL_ERROR, f"the server {self.name} can't be reached")
+        return GoneError(
+            f"the server {self.name} can't be reached: try again later, or do without what it has"
+        )
 
     async def request(
         self, ctx: Ctx | None, send: Callable[[ClientSession], Awaitable[T]], *, is_call: bool = False
@@ -513,21 +516,22 @@ class Link:
                 return await connection.during(ctx, send)
         except TimeoutError:
             message = f"the server {self.name} gave no answer within {self._seconds:g} s"
-            raise MCPError(types.INTERNAL_ERROR, message) from None
+            raise GoneError(message) from None
         except ValidationError:
             message = f"the server {self.name} gave an answer that isn't one of the protocol"
-            raise MCPError(types.INTERNAL_ERROR, message) from None
+            raise GoneError(message) from None
         except MCPError as error:
             if (error.code, error.message) != _CLOSED:
                 raise passed(error, self.name) from error
             connection.close()
             message = f"the server {self.name} has closed its connection; another request opens it again"
-            raise MCPError(types.INTERNAL_ERROR, message) from error
+            raise GoneError(message) from error
         except Exception as error:
             if is_call:
                 raise
             _LOG.warning("%s: a request failed: %s", self.name, reason_of(error))
-            raise MCPError(types.INTERNAL_ERROR, f"a request to the server {self.name} failed") from error
+            message = f"a request to the server {self.name} failed"
+            raise GoneError(message) from error
 
     def named(self, request: Q) -> Q:
         """Return a question of the server, which says whose it is if there are others.
@@ -579,7 +583,7 @@ def _marked(source: Source) -> AbstractAsyncContextManager[Any]:
 
     @asynccontextmanager
     async def connect() -> AsyncGenerator[Any]:
-        async with transport_of(source) as (read, write):
+        async with transport_of(started_below(source)) as (read, write):
             yield read, _Marked(write)
 
     return connect()

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Annotated, Any, cast
+from urllib.parse import urlsplit
 
 import mcp_types as types
+from mcp import StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
 from ...errors import CallError
 from ...immutable import Value
+from ...message_text import received
 from ...tools import Progress, skip
 from ..mcp_client import ToolSource, all_pages, checked_answer, for_the_model, progress_to
-from .handed_on import driven, sendable
+from .handed_on import GoneError, driven, sendable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable
     from typing import TypeAlias
 
     from mcp import ClientSession
@@ -26,7 +30,7 @@ if TYPE_CHECKING:
 
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
 
-__all__ = ["BehindTools", "ServerBehind", "current_request"]
+__all__ = ["BehindTools", "ServerBehind", "check_source", "current_request"]
 
 
 class ServerBehind(Value):
@@ -36,6 +40,10 @@ class ServerBehind(Value):
         source: as for `Gateway`.
         only: names of its tools that are offered; None for all.
         confirm: whether a person has to agree to calls: of all its tools, or of those with these names.
+
+    Raises:
+        TypeError: something is of another kind.
+        ValueError: the source can't be used.
     """
 
     source: Source
@@ -48,10 +56,10 @@ class ServerBehind(Value):
         only: Collection[str] | None = None,
         confirm: bool | Collection[str] = False,  # noqa: FBT001,FBT002  # `Value.replace` gives it by position
     ) -> None:
-        for name, value in (("only", only), ("confirm", confirm)):
-            if isinstance(value, str):
-                message = f"{name} is a list of names of tools, not a text: write {name}=[{value!r}]"
-                raise TypeError(message)
+        check_source(source, "the source of a server")
+        _check_names("only", only, "a list of names of tools, or None", is_free=only is None)
+        is_free = isinstance(confirm, bool)
+        _check_names("confirm", confirm, "True, False or a list of names of tools", is_free=is_free)
         super().__init__(source, only, confirm)
 
     @property
@@ -76,6 +84,84 @@ class ServerBehind(Value):
             (lambda name: is_wanted(name) and not is_asked(name), {}),
             (lambda name: is_wanted(name) and is_asked(name), {"confirm": True}),
         ]
+
+
+def _check_names(option: str, value: Any, form: str, *, is_free: bool) -> None:
+    """Check names of tools.
+
+    Args:
+        option: whose value they are.
+        value: as it was given.
+        form: what it has to be.
+        is_free: whether it is something else, which it may be.
+
+    Raises:
+        TypeError: it is neither.
+    """
+    if is_free:
+        return
+    hint = f": write {option}=[{value!r}]" if isinstance(value, str) else ""
+    if not _is_list(value, Collection) or not all(isinstance(one, str) for one in value):
+        message = f"{option} must be {form}, not {received(value)}{hint}"
+        raise TypeError(message)
+
+
+def _is_list(value: object, kind: type) -> bool:
+    """Return whether a value is a collection of some kind, other than of characters, bytes or keys."""
+    return isinstance(value, kind) and not isinstance(value, (str, bytes, bytearray, memoryview, Mapping))
+
+
+def check_source(source: Any, place: str) -> None:
+    """Check that something says how a server is reached.
+
+    Args:
+        source: as for `Gateway`.
+        place: what it is, for the message. Of the source, it says the kind and a URL: the rest may be secret.
+
+    Raises:
+        TypeError: it is of another kind.
+        ValueError: it is a text that is no URL, or has no command.
+    """
+    if isinstance(source, str):
+        if not _is_url(source):
+            parts = source.split()
+            meant = f". A command is a list of its words: {parts}" if len(parts) > 1 else ""
+            message = (
+                f"{place} must be a URL that begins with http:// or https://, not {received(source)}{meant}"
+            )
+            raise ValueError(message)
+        return
+    words: list[Any]
+    if isinstance(source, StdioServerParameters):
+        words = [source.command]
+    elif _is_list(source, Sequence):
+        words = list(source)
+    elif callable(source) and source is not StdioServerParameters:
+        return
+    else:
+        is_mapping = isinstance(source, Mapping)
+        remedy = "a mapping: write StdioServerParameters(command=…, args=[…])"
+        shown = remedy if is_mapping else received(cast("object", source))
+        message = (
+            f"{place} must be a URL, a list with the words of a command, StdioServerParameters or a function "
+            f"that makes a transport, not {shown}"
+        )
+        raise TypeError(message)
+    for word in words:
+        if not isinstance(word, str):
+            message = f"{place} must be a command whose words are texts, not {received(word)}"
+            raise TypeError(message)
+    if not words or not words[0]:
+        message = f"{place} must have a command, such as ['uvx', 'mcp-server-time']"
+        raise ValueError(message)
+
+
+def _is_url(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    return parts.scheme in {"http", "https"} and bool(parts.hostname)
 
 
 current_request: ContextVar[Any] = ContextVar("operator_schema_mcp_gateway_request", default=None)
@@ -127,14 +213,35 @@ class BehindTools(ToolSource):
             try:
                 answer = await driven(await again(answers, state), ctx, link.named, again)
             except MCPError as error:
-                # What is wrong with a state is nothing that a model could mend.
-                raise (for_the_model(error) if state is None else error) from error
+                raise _failure(error, ctx, name, state) from error
             if given is None and isinstance(answer, types.InputRequiredResult):
                 message = f"{name} asks something first, and nobody can be asked from here"
                 raise CallError(message)
             return cast("types.CallToolResult", checked_answer(sendable(answer, link.name), original))
 
         return call
+
+
+def _failure(error: MCPError, ctx: Ctx | None, name: str, state: str | None) -> Exception:
+    """Return an error of a server as whoever called a tool gets it.
+
+    Args:
+        error: of the server, or that it gave no answer.
+        ctx: of the request in front.
+        name: of the tool here.
+        state: that was sent with the call.
+    """
+    if state is not None:
+        return error  # what is wrong with a state is nothing that a model could mend
+    # A client reads the error itself. A program of its model, and a loop without a client, read a text: the
+    # program all that its client would, the loop nothing that a server may keep to itself.
+    is_shown = ctx is not None or isinstance(error, GoneError)
+    return CallError(error.message) if is_shown and not _is_called(ctx, name) else for_the_model(error)
+
+
+def _is_called(ctx: Ctx | None, name: str) -> bool:
+    """Return whether a request in front calls a tool itself, and not from within another one."""
+    return ctx is not None and ctx.method == "tools/call" and (ctx.params or {}).get("name") == name
 
 
 def _given(ctx: Ctx | None, name: str) -> tuple[Any, str | None] | None:
@@ -144,7 +251,7 @@ def _given(ctx: Ctx | None, name: str) -> tuple[Any, str | None] | None:
         ctx: of the request in front.
         name: of the tool here, which may be called from within another one.
     """
-    if ctx is None or ctx.method != "tools/call" or (ctx.params or {}).get("name") != name:
+    if ctx is None or not _is_called(ctx, name):
         return None
     params = types.CallToolRequestParams.model_validate(ctx.params, by_name=False)
     return params.input_responses, params.request_state

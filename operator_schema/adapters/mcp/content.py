@@ -290,13 +290,17 @@ def _text(text: str) -> types.TextContent:
     return types.TextContent(type="text", text=text)
 
 
-def cut_answer(name: str, answer: types.CallToolResult, most: float) -> types.CallToolResult:
+def cut_answer(
+    name: str, answer: types.CallToolResult, most: float, *, declares_data: bool
+) -> types.CallToolResult:
     """Return an answer whose text is as long as it may be, and that can be sent at all.
 
     Args:
         name: of the tool.
         answer: that a tool, or a server behind it, has made.
         most: characters that the text may have; of a longer one the model gets the beginning, without data.
+        declares_data: whether a client expects data, and would refuse a result without. Then a result that
+            is cut is an error.
     """
     try:
         answer.model_dump_json()
@@ -305,7 +309,9 @@ def cut_answer(name: str, answer: types.CallToolResult, most: float) -> types.Ca
     length = sum(map(_length, answer.content))
     if length <= most:
         return answer
-    note = f"[cut: the whole result has {length:,} characters; ask for less of it]"
+    has_data = declares_data or answer.structured_content is not None
+    left_out = ", and its data is left out" if has_data else ""
+    note = f"[cut: the whole result has {length:,} characters{left_out}; ask for less of it]"
     left = int(most) - len(note)
     content: list[types.ContentBlock] = []
     for block in answer.content:
@@ -314,7 +320,11 @@ def cut_answer(name: str, answer: types.CallToolResult, most: float) -> types.Ca
         elif _length(block) <= max(left, 0):
             content.append(block)
         left -= _length(block)
-    update: dict[str, Any] = {"content": [*content, _text(note)], "structured_content": None}
+    update: dict[str, Any] = {
+        "content": [*content, _text(note)],
+        "structured_content": None,
+        "is_error": answer.is_error or declares_data,
+    }
     return answer.model_copy(update=update)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack, contextmanager, suppress
+from math import inf
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
@@ -14,20 +15,23 @@ from mcp.server.lowlevel.server import NotificationOptions
 from mcp.server.subscriptions import PromptsListChanged, ResourcesListChanged, ResourceUpdated
 from mcp.shared.exceptions import MCPError
 
+from ...message_text import quote, received
 from ...rounds import Registry
+from ...tools import check_options_for_all
 from ..mcp_client import ServerTools, check_there
 from .behind import Fronts, Link
-from .behind_tools import BehindTools, ServerBehind, current_request
+from .behind_tools import BehindTools, ServerBehind, check_source, current_request
 from .changes import PerClient
 from .content import is_modern
-from .handed_on import driven, sendable
+from .handed_on import driven, reason_of, sendable
+from .nesting import check_depth
 from .owners import Owners
 from .resources_and_prompts import page_of
 from .server import handlers, server_of
 from .watched import Watches
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Generator
     from typing import Self, TypeAlias, Unpack
 
     from anyio.abc import TaskGroup
@@ -47,6 +51,8 @@ _LOG = logging.getLogger("operator_schema.mcp_gateway")
 _ONLY = "server"
 _MOST_VALUES = 100
 _WAIT_SECONDS, _LONGEST_WAIT = 1.0, 60.0
+_SECONDS_UNTOLD = 5.0
+"""After which it is said that servers are waited for."""
 
 
 class Gateway:
@@ -67,6 +73,11 @@ class Gateway:
 
     Attributes:
         registry: the tools of all servers, which changes when theirs change.
+
+    Raises:
+        SchemaError: the value of an option is of another kind.
+        TypeError: a server or an argument is of another kind, or there is no such option.
+        ValueError: there are no servers, one can't be used, or `seconds` isn't above 0.
     """
 
     def __init__(
@@ -78,6 +89,8 @@ class Gateway:
         seconds: float | None = 60,
         **options: Unpack[ToolOptions],
     ) -> None:
+        check_options_for_all("Gateway", options)
+        _check_waiting(seconds, unreachable)
         self.registry: Registry = Registry()
         self._servers = _named(servers)
         self._is_alone = not isinstance(servers, Mapping)
@@ -96,16 +109,18 @@ class Gateway:
         """Connect to the servers, and list their tools.
 
         Raises:
-            ConnectionError: one can't be reached, or none.
+            ConnectionError: one can't be reached, or none; or too many gateways have started each other.
             DuplicateToolError: two tools get the same name.
             MCPError: a server doesn't list its tools.
             ToolError: a `ServerBehind` names a tool that its server doesn't have.
         """
+        check_depth()
         try:
             self._group = await self._stack.enter_async_context(anyio.create_task_group())
             await self._open_all()
             for link in self._links:
-                await self._offer(link)
+                with self._told_if_slow(link):
+                    await self._offer(link)
         except BaseException:
             await self.__aexit__()
             raise
@@ -127,7 +142,8 @@ class Gateway:
 
         async def open_one(link: Link) -> None:
             try:
-                await link.open()
+                with self._told_if_slow(link):
+                    await link.open()
             except ConnectionError as error:
                 failed[link] = error
 
@@ -144,6 +160,22 @@ class Gateway:
         if not self._links:
             message = "none of the servers behind the gateway can be reached"
             raise ConnectionError(message)
+
+    @contextmanager
+    def _told_if_slow(self, link: Link) -> Generator[None]:
+        """Have it logged that a server is waited for, if that takes long."""
+        scope = anyio.CancelScope()
+
+        async def tell() -> None:
+            with scope:
+                await anyio.sleep(_SECONDS_UNTOLD)
+                _LOG.warning("%s: the server gives no answer so far; the gateway waits for it", link.name)
+
+        self._group.start_soon(tell)
+        try:
+            yield
+        finally:
+            scope.cancel()
 
     def _link(self, name: str) -> Link:
         return Link(
@@ -271,7 +303,7 @@ class Gateway:
                 for tools in self._tools[link]:
                     await tools.refresh(self.registry)
             except Exception as error:  # noqa: BLE001  # what a server lists may be anything
-                _LOG.warning("%s: its tools can't be listed again: %r", link.name, error)
+                _LOG.warning("%s: its tools can't be listed again: %s", link.name, reason_of(error))
         del self._is_stale[link]
 
     async def _listen(self, link: Link) -> None:
@@ -293,7 +325,7 @@ class Gateway:
                     return
                 _LOG.info("%s: its changes can't be heard of: %s", link.name, error.message)
             except Exception as error:  # noqa: BLE001  # whatever a server does, the others go on
-                _LOG.info("%s: its changes can't be heard of: %r", link.name, error)
+                _LOG.info("%s: its changes can't be heard of: %s", link.name, reason_of(error))
             await anyio.sleep(wait)
             wait = min(2 * wait, _LONGEST_WAIT)
 
@@ -509,11 +541,33 @@ def _named(servers: Any) -> dict[str, ServerBehind]:
     """Return the servers by their names.
 
     Raises:
-        ValueError: there are none.
+        TypeError: one is of another kind, or has another name than a text.
+        ValueError: there are none, or one can't be used.
     """
     is_several = isinstance(servers, Mapping)
-    given = cast("Mapping[str, Any]", servers) if is_several else {_ONLY: servers}
+    given = cast("dict[Any, Any]", servers if is_several else {_ONLY: servers})
     if not given:
         message = "a gateway needs a server behind it: Gateway({'name': 'https://…'})"
         raise ValueError(message)
-    return {name: one if isinstance(one, ServerBehind) else ServerBehind(one) for name, one in given.items()}
+    found: dict[str, ServerBehind] = {}
+    for name, one in given.items():
+        if not isinstance(name, str) or not name:
+            message = f"the name of a server must be a text, not {received(name)}"
+            raise TypeError(message)
+        if not isinstance(one, ServerBehind):
+            check_source(one, f"the server {quote(name)}" if is_several else "a server behind a gateway")
+        found[name] = one if isinstance(one, ServerBehind) else ServerBehind(one)
+    return found
+
+
+def _check_waiting(seconds: Any, unreachable: Any) -> None:
+    is_number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
+    if seconds is not None and not (is_number and 0 < seconds < inf):
+        message = f"seconds must be a number above 0, or None for no limit, not {received(seconds)}"
+        raise ValueError(message)
+    if unreachable is not None and not callable(unreachable):
+        message = (
+            "unreachable must be a function that takes the name of a server and the reason, or None, not "
+            f"{received(unreachable)}"
+        )
+        raise TypeError(message)

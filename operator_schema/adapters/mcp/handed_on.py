@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MOST_QUESTIONS",
+    "GoneError",
     "ask_front",
     "check_sendable",
     "driven",
@@ -135,6 +136,13 @@ async def driven(
 def refused(reason: str) -> types.ErrorData:
     """Return what a server gets instead of an answer to a question."""
     return types.ErrorData(code=types.INVALID_REQUEST, message=f"this can't be asked: {reason}")
+
+
+class GoneError(MCPError):
+    """A server gave no answer, in the gateway's own words: which server, and what a caller can do."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(types.INTERNAL_ERROR, message)
 
 
 # --- answers ---------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from mcp_types import InputRequiredResult
 from ...code_mode import stubs_of
 from ...errors import CallError, StoreError
 from ...immutable import Value
-from ...message_text import clip, count_of, escape
+from ...message_text import clip, count_of, escape, no_such_prefix
 from ...rounds import HookError, Reject, ToolSearch, call_text
 from ...tools import RawCall, WholeContext, document_tool, skip
 from .behind_tools import current_request
@@ -105,9 +105,11 @@ def _search_tool(executor: Executor) -> Tool[..., Any]:
         toolset = registry.toolset
         if not searches or searches[0][0] is not toolset:
             searches[:] = [(toolset, ToolSearch(toolset))]
-        found = searches[0][1].search(arguments["query"], prefix=arguments.get("prefix", ""), context=given)
+        prefix = arguments.get("prefix", "")
+        found = searches[0][1].search(arguments["query"], prefix=prefix, context=given)
         if not found:
-            return _NOTHING
+            unknown = no_such_prefix(prefix, [one.name for one in registry.offered(context=given)])
+            return _NOTHING if unknown is None else f"# {unknown}"
         return stubs_of(executor, only={one.name for one in found}).text
 
     return document_tool(

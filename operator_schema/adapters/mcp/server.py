@@ -156,7 +156,8 @@ class Handlers:
         made = self._native_of(result, tool, ctx.protocol_version)
         if isinstance(made, types.CallToolResult):
             most = runner.executor.max_content if tool.max_content is None else tool.max_content
-            return cut_answer(tool.name, made, inf if most is None else most)
+            declares_data = self._output_of(tool) is not None
+            return cut_answer(tool.name, made, inf if most is None else most, declares_data=declares_data)
         return made or answer_of(result, self._output_of(tool), ctx.protocol_version)
 
     async def run_document(

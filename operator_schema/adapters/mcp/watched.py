@@ -11,6 +11,7 @@ from mcp.client.subscriptions import SubscriptionLost, listen
 from mcp.shared.exceptions import MCPError
 
 from ...message_text import escape
+from .handed_on import reason_of
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup, TaskStatus
@@ -79,7 +80,7 @@ class Watches:
                 if known.is_begun:
                     await known.begin(group)
         except Exception as error:  # noqa: BLE001  # whatever a server does, the others go on
-            _LOG.warning("%s: %s can't be watched again: %r", link.name, escape(uri), error)
+            _LOG.warning("%s: %s can't be watched again: %s", link.name, escape(uri), reason_of(error))
 
     def remove(self, client: object, uri: str | None, group: TaskGroup) -> None:
         """End what a client watches: one resource, or all of them; a task of the group tells the servers."""
@@ -151,7 +152,7 @@ class _Watched:
             try:
                 await link.request(None, lambda session: session.send_request(request, types.EmptyResult))
             except Exception as error:  # noqa: BLE001  # nobody waits for it
-                _LOG.info("%s: %r", link.name, error)
+                _LOG.info("%s: %s", link.name, reason_of(error))
 
     async def _listen(
         self, session: ClientSession, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED
@@ -167,4 +168,4 @@ class _Watched:
         except Exception as error:
             if not is_started:
                 raise
-            _LOG.info("changes of %s can't be heard of any more: %r", escape(self.uri), error)
+            _LOG.info("changes of %s can't be heard of any more: %s", escape(self.uri), reason_of(error))

@@ -6,15 +6,17 @@ import base64
 import json
 import sys
 from functools import partial
+from io import BytesIO
 
 import anyio
 import pytest
 import warm_processes
-from mcp import Client, MCPError, types
+from mcp import Client, MCPError, StdioServerParameters, types
 from mcp.server.lowlevel import Server
 
 from operator_schema import Executor, RawCall, Registry, ToolError
 from operator_schema.adapters import mcp_client as reading
+from operator_schema.adapters import mcp_connection as connection
 from operator_schema.adapters.mcp import server
 from operator_schema.adapters.mcp_client import (
     ServerTools,
@@ -577,6 +579,54 @@ def test_a_program_that_is_not_there():
     found = ended("/no/such/program")
     assert found.status == 127
     assert "/no/such/program" in found.errors
+
+
+@pytest.mark.parametrize(
+    ("written", "passed_on"),
+    [
+        ("", ""),
+        ("loading\n", "loading\n"),
+        ("loading", "loading\n"),
+        ("\n", "\n"),
+        ("\n\nloading\n\n", "\n\nloading\n\n"),
+        ("x" * 1000, "x" * 1000 + "\n"),
+        ("x" * 999 + "\n", "x" * 999 + "\n"),
+    ],
+)
+@pytest.mark.parametrize("is_cut", [False, True])
+def test_what_a_server_writes_to_standard_error_is_passed_on_as_it_is(capsys, written, passed_on, is_cut):
+    program = connection._Program(["x"])
+    program.pass_on()
+    end = "" if is_cut else f"\n\0{program._mark}0\n"
+    program._listen(BytesIO(f"{written}{end}".encode()))
+    assert capsys.readouterr().err == (written if is_cut else passed_on)
+    assert program.status == (None if is_cut else 0)
+
+
+@pytest.mark.needs_process
+@pytest.mark.skipif(sys.platform == "win32", reason="programs are started as they are there")
+def test_a_program_that_cannot_be_started_is_named_before_anything_is(tmp_path, monkeypatch):
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools/plain").write_text("")
+    (tmp_path / "tools/run").write_text("#!/bin/sh\n")
+    (tmp_path / "tools/run").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+
+    def words(command, **more):
+        return connection._kept(StdioServerParameters(command=command, **more)).args[6:]
+
+    with pytest.raises(FileNotFoundError, match="'no-such-program'"):
+        words("no-such-program")
+    for path in ("tools/plain", "./tools", f"{tmp_path}/tools/plain"):
+        with pytest.raises(PermissionError, match=path):
+            words(path)
+    with pytest.raises(FileNotFoundError, match="'run'"):
+        words("run")
+    assert words("run", env={"PATH": str(tmp_path / "tools")}, args=["-v"]) == ["run", "-v"]
+    assert words("tools/run") == ["tools/run"]
+    assert words("./run", cwd="tools") == ["./run"]
+    with pytest.raises(FileNotFoundError, match="'tools/run'"):
+        words("tools/run", cwd="tools")
 
 
 DYING = """

@@ -177,7 +177,8 @@ def test_a_result_has_a_maximum_size(is_error):
         texts = [one.text for one in result.content if one.type == "text"]
         assert texts[0] == LONG.text
         assert 0 < len(texts[1]) < 500
-        assert texts[-1] == "[cut: the whole result has 2,001 characters; ask for less of it]"
+        left_out = "2,001 characters, and its data is left out"
+        assert texts[-1] == f"[cut: the whole result has {left_out}; ask for less of it]"
         assert sum(map(len, texts)) == 1500
         assert PICTURE in result.content
         assert HELD not in result.content

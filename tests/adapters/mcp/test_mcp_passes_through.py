@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import sys
-from contextlib import AsyncExitStack, ExitStack
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from typing import Annotated, Any, Literal
 
 import anyio
@@ -16,8 +16,9 @@ from mcp import Client, MCPError, types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 
-from operator_schema import Registry, skip, tool
+from operator_schema import Executor, Registry, skip, tool
 from operator_schema.adapters.mcp import behind as behind_module
+from operator_schema.adapters.mcp import gateway as gateway_module
 from operator_schema.adapters.mcp import handed_on, server
 from operator_schema.adapters.mcp.gateway import Gateway, ServerBehind
 from operator_schema.adapters.mcp_client import described_tools
@@ -724,6 +725,78 @@ def test_servers_that_cannot_be_reached_are_left_out_if_the_program_says_so():
     assert "the server lost can't be reached" in reason
     with pytest.raises(ConnectionError, match="none of the servers behind the gateway can be reached"):
         anyio.run(main, {"lost": lost})
+
+
+class Noticed(logging.Handler):
+    """Sets an event when a server is said to be waited for."""
+
+    def __init__(self):
+        super().__init__()
+        self.event, self.names = anyio.Event(), []
+
+    def emit(self, record):
+        if "gives no answer so far" in record.getMessage():
+            self.names.append(record.args[0])
+            self.event.set()
+
+
+@pytest.mark.parametrize("slow_at", ["server/discover", "tools/list"])
+def test_a_server_that_is_waited_for_at_the_start_is_named(monkeypatch, slow_at):
+    monkeypatch.setattr(gateway_module, "_SECONDS_UNTOLD", 0.05)
+
+    @asynccontextmanager
+    async def slow():
+        async with behind(server([add]))() as (read, write):
+            inner = write.send
+
+            async def send(item):
+                if getattr(item.message, "method", "") == slow_at:
+                    await noticed.event.wait()  # it answers only then
+                await inner(item)
+
+            write.send = send
+            yield read, write
+
+    async def main():
+        async with Gateway({"slow": slow, "quick": behind(server([add]))}, seconds=30) as gateway:
+            return [each.name for each in gateway.registry]
+
+    noticed = Noticed()
+    log = logging.getLogger("operator_schema.mcp_gateway")
+    log.addHandler(noticed)
+    try:
+        assert anyio.run(main) == ["slow_add", "quick_add"]
+    finally:
+        log.removeHandler(noticed)
+    assert "slow" in noticed.names
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+@pytest.mark.parametrize("declares", [True, False])
+def test_a_result_that_is_cut_is_an_error_if_its_tool_declares_data(mode, declares):
+    schema = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+
+    async def listed(_ctx, _params):
+        output = schema if declares else None
+        long = types.Tool(name="long", input_schema={"type": "object"}, output_schema=output)
+        return types.ListToolsResult(tools=[long])
+
+    async def called(_ctx, _params):
+        text = types.TextContent(type="text", text="x" * 1000)
+        return types.CallToolResult(content=[text], structured_content={"text": "x" * 1000})
+
+    async def main():
+        async with Gateway(behind(Server("long", on_list_tools=listed, on_call_tool=called))) as gateway:
+            app = gateway.server(Executor(gateway.registry, max_content=500))
+            async with Client(app, mode=mode, cache=None) as client:
+                await client.list_tools()  # so that the client checks results
+                return await client.call_tool("long", {})
+
+    result = anyio.run(main)
+    assert (result.is_error, result.structured_content) == (declares, None)
+    assert result.content[-1].text == (
+        "[cut: the whole result has 1,000 characters, and its data is left out; ask for less of it]"
+    )
 
 
 def test_some_of_the_tools_are_offered_in_another_form():

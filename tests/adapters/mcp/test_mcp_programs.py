@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
 from importlib.util import find_spec
 
 import anyio
 import mcp_types as types
 import pytest
 from gateway_cases import behind
-from mcp import Client
+from mcp import Client, MCPError
 from mcp.server.lowlevel import Server
 
-from operator_schema import Executor, tool
+from operator_schema import Executor, RawCall, tool
 from operator_schema.adapters.mcp import server
 from operator_schema.adapters.mcp.gateway import Gateway, ServerBehind
 from operator_schema.adapters.mcp.programs import program_tools
@@ -287,3 +288,134 @@ def test_a_tool_behind_a_gateway_gets_no_answer_of_the_program():
 
     assert anyio.run(main).content[0].text == '"ok"'
     assert given == [(None, None)]
+
+
+@pytest.mark.parametrize(
+    ("prefix", "said"),
+    [
+        (
+            "bnak_",
+            '# No name of a tool begins with "bnak_": did you mean "bank_"? Names begin with "bank_", "other',
+        ),
+        ("bank_", "# No function fits these words."),
+    ],
+)
+def test_a_search_with_an_unknown_prefix_is_told_which_there_are(prefix, said):
+    @tool
+    def charge(amount: int) -> int:
+        """Take money."""
+        return amount
+
+    executor = Executor([charge.with_(name="bank_charge"), charge.with_(name="other_charge")])
+    search, _ = program_tools(executor, CodeSession(executor, sandbox=Monty()))
+    assert search({"query": "zebra", "prefix": prefix}).startswith(said)
+
+
+class Dying:
+    """A source for `Gateway`: a server that ends at its first call, and can't be started again."""
+
+    def __init__(self, made, *, starts_again=False):
+        self.made, self.is_dead, self.starts_again = made, False, starts_again
+
+    @asynccontextmanager
+    async def connect(self):
+        if self.is_dead and not self.starts_again:
+            message = "swordfish: no such program"
+            raise OSError(message)
+        async with behind(self.made)() as (read, write):
+            inner = write.send
+
+            async def send(item):
+                if not self.is_dead and getattr(item.message, "method", "") == "tools/call":
+                    self.is_dead = True
+                    await read.aclose()
+                    await write.back.aclose()
+                else:
+                    await inner(item)
+
+            write.send = send
+            yield read, write
+
+    def __call__(self):
+        return self.connect()
+
+
+def through_gateway(*calls, mode="auto", **sources):
+    """Return the text of each call of `run_program` behind a gateway, or of the error of the protocol."""
+
+    async def main():
+        async with Gateway(sources) as gateway:
+            executor = Executor(gateway.registry)
+            session = CodeSession(executor, sandbox=Monty())
+            app = gateway.server(Executor([*program_tools(executor, session), *gateway.registry]))
+            async with Client(app, mode=mode, cache=None) as client:
+                return [await text_of(client.call_tool(*call)) for call in calls]
+
+    return anyio.run(main)
+
+
+async def text_of(call):
+    try:
+        return (await call).content[0].text
+    except MCPError as error:
+        return f"MCPError: {error.message}"
+
+
+def program(source):
+    return "run_program", {"source": source}
+
+
+@both_protocols
+def test_a_program_reads_which_server_is_dead_and_what_to_do(mode):
+    bank = Bank()
+    source = "try:\n    shop_charge(1)\nexcept RuntimeError as error:\n    print(error)\nbank_charge(2)"
+    dead, still_dead, alive, direct = through_gateway(
+        program("shop_charge(1)"),
+        program(source),
+        program("bank_charge(3)"),
+        ("shop_charge", {"amount": 1}),
+        mode=mode,
+        shop=Dying(server(bank.executor)),
+        bank=behind(server(bank.executor)),
+    )
+    assert "RuntimeError: the server shop has closed its connection; another request opens it again" in dead
+    lost = "the server shop can't be reached: try again later, or do without what it has"
+    assert still_dead.startswith(f"{lost}\n")
+    assert direct == f"MCPError: {lost}"
+    assert "swordfish" not in still_dead
+    assert alive == '"3"'
+    assert bank.ran == [("charge", 2), ("charge", 3)]
+
+
+def test_a_program_reads_what_a_server_answers_by_an_error_as_its_client_would():
+    async def fail(_ctx, _params):
+        raise MCPError(-32050, "the till is closed")
+
+    async def listed(_ctx, _params):
+        shop = types.Tool(name="charge", input_schema={"type": "object"})
+        return types.ListToolsResult(tools=[shop])
+
+    shop = Server("shop", on_list_tools=listed, on_call_tool=fail)
+    in_program, direct = through_gateway(program("shop_charge()"), ("shop_charge", {}), shop=behind(shop))
+    assert "RuntimeError: the till is closed" in in_program
+    assert direct == "MCPError: the till is closed"
+
+
+def test_a_loop_without_a_client_reads_that_a_server_is_dead_and_no_error_of_its_own():
+    async def fail(_ctx, _params):
+        raise MCPError(-32050, "swordfish")
+
+    async def listed(_ctx, _params):
+        return types.ListToolsResult(tools=[types.Tool(name="charge", input_schema={"type": "object"})])
+
+    shop = Server("shop", on_list_tools=listed, on_call_tool=fail)
+
+    async def main():
+        async with Gateway({"shop": behind(shop), "dead": Dying(server(Bank().executor))}) as gateway:
+            executor = Executor(gateway.registry)
+            calls = [RawCall("1", "shop_charge", {}), RawCall("2", "dead_charge", {"amount": 1})]
+            return [(await executor.run(call)).content for call in calls]
+
+    of_shop, of_dead = anyio.run(main)
+    assert "swordfish" not in of_shop
+    assert "the server dead has closed its connection" in of_dead

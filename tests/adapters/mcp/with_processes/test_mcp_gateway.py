@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from importlib.util import find_spec
+from itertools import pairwise
 
 import anyio
 import pytest
-from mcp import Client
+from mcp import Client, MCPError
 from mcp.types import ElicitResult, Implementation, ToolListChangedNotification
 from mcp_processes import PATIENCE, command, environment, http_server, over_stdio, run
 
@@ -265,6 +267,58 @@ def test_a_server_behind_a_url_gets_the_headers_of_the_file(tmp_path, monkeypatc
         assert anyio.run(main) == "sun in Oslo"
 
 
+def test_a_server_that_dies_and_cannot_be_started_again_shows_no_value_of_a_variable(folder, monkeypatch):
+    secret = "swordfish-swordfish"  # noqa: S105  # of this test
+    program, *words = command("weather")
+    (folder / secret).mkdir()
+    (folder / secret / "python").symlink_to(program)
+    entry = {**started("weather", folder), "command": "${FOLDER}/python", "args": words}
+    entry["env"]["PYTHONHOME"] = sys.base_prefix
+    (folder / "servers.json").write_text(json.dumps({"mcpServers": {"weather": entry}}))
+    (folder / "weather.py").write_text(
+        f"{WEATHER}\n\n@tool\ndef die() -> str:\n    import os\n    os._exit(1)\n"
+    )
+    monkeypatch.setenv("FOLDER", str(folder / secret))
+
+    async def main(url):
+        async with Client(url) as client:
+            for name, arguments in (("weather_die", {}), ("weather_forecast", {"city": "Oslo"})):
+                with pytest.raises(MCPError) as caught:
+                    await client.call_tool(name, arguments)
+                (folder / secret / "python").unlink(missing_ok=True)
+            return caught.value.message
+
+    with http_server("--gateway", "servers.json", folder=folder, cold=True) as (url, process):
+        message = anyio.run(main, url)
+    assert message == "the server weather can't be reached: try again later, or do without what it has"
+    assert "weather: the server can't be reached: " in process.said
+    assert "${FOLDER}/python" in process.said
+    assert "swordfish" not in process.said
+
+
+@pytest.mark.parametrize("through", [(), ("other.json",)])
+def test_a_gateway_behind_itself_is_refused_and_the_others_go_on(folder, through):
+    file = folder / "servers.json"
+    servers = json.loads(file.read_text())["mcpServers"]
+    circle = ["servers.json", *through, "servers.json"]
+    for name, following in pairwise(circle):
+        gateway = command("--gateway", following)
+        itself = {**started("weather", folder), "command": gateway[0], "args": gateway[1:]}
+        found = {**servers, "itself": itself} if name == "servers.json" else {"itself": itself}
+        (folder / name).write_text(json.dumps({"mcpServers": found}))
+
+    async def main(url):
+        async with Client(url) as client:
+            return await names(client)
+
+    with http_server("--gateway", "servers.json", folder=folder) as (url, process):
+        found = anyio.run(main, url)
+    assert found == ["books_find_books", "books_open_shop", "books_order_book", "weather_forecast"]
+    way = " → ".join(str(folder / name) for name in circle)
+    assert process.said.count(f"servers.json starts itself, without end: {way}.") == 1
+    assert process.said.count("operator-schema: serving 3 tools on standard input and output") == 1
+
+
 def test_a_server_that_cannot_be_reached_is_named_and_the_others_go_on(folder):
     file = folder / "servers.json"
     servers = json.loads(file.read_text())["mcpServers"]
@@ -288,12 +342,12 @@ def test_a_server_that_cannot_be_reached_is_named_and_the_others_go_on(folder):
         ("{", "isn't JSON"),
         ("{}", "names no servers"),
         ('{"mcpServers": []}', "names no servers"),
-        ('{"mcpServers": {"a": 1}}', 'the server "a" is an object'),
-        ('{"mcpServers": {"a": {}}}', 'has a "command" that starts it, or a "url"'),
-        ('{"mcpServers": {"a": {"command": "x", "url": "y"}}}', 'has a "command" that starts it, or a "url"'),
-        ('{"mcpServers": {"a": {"command": 1}}}', "has command as a text"),
-        ('{"mcpServers": {"a": {"command": "x", "args": "y"}}}', "has args as a list of texts"),
-        ('{"mcpServers": {"a": {"command": "x", "env": {"y": 1}}}}', "has env as an object of texts"),
+        ('{"mcpServers": {"a": 1}}', 'the server "a" must be an object with a "command" or a "url", not '),
+        ('{"mcpServers": {"a": {}}}', 'must have a "command" that starts it, or a "url"'),
+        ('{"mcpServers": {"a": {"command": "x", "url": "y"}}}', 'or a "url", not both'),
+        ('{"mcpServers": {"a": {"command": 1}}}', "command must be a text, not a number"),
+        ('{"mcpServers": {"a": {"command": "x", "args": "y"}}}', "args must be a list of texts, not a text"),
+        ('{"mcpServers": {"a": {"command": "x", "env": {"y": 1}}}}', "env.y must be a text, not a number"),
         ('{"mcpServers": {"a": {"url": "http://${NOT_SET_1}"}}}', "needs the variable NOT_SET_1"),
         ('{"mcpServers": {"a": {"url": "x", "type": "sse"}}}', "speaks SSE"),
         ('{"mcpServers": {"a b": {"url": "x"}, "a_b": {"url": "x"}}}', "begin with the same a_b_"),

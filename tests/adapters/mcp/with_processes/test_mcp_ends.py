@@ -1,0 +1,92 @@
+"""When a gateway ends, however it does, what it has started is gone."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from mcp_processes import PATIENCE, raw_server
+
+pytestmark = [
+    pytest.mark.slow("starts a gateway in a process, and a server behind it"),
+    pytest.mark.skipif(os.name == "nt", reason="the SDK puts programs into a job there"),
+]
+
+HANGING = """
+import json, os, signal, subprocess, sys, time
+
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+child = subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(1000)"])
+
+def answer(request, result):
+    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
+
+for line in sys.stdin:
+    request = json.loads(line)
+    match request["method"]:
+        case "initialize":
+            said = {"name": "hanging", "version": "1"}
+            version = request["params"]["protocolVersion"]
+            answer(request, {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": said})
+        case "tools/list":
+            answer(request, {"tools": [{"name": "hang", "inputSchema": {"type": "object"}}]})
+        case "tools/call":
+            with open("pids.new", "w") as file:
+                file.write(f"{os.getpid()} {child.pid}")
+            os.rename("pids.new", "pids")
+            while True:
+                time.sleep(1000)
+        case _:
+            if "id" in request:
+                error = {"code": -32601, "message": "Method not found"}
+                print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "error": error}), flush=True)
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM"])
+def test_a_server_that_hangs_and_ignores_signals_is_gone_after_its_gateway(tmp_path, name):
+    (tmp_path / "hanging.py").write_text(HANGING)
+    entry = {"command": sys.executable, "args": ["-S", "hanging.py"], "cwd": str(tmp_path)}
+    (tmp_path / "servers.json").write_text(json.dumps({"mcpServers": {"slow": entry}}))
+    with raw_server("--gateway", "servers.json", folder=tmp_path, cold=True) as raw:
+        raw.begin()
+        raw.call(1, "slow_hang")
+        pids = [int(pid) for pid in waited_for((tmp_path / "pids").read_text).split()]
+        assert not any(map(is_gone, pids))
+        try:
+            raw.process.send_signal(getattr(signal, name))
+            raw.process.wait(PATIENCE)
+            waited_for(lambda: all(map(is_gone, pids)) or None)
+        finally:
+            for pid in pids:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+
+
+def waited_for(look):
+    """Return what a function returns, as soon as it isn't None and no file is missing."""
+    last = time.monotonic() + PATIENCE
+    while time.monotonic() < last:
+        with suppress(FileNotFoundError):
+            found = look()
+            if found is not None:
+                return found
+        time.sleep(0.02)
+    pytest.fail("it didn't happen")
+
+
+def is_gone(pid):
+    """Return whether a process has ended; one that nobody waits for has, too."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    return False
