@@ -10,6 +10,7 @@ from ..message_text import clip, escape, excerpt, quote, received
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Self
 
     from ..tools import RawCall, Tool
 
@@ -95,6 +96,36 @@ class Answer(Value):
     id: str | None = None
     usage: Usage | None = None
     stop_message: str | None = None
+
+    if not TYPE_CHECKING:  # for speed alone, as in `introspect/nodes.py`: every response makes one
+
+        def __new__(
+            cls,
+            calls: tuple[RawCall, ...],
+            text: str,
+            refusal: str | None,
+            stop: StopReason,
+            raw_stop: str | None,
+            _message: tuple[Any, ...],
+            reasoning: str,
+            id: str | None,  # noqa: A002  # the attribute's name
+            usage: Usage | None,
+            stop_message: str | None,
+        ) -> Self:
+            """Make an answer."""
+            self = cls._draft()
+            self.calls = calls
+            self.text = text
+            self.refusal = refusal
+            self.stop = stop
+            self.raw_stop = raw_stop
+            self._message = _message
+            self.reasoning = reasoning
+            self.id = id
+            self.usage = usage
+            self.stop_message = stop_message
+            self.__class__ = cls
+            return self
 
     @property
     def message(self) -> list[dict[str, Any]]:

@@ -34,6 +34,7 @@ from .wire_format import (
     described,
     failed_calls,
     file_name,
+    given_id,
     is_custom,
     object_of,
     parts_of,
@@ -82,11 +83,8 @@ class ChatLikeWire(Wire):
 
     def call(self, call: RawCall) -> dict[str, Any]:
         """Return a call as it is in a message."""
-        if is_custom(call):
-            custom = {"name": call.name, "input": custom_input(call)}
-            return {"id": call.id.removeprefix(CUSTOM), "type": "custom", "custom": custom}
-        function = {"name": call.name, "arguments": arguments_text(call)}
-        named = {} if call.id.startswith(UNNAMED) else {"id": call.id}
+        function, call_id = {"name": call.name, "arguments": arguments_text(call)}, given_id(call.id)
+        named = {} if call_id.startswith(UNNAMED) else {"id": call_id}
         return {**named, "type": "function", "function": function}
 
     def calls_in(self, message: Mapping[str, Any]) -> int:
@@ -106,11 +104,20 @@ class ChatWire(ChatLikeWire):
         sent_keys: what a message of the assistant may hold in a request; None for all that answers hold.
         takes_images: whether images and PDFs of results follow in a message of the user; if not, they are
             described in text.
+        takes_text: whether a tool may take text in place of arguments.
     """
 
     required: str = "required"
     sent_keys: frozenset[str] | None = None
     takes_images: bool = False
+    takes_text: bool = False
+
+    def call(self, call: RawCall) -> dict[str, Any]:
+        """Return a call as it is in a message."""
+        if not (self.takes_text and is_custom(call)):
+            return super().call(call)
+        custom = {"name": call.name, "input": custom_input(call)}
+        return {"id": given_id(call.id), "type": "custom", "custom": custom}
 
     def choice(self, wanted: Wanted) -> Any:
         """Return the `tool_choice`."""
@@ -208,15 +215,16 @@ def _answered(result: ToolResult) -> dict[str, Any]:
     """Return what says of which call a result is."""
     if result.call_id.startswith(_LEGACY):
         return {"role": "function", "name": result.name}
-    if result.call_id.startswith(UNNAMED) and not is_custom(result):
+    call_id = given_id(result.call_id)
+    if call_id.startswith(UNNAMED):
         return {"role": "tool", "name": result.name}
-    return {"role": "tool", "tool_call_id": result.call_id.removeprefix(CUSTOM)}
+    return {"role": "tool", "tool_call_id": call_id}
 
 
 def _shown(result: ToolResult) -> list[dict[str, Any]]:
     """List images and files of a result as a user would send them, after a line that names the call."""
     shown = [_content(part) for part in parts_of(result, {*IMAGES, PDF}) if not isinstance(part, str)]
-    words = f"What the tool {result.name} returned (call {result.call_id.removeprefix(CUSTOM)}):"
+    words = f"What the tool {result.name} returned (call {given_id(result.call_id)}):"
     return [{"type": "text", "text": words}, *shown] if shown else []
 
 
@@ -519,7 +527,7 @@ def openai_compatible(
     if unknown:
         message = f"Chat Completions has no form for {unknown[0]}: leave it out of features"
         raise ValueError(message)
-    wire = ChatWire(required, sent_keys, takes_images)
+    wire = ChatWire(required, sent_keys, takes_images, features.custom)
     return Provider(
         *(name, wire, names), takes_unions=takes_unions, dialect=dialect, rules=rules, features=features
     )

@@ -33,7 +33,7 @@ from .wire_format import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ..tools import File, Image, ToolDefinition, ToolResult
     from .answer import StopReason
@@ -75,7 +75,13 @@ class MessagesWire(BlockWire):
         """Mark the last tool that the model sees from the start: deferred ones are refused with a mark."""
         tools[last]["cache_control"] = {"type": "ephemeral", **({} if ttl is None else {"ttl": ttl})}
 
-    def load_found(self, messages: list[dict[str, Any]], place: int, names: Sequence[str]) -> None:
+    def load_found(
+        self,
+        messages: list[dict[str, Any]],
+        place: int,
+        names: Sequence[str],
+        entries: Callable[[], list[dict[str, Any]]],  # noqa: ARG002  # the request lists them
+    ) -> None:
         """Put references to the tools in place of the text of a result."""
         found = [{"type": "tool_reference", "tool_name": name} for name in names]
         messages[0]["content"][place]["content"] = found

@@ -27,7 +27,7 @@ from .tool_forms import (
     sent_tools,
 )
 from .tool_names import Features, Rules
-from .wire_format import CUSTOM, Wanted, form_of, text_in
+from .wire_format import SEARCH, UNNAMED, Wanted, form_of, text_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -97,7 +97,8 @@ class Provider(Value):
                 dict of these to a `Grammar` of the text, or None.
                 `allowed_callers`: a dict of names or tools to lists of who may call them, in the provider's
                 words. The tool that runs programs is added.
-                `search`: which search of the provider finds deferred tools, `"bm25"` or `"regex"`.
+                `search`: which search of the provider finds deferred tools, such as `"bm25"`, in place of a
+                `ToolSearch` that is offered.
                 `namespaces`: a list of `Namespace`s that group tools.
 
         Returns:
@@ -118,7 +119,8 @@ class Provider(Value):
             given: dict[str, Any] = {**options}
             if given.get("listed") is not None:
                 given["listed"] = offered_now(given["listed"])
-            body = tools_with(self, offered, given)
+            body, entries = tools_with(self, offered, given)
+            offered = offered.replace(entries=entries)
         else:
             body = self._tools(offered)
         if history is not None:
@@ -192,11 +194,11 @@ class Provider(Value):
         if own or keys:
             found = [renamed(answer, own, keys) for answer in found]
         if self.features.custom and [
-            call for answer in found for call in answer.calls if call.id.startswith(CUSTOM)
+            call for answer in found for call in answer.calls if call.id.startswith(UNNAMED)
         ]:
-            from .special_calls import with_text_keys
+            from .special_calls import with_own_forms
 
-            found = [with_text_keys(answer, offered.tools) for answer in found]
+            found = [with_own_forms(answer, offered.tools) for answer in found]
         nullable = self._with_null_for_left_out(offered)
         return tuple([answer_without_nulls(answer, nullable) for answer in found] if nullable else found)
 
@@ -247,7 +249,12 @@ class Provider(Value):
 
         offered = offered_now(offer)
         codecs = {tool.name: tool.codec for tool in offered.tools}
-        calls = StreamedCalls(self._own_names(offered), codecs, own_keys(self, offered.tools))
+        own_names = self._own_names(offered)
+        if offered.deferred and SEARCH not in codecs:
+            from .special_calls import own_search
+
+            own_names[SEARCH] = own_search(offered.tools) or SEARCH
+        calls = StreamedCalls(own_names, codecs, own_keys(self, offered.tools))
 
         def read(response: Mapping[str, Any]) -> tuple[Answer, ...]:
             return self._answers(response, offered)
@@ -282,11 +289,10 @@ class Provider(Value):
         ]
         messages = self.wire.results(sent)
         if offered.deferred and self.features.loads_found:
-            from .special_calls import found_by
+            from .special_calls import load_found
 
-            for place, names in found_by(given, offered).items():
-                self.wire.load_found(messages, place, [self.names.wire_name(name) for name in names])
-        if any(call.caller is not None for call in calls):
+            load_found(self, messages, given, offered)
+        if calls and any(call.caller is not None for call in calls):
             if len(calls) != len(sent):
                 message = f"there are {len(calls)} calls and {len(sent)} results: give those of one answer"
                 raise TypeError(message)
@@ -314,7 +320,8 @@ class Provider(Value):
 
     def _turn(self, turn: Turn, offered: Offered) -> list[dict[str, Any]]:
         said = turn.assistant
-        is_own = any(call.caller is not None for call in turn.calls) and self._says(said, len(turn.calls))
+        programs = [call for call in turn.calls if call.caller is not None]
+        is_own = bool(programs) and self._says(said, len(turn.calls))
         results = self._results(turn.results, offered, turn.calls if is_own else ())
         return [*self._said(said, turn.calls, offered), *results]
 

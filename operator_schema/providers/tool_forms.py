@@ -12,7 +12,8 @@ from ..message_text import quote, received
 from ..schema.style import SchemaStyle
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Self
 
     from ..schema.dialect import DialectSchema
     from ..schema.request_sizes import Size
@@ -107,6 +108,8 @@ class Offered(Value):
         descriptions: for this request alone, by the name of the tool.
         strict: whether the provider has to hold the model to the schemas.
         deferred: names of the tools that the model finds by a search.
+        entries: returns tools by their names, as the request that holds the history lists them; None where
+            there is no such request.
     """
 
     tools: Tools
@@ -114,6 +117,29 @@ class Offered(Value):
     descriptions: Mapping[str, str] = {}  # nobody changes it
     strict: Strict = False
     deferred: Sequence[str] = ()
+    entries: Callable[[Sequence[str]], list[dict[str, Any]]] | None = None
+
+    if not TYPE_CHECKING:  # for speed alone, as in `introspect/nodes.py`: every request and answer makes one
+
+        def __new__(
+            cls,
+            tools: Tools,
+            choice: Wanted,
+            descriptions: Mapping[str, str],
+            strict: Strict,
+            deferred: Sequence[str],
+            entries: Callable[[Sequence[str]], list[dict[str, Any]]] | None,
+        ) -> Self:
+            """Make what is offered."""
+            self = cls._draft()
+            self.tools = tools
+            self.choice = choice
+            self.descriptions = descriptions
+            self.strict = strict
+            self.deferred = deferred
+            self.entries = entries
+            self.__class__ = cls
+            return self
 
 
 class ToolForm:

@@ -427,14 +427,190 @@ def test_a_tool_that_is_gone_is_no_reference(search):
 
 def test_a_search_of_the_provider_takes_the_place_of_yours(search):
     offer = search.offer([], deferred=True)
-    for provider, options in ((openai_responses, {}), (anthropic, {"search": "regex"})):
-        names = [entry.get("name") for entry in provider.request(offer, **options)["tools"]]
+    for provider, name in ((openai_responses, "hosted"), (anthropic, "regex")):
+        names = [entry.get("name") for entry in provider.request(offer, search=name)["tools"]]
         assert names[1:] == ["weather", "pay", "run_sql"]
     required = search.offer([], deferred=True, required="search_tools")
-    assert refusal(openai_responses, required) == (
+    assert refusal(openai_responses, required, search="hosted") == (
         'the required tool "search_tools" gives way to the provider\'s own search: require none'
     )
     assert anthropic.request(required)["tool_choice"] == {"type": "tool", "name": "search_tools"}
+
+
+# --- the search of OpenAI that your program runs ---------------------------------------------------
+
+SEARCH_CALL = {
+    "type": "tool_search_call",
+    "id": "tsc_1",
+    "call_id": "call_s",
+    "execution": "client",
+    "status": "completed",
+    "arguments": {"query": "pay a bill"},
+}
+
+
+def search_events(item, *, whole=True):
+    """Yield the events of a streamed response with one search."""
+    begun = {**item, "status": "in_progress", "arguments": {}}
+    yield {"type": "response.created", "response": {"output": []}}
+    yield {"type": "response.output_item.added", "output_index": 0, "item": begun}
+    if whole:
+        yield {"type": "response.output_item.done", "output_index": 0, "item": item}
+        yield {"type": "response.completed", "response": {"status": "completed", "output": [item]}}
+
+
+def test_openai_gets_a_tool_search_without_the_deferred_tools(search):
+    offer = search.offer([], deferred=True)
+    own, weather_entry = openai_responses.request(offer)["tools"]
+    definition = search["search_tools"].definition()
+    assert own == {
+        "type": "tool_search",
+        "execution": "client",
+        "description": definition["description"],
+        "parameters": definition["input_schema"],
+    }
+    assert weather_entry == openai_responses.request(TOOLS)["tools"][0]
+    assert openai_responses.request(search.offer([]))["tools"][0]["type"] == "function"
+
+
+@pytest.mark.needs_threads
+def test_a_search_that_openai_leaves_to_you_is_answered_with_tools(search):
+    transcript = Transcript(["Pay 5 cents."])
+    offer = search.offer(transcript, deferred=True)
+    before = openai_responses.request(offer, transcript)
+    response = {"status": "completed", "output": [SEARCH_CALL]}
+    answer, stream = answers_both_ways(openai_responses, response, search_events(SEARCH_CALL), offer)
+    assert (answer.stop, answer.calls[0].name) == ("calls", "search_tools")
+    assert (stream.calls[0].name, stream.calls[0].partial.fields) == (
+        "search_tools",
+        SEARCH_CALL["arguments"],
+    )
+    # A round that is saved and resumed knows what the call was.
+    restored = search.toolset.restore_round(json.loads(json.dumps(offer.round(answer).as_dict())))
+    Executor(search).run_sync(restored).commit(transcript)
+    again = search.offer(transcript, deferred=True)
+    after = openai_responses.request(again, transcript)
+    assert json.dumps(after["tools"]) == json.dumps(before["tools"])
+    assert after["input"][:-1] == [*before["input"], SEARCH_CALL]
+    entry = {**openai_responses.request(TOOLS)["tools"][-1], "defer_loading": True}
+    assert after["input"][-1] == {
+        "type": "tool_search_output",
+        "execution": "client",
+        "call_id": "call_s",
+        "status": "completed",
+        "tools": [entry],
+    }
+    assert openai_responses.turn(transcript[-1], again) == after["input"][1:]
+    assert search.found_in(transcript) == ("pay",)
+    # Without the model's own items, the call is a search again.
+    bare = openai_responses.turn(transcript[-1].replace(assistant=None), again)
+    assert bare[0] == {key: value for key, value in SEARCH_CALL.items() if key != "id"}
+    # Once the tool is gone, its definition isn't sent any more.
+    search.unregister("pay")
+    gone = openai_responses.request(search.offer(transcript, deferred=True), transcript)["input"]
+    assert gone[-1]["tools"] == []
+
+
+@pytest.mark.needs_threads
+def test_a_search_that_found_nothing_or_failed_loads_nothing(search):
+    offer = search.offer([], deferred=True)
+    items = [
+        {**SEARCH_CALL, "arguments": {"query": "zebra"}},
+        {**SEARCH_CALL, "call_id": "call_t", "arguments": {}},
+    ]
+    answer = openai_responses.answer({"status": "completed", "output": items}, offer)
+    turn = Executor(search).run_sync(offer.round(answer)).commit([])
+    assert [result.is_error for result in turn.results] == [False, True]
+    sent = openai_responses.turn(turn, offer)[2:]
+    assert [(item["call_id"], item["tools"]) for item in sent] == [("call_s", []), ("call_t", [])]
+
+
+def test_a_search_without_a_tool_search_or_its_end_is_told():
+    response = {"status": "completed", "output": [SEARCH_CALL]}
+    answer = openai_responses.answer(response, DEFERRED)
+    assert answer.calls[0].name == "tool_search"
+    assert TOOLS.offer().round(answer).calls[0].code == "tool_not_found"
+    stream = openai_responses.stream(DEFERRED)
+    for event in search_events(SEARCH_CALL, whole=False):
+        stream.feed(event)
+    assert (stream.calls[0].name, stream.close().calls[0].is_cut_off) == ("tool_search", True)
+    # OpenAI's own searches, and one without an id, are no calls.
+    for item in ({**SEARCH_CALL, "execution": "server", "call_id": None}, {**SEARCH_CALL, "call_id": None}):
+        assert openai_responses.calls({"status": "completed", "output": [item]}, DEFERRED) == []
+
+
+@pytest.mark.needs_threads
+def test_what_a_search_of_another_provider_found_is_added_for_openai(search):
+    offer = search.offer([], deferred=True)
+    call = RawCall("toolu_1", "search_tools", {"query": "pay a bill"})
+    turn = Executor(search).run_sync(offer.round([call])).commit([])
+    said, result, added = openai_responses.request(offer, [turn])["input"]
+    assert (said["type"], result["type"]) == ("function_call", "function_call_output")
+    entry = openai_responses.request(TOOLS)["tools"][-1]
+    assert added == {"type": "additional_tools", "role": "developer", "tools": [entry]}
+
+
+@pytest.mark.needs_threads
+def test_a_search_and_a_custom_call_of_openai_are_calls_for_others(search):
+    offer = search.offer([], deferred=True)
+    items = [SEARCH_CALL, ITEM]
+    answer = openai_responses.answer(
+        {"status": "completed", "output": items}, search.offer([], also=[run_sql])
+    )
+    turn = Executor(search).run_sync(search.offer([], also=[run_sql]).round(answer.calls)).commit([])
+    assert [call.name for call in turn.calls] == ["search_tools", "run_sql"]
+    said, *results = mistral.turn(turn, offer)
+    assert [(call["type"], call["id"]) for call in said["tool_calls"]] == [
+        ("function", "call_s"),
+        ("function", "call_1"),
+    ]
+    assert [result["tool_call_id"] for result in results] == ["call_s", "call_1"]
+    calls, results = anthropic.turn(turn, offer)
+    assert [block["id"] for block in calls["content"]] == [
+        block["tool_use_id"] for block in results["content"]
+    ]
+
+
+@pytest.mark.needs_threads
+def test_namespaces_and_options_hold_for_what_a_search_finds(search):
+    offer = search.offer([], deferred=True)
+    options = {"namespaces": [Namespace("bank", "Money.", [pay])], "custom": [run_sql]}
+    before = openai_responses.request(offer, **options)
+    assert [entry["type"] for entry in before["tools"]] == ["tool_search", "function"]
+    items = [
+        SEARCH_CALL,
+        {**SEARCH_CALL, "call_id": "call_t", "arguments": {"query": "run a query"}},
+    ]
+    answer = openai_responses.answer({"status": "completed", "output": items}, offer)
+    turn = Executor(search).run_sync(offer.round(answer)).commit([])
+    *_, first, second = openai_responses.request(offer, [turn], **options)["input"]
+    (bank,) = first["tools"]
+    assert (bank["type"], bank["name"], [one["name"] for one in bank["tools"]]) == (
+        "namespace",
+        "bank",
+        ["pay"],
+    )
+    assert [one["type"] for one in second["tools"]] == ["custom"]
+
+
+def test_what_excludes_a_search_of_yours_at_openai_is_refused(search):
+    offer = search.offer([], deferred=True)
+    said = refusal(openai_responses, search.offer([], deferred=True, required="search_tools"))
+    assert said.startswith('OpenAI Responses can\'t require a search, such as "search_tools": require none')
+    said = refusal(openai_responses, offer, namespaces=[Namespace("find", "x", ["search_tools"])])
+    assert said == '"find" has the search for tools in it: leave that out there'
+    said = refusal(openai_responses, offer, allowed_callers={"search_tools": ["programmatic"]})
+    assert said == '"search_tools" finds tools for the model alone: leave it out of allowed_callers'
+    named = ToolSearch(TOOLS, weather.with_(name="tool_search"))
+    said = refusal(openai_responses, named.offer([], deferred=True))
+    assert said == 'OpenAI Responses calls its search "tool_search": give your tool another name'
+    own = ToolSearch(TOOLS, name="tool_search").offer([], deferred=True)
+    assert openai_responses.answer({"status": "completed", "output": [SEARCH_CALL]}, own).calls[0].name == (
+        "tool_search"
+    )
+    for provider in ALL:
+        if not provider.features.searches:
+            assert "operator_schema.rounds.ToolSearch finds tools" in refusal(provider, offer)
 
 
 # --- cache points ----------------------------------------------------------------------------------

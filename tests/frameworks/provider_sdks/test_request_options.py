@@ -93,6 +93,29 @@ def test_references_to_found_tools_are_content_of_a_result():
     JUDGES["anthropic"].request(body)
 
 
+def test_a_search_of_openai_that_your_program_runs_is_typed():
+    search = ToolSearch(TOOLS, always=weather)
+    history = ["Pay 5 cents."]
+    offer = search.offer(history, deferred=True)
+    call = {"type": "tool_search_call", "id": "tsc_1", "call_id": "call_1", "execution": "client"}
+    item = {**call, "status": "completed", "arguments": {"query": "pay a bill"}}
+    answer = providers.openai_responses.answer({"status": "completed", "output": [item]}, offer)
+    Executor(search).run_sync(offer.round(answer)).commit(history)
+    # What another provider's search found goes along, too.
+    found = offer.round([RawCall("toolu_1", "search_tools", {"query": "run a query"})])
+    Executor(search).run_sync(found).commit(history)
+    options = {"namespaces": [Namespace("bank", "Money.", [pay])], "custom": [run_sql]}
+    for more in ({}, options):
+        body = providers.openai_responses.request(search.offer(history, deferred=True), history, **more)
+        items = body.pop("input")
+        assert [one["type"] for one in items if one.get("tools")] == [
+            "tool_search_output",
+            "additional_tools",
+        ]
+        JUDGES["openai_responses"].messages(items)
+        JUDGES["openai_responses"].request(body)
+
+
 def test_a_result_names_the_program_that_made_the_call():
     program = {"type": "program", "caller_id": "prog_1"}
     call = {"type": "function_call", "call_id": "call_1", "name": "pay", "arguments": '{"cents": 5}'}
