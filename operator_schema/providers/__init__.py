@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from .ollama_chat import ollama as ollama
     from .partial_response import StreamedCall as StreamedCall
     from .provider import Provider as Provider
-    from .special_calls import Grammar as Grammar
-    from .special_calls import Namespace as Namespace
     from .responses import openai_responses as openai_responses
     from .responses import xai as xai
+    from .special_calls import Grammar as Grammar
+    from .special_calls import Namespace as Namespace
     from .stream import Delta as Delta
     from .stream import Stream as Stream
     from .tool_names import Features as Features

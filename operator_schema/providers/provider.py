@@ -289,7 +289,7 @@ class Provider(Value):
         ]
         messages = self.wire.results(sent)
         if offered.deferred and self.features.loads_found:
-            from .special_calls import load_found
+            from .request_options import load_found
 
             load_found(self, messages, given, offered)
         if calls and any(call.caller is not None for call in calls):

@@ -9,7 +9,7 @@ from ..errors import DecodeError, SchemaError, ToolNotFoundError
 from ..findings import Finding, about_type
 from ..json_values import copy_json
 from ..message_text import as_written, listed, nearest, nearest_names, quote, received
-from .special_calls import Grammar, Namespace, names_found, own_search
+from .special_calls import Grammar, Namespace, found_by, names_found, own_search
 from .tool_forms import STYLE, sent_tools, wire_keys
 from .wire_format import SEARCH, Wanted
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from typing import TypedDict
 
     from ..rounds import Offer, Registry, Toolset
-    from ..tools import Tool
+    from ..tools import Tool, ToolResult
     from .tool_forms import Offered, TakesTools
     from .tool_names import HostedTool
 
-__all__ = ["OPTIONS", "tools_with"]
+__all__ = ["OPTIONS", "load_found", "tools_with"]
 
 _SUGGESTED = 3
 
@@ -110,6 +110,29 @@ def tools_with(
         ttl = given["cache"] if isinstance(given["cache"], str) else None
         provider.wire.add_cache_point(listing, seen[-1], ttl)
     return entries.body(listing, offered, given, is_strict=is_strict), entries.named
+
+
+def load_found(
+    provider: TakesTools,
+    messages: list[dict[str, Any]],
+    results: Sequence[ToolResult],
+    offered: Offered,
+) -> None:
+    """Let the results of searches load the deferred tools that they found.
+
+    Args:
+        provider: that gets them.
+        messages: the results, as its wire form writes them; they are changed.
+        results: with the tools' own names.
+        offered: the tools.
+    """
+    for place, names in found_by(results, offered).items():
+
+        def entries(names: Sequence[str] = names) -> list[dict[str, Any]]:
+            listed = tools_with(provider, offered, {})[1] if offered.entries is None else offered.entries
+            return listed(names)
+
+        provider.wire.load_found(messages, place, [provider.names.wire_name(name) for name in names], entries)
 
 
 # --- what is given -------------------------------------------------------------------------------

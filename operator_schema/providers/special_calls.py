@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from ..tools import RawCall, Tool, ToolResult
     from .answer import Answer
-    from .tool_forms import Offered, TakesTools
+    from .tool_forms import Offered
 
-__all__ = ["Grammar", "Namespace", "found_by", "load_found", "names_found", "own_search", "with_own_forms"]
+__all__ = ["Grammar", "Namespace", "found_by", "names_found", "own_search", "with_own_forms"]
 
 
 class Grammar(Value):
@@ -114,33 +114,6 @@ def own_search(tools: Sequence[Tool[..., Any]]) -> str | None:
 def names_found(tool: Tool[..., Any]) -> Any:
     """Return the function that reads which tools a result of a `ToolSearch` names; None for other tools."""
     return getattr(getattr(tool, "__wrapped__", None), "names_found", None)
-
-
-def load_found(
-    provider: TakesTools,
-    messages: list[dict[str, Any]],
-    results: Sequence[ToolResult],
-    offered: Offered,
-) -> None:
-    """Let the results of searches load the deferred tools that they found.
-
-    Args:
-        provider: that gets them.
-        messages: the results, as its wire form writes them; they are changed.
-        results: with the tools' own names.
-        offered: the tools.
-    """
-    for place, names in found_by(results, offered).items():
-
-        def entries(names: Sequence[str] = names) -> list[dict[str, Any]]:
-            listed = offered.entries
-            if listed is None:
-                from .request_options import tools_with
-
-                listed = tools_with(provider, offered, {})[1]
-            return listed(names)
-
-        provider.wire.load_found(messages, place, [provider.names.wire_name(name) for name in names], entries)
 
 
 def found_by(results: Sequence[ToolResult], offered: Offered) -> dict[int, list[str]]:
