@@ -8,15 +8,18 @@ from ..immutable import Value
 from ..json_values import is_array, is_object
 from ..message_text import received
 from .answer import (
+    CONTAINER,
     Answer,
     ResponseError,
     answer_without_nulls,
     check_response_depth,
+    container_in,
     json_of,
     renamed,
     renamed_call,
     what_came,
     what_is_wrong,
+    without_container,
 )
 from .tool_forms import (
     Offered,
@@ -124,7 +127,12 @@ class Provider(Value):
         else:
             body = self._tools(offered)
         if history is not None:
-            body[self.wire.HISTORY] = self._messages(history, offered)
+            items = _checked_history(history)
+            body[self.wire.HISTORY] = [
+                message for item in items for message in self._messages_of(item, offered)
+            ]
+            if self.wire.CONTAINER and (container := _container_of(items)) is not None:
+                body[self.wire.CONTAINER] = container
         return body
 
     def _tools(self, offered: Offered) -> dict[str, Any]:
@@ -134,12 +142,6 @@ class Provider(Value):
         choice = offered.choice
         name = None if choice.name is None else self.names.wire_name(choice.name)
         return self.wire.request(sent, Wanted(choice.mode, name, is_strict))
-
-    def _messages(self, history: Any, offered: Offered) -> list[Any]:
-        if type(history) in {str, dict} or not hasattr(history, "__iter__"):
-            message = f"a history is a list of strings, messages, turns and answers, not {received(history)}"
-            raise TypeError(message)
-        return [message for item in history for message in self._messages_of(item, offered)]
 
     def _messages_of(self, item: Any, offered: Offered) -> list[Any]:
         """Return the messages of one item of a history."""
@@ -328,7 +330,7 @@ class Provider(Value):
     def _said(self, said: Any, calls: Sequence[RawCall], offered: Offered) -> list[dict[str, Any]]:
         """Return the model's messages; the messages of another provider are translated."""
         if self._says(said, len(calls)):
-            return [*said]
+            return without_container(said) if said and CONTAINER in said[-1] else [*said]
         if not calls:
             text = text_in(said)
             return [self.wire.text_message("assistant", text)] if text else []
@@ -393,6 +395,24 @@ def _tools_of(tools: Any) -> list[Tool[..., Any]]:
 
 def _offered_tools(tools: Sequence[Any]) -> Offered:
     return Offered(tuple(tools), Wanted("auto" if tools else "none"))
+
+
+def _checked_history(history: Any) -> list[Any]:
+    """List the items of a history.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    if type(history) in {str, dict} or not hasattr(history, "__iter__"):
+        message = f"a history is a list of strings, messages, turns and answers, not {received(history)}"
+        raise TypeError(message)
+    return [*history]
+
+
+def _container_of(items: Sequence[Any]) -> str | None:
+    """Return the id of the sandbox in which a program of the last answer or turn waits; None without one."""
+    last = next((item for item in reversed(items) if hasattr(item, "assistant")), None)
+    return None if last is None else container_in(last.assistant)
 
 
 def _checked_results(results: Any) -> list[ToolResult]:

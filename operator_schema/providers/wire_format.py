@@ -99,11 +99,13 @@ class Wire(Value):
     """The wire form of one family of providers: what most have in common, each says with its own words.
 
     `HISTORY` is where the messages of a conversation stand in a request, and `FORMS` those of messages that
-    the provider takes; see `form_of`.
+    the provider takes; see `form_of`. `CONTAINER` is where a request names the sandbox in which a program
+    waits for results; empty where it doesn't.
     """
 
     HISTORY = "messages"
     FORMS = frozenset({"text", "parts"})
+    CONTAINER = ""
 
     def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
         """Return a tool as it is in a request.

@@ -224,7 +224,8 @@ def _said(answer: Any, assistant: Any) -> tuple[Any, Any]:
     if assistant is not None:
         message = "an answer includes its message: leave assistant out, or give answer.calls"
         raise TypeError(message)
-    return answer.calls, answer.message
+    # Beside the message, some answers have what only the next request has to know.
+    return answer.calls, answer.assistant if hasattr(kind, "assistant") else answer.message
 
 
 def _own_message(assistant: Any) -> Any:

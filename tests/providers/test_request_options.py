@@ -838,6 +838,70 @@ def test_a_call_says_which_program_made_it():
     assert "caller" not in json.dumps(openai_responses.turn(turn, offer))
 
 
+CONTAINER = {"container": {"id": "container_1", "expires_at": "2026-01-01T00:00:00Z"}}
+
+
+def container_events(blocks, stop, place):
+    """Yield the events of a message whose sandbox is named at its start, or at its end."""
+    *events, last, end = message_events(blocks, stop, **(CONTAINER if place == "start" else {}))
+    if place == "end":
+        last["delta"] |= CONTAINER
+    yield from [*events, last, end]
+
+
+@pytest.mark.needs_threads
+@pytest.mark.parametrize("place", ["start", "end"])
+def test_a_round_that_is_resumed_names_the_sandbox_of_its_program(place):
+    blocks = [{**CALL, "caller": PROGRAM}]
+    response = {"role": "assistant", "content": blocks, "stop_reason": "tool_use", **CONTAINER}
+    events = container_events(blocks, "tool_use", place)
+    answer, _ = answers_both_ways(anthropic, response, events, TOOLS)
+    assert answer.container == "container_1"
+    assert answer.message == [{"role": "assistant", "content": blocks}]
+    offer = TOOLS.offer()
+    saved = json.loads(json.dumps(offer.round(answer).as_dict()))
+    history = Transcript(["Pay."])
+    turn = Executor(TOOLS).run_sync(TOOLS.restore_round(saved)).commit(history)
+    body = anthropic.request(offer, history)
+    assert body["container"] == "container_1"
+    assert body["messages"][1] == answer.message[0]
+    assert anthropic.turn(turn, offer) == body["messages"][1:]
+    # Also from a generator, and where the user says something after it.
+    assert anthropic.request(offer, (item for item in [*history, "Go on."]))["container"] == "container_1"
+    # Nobody else is told of it.
+    for provider in ALL:
+        if provider is not anthropic:
+            assert "container" not in json.dumps(provider.request(offer, history))
+    # Once an answer needs none, it isn't sent any more.
+    done = {"role": "assistant", "content": [{"type": "text", "text": "Done."}], "stop_reason": "end_turn"}
+    history.append(anthropic.answer({**done, **CONTAINER}, offer))
+    assert "container" not in anthropic.request(offer, history)
+
+
+def test_a_paused_turn_goes_on_in_its_sandbox():
+    blocks = [
+        {"type": "server_tool_use", "id": "srvtoolu_1", "name": "code_execution", "input": {"code": "1"}}
+    ]
+    response = {"role": "assistant", "content": blocks, "stop_reason": "pause_turn", **CONTAINER}
+    answer = anthropic.answer(response, TOOLS)
+    assert (answer.stop, answer.container) == ("paused", "container_1")
+    offer, turns = TOOLS.offer(), Transcript(["Compute it."])
+    offer.round(answer).commit(turns)
+    for history in (["Compute it.", answer], turns):
+        body = anthropic.request(offer, history)
+        assert (body["container"], body["messages"][1]) == ("container_1", answer.message[0])
+    # Others read its text, as of any answer.
+    assert "container" not in json.dumps(openai_chat.request(offer, turns))
+
+
+@pytest.mark.parametrize("container", [None, {}, {"id": 5}, {"id": ""}, "container_1", []])
+def test_a_sandbox_without_an_id_is_none(container):
+    blocks = [{**CALL, "caller": PROGRAM}]
+    response = {"role": "assistant", "content": blocks, "stop_reason": "tool_use", "container": container}
+    answer = anthropic.answer(response, TOOLS)
+    assert (answer.container, answer.assistant) == (None, answer.message)
+
+
 @pytest.mark.needs_threads
 def test_openai_gets_the_program_of_a_call_with_its_result():
     program = {"type": "program", "caller_id": "prog_1"}

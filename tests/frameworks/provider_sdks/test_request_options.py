@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from anthropic.types import Message
+from anthropic.types.message_create_params_container_param import MessageCreateParamsContainerParam
+from pydantic import TypeAdapter
 from sdk_judges import JUDGES
 
 from operator_schema import Executor, RawCall, Toolset, providers, tool
@@ -114,6 +117,25 @@ def test_a_search_of_openai_that_your_program_runs_is_typed():
         ]
         JUDGES["openai_responses"].messages(items)
         JUDGES["openai_responses"].request(body)
+
+
+def test_the_sandbox_of_a_program_is_typed():
+    program = {"type": "code_execution_20260120", "tool_id": "srvtoolu_1"}
+    block = {"type": "tool_use", "id": "toolu_1", "name": "pay", "input": {"cents": 5}, "caller": program}
+    message = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": [block]}
+    usage = {"input_tokens": 1, "output_tokens": 1}
+    container = {"id": "container_1", "expires_at": "2026-01-01T00:00:00Z"}
+    about = {"stop_reason": "tool_use", "stop_sequence": None, "usage": usage, "container": container}
+    response = Message.model_validate({**message, **about})
+    history = ["Pay."]
+    answer = providers.anthropic.answer(response, TOOLS)
+    Executor(TOOLS).run_sync(TOOLS.offer().round(answer)).commit(history)
+    options = {"allowed_callers": {pay: ["code_execution_20260120"]}}
+    body = providers.anthropic.request(TOOLS, history, **options)
+    TypeAdapter(MessageCreateParamsContainerParam).validate_python(body["container"])
+    assert body.pop("container") == response.container.id
+    JUDGES["anthropic"].messages(body.pop("messages"))
+    JUDGES["anthropic"].request(body)
 
 
 def test_a_result_names_the_program_that_made_the_call():
