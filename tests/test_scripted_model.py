@@ -430,6 +430,25 @@ def test_what_no_search_takes_is_a_call_of_a_tool():
             assert answer.message[0]["type"] == "function_call"
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"tools": 5},
+        {"tools": [5, {"type": ["custom"]}, {"type": "custom", "name": None}], "input": "x"},
+        {"tools": [{"type": "tool_search", "execution": "client"}]},
+        {"tools": [{"type": "tool_search", "execution": "client", "parameters": {"properties": 5}}]},
+        {"tools": [{"type": "tool_search", "parameters": {"properties": {"a": {}}}}]},
+        {"toolConfig": [{}]},
+        {"toolConfig": {"functionCallingConfig": {"streamFunctionCallArguments": "yes"}}},
+    ],
+)
+@EACH
+def test_a_request_of_another_form_gets_plain_calls(name, body):
+    for answer in read_for(name, RawCall("call_1", "nobody", {"a": 1}), MORE, body)[:2]:
+        assert value(answer.calls[0].arguments) == {"a": 1}
+        assert answer.calls[0].id == "call_1"
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_call_of_a_script_may_come_from_a_program(name):
     line = [RawCall("c1", "add", {"a": 1, "b": 2}, caller=PROGRAMS[name]), RawCall("c2", "add", {})]

@@ -15,7 +15,7 @@ from ..tools import RawCall
 from .answer import Answer
 from .partial_response import CustomInput, GrowingBlock, GrowingInput, GrowingList, GrowingObject
 from .provider import Provider
-from .tool_names import Features, NameRule, Rules
+from .tool_names import Features, HostedTool, NameRule, Rules
 from .wire_format import (
     COMMON_FORMATS,
     CUSTOM,
@@ -461,7 +461,7 @@ class _Choice:
 
     def _begin_custom(self, delta: Mapping[str, Any], custom: Mapping[str, Any]) -> GrowingBlock:
         call = GrowingBlock()
-        taken = CustomInput(self._known, f"{CUSTOM}{delta['id']}", custom["name"])
+        taken = CustomInput(self._known, CUSTOM + delta["id"], custom["name"])
         self._inputs.append(call.hold_input(taken, "custom", "input"))
         return call
 
@@ -516,21 +516,51 @@ def openai_compatible(
         features: what else it takes in a request, such as `Features(parallel=True)`.
 
     Raises:
-        TypeError: the name isn't a string, or the features are something else.
+        TypeError: the name isn't a string, or the features or one of them are something else.
         ValueError: Chat Completions has no form for a feature.
     """
     name = checked_text("the name of a provider", name)
     if not isinstance(features, Features):
         message = f"features is a Features(…), not {received(features)}"
         raise TypeError(message)
-    unknown = [feature for feature in _NO_FORM if getattr(features, feature)]
-    if unknown:
-        message = f"Chat Completions has no form for {unknown[0]}: leave it out of features"
-        raise ValueError(message)
+    _check_features(features)
     wire = ChatWire(required, sent_keys, takes_images, features.custom)
     return Provider(
         *(name, wire, names), takes_unions=takes_unions, dialect=dialect, rules=rules, features=features
     )
+
+
+def _check_features(features: Features) -> None:
+    """Check the features of a provider.
+
+    Raises:
+        TypeError: one is of another kind.
+        ValueError: Chat Completions has no form for one.
+    """
+    for feature in features.__slots__:
+        value = getattr(features, feature)
+        if feature not in _HOSTED:
+            if type(value) is not bool:
+                message = f"the feature {feature} is True or False, not {received(value)}"
+                raise TypeError(message)
+        elif not isinstance(value, tuple) or not all(_is_hosted(each, _HOSTED[feature]) for each in value):
+            message = (
+                f"the feature {feature} is a tuple of pairs (name, HostedTool(…)), not {received(value)}"
+            )
+            raise TypeError(message)
+    unknown = [feature for feature in _NO_FORM if getattr(features, feature)]
+    if unknown:
+        message = f"Chat Completions has no form for {unknown[0]}: leave it out of features"
+        raise ValueError(message)
+
+
+_HOSTED: dict[str, tuple[type, ...]] = {"searches": (HostedTool,), "callers": (HostedTool, type(None))}
+"""Feature to what it has beside each name."""
+
+
+def _is_hosted(pair: Any, kinds: tuple[type, ...]) -> bool:
+    is_pair = isinstance(pair, tuple) and len(pair) == 2  # noqa: PLR2004  # as the name says
+    return is_pair and isinstance(pair[0], str) and isinstance(pair[1], kinds)
 
 
 _NO_FORM = ("cache", "examples", "loads_found")

@@ -275,9 +275,9 @@ class Provider(Value):
             calls: the calls of the answer, where programs of OpenAI made them: each result names its program.
 
         Raises:
-            TypeError: one isn't a `ToolResult`, or there aren't as many calls as results.
+            TypeError: one isn't a `ToolResult` or a `RawCall`, or there aren't as many calls as results.
         """
-        return self._results(results, offered_now(offer), calls)
+        return self._results(results, offered_now(offer), _checked_calls(calls))
 
     def _results(
         self, results: Sequence[ToolResult], offered: Offered, calls: Sequence[RawCall] = ()
@@ -432,6 +432,22 @@ def _checked_results(results: Any) -> list[ToolResult]:
         if not isinstance(result, ToolResult):
             message = f"results takes what an executor returns, ToolResults, not {received(result)}"
             raise TypeError(message + _way_from(result))
+    return found
+
+
+def _checked_calls(calls: Any) -> list[RawCall]:
+    """List calls, as they were given beside results.
+
+    Raises:
+        TypeError: one isn't a `RawCall`.
+    """
+    from ..tools import RawCall
+
+    found: list[Any] = list(calls) if hasattr(calls, "__iter__") else [calls]
+    for call in found:
+        if not isinstance(call, RawCall):
+            message = f"calls takes answer.calls, a list of RawCalls, not {received(call)}"
+            raise TypeError(message)
     return found
 
 

@@ -193,16 +193,19 @@ def _check_kind(option: str, value: Any) -> None:
         return
     is_text = isinstance(value, (str, bytes, bytearray)) and option != "search"
     if is_text or not isinstance(value, kind[0]):
-        message = f"{option} is {kind[1]}, not {received(value)}"
+        is_single = option != "search" and hasattr(type(value), "name")
+        remedy = f": for one, write {kind[2]}" if is_single else ""
+        message = f"{option} is {kind[1]}, not {received(value)}{remedy}"
         raise TypeError(message)
 
 
-_KINDS: dict[str, tuple[type, str]] = {
-    "custom": (Collection, "a list of names or tools, or a dict of these to grammars"),
-    "allowed_callers": (Mapping, "a dict of names or tools to lists of callers"),
-    "search": (str, "the name of a search"),
-    "namespaces": (Collection, "a list of Namespace"),
+_KINDS: dict[str, tuple[type, str, str]] = {
+    "custom": (Collection, "a list of names or tools, or a dict of these to grammars", "[tool]"),
+    "allowed_callers": (Mapping, "a dict of names or tools to lists of callers", "{tool: [caller]}"),
+    "search": (str, "the name of a search", ""),
+    "namespaces": (Collection, "a list of Namespace", "[Namespace(…)]"),
 }
+"""Option to its kind, the kind in words, and how a single value is written."""
 
 
 def _check_together(provider: TakesTools, offered: Offered, given: Mapping[str, Any]) -> None:

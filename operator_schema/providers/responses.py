@@ -211,7 +211,7 @@ def _call(item: Mapping[str, Any]) -> RawCall:
     elif item["type"] == "custom_tool_call":
         call = custom_call(item["call_id"], item["name"], item.get("input"))
     else:
-        call = RawCall(f"{SEARCHED}{item['call_id']}", SEARCH, item.get("arguments"))
+        call = RawCall(SEARCHED + item["call_id"], SEARCH, item.get("arguments"))
     if "caller" in item:
         call = call.replace(caller=program_of(item))
     return call if item.get("status") in {"completed", None} else marked_if_cut(call)
@@ -313,10 +313,10 @@ class ResponsesMerger(Merger):
             taken = GrowingInput(self._known.begin(item["call_id"], item["name"]))
             begun.hold_input(taken, "arguments").grow(item.get("arguments") or "")
         elif item.get("type") == "custom_tool_call":
-            custom = CustomInput(self._known, f"{CUSTOM}{item['call_id']}", item["name"])
+            custom = CustomInput(self._known, CUSTOM + item["call_id"], item["name"])
             begun.hold_input(custom, "input").grow(item.get("input") or "")
         elif item.get("type") == "tool_search_call" and _is_own_search(item):
-            call = self._known.begin(f"{SEARCHED}{item['call_id']}", SEARCH)
+            call = self._known.begin(SEARCHED + item["call_id"], SEARCH)
             begun.hold_input(GrowingInput(call, item.get("arguments"), as_value=True), "arguments")
         return begun
 

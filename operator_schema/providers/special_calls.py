@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..immutable import Value
-from ..message_text import as_written, checked_text, received
+from ..message_text import as_written, checked_text, received, writable_text
 from .wire_format import custom_input, is_custom, is_search
 
 if TYPE_CHECKING:
@@ -37,10 +37,11 @@ class Grammar(Value):
     definition: str
 
     def __init__(self, syntax: Literal["lark", "regex"], definition: str) -> None:
-        if syntax not in {"lark", "regex"}:
+        if str(syntax) not in {"lark", "regex"}:  # what callers promise, some do not
             message = f'the syntax of a grammar is "lark" or "regex", not {as_written(syntax)}'
             raise ValueError(message)
-        if not checked_text("the definition of a grammar", definition).strip():
+        definition = writable_text("the definition of a grammar", definition)
+        if not definition.strip():
             message = "the definition of a grammar is empty: leave the grammar out for any text"
             raise ValueError(message)
         super().__init__(syntax, definition)
@@ -71,7 +72,7 @@ class Namespace(Value):
 
     def __init__(self, name: str, description: str, tools: Collection[str | Tool[..., Any]]) -> None:
         checked_text("the name of a namespace", name)
-        checked_text("the description of a namespace", description)
+        description = writable_text("the description of a namespace", description)
         if isinstance(tools, (str, Mapping)) or not isinstance(tools, Collection):
             what = received(cast("object", tools))
             message = f"the tools of a namespace are a list of names or tools, not {what}"

@@ -467,7 +467,7 @@ def custom_call(call_id: str, name: str, text: Any) -> RawCall:
 
     Source: https://platform.openai.com/docs/guides/function-calling#custom-tools
     """
-    return RawCall(f"{CUSTOM}{call_id}", name, {"input": text})
+    return RawCall(CUSTOM + call_id, name, {"input": text})  # an id that is no string is an error
 
 
 def is_custom(call: RawCall | ToolResult) -> bool:

@@ -158,7 +158,8 @@ def searched(said: Said) -> list[RawCall]:
     if search.get("execution") != "client" or not is_object(parameters):
         return []
     known = {**tools_in(said.request, "function"), **tools_in(said.request, "custom")}
-    taken = set(parameters.get("properties") or ())
+    properties = parameters.get("properties")
+    taken = properties.keys() if is_object(properties) else frozenset[str]()
     values = [(call, as_value(call.arguments)) for call in said.calls if call.name not in known]
     return [call for call, value in values if is_object(value) and value.keys() <= taken]
 

@@ -25,6 +25,7 @@ from operator_schema.providers import (
     Grammar,
     HostedTool,
     Namespace,
+    ResponseError,
     anthropic,
     bedrock,
     cohere,
@@ -162,6 +163,8 @@ def test_options_that_are_off_change_no_byte(provider):
         ("parallel", "no", TypeError, 'parallel is True or False, not "no"'),
         ("examples", 1, TypeError, "examples is True or False, not 1"),
         ("allowed_callers", [pay], TypeError, "a dict of names or tools to lists of callers, not"),
+        ("allowed_callers", pay, TypeError, r"not Tool: for one, write \{tool: \[caller\]\}"),
+        ("allowed_callers", {pay: [["direct"]]}, ValueError, 'has no caller \\["direct"\\]: it has direct'),
         ("allowed_callers", {pay: "direct"}, TypeError, 'the callers of "pay" are a list of names'),
         ("allowed_callers", {pay: ["program"]}, ValueError, 'has no caller "program"'),
         ("allowed_callers", {pay: []}, TypeError, 'the callers of "pay" are a list of names'),
@@ -185,6 +188,14 @@ def test_what_is_given_is_checked(option, value, error, said):
         ("custom", b"run_sql", TypeError, "custom is a list of names or tools, or a dict"),
         ("custom", [["run_sql"]], TypeError, "by its name or the tool itself, not by array"),
         ("custom", 5, TypeError, "custom is a list of names or tools, or a dict"),
+        ("custom", run_sql, TypeError, r"not Tool: for one, write \[tool\]"),
+        ("namespaces", Namespace("a", "b", [pay]), TypeError, r"for one, write \[Namespace\(…\)\]"),
+        (
+            "namespaces",
+            [Namespace("a", "b", [5])],
+            TypeError,
+            "by its name or the tool itself, not by integer",
+        ),
         ("custom", {run_sql: "SELECT"}, TypeError, 'the grammar of "run_sql" is a Grammar or None'),
         ("custom", [weather], SchemaError, "takes one parameter, which is any text"),
         ("custom", [pay], SchemaError, "takes one parameter, which is any text"),
@@ -206,6 +217,8 @@ def test_what_is_given_to_openai_is_checked(option, value, error, said):
 def test_grammars_and_namespaces_are_checked():
     with pytest.raises(ValueError, match='the syntax of a grammar is "lark" or "regex", not "ebnf"'):
         Grammar("ebnf", "a")
+    with pytest.raises(ValueError, match=r'is "lark" or "regex", not \["lark"\]'):
+        Grammar(["lark"], "a")
     with pytest.raises(TypeError, match="the definition of a grammar is a string"):
         Grammar("lark", None)
     with pytest.raises(ValueError, match="the definition of a grammar is empty"):
@@ -216,6 +229,8 @@ def test_grammars_and_namespaces_are_checked():
         Namespace("bank", "Money.", "pay")
     with pytest.raises(TypeError, match="the name of a namespace is a string"):
         Namespace(5, "Money.", [pay])
+    # What no request can hold is replaced.
+    assert Grammar("lark", "\ud800").definition == Namespace("a", "\ud800", [pay]).description == "\ufffd"
     assert Grammar("lark", "a") == Grammar("lark", "a") == pickle.loads(pickle.dumps(Grammar("lark", "a")))
     assert Namespace("a", "b", ["c"]).replace(name="d") == Namespace("d", "b", ("c",))
 
@@ -932,6 +947,9 @@ def test_openai_gets_the_program_of_a_call_with_its_result():
     assert [item.get("caller") for item in sent[3:]] == [program, None]
     assert openai_responses.results(turn.results, TOOLS, answer.calls) == sent[3:]
     assert "caller" not in json.dumps(openai_responses.results(turn.results))
+    for calls, said in ((5, "integer 5"), (["x"], 'string "x"'), (None, "null")):
+        with pytest.raises(TypeError, match=f"calls takes answer.calls, a list of RawCalls, not {said}"):
+            openai_responses.results(turn.results, TOOLS, calls)
     with pytest.raises(TypeError, match="there are 2 calls and 1 results"):
         openai_responses.results(turn.results[:1], TOOLS, answer.calls)
     # Without the items of the program, its calls are calls like all others.
@@ -941,6 +959,9 @@ def test_openai_gets_the_program_of_a_call_with_its_result():
 def test_a_caller_is_a_dict():
     with pytest.raises(TypeError, match='caller is a dict of JSON values or None, not string "code"'):
         RawCall("1", "pay", {}, caller="code")
+    for caller in ({"type": {1}}, {"type": float("nan")}):
+        with pytest.raises(TypeError, match="caller is a dict of JSON values or None: O"):
+            RawCall("1", "pay", {}, caller=caller)
     call = RawCall("1", "pay", {}, caller=PROGRAM)
     assert call == pickle.loads(pickle.dumps(call)) != RawCall("1", "pay", {})
     assert (call.replace(name="x").caller, RawCall("1", "pay").caller) == (PROGRAM, None)
@@ -1053,6 +1074,16 @@ def test_a_custom_call_is_decoded_run_and_answered(provider, response, events, s
     assert own == {key: value for key, value in sent.items() if key != "id" or provider is openai_chat}
 
 
+def test_an_id_that_is_no_string_is_an_error():
+    for item in ({**ITEM, "call_id": 5}, {**SEARCH_CALL, "call_id": 5}):
+        with pytest.raises(ResponseError, match="isn't in the expected form"):
+            openai_responses.answer({"status": "completed", "output": [item]}, TOOLS)
+        stream = openai_responses.stream(TOOLS)
+        stream.feed({"type": "response.created", "response": {"output": []}})
+        with pytest.raises(ResponseError, match="isn't in the expected form"):
+            stream.feed({"type": "response.output_item.added", "output_index": 0, "item": item})
+
+
 def test_the_text_of_a_custom_tool_that_takes_more_is_its_input():
     item = {**ITEM, "name": "weather"}
     for tools in ([weather], []):
@@ -1072,6 +1103,17 @@ def test_the_features_of_another_provider_are_a_table():
         openai_compatible("mine", features=Features(cache=True))
     with pytest.raises(TypeError, match=r"features is a Features\(…\), not string"):
         openai_compatible("mine", features="parallel")
+    for features in (
+        {"parallel": "yes"},
+        {"searches": "bm25"},
+        {"searches": ("bm25",)},
+        {"searches": (("bm25", None),)},
+        {"callers": {"direct": None}},
+        {"callers": (("program", "python"),)},
+    ):
+        with pytest.raises(TypeError, match=f"the feature {next(iter(features))} is"):
+            openai_compatible("mine", features=Features(**features))
+    assert openai_compatible("mine", features=Features(callers=(("direct", None),)))
     searching = openai_compatible("mine", features=Features(searches=(("own", HostedTool("find")),)))
     assert searching.request(DEFERRED)["tools"][0] == {"type": "find"}
 
