@@ -204,7 +204,7 @@ class Answer(Value):
 
 def container_in(said: Any) -> str | None:
     """Return the id of the sandbox that messages of the model name, as a round keeps them, or None."""
-    last = said[-1] if isinstance(said, (list, tuple)) and said else None
+    last: Any = said[-1] if type(said) in {list, tuple} and said else None
     found = last.get(CONTAINER) if is_object(last) else None
     return found if isinstance(found, str) else None
 

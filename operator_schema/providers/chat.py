@@ -538,12 +538,12 @@ def _check_features(features: Features) -> None:
         ValueError: Chat Completions has no form for one.
     """
     for feature in features.__slots__:
-        value = getattr(features, feature)
+        value: Any = getattr(features, feature)
         if feature not in _HOSTED:
             if type(value) is not bool:
                 message = f"the feature {feature} is True or False, not {received(value)}"
                 raise TypeError(message)
-        elif not isinstance(value, tuple) or not all(_is_hosted(each, _HOSTED[feature]) for each in value):
+        elif not issubclass(type(value), tuple) or not all(_is_hosted(each, _HOSTED[feature]) for each in value):
             message = (
                 f"the feature {feature} is a tuple of pairs (name, HostedTool(…)), not {received(value)}"
             )
@@ -559,7 +559,7 @@ _HOSTED: dict[str, tuple[type, ...]] = {"searches": (HostedTool,), "callers": (H
 
 
 def _is_hosted(pair: Any, kinds: tuple[type, ...]) -> bool:
-    is_pair = isinstance(pair, tuple) and len(pair) == 2  # noqa: PLR2004  # as the name says
+    is_pair = issubclass(type(pair), tuple) and len(pair) == 2  # noqa: PLR2004  # as the name says
     return is_pair and isinstance(pair[0], str) and isinstance(pair[1], kinds)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..errors import DecodeError, SchemaError, ToolNotFoundError
 from ..findings import Finding, about_type
@@ -193,7 +193,7 @@ def _check_kind(option: str, value: Any) -> None:
         return
     is_text = isinstance(value, (str, bytes, bytearray)) and option != "search"
     if is_text or not isinstance(value, kind[0]):
-        is_single = option != "search" and hasattr(type(value), "name")
+        is_single = option != "search" and hasattr(cast("Any", type(value)), "name")
         remedy = f": for one, write {kind[2]}" if is_single else ""
         message = f"{option} is {kind[1]}, not {received(value)}{remedy}"
         raise TypeError(message)

@@ -426,12 +426,13 @@ def _call_pieces(part: Json, *, is_cut: bool) -> list[Json]:
     call: Json = part.get("functionCall") or {}
     if not call:
         return [part]
-    rest, args = without(call, "args"), call.get("args") or {}
+    args: Json = call.get("args") or {}
+    rest = without(call, "args")
     begun = {**part, "functionCall": {**rest, "willContinue": True}}
     known = {key: value for key, value in args.items() if comes_in_parts(value)}
     pieces = [piece for key, value in known.items() for piece in arguments_in(value, f"$[{quoted_key(key)}]")]
     grown = [{"functionCall": {"partialArgs": [piece], "willContinue": True}} for piece in pieces]
-    end = {"functionCall": {} if known == args else {"args": args}}
+    end: Json = {"functionCall": {} if known == args else {"args": args}}
     return [begun, *grown] if is_cut else [begun, *grown, end]
 
 
