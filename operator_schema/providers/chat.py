@@ -543,7 +543,9 @@ def _check_features(features: Features) -> None:
             if type(value) is not bool:
                 message = f"the feature {feature} is True or False, not {received(value)}"
                 raise TypeError(message)
-        elif not issubclass(type(value), tuple) or not all(_is_hosted(each, _HOSTED[feature]) for each in value):
+        elif not issubclass(type(value), tuple) or not all(
+            _is_hosted(each, _HOSTED[feature]) for each in value
+        ):
             message = (
                 f"the feature {feature} is a tuple of pairs (name, HostedTool(…)), not {received(value)}"
             )
