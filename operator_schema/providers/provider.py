@@ -411,8 +411,10 @@ def _checked_history(history: Any) -> list[Any]:
 
 def _container_of(items: Sequence[Any]) -> str | None:
     """Return the id of the sandbox in which a program of the last answer or turn waits; None without one."""
-    last = next((item for item in reversed(items) if hasattr(item, "assistant")), None)
-    return None if last is None else container_in(last.assistant)
+    for item in reversed(items):
+        if type(item) is not str and hasattr(item, "assistant"):
+            return container_in(item.assistant)
+    return None
 
 
 def _checked_results(results: Any) -> list[ToolResult]:

@@ -221,14 +221,32 @@ def sent_tools(provider: TakesTools, offered: Offered) -> tuple[list[dict[str, A
     if len({form.name for form in forms}) < len(forms):
         provider.names.wire_names([tool.name for tool in shown], provider.name)  # its error says which
     check_size(provider, [form.size for form in forms if form.size is not None])
-    texts = [described.get(tool.name, form.description) for tool, form in zip(shown, forms, strict=True)]
-    check([*too_many(provider, shown), *too_long(provider, shown, texts)], provider.name)
-    if described:
-        forms = [
-            made_forms(provider, [tool], [mode], text)[0] if tool.name in described else form
-            for tool, mode, text, form in zip(shown, modes, texts, forms, strict=True)
-        ]
+    most = provider.rules.longest_description
+    if described or (most is not None and any(len(form.description) > most for form in forms)):
+        forms = _described(provider, shown, modes, forms, described)
+    else:
+        check(too_many(provider, shown), provider.name)
     return [form.original.copy() for form in forms], any(modes)
+
+
+def _described(
+    provider: TakesTools,
+    tools: Tools,
+    modes: Sequence[bool],
+    forms: list[ToolForm],
+    descriptions: Mapping[str, str],
+) -> list[ToolForm]:
+    """Return the forms with the descriptions of a request.
+
+    Raises:
+        SchemaError: one is too long, or there are too many tools.
+    """
+    texts = [descriptions.get(tool.name, form.description) for tool, form in zip(tools, forms, strict=True)]
+    check([*too_many(provider, tools), *too_long(provider, tools, texts)], provider.name)
+    return [
+        made_forms(provider, [tool], [mode], text)[0] if tool.name in descriptions else form
+        for tool, mode, text, form in zip(tools, modes, texts, forms, strict=True)
+    ]
 
 
 def made_forms(
