@@ -11,9 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from provider_traffic import provider_of, unstreamed
 
-from operator_schema import Executor, RawCall, Toolset, providers, tool
+from operator_schema import Executor, RawCall, Toolset, Transcript, providers, tool
 from operator_schema.immutable import Value
-from operator_schema.providers import NameRule, groq, openai_chat, openai_compatible
+from operator_schema.providers import (
+    NameRule,
+    Namespace,
+    groq,
+    openai_chat,
+    openai_compatible,
+    openai_responses,
+)
+from operator_schema.rounds import ToolSearch
 from operator_schema.testing import CutOff, Refusal, ScriptedModel
 
 
@@ -296,6 +304,187 @@ def test_a_refusal_has_the_providers_own_form(name, text):
             assert (found.stop, found.text) == ("end", text)
         else:
             assert (found.stop, found.refusal, found.text) == ("refused", text, "")
+
+
+# --- what only some providers can say --------------------------------------------------------------
+
+
+@tool
+def run_sql(query: str) -> str:
+    """Run a query."""
+    return query
+
+
+MORE = Toolset(add, run_sql)
+SEARCH = ToolSearch(MORE, always=add)
+PROGRAMS = {
+    "anthropic": {"type": "code_execution_20260120", "tool_id": "srvtoolu_1"},
+    "openai_responses": {"type": "program", "caller_id": "prog_1"},
+}
+
+
+def read_for(name, line, offer, body):
+    """Return how a provider reads the answer to a request: whole, streamed, and the stream."""
+    provider = getattr(providers, name)
+    whole = provider.answer(ScriptedModel(provider, [line])(model="m", **body), offer)
+    stream = provider.stream(offer)
+    for event in ScriptedModel(provider, [line])(stream=True, **body):
+        stream.feed(event)
+    streamed = stream.close()
+    assert [(call.name, call.id) for call in stream.calls] == [
+        (call.name, call.id) for call in streamed.calls
+    ]
+    return whole, streamed, stream
+
+
+CUSTOM = pytest.mark.parametrize("name", ["openai_chat", "openai_responses"])
+
+
+@CUSTOM
+@given(text=TEXTS)
+def test_a_call_of_a_custom_tool_has_the_form_that_the_request_lists(name, text):
+    provider = getattr(providers, name)
+    body = provider.request(MORE, ["Ask."], custom=[run_sql])
+    line = [RawCall("call_1", "run_sql", {"query": text}), RawCall("call_2", "add", {"a": 1, "b": 2})]
+    whole, streamed, stream = read_for(name, line, MORE, body)
+    for answer in (whole, streamed):
+        assert [call.name for call in answer.calls] == ["run_sql", "add"]
+        assert answer.calls[0].arguments == {"query": text}
+        assert "custom" in str(answer.message[0])
+    told = [{**answer.message[0], "content": None} for answer in (whole, streamed)]
+    assert told[0] == told[1]
+    assert json.loads(stream.calls[0].arguments) == {"query": text}
+
+
+@CUSTOM
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ("SELECT 1", "SELECT 1"),
+        ('{"q": "SELECT"}', "SELECT"),
+        ({"a": 1}, '{"a":1}'),
+        ({}, "{}"),
+        (None, "null"),
+    ],
+)
+def test_a_custom_tool_gets_what_the_script_says_as_text(name, arguments, text):
+    provider = getattr(providers, name)
+    body = provider.request(MORE, custom=[run_sql])
+    for answer in read_for(name, RawCall("call_1", "run_sql", arguments), MORE, body)[:2]:
+        assert answer.calls[0].arguments == {"query": text}
+
+
+def test_a_custom_tool_of_a_namespace_or_of_a_search_is_one():
+    groups = [Namespace("db", "Queries.", [run_sql])]
+    body = openai_responses.request(MORE, custom=[run_sql], namespaces=groups)
+    line = RawCall("call_1", "run_sql", {"query": "SELECT"})
+    assert read_for("openai_responses", line, MORE, body)[0].message[0]["type"] == "custom_tool_call"
+    output = {"type": "tool_search_output", "tools": [{"type": "custom", "name": "run_sql"}]}
+    body = {"tools": [], "input": [output, "x", {"tools": "none"}]}
+    assert read_for("openai_responses", line, MORE, body)[0].message[0]["type"] == "custom_tool_call"
+
+
+@pytest.mark.needs_threads
+@pytest.mark.parametrize("name", ["anthropic", "openai_responses"])
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_search_of_a_script_is_answered_like_that_of_a_model(name, stream):
+    provider = getattr(providers, name)
+    model = ScriptedModel(
+        provider,
+        [
+            RawCall("call_1", "search_tools", {"query": "run a query"}),
+            RawCall("call_2", "run_sql", {"query": "SELECT"}),
+            "Done.",
+        ],
+    )
+    history, executor, said = Transcript(["Ask the database."]), Executor(SEARCH), None
+    while said is None or said.calls:
+        offer = SEARCH.offer(history, deferred=True)
+        body = provider.request(offer, history)
+        if stream:
+            growing = provider.stream(offer)
+            for event in model(stream=True, **body):
+                growing.feed(event)
+            said = growing.close()
+        else:
+            said = provider.answer(model(**body), offer)
+        turn = executor.run_sync(offer.round(said)).commit(history)
+        assert not any(result.is_error for result in turn.results)
+    assert (said.text, [turn.calls[0].name for turn in history[1:3]]) == (
+        "Done.",
+        ["search_tools", "run_sql"],
+    )
+    loading = {"anthropic": "tool_reference", "openai_responses": "tool_search_output"}[name]
+    assert loading in json.dumps(model.requests[1])
+
+
+def test_what_no_search_takes_is_a_call_of_a_tool():
+    offer = SEARCH.offer([], deferred=True)
+    body = openai_responses.request(offer)
+    for call in (
+        RawCall("c", "search_tools", {"words": "x"}),
+        RawCall("c", "search_tools", '{"query": "x'),
+        RawCall("c", "add", {"query": "x"}),
+    ):
+        for answer in read_for("openai_responses", call, offer, body)[:2]:
+            assert answer.message[0]["type"] == "function_call"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"tools": 5},
+        {"tools": [5, {"type": ["custom"]}, {"type": "custom", "name": None}], "input": "x"},
+        {"tools": [{"type": "tool_search", "execution": "client"}]},
+        {"tools": [{"type": "tool_search", "execution": "client", "parameters": {"properties": 5}}]},
+        {"tools": [{"type": "tool_search", "parameters": {"properties": {"a": {}}}}]},
+        {"toolConfig": [{}]},
+        {"toolConfig": {"functionCallingConfig": {"streamFunctionCallArguments": "yes"}}},
+    ],
+)
+@EACH
+def test_a_request_of_another_form_gets_plain_calls(name, body):
+    for answer in read_for(name, RawCall("call_1", "nobody", {"a": 1}), MORE, body)[:2]:
+        assert value(answer.calls[0].arguments) == {"a": 1}
+        assert answer.calls[0].id == "call_1"
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_call_of_a_script_may_come_from_a_program(name):
+    line = [RawCall("c1", "add", {"a": 1, "b": 2}, caller=PROGRAMS[name]), RawCall("c2", "add", {})]
+    for answer in read_for(name, line, MORE, {})[:2]:
+        assert [call.caller for call in answer.calls] == [PROGRAMS[name], None]
+
+
+PARTIAL = {"toolConfig": {"functionCallingConfig": {"streamFunctionCallArguments": True}}}
+NESTED = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**60), 2**60) | TEXTS | st.just(""),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(TEXTS | st.sampled_from(["it's", "\\"]), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+@given(arguments=st.dictionaries(TEXTS | st.just("a b"), NESTED, max_size=3), text=TEXTS)
+def test_gemini_streams_arguments_in_parts_if_the_request_wants_it(arguments, text):
+    line = [text, RawCall("c1", "add", arguments), RawCall("c2", "add", {"a": 1})]
+    whole, streamed, _ = read_for("gemini", line, MORE, PARTIAL)
+    assert [call.arguments for call in whole.calls] == [arguments, {"a": 1}]
+    assert (streamed.calls, streamed.message) == (whole.calls, whole.message)
+    events = [*ScriptedModel(providers.gemini, [line])(stream=True, **PARTIAL)]
+    assert "partialArgs" in json.dumps(events)
+    assert "partialArgs" not in json.dumps([*ScriptedModel(providers.gemini, [line])(stream=True)])
+    assert "partialArgs" not in json.dumps(ScriptedModel(providers.gemini, [line])(**PARTIAL))
+
+
+def test_arguments_of_gemini_in_parts_may_be_cut_off():
+    line = CutOff(RawCall("c1", "add", '{"a": 1, "b'))
+    whole, streamed, stream = read_for("gemini", line, MORE, PARTIAL)
+    assert (whole.stop, streamed.stop) == ("length", "length")
+    assert streamed.calls[0].is_cut_off
+    assert stream.calls[0].arguments == '{"a":1'
 
 
 @EACH

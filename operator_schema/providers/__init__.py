@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from .ollama_chat import ollama as ollama
     from .partial_response import StreamedCall as StreamedCall
     from .provider import Provider as Provider
-    from .request_options import Grammar as Grammar
-    from .request_options import Namespace as Namespace
     from .responses import openai_responses as openai_responses
     from .responses import xai as xai
+    from .special_calls import Grammar as Grammar
+    from .special_calls import Namespace as Namespace
     from .stream import Delta as Delta
     from .stream import Stream as Stream
     from .tool_names import Features as Features
@@ -43,10 +43,10 @@ _HOMES = {
     "Delta": ".stream",
     "Dialect": "..schema.style",
     "Features": ".tool_names",
-    "Grammar": ".request_options",
+    "Grammar": ".special_calls",
     "HostedTool": ".tool_names",
     "NameRule": ".tool_names",
-    "Namespace": ".request_options",
+    "Namespace": ".special_calls",
     "Provider": ".provider",
     "ResponseError": ".answer",
     "Rules": ".tool_names",

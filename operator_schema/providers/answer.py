@@ -9,11 +9,13 @@ from ..json_values import MAX_TEXT_DEPTH, copy_json, is_finite, is_object, nests
 from ..message_text import clip, escape, excerpt, quote, received
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+    from typing import Self
 
     from ..tools import RawCall, Tool
 
 __all__ = [
+    "CONTAINER",
     "Answer",
     "AnswerError",
     "ResponseError",
@@ -21,6 +23,7 @@ __all__ = [
     "Usage",
     "answer_without_nulls",
     "check_response_depth",
+    "container_in",
     "json_of",
     "marked_if_cut",
     "message_of",
@@ -30,6 +33,7 @@ __all__ = [
     "renamed_call",
     "what_came",
     "what_is_wrong",
+    "without_container",
 ]
 
 StopReason: TypeAlias = Literal[
@@ -42,6 +46,10 @@ paused a long turn, and goes on with the next request · something else, which `
 _ENDED = frozenset({"calls", "end", "paused"})
 """Why an answer ends that has all of its calls; any other reason, also one that nobody knows, may end it in
 the middle of a call."""
+
+
+CONTAINER = "operator_schema_container"
+"""The key in the last message of an answer, as rounds keep it, of the sandbox in which its program waits."""
 
 
 class Usage(Value):
@@ -96,11 +104,55 @@ class Answer(Value):
     usage: Usage | None = None
     stop_message: str | None = None
 
+    if not TYPE_CHECKING:  # for speed alone, as in `introspect/nodes.py`: every response makes one
+
+        def __new__(
+            cls,
+            calls: tuple[RawCall, ...],
+            text: str,
+            refusal: str | None,
+            stop: StopReason,
+            raw_stop: str | None,
+            _message: tuple[Any, ...],
+            reasoning: str,
+            id: str | None,  # noqa: A002  # the attribute's name
+            usage: Usage | None,
+            stop_message: str | None,
+        ) -> Self:
+            """Make an answer."""
+            self = cls._draft()
+            self.calls = calls
+            self.text = text
+            self.refusal = refusal
+            self.stop = stop
+            self.raw_stop = raw_stop
+            self._message = _message
+            self.reasoning = reasoning
+            self.id = id
+            self.usage = usage
+            self.stop_message = stop_message
+            self.__class__ = cls
+            return self
+
     @property
     def message(self) -> list[dict[str, Any]]:
         """The message or items that stand for this answer in the next request, as the provider sent them."""
+        kept = self.assistant
+        return without_container(kept) if kept and CONTAINER in kept[-1] else kept
+
+    @property
+    def assistant(self) -> list[dict[str, Any]]:
+        """The same as a round keeps it: with the sandbox in which a program waits, if one does."""
         copied: list[dict[str, Any]] = copy_json(list(self._message))
         return copied
+
+    @property
+    def container(self) -> str | None:
+        """The id of the sandbox of Anthropic in which a program waits for the next request, or None.
+
+        The next request has to name it: with this answer, or a turn of it, in its history, it does.
+        """
+        return container_in(self._message)
 
     @property
     def is_cut_off(self) -> bool:
@@ -148,6 +200,19 @@ class Answer(Value):
         *before, last = self.calls
         marked = [call.replace(is_cut_off=True) if _is_cut(call) else call for call in before]
         return self.replace(calls=(*marked, marked_if_cut(last)))
+
+
+def container_in(said: Any) -> str | None:
+    """Return the id of the sandbox that messages of the model name, as a round keeps them, or None."""
+    last: Any = said[-1] if type(said) in {list, tuple} and said else None
+    found = last.get(CONTAINER) if is_object(last) else None
+    return found if isinstance(found, str) else None
+
+
+def without_container(said: Sequence[Any]) -> list[Any]:
+    """Return messages of the model as they are sent: without what a round keeps beside them."""
+    *before, last = said
+    return [*before, {key: value for key, value in last.items() if key != CONTAINER}]
 
 
 def marked_if_cut(call: RawCall) -> RawCall:

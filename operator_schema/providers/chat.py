@@ -15,7 +15,7 @@ from ..tools import RawCall
 from .answer import Answer
 from .partial_response import CustomInput, GrowingBlock, GrowingInput, GrowingList, GrowingObject
 from .provider import Provider
-from .tool_names import Features, NameRule, Rules
+from .tool_names import Features, HostedTool, NameRule, Rules
 from .wire_format import (
     COMMON_FORMATS,
     CUSTOM,
@@ -34,6 +34,7 @@ from .wire_format import (
     described,
     failed_calls,
     file_name,
+    given_id,
     is_custom,
     object_of,
     parts_of,
@@ -82,11 +83,8 @@ class ChatLikeWire(Wire):
 
     def call(self, call: RawCall) -> dict[str, Any]:
         """Return a call as it is in a message."""
-        if is_custom(call):
-            custom = {"name": call.name, "input": custom_input(call)}
-            return {"id": call.id.removeprefix(CUSTOM), "type": "custom", "custom": custom}
-        function = {"name": call.name, "arguments": arguments_text(call)}
-        named = {} if call.id.startswith(UNNAMED) else {"id": call.id}
+        function, call_id = {"name": call.name, "arguments": arguments_text(call)}, given_id(call.id)
+        named = {} if call_id.startswith(UNNAMED) else {"id": call_id}
         return {**named, "type": "function", "function": function}
 
     def calls_in(self, message: Mapping[str, Any]) -> int:
@@ -106,11 +104,20 @@ class ChatWire(ChatLikeWire):
         sent_keys: what a message of the assistant may hold in a request; None for all that answers hold.
         takes_images: whether images and PDFs of results follow in a message of the user; if not, they are
             described in text.
+        takes_text: whether a tool may take text in place of arguments.
     """
 
     required: str = "required"
     sent_keys: frozenset[str] | None = None
     takes_images: bool = False
+    takes_text: bool = False
+
+    def call(self, call: RawCall) -> dict[str, Any]:
+        """Return a call as it is in a message."""
+        if not (self.takes_text and is_custom(call)):
+            return super().call(call)
+        custom = {"name": call.name, "input": custom_input(call)}
+        return {"id": given_id(call.id), "type": "custom", "custom": custom}
 
     def choice(self, wanted: Wanted) -> Any:
         """Return the `tool_choice`."""
@@ -208,15 +215,16 @@ def _answered(result: ToolResult) -> dict[str, Any]:
     """Return what says of which call a result is."""
     if result.call_id.startswith(_LEGACY):
         return {"role": "function", "name": result.name}
-    if result.call_id.startswith(UNNAMED) and not is_custom(result):
+    call_id = given_id(result.call_id)
+    if call_id.startswith(UNNAMED):
         return {"role": "tool", "name": result.name}
-    return {"role": "tool", "tool_call_id": result.call_id.removeprefix(CUSTOM)}
+    return {"role": "tool", "tool_call_id": call_id}
 
 
 def _shown(result: ToolResult) -> list[dict[str, Any]]:
     """List images and files of a result as a user would send them, after a line that names the call."""
     shown = [_content(part) for part in parts_of(result, {*IMAGES, PDF}) if not isinstance(part, str)]
-    words = f"What the tool {result.name} returned (call {result.call_id.removeprefix(CUSTOM)}):"
+    words = f"What the tool {result.name} returned (call {given_id(result.call_id)}):"
     return [{"type": "text", "text": words}, *shown] if shown else []
 
 
@@ -453,7 +461,7 @@ class _Choice:
 
     def _begin_custom(self, delta: Mapping[str, Any], custom: Mapping[str, Any]) -> GrowingBlock:
         call = GrowingBlock()
-        taken = CustomInput(self._known, f"{CUSTOM}{delta['id']}", custom["name"])
+        taken = CustomInput(self._known, CUSTOM + delta["id"], custom["name"])
         self._inputs.append(call.hold_input(taken, "custom", "input"))
         return call
 
@@ -508,21 +516,53 @@ def openai_compatible(
         features: what else it takes in a request, such as `Features(parallel=True)`.
 
     Raises:
-        TypeError: the name isn't a string, or the features are something else.
+        TypeError: the name isn't a string, or the features or one of them are something else.
         ValueError: Chat Completions has no form for a feature.
     """
     name = checked_text("the name of a provider", name)
     if not isinstance(features, Features):
         message = f"features is a Features(…), not {received(features)}"
         raise TypeError(message)
+    _check_features(features)
+    wire = ChatWire(required, sent_keys, takes_images, features.custom)
+    return Provider(
+        *(name, wire, names), takes_unions=takes_unions, dialect=dialect, rules=rules, features=features
+    )
+
+
+def _check_features(features: Features) -> None:
+    """Check the features of a provider.
+
+    Raises:
+        TypeError: one is of another kind.
+        ValueError: Chat Completions has no form for one.
+    """
+    for feature in features.__slots__:
+        value: Any = getattr(features, feature)
+        if feature not in _HOSTED:
+            if type(value) is not bool:
+                message = f"the feature {feature} is True or False, not {received(value)}"
+                raise TypeError(message)
+        elif not issubclass(type(value), tuple) or not all(
+            _is_hosted(each, _HOSTED[feature]) for each in value
+        ):
+            message = (
+                f"the feature {feature} is a tuple of pairs (name, HostedTool(…)), not {received(value)}"
+            )
+            raise TypeError(message)
     unknown = [feature for feature in _NO_FORM if getattr(features, feature)]
     if unknown:
         message = f"Chat Completions has no form for {unknown[0]}: leave it out of features"
         raise ValueError(message)
-    wire = ChatWire(required, sent_keys, takes_images)
-    return Provider(
-        *(name, wire, names), takes_unions=takes_unions, dialect=dialect, rules=rules, features=features
-    )
+
+
+_HOSTED: dict[str, tuple[type, ...]] = {"searches": (HostedTool,), "callers": (HostedTool, type(None))}
+"""Feature to what it has beside each name."""
+
+
+def _is_hosted(pair: Any, kinds: tuple[type, ...]) -> bool:
+    is_pair = issubclass(type(pair), tuple) and len(pair) == 2  # noqa: PLR2004  # as the name says
+    return is_pair and isinstance(pair[0], str) and isinstance(pair[1], kinds)
 
 
 _NO_FORM = ("cache", "examples", "loads_found")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..json_values import copy_json, is_object
 from ..tools import RawCall
-from .answer import Answer
+from .answer import CONTAINER, Answer
 from .partial_response import GrowingBlock, GrowingInput, GrowingList, GrowingObject, NumberedList
 from .provider import Provider
 from .tool_names import Features, HostedTool, NameRule
@@ -33,7 +33,7 @@ from .wire_format import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ..tools import File, Image, ToolDefinition, ToolResult
     from .answer import StopReason
@@ -56,6 +56,8 @@ _STOPS: dict[str, StopReason] = {
 class MessagesWire(BlockWire):
     """Messages: calls and results are blocks of content."""
 
+    CONTAINER = "container"
+
     def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
         """Return a tool as it is in the list of tools."""
         return described(definition, "input_schema", strict=strict)
@@ -75,7 +77,13 @@ class MessagesWire(BlockWire):
         """Mark the last tool that the model sees from the start: deferred ones are refused with a mark."""
         tools[last]["cache_control"] = {"type": "ephemeral", **({} if ttl is None else {"ttl": ttl})}
 
-    def load_found(self, messages: list[dict[str, Any]], place: int, names: Sequence[str]) -> None:
+    def load_found(
+        self,
+        messages: list[dict[str, Any]],
+        place: int,
+        names: Sequence[str],
+        entries: Callable[[], list[dict[str, Any]]],  # noqa: ARG002  # the request lists them
+    ) -> None:
         """Put references to the tools in place of the text of a result."""
         found = [{"type": "tool_reference", "tool_name": name} for name in names]
         messages[0]["content"][place]["content"] = found
@@ -100,6 +108,8 @@ class MessagesWire(BlockWire):
         sent = [with_input_object(block) for block in blocks]
         # The API refuses messages without content.
         message = ({"role": "assistant", "content": sent},) if sent else ()
+        if message and "container" in response and (stop == "paused" or any(call.caller for call in calls)):
+            message = _with_container(message[0], response["container"])
         thoughts = [block["thinking"] for block in blocks if block.get("type") == "thinking"]
         return [
             Answer(
@@ -132,6 +142,15 @@ class MessagesWire(BlockWire):
         content = [_content(part) for part in parts_of(result, {*IMAGES, PDF}) if part]
         block: dict[str, Any] = {"type": "tool_result", "tool_use_id": result.call_id, "content": content}
         return {**block, "is_error": True} if result.is_error else block
+
+
+def _with_container(message: dict[str, Any], container: Any) -> tuple[dict[str, Any]]:
+    """Return a message that says in which sandbox a program waits, or a turn goes on.
+
+    Source: https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/programmatic-tool-calling
+    """
+    found = text_or_none(container.get("id")) if is_object(container) else None
+    return (message if found is None else {**message, CONTAINER: found},)
 
 
 def _content(part: str | Image | File) -> dict[str, Any]:

@@ -8,15 +8,18 @@ from ..immutable import Value
 from ..json_values import is_array, is_object
 from ..message_text import received
 from .answer import (
+    CONTAINER,
     Answer,
     ResponseError,
     answer_without_nulls,
     check_response_depth,
+    container_in,
     json_of,
     renamed,
     renamed_call,
     what_came,
     what_is_wrong,
+    without_container,
 )
 from .tool_forms import (
     Offered,
@@ -27,7 +30,7 @@ from .tool_forms import (
     sent_tools,
 )
 from .tool_names import Features, Rules
-from .wire_format import CUSTOM, Wanted, form_of, text_in
+from .wire_format import SEARCH, UNNAMED, Wanted, form_of, text_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -97,7 +100,8 @@ class Provider(Value):
                 dict of these to a `Grammar` of the text, or None.
                 `allowed_callers`: a dict of names or tools to lists of who may call them, in the provider's
                 words. The tool that runs programs is added.
-                `search`: which search of the provider finds deferred tools, `"bm25"` or `"regex"`.
+                `search`: which search of the provider finds deferred tools, such as `"bm25"`, in place of a
+                `ToolSearch` that is offered.
                 `namespaces`: a list of `Namespace`s that group tools.
 
         Returns:
@@ -118,11 +122,17 @@ class Provider(Value):
             given: dict[str, Any] = {**options}
             if given.get("listed") is not None:
                 given["listed"] = offered_now(given["listed"])
-            body = tools_with(self, offered, given)
+            body, entries = tools_with(self, offered, given)
+            offered = offered.replace(entries=entries)
         else:
             body = self._tools(offered)
         if history is not None:
-            body[self.wire.HISTORY] = self._messages(history, offered)
+            items = _checked_history(history)
+            body[self.wire.HISTORY] = [
+                message for item in items for message in self._messages_of(item, offered)
+            ]
+            if self.wire.CONTAINER and (container := _container_of(items)) is not None:
+                body[self.wire.CONTAINER] = container
         return body
 
     def _tools(self, offered: Offered) -> dict[str, Any]:
@@ -132,12 +142,6 @@ class Provider(Value):
         choice = offered.choice
         name = None if choice.name is None else self.names.wire_name(choice.name)
         return self.wire.request(sent, Wanted(choice.mode, name, is_strict))
-
-    def _messages(self, history: Any, offered: Offered) -> list[Any]:
-        if type(history) in {str, dict} or not hasattr(history, "__iter__"):
-            message = f"a history is a list of strings, messages, turns and answers, not {received(history)}"
-            raise TypeError(message)
-        return [message for item in history for message in self._messages_of(item, offered)]
 
     def _messages_of(self, item: Any, offered: Offered) -> list[Any]:
         """Return the messages of one item of a history."""
@@ -192,11 +196,11 @@ class Provider(Value):
         if own or keys:
             found = [renamed(answer, own, keys) for answer in found]
         if self.features.custom and [
-            call for answer in found for call in answer.calls if call.id.startswith(CUSTOM)
+            call for answer in found for call in answer.calls if call.id.startswith(UNNAMED)
         ]:
-            from .special_calls import with_text_keys
+            from .special_calls import with_own_forms
 
-            found = [with_text_keys(answer, offered.tools) for answer in found]
+            found = [with_own_forms(answer, offered.tools) for answer in found]
         nullable = self._with_null_for_left_out(offered)
         return tuple([answer_without_nulls(answer, nullable) for answer in found] if nullable else found)
 
@@ -247,7 +251,12 @@ class Provider(Value):
 
         offered = offered_now(offer)
         codecs = {tool.name: tool.codec for tool in offered.tools}
-        calls = StreamedCalls(self._own_names(offered), codecs, own_keys(self, offered.tools))
+        own_names = self._own_names(offered)
+        if offered.deferred and SEARCH not in codecs:
+            from .special_calls import own_search
+
+            own_names[SEARCH] = own_search(offered.tools) or SEARCH
+        calls = StreamedCalls(own_names, codecs, own_keys(self, offered.tools))
 
         def read(response: Mapping[str, Any]) -> tuple[Answer, ...]:
             return self._answers(response, offered)
@@ -266,9 +275,9 @@ class Provider(Value):
             calls: the calls of the answer, where programs of OpenAI made them: each result names its program.
 
         Raises:
-            TypeError: one isn't a `ToolResult`, or there aren't as many calls as results.
+            TypeError: one isn't a `ToolResult` or a `RawCall`, or there aren't as many calls as results.
         """
-        return self._results(results, offered_now(offer), calls)
+        return self._results(results, offered_now(offer), _checked_calls(calls))
 
     def _results(
         self, results: Sequence[ToolResult], offered: Offered, calls: Sequence[RawCall] = ()
@@ -282,11 +291,10 @@ class Provider(Value):
         ]
         messages = self.wire.results(sent)
         if offered.deferred and self.features.loads_found:
-            from .special_calls import found_by
+            from .request_options import load_found
 
-            for place, names in found_by(given, offered).items():
-                self.wire.load_found(messages, place, [self.names.wire_name(name) for name in names])
-        if any(call.caller is not None for call in calls):
+            load_found(self, messages, given, offered)
+        if calls and any(call.caller is not None for call in calls):
             if len(calls) != len(sent):
                 message = f"there are {len(calls)} calls and {len(sent)} results: give those of one answer"
                 raise TypeError(message)
@@ -314,14 +322,15 @@ class Provider(Value):
 
     def _turn(self, turn: Turn, offered: Offered) -> list[dict[str, Any]]:
         said = turn.assistant
-        is_own = any(call.caller is not None for call in turn.calls) and self._says(said, len(turn.calls))
+        programs = [call for call in turn.calls if call.caller is not None]
+        is_own = bool(programs) and self._says(said, len(turn.calls))
         results = self._results(turn.results, offered, turn.calls if is_own else ())
         return [*self._said(said, turn.calls, offered), *results]
 
     def _said(self, said: Any, calls: Sequence[RawCall], offered: Offered) -> list[dict[str, Any]]:
         """Return the model's messages; the messages of another provider are translated."""
         if self._says(said, len(calls)):
-            return [*said]
+            return without_container(said) if said and CONTAINER in said[-1] else [*said]
         if not calls:
             text = text_in(said)
             return [self.wire.text_message("assistant", text)] if text else []
@@ -388,6 +397,26 @@ def _offered_tools(tools: Sequence[Any]) -> Offered:
     return Offered(tuple(tools), Wanted("auto" if tools else "none"))
 
 
+def _checked_history(history: Any) -> list[Any]:
+    """List the items of a history.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    if type(history) in {str, dict} or not hasattr(history, "__iter__"):
+        message = f"a history is a list of strings, messages, turns and answers, not {received(history)}"
+        raise TypeError(message)
+    return [*history]
+
+
+def _container_of(items: Sequence[Any]) -> str | None:
+    """Return the id of the sandbox in which a program of the last answer or turn waits; None without one."""
+    for item in reversed(items):
+        if type(item) is not str and hasattr(item, "assistant"):
+            return container_in(item.assistant)
+    return None
+
+
 def _checked_results(results: Any) -> list[ToolResult]:
     """List results, as they were given.
 
@@ -405,6 +434,22 @@ def _checked_results(results: Any) -> list[ToolResult]:
         if not isinstance(result, ToolResult):
             message = f"results takes what an executor returns, ToolResults, not {received(result)}"
             raise TypeError(message + _way_from(result))
+    return found
+
+
+def _checked_calls(calls: Any) -> list[RawCall]:
+    """List calls, as they were given beside results.
+
+    Raises:
+        TypeError: one isn't a `RawCall`.
+    """
+    from ..tools import RawCall
+
+    found: list[Any] = list(calls) if hasattr(calls, "__iter__") else [calls]
+    for call in found:
+        if not isinstance(call, RawCall):
+            message = f"calls takes answer.calls, a list of RawCalls, not {received(call)}"
+            raise TypeError(message)
     return found
 
 

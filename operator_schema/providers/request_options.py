@@ -7,87 +7,24 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..errors import DecodeError, SchemaError, ToolNotFoundError
 from ..findings import Finding, about_type
-from ..immutable import Value
-from ..message_text import as_written, checked_text, listed, nearest, nearest_names, quote, received
-from .special_calls import names_found
+from ..json_values import copy_json
+from ..message_text import as_written, listed, nearest, nearest_names, quote, received
+from .special_calls import Grammar, Namespace, found_by, names_found, own_search
 from .tool_forms import STYLE, sent_tools, wire_keys
-from .wire_format import Wanted
+from .wire_format import SEARCH, Wanted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import TypedDict
 
     from ..rounds import Offer, Registry, Toolset
-    from ..tools import Tool
+    from ..tools import Tool, ToolResult
     from .tool_forms import Offered, TakesTools
     from .tool_names import HostedTool
 
-__all__ = ["Grammar", "Namespace", "tools_with"]
+__all__ = ["OPTIONS", "load_found", "tools_with"]
 
 _SUGGESTED = 3
-
-
-class Grammar(Value):
-    """The grammar of the text that a custom tool takes.
-
-    Source: https://platform.openai.com/docs/guides/function-calling#context-free-grammars
-
-    Attributes:
-        syntax: `lark`, or `regex` for a regular expression.
-        definition: the grammar.
-
-    Raises:
-        TypeError: the definition isn't a string.
-        ValueError: the syntax is another one, or the definition is empty.
-    """
-
-    syntax: Literal["lark", "regex"]
-    definition: str
-
-    def __init__(self, syntax: Literal["lark", "regex"], definition: str) -> None:
-        if syntax not in {"lark", "regex"}:
-            message = f'the syntax of a grammar is "lark" or "regex", not {as_written(syntax)}'
-            raise ValueError(message)
-        if not checked_text("the definition of a grammar", definition).strip():
-            message = "the definition of a grammar is empty: leave the grammar out for any text"
-            raise ValueError(message)
-        super().__init__(syntax, definition)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return it as requests have it."""
-        return {"syntax": self.syntax, "definition": self.definition}
-
-
-class Namespace(Value):
-    """Tools that a request groups, so that a model sees one name and description in their place.
-
-    Source: https://platform.openai.com/docs/guides/tools-tool-search
-
-    Attributes:
-        name: of the group.
-        description: what its tools are for.
-        tools: names of tools, or the tools.
-
-    Raises:
-        TypeError: name or description isn't a string, or `tools` isn't a list.
-        ValueError: one of them is empty.
-    """
-
-    name: str
-    description: str
-    tools: tuple[Any, ...]
-
-    def __init__(self, name: str, description: str, tools: Collection[str | Tool[..., Any]]) -> None:
-        checked_text("the name of a namespace", name)
-        checked_text("the description of a namespace", description)
-        if isinstance(tools, (str, Mapping)) or not isinstance(tools, Collection):
-            what = received(cast("object", tools))
-            message = f"the tools of a namespace are a list of names or tools, not {what}"
-            raise TypeError(message)
-        if not (name and description.strip() and tools):
-            message = "a namespace needs a name, a description and tools"
-            raise ValueError(message)
-        super().__init__(name, description, tuple(tools))
 
 
 if TYPE_CHECKING:
@@ -131,13 +68,19 @@ OPTIONS = tuple([option for option in _LACKS if option != "deferred"])
 """The names of the options."""
 
 
-def tools_with(provider: TakesTools, offered: Offered, options: Mapping[str, Any]) -> dict[str, Any]:
+def tools_with(
+    provider: TakesTools, offered: Offered, options: Mapping[str, Any]
+) -> tuple[dict[str, Any], Callable[[Sequence[str]], list[dict[str, Any]]]]:
     """Return the fragment of a request's body that has tools, with options.
 
     Args:
         provider: that gets it.
         offered: what is offered, maybe with deferred tools.
         options: as `Provider.request` takes them; what is listed is an `Offered`.
+
+    Returns:
+        The fragment, and a function that returns some of the tools by their names, as such a request lists
+        them: copies, each time.
 
     Raises:
         SchemaError: the provider can't take a tool, or an example doesn't fit its schema.
@@ -149,9 +92,9 @@ def tools_with(provider: TakesTools, offered: Offered, options: Mapping[str, Any
     searches = _searches(provider, offered, given)
     tools = _without_own_search(offered) if searches else _listed(offered, given)
     sent, is_strict = sent_tools(provider, tools)
-    if not sent:
-        return {}
     entries = _Entries(provider, tools, sent)
+    if not sent:
+        return {}, entries.named
     entries.take_custom(given.get("custom"))
     if given.get("examples"):
         entries.add_examples()
@@ -159,12 +102,37 @@ def tools_with(provider: TakesTools, offered: Offered, options: Mapping[str, Any
     entries.check_hosted(hosted)
     for name in offered.deferred:
         entries.defer(name)
+    if offered.deferred and not searches:
+        entries.take_search()
     listing = [*[tool.as_dict() for tool in hosted], *entries.grouped(given.get("namespaces"))]
     if given.get("cache"):
         seen = [place for place, entry in enumerate(listing) if not entry.get("defer_loading")]
         ttl = given["cache"] if isinstance(given["cache"], str) else None
         provider.wire.add_cache_point(listing, seen[-1], ttl)
-    return entries.body(listing, offered, given, is_strict=is_strict)
+    return entries.body(listing, offered, given, is_strict=is_strict), entries.named
+
+
+def load_found(
+    provider: TakesTools,
+    messages: list[dict[str, Any]],
+    results: Sequence[ToolResult],
+    offered: Offered,
+) -> None:
+    """Let the results of searches load the deferred tools that they found.
+
+    Args:
+        provider: that gets them.
+        messages: the results, as its wire form writes them; they are changed.
+        results: with the tools' own names.
+        offered: the tools.
+    """
+    for place, names in found_by(results, offered).items():
+
+        def entries(names: Sequence[str] = names) -> list[dict[str, Any]]:
+            listed = tools_with(provider, offered, {})[1] if offered.entries is None else offered.entries
+            return listed(names)
+
+        provider.wire.load_found(messages, place, [provider.names.wire_name(name) for name in names], entries)
 
 
 # --- what is given -------------------------------------------------------------------------------
@@ -225,16 +193,19 @@ def _check_kind(option: str, value: Any) -> None:
         return
     is_text = isinstance(value, (str, bytes, bytearray)) and option != "search"
     if is_text or not isinstance(value, kind[0]):
-        message = f"{option} is {kind[1]}, not {received(value)}"
+        is_single = option != "search" and hasattr(cast("Any", type(value)), "name")
+        remedy = f": for one, write {kind[2]}" if is_single else ""
+        message = f"{option} is {kind[1]}, not {received(value)}{remedy}"
         raise TypeError(message)
 
 
-_KINDS: dict[str, tuple[type, str]] = {
-    "custom": (Collection, "a list of names or tools, or a dict of these to grammars"),
-    "allowed_callers": (Mapping, "a dict of names or tools to lists of callers"),
-    "search": (str, "the name of a search"),
-    "namespaces": (Collection, "a list of Namespace"),
+_KINDS: dict[str, tuple[type, str, str]] = {
+    "custom": (Collection, "a list of names or tools, or a dict of these to grammars", "[tool]"),
+    "allowed_callers": (Mapping, "a dict of names or tools to lists of callers", "{tool: [caller]}"),
+    "search": (str, "the name of a search", ""),
+    "namespaces": (Collection, "a list of Namespace", "[Namespace(…)]"),
 }
+"""Option to its kind, the kind in words, and how a single value is written."""
 
 
 def _check_together(provider: TakesTools, offered: Offered, given: Mapping[str, Any]) -> None:
@@ -347,7 +318,9 @@ class _Entries:
         self._sent = dict(zip(self._tools, sent, strict=True))
         self._custom: set[str] = set()
         self._callers: dict[str, tuple[str, ...]] = {}
-        self._grouped: set[str] = set()
+        self._owners: Mapping[str, Namespace] = {}
+        self._own_search: str | None = None
+        self._deferred: list[str] = []
 
     def _name_of(self, selector: Any) -> str:
         """Return the name of a tool that an option names.
@@ -444,6 +417,25 @@ class _Entries:
         """Mark a tool that a search has to find first."""
         if name in self._sent:
             self._sent[name]["defer_loading"] = True
+            self._deferred.append(name)
+
+    def take_search(self) -> None:
+        """Let a `ToolSearch` find the deferred tools, in the form that the provider has for that.
+
+        Raises:
+            ValueError: something excludes this form.
+        """
+        own = own_search([*self._tools.values()])
+        made = None if own is None else self._provider.wire.own_search(self._sent[own])
+        if own is None or made is None:
+            return
+        if own in self._callers:
+            message = f"{quote(own)} finds tools for the model alone: leave it out of allowed_callers"
+            raise ValueError(message)
+        if SEARCH in self._tools and own != SEARCH:
+            message = f"{self._provider.name} calls its search {quote(SEARCH)}: give your tool another name"
+            raise ValueError(message)
+        self._sent[own], self._own_search = made, own
 
     def grouped(self, namespaces: Any) -> list[dict[str, Any]]:
         """List the tools; those of a namespace are in it, at the place of its first one.
@@ -474,16 +466,26 @@ class _Entries:
                     f"{self._provider.name} doesn't take {quote(namespace.name)} as a name: give another"
                 )
                 raise ValueError(message)
+            if self._own_search in names:
+                message = f"{quote(namespace.name)} has the search for tools in it: leave that out there"
+                raise ValueError(message)
             owners |= dict.fromkeys(names, namespace)
             seen.add(namespace.name)
-        self._grouped = set(owners)
-        return self._in_order(owners)
+        self._owners = owners
+        # What a ToolSearch finds comes with its results.
+        hidden = set(self._deferred if self._own_search is not None else ())
+        return self._in_order([name for name in self._sent if name not in hidden])
 
-    def _in_order(self, owners: Mapping[str, Namespace]) -> list[dict[str, Any]]:
+    def named(self, names: Sequence[str]) -> list[dict[str, Any]]:
+        """List some tools; those of a namespace are in it. They are the caller's own."""
+        found: list[dict[str, Any]] = copy_json(self._in_order([one for one in names if one in self._sent]))
+        return found
+
+    def _in_order(self, names: Sequence[str]) -> list[dict[str, Any]]:
         placed: list[dict[str, Any]] = []
         groups: dict[str, dict[str, Any]] = {}
-        for name, entry in self._sent.items():
-            owner = owners.get(name)
+        for name in names:
+            entry, owner = self._sent[name], self._owners.get(name)
             if owner is None:
                 placed.append(entry)
                 continue
@@ -522,15 +524,19 @@ class _Entries:
         """Check that a tool can be required.
 
         Raises:
-            ValueError: it is in a namespace, or only programs may call it.
+            ValueError: it is in a namespace, only programs may call it, or it is a search.
         """
+        if name == self._own_search:
+            remedy = "require none, or offer without deferred"
+            message = f"{self._provider.name} can't require a search, such as {quote(name)}: {remedy}"
+            raise ValueError(message)
         callers = self._callers.get(name, ("direct",))
         is_for_programs = callers != ("direct",)
         if "direct" not in callers or (is_for_programs and self._provider.features.programs_alone):
             remedy = "require none, or leave it out of allowed_callers"
             message = f"the required tool {quote(name)} is for programs: {remedy}"
             raise ValueError(message)
-        if name in self._grouped:
+        if name in self._owners:
             remedy = "require none, or leave it out there"
             message = f"the required tool {quote(name)} is in a namespace: {remedy}"
             raise ValueError(message)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..json_values import copy_json, is_array
+from ..json_values import copy_json, is_array, to_json_text
 from ..schema.style import Dialect
 from ..tools import RawCall
 from .answer import Answer, marked_if_cut
@@ -24,15 +24,20 @@ from .wire_format import (
     NUMBERS,
     OPENAI_STRICT,
     PDF,
+    SEARCH,
+    SEARCHED,
     Merger,
     Wire,
+    arguments_object,
     arguments_text,
     custom_call,
     custom_input,
     data_url,
     described,
     file_name,
+    given_id,
     is_custom,
+    is_search,
     object_of,
     parts_of,
     program_of,
@@ -41,7 +46,7 @@ from .wire_format import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ..tools import File, Image, ToolDefinition, ToolResult
     from .answer import StopReason
@@ -85,6 +90,28 @@ class ResponsesWire(Wire):
         tools = [{"type": kind, "name": name} for name, kind in kinds.items()]
         return {"type": "allowed_tools", "mode": mode, "tools": tools}
 
+    def own_search(self, entry: Mapping[str, Any]) -> dict[str, Any]:
+        """Return OpenAI's search that your program runs.
+
+        Source: https://developers.openai.com/api/docs/guides/tools-tool-search
+        """
+        about = {key: entry[key] for key in ("description", "parameters")}
+        return {"type": "tool_search", "execution": "client", **about}
+
+    def load_found(
+        self,
+        messages: list[dict[str, Any]],
+        place: int,
+        names: Sequence[str],  # noqa: ARG002  # the tools have them
+        entries: Callable[[], list[dict[str, Any]]],
+    ) -> None:
+        """Put the tools into the output of a search; those of a search in another form follow it."""
+        if messages[place]["type"] == "tool_search_output":
+            messages[place]["tools"] = entries()
+            return
+        tools = [{key: value for key, value in each.items() if key != "defer_loading"} for each in entries()]
+        messages.append({"type": "additional_tools", "role": "developer", "tools": tools})
+
     def name_callers(self, messages: list[dict[str, Any]], calls: Sequence[RawCall]) -> None:
         """Say in each item of a result which program made the call."""
         for item, call in zip(messages, calls, strict=True):
@@ -101,7 +128,7 @@ class ResponsesWire(Wire):
             message = "the response failed"
             raise ValueError(message)
         items = [object_of(item) for item in response["output"]]
-        found = tuple([_call(item) for item in items if item.get("type") in _CALLS])
+        found = tuple([_call(item) for item in items if _is_call(item)])
         parts = [
             object_of(part)
             for item in items
@@ -130,26 +157,32 @@ class ResponsesWire(Wire):
     def call(self, call: RawCall) -> dict[str, Any]:
         """Return the item of a call."""
         if is_custom(call):
-            call_id = call.id.removeprefix(CUSTOM)
-            found = {"type": "custom_tool_call", "call_id": call_id, "name": call.name}
+            found = {"type": "custom_tool_call", "call_id": given_id(call.id), "name": call.name}
             return {**found, "input": custom_input(call)}
+        if is_search(call):
+            found = {"type": "tool_search_call", "execution": "client", "call_id": given_id(call.id)}
+            return {**found, "status": "completed", "arguments": arguments_object(call)}
         found = {"type": "function_call", "call_id": call.id, "name": call.name}
         return {**found, "arguments": arguments_text(call)}
 
     def calls_in(self, message: Mapping[str, Any]) -> int:
         """Count the calls that an item is: one or none."""
-        return int(message.get("type") in _CALLS)
+        return int(_is_call(message))
 
     def result(self, result: ToolResult) -> dict[str, Any]:
-        """Return the item of a result; images and PDFs go along."""
-        return {
-            "type": "custom_tool_call_output" if is_custom(result) else "function_call_output",
-            "call_id": result.call_id.removeprefix(CUSTOM),
-            "output": _output(result),
-        }
+        """Return the item of a result; images and PDFs go along.
+
+        The output of a search holds the tools that it found, and no text: `load_found` adds them.
+        """
+        call_id = given_id(result.call_id)
+        if is_search(result):
+            about = {"type": "tool_search_output", "execution": "client", "call_id": call_id}
+            return {**about, "status": "completed", "tools": []}
+        kind = "custom_tool_call_output" if is_custom(result) else "function_call_output"
+        return {"type": kind, "call_id": call_id, "output": _output(result)}
 
 
-_CALLS = frozenset({"function_call", "custom_tool_call"})
+_CALLS = frozenset({"function_call", "custom_tool_call", "tool_search_call"})
 _WAITING = frozenset(
     {
         "apply_patch_call",
@@ -162,11 +195,23 @@ _WAITING = frozenset(
 """Types of items that your program has to answer, and that aren't calls of tools."""
 
 
+def _is_call(item: Mapping[str, Any]) -> bool:
+    kind = item.get("type")
+    return kind in _CALLS and (kind != "tool_search_call" or _is_own_search(item))
+
+
+def _is_own_search(item: Mapping[str, Any]) -> bool:
+    """Return whether a search of tools is one that your program runs: OpenAI's own has no id of a call."""
+    return item.get("execution") == "client" and bool(item.get("call_id"))
+
+
 def _call(item: Mapping[str, Any]) -> RawCall:
-    if item["type"] == "custom_tool_call":
+    if item["type"] == "function_call":
+        call = RawCall(item["call_id"], item["name"], item.get("arguments"))
+    elif item["type"] == "custom_tool_call":
         call = custom_call(item["call_id"], item["name"], item.get("input"))
     else:
-        call = RawCall(item["call_id"], item["name"], item.get("arguments"))
+        call = RawCall(SEARCHED + item["call_id"], SEARCH, item.get("arguments"))
     if "caller" in item:
         call = call.replace(caller=program_of(item))
     return call if item.get("status") in {"completed", None} else marked_if_cut(call)
@@ -268,8 +313,11 @@ class ResponsesMerger(Merger):
             taken = GrowingInput(self._known.begin(item["call_id"], item["name"]))
             begun.hold_input(taken, "arguments").grow(item.get("arguments") or "")
         elif item.get("type") == "custom_tool_call":
-            custom = CustomInput(self._known, f"{CUSTOM}{item['call_id']}", item["name"])
+            custom = CustomInput(self._known, CUSTOM + item["call_id"], item["name"])
             begun.hold_input(custom, "input").grow(item.get("input") or "")
+        elif item.get("type") == "tool_search_call" and _is_own_search(item):
+            call = self._known.begin(SEARCHED + item["call_id"], SEARCH)
+            begun.hold_input(GrowingInput(call, item.get("arguments"), as_value=True), "arguments")
         return begun
 
     def _grow(self, event: Mapping[str, Any], place: str, kind: str, key: str) -> None:
@@ -294,7 +342,8 @@ class ResponsesMerger(Merger):
         taken = whole.input = begun.input
         if taken is not None:
             if not taken.has_begun:
-                taken.grow(item.get("arguments") or item.get("input") or "")
+                found = item.get("arguments") or item.get("input") or ""
+                taken.grow(found if isinstance(found, str) else to_json_text(found))
             taken.end()
         if item.get("type") in {"message", "reasoning"} and not begun.holds("content", "summary"):
             self._tell_all(index, item)
@@ -325,6 +374,7 @@ XAI_STRICT = Dialect(
 
 OPENAI_FEATURES = Features(
     searches=(("hosted", HostedTool("tool_search")),),
+    loads_found=True,
     namespaces=True,
     allowed=True,
     parallel=True,

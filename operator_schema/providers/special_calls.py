@@ -1,38 +1,115 @@
-"""Calls of custom tools, which say a text, and of searches, which find tools."""
+"""Tools of other forms, and their calls: custom tools, which take a text; searches; namespaces."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any, Literal, cast
 
-from .wire_format import custom_input, is_custom
+from ..immutable import Value
+from ..message_text import as_written, checked_text, received, writable_text
+from .wire_format import custom_input, is_custom, is_search
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..tools import Tool, ToolResult
+    from ..tools import RawCall, Tool, ToolResult
     from .answer import Answer
     from .tool_forms import Offered
 
-__all__ = ["found_by", "names_found", "with_text_keys"]
+__all__ = ["Grammar", "Namespace", "found_by", "names_found", "own_search", "with_own_forms"]
 
 
-def with_text_keys(answer: Answer, tools: Sequence[Tool[..., Any]]) -> Answer:
-    """Return an answer in which the text of each call of a custom tool has the name of its parameter.
+class Grammar(Value):
+    """The grammar of the text that a custom tool takes.
+
+    Source: https://platform.openai.com/docs/guides/function-calling#context-free-grammars
+
+    Attributes:
+        syntax: `lark`, or `regex` for a regular expression.
+        definition: the grammar.
+
+    Raises:
+        TypeError: the definition isn't a string.
+        ValueError: the syntax is another one, or the definition is empty.
+    """
+
+    syntax: Literal["lark", "regex"]
+    definition: str
+
+    def __init__(self, syntax: Literal["lark", "regex"], definition: str) -> None:
+        if str(syntax) not in {"lark", "regex"}:  # what callers promise, some do not
+            message = f'the syntax of a grammar is "lark" or "regex", not {as_written(syntax)}'
+            raise ValueError(message)
+        definition = writable_text("the definition of a grammar", definition)
+        if not definition.strip():
+            message = "the definition of a grammar is empty: leave the grammar out for any text"
+            raise ValueError(message)
+        super().__init__(syntax, definition)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as requests have it."""
+        return {"syntax": self.syntax, "definition": self.definition}
+
+
+class Namespace(Value):
+    """Tools that a request groups, so that a model sees one name and description in their place.
+
+    Source: https://platform.openai.com/docs/guides/tools-tool-search
+
+    Attributes:
+        name: of the group.
+        description: what its tools are for.
+        tools: names of tools, or the tools.
+
+    Raises:
+        TypeError: name or description isn't a string, or `tools` isn't a list.
+        ValueError: one of them is empty.
+    """
+
+    name: str
+    description: str
+    tools: tuple[Any, ...]
+
+    def __init__(self, name: str, description: str, tools: Collection[str | Tool[..., Any]]) -> None:
+        checked_text("the name of a namespace", name)
+        description = writable_text("the description of a namespace", description)
+        if isinstance(tools, (str, Mapping)) or not isinstance(tools, Collection):
+            what = received(cast("object", tools))
+            message = f"the tools of a namespace are a list of names or tools, not {what}"
+            raise TypeError(message)
+        if not (name and description.strip() and tools):
+            message = "a namespace needs a name, a description and tools"
+            raise ValueError(message)
+        super().__init__(name, description, tuple(tools))
+
+
+def with_own_forms(answer: Answer, tools: Sequence[Tool[..., Any]]) -> Answer:
+    """Return an answer in which calls of other forms are calls of the tools.
+
+    The text of a custom tool has the name of its parameter, and a search that the provider leaves to your
+    program has the name of the `ToolSearch` that is offered.
 
     Args:
         answer: with the tools' own names.
         tools: that the request offered.
     """
+    codecs = {tool.name: tool.codec for tool in tools}
+    return answer.replace(calls=tuple([_own_form(call, codecs, tools) for call in answer.calls]))
+
+
+def _own_form(call: RawCall, codecs: dict[str, Any], tools: Sequence[Tool[..., Any]]) -> RawCall:
     from .property_names import text_key
 
-    codecs = {tool.name: tool.codec for tool in tools}
-    calls = [
-        call.replace(arguments={text_key(codecs[call.name]) or "input": custom_input(call)})
-        if call.name in codecs and is_custom(call)
-        else call
-        for call in answer.calls
-    ]
-    return answer.replace(calls=tuple(calls))
+    if is_search(call):
+        return call.replace(name=own_search(tools) or call.name)
+    if call.name not in codecs or not is_custom(call):
+        return call
+    return call.replace(arguments={text_key(codecs[call.name]) or "input": custom_input(call)})
+
+
+def own_search(tools: Sequence[Tool[..., Any]]) -> str | None:
+    """Return the name of the `ToolSearch` among tools; None if there is none."""
+    return next((tool.name for tool in tools if names_found(tool) is not None), None)
 
 
 def names_found(tool: Tool[..., Any]) -> Any:

@@ -12,7 +12,8 @@ from ..message_text import quote, received
 from ..schema.style import SchemaStyle
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Self
 
     from ..schema.dialect import DialectSchema
     from ..schema.request_sizes import Size
@@ -107,6 +108,8 @@ class Offered(Value):
         descriptions: for this request alone, by the name of the tool.
         strict: whether the provider has to hold the model to the schemas.
         deferred: names of the tools that the model finds by a search.
+        entries: returns tools by their names, as the request that holds the history lists them; None where
+            there is no such request.
     """
 
     tools: Tools
@@ -114,6 +117,29 @@ class Offered(Value):
     descriptions: Mapping[str, str] = {}  # nobody changes it
     strict: Strict = False
     deferred: Sequence[str] = ()
+    entries: Callable[[Sequence[str]], list[dict[str, Any]]] | None = None
+
+    if not TYPE_CHECKING:  # for speed alone, as in `introspect/nodes.py`: every request and answer makes one
+
+        def __new__(
+            cls,
+            tools: Tools,
+            choice: Wanted,
+            descriptions: Mapping[str, str],
+            strict: Strict,
+            deferred: Sequence[str],
+            entries: Callable[[Sequence[str]], list[dict[str, Any]]] | None,
+        ) -> Self:
+            """Make what is offered."""
+            self = cls._draft()
+            self.tools = tools
+            self.choice = choice
+            self.descriptions = descriptions
+            self.strict = strict
+            self.deferred = deferred
+            self.entries = entries
+            self.__class__ = cls
+            return self
 
 
 class ToolForm:
@@ -195,14 +221,32 @@ def sent_tools(provider: TakesTools, offered: Offered) -> tuple[list[dict[str, A
     if len({form.name for form in forms}) < len(forms):
         provider.names.wire_names([tool.name for tool in shown], provider.name)  # its error says which
     check_size(provider, [form.size for form in forms if form.size is not None])
-    texts = [described.get(tool.name, form.description) for tool, form in zip(shown, forms, strict=True)]
-    check([*too_many(provider, shown), *too_long(provider, shown, texts)], provider.name)
-    if described:
-        forms = [
-            made_forms(provider, [tool], [mode], text)[0] if tool.name in described else form
-            for tool, mode, text, form in zip(shown, modes, texts, forms, strict=True)
-        ]
+    most = provider.rules.longest_description
+    if described or (most is not None and any(len(form.description) > most for form in forms)):
+        forms = _described(provider, shown, modes, forms, described)
+    else:
+        check(too_many(provider, shown), provider.name)
     return [form.original.copy() for form in forms], any(modes)
+
+
+def _described(
+    provider: TakesTools,
+    tools: Tools,
+    modes: Sequence[bool],
+    forms: list[ToolForm],
+    descriptions: Mapping[str, str],
+) -> list[ToolForm]:
+    """Return the forms with the descriptions of a request.
+
+    Raises:
+        SchemaError: one is too long, or there are too many tools.
+    """
+    texts = [descriptions.get(tool.name, form.description) for tool, form in zip(tools, forms, strict=True)]
+    check([*too_many(provider, tools), *too_long(provider, tools, texts)], provider.name)
+    return [
+        made_forms(provider, [tool], [mode], text)[0] if tool.name in descriptions else form
+        for tool, mode, text, form in zip(tools, modes, texts, forms, strict=True)
+    ]
 
 
 def made_forms(

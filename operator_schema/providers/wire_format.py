@@ -32,6 +32,8 @@ __all__ = [
     "NUMBERS",
     "OPENAI_STRICT",
     "PDF",
+    "SEARCH",
+    "SEARCHED",
     "BlockWire",
     "ChoicesMerger",
     "Merger",
@@ -47,7 +49,9 @@ __all__ = [
     "failed_calls",
     "file_name",
     "form_of",
+    "given_id",
     "is_custom",
+    "is_search",
     "object_of",
     "parts_of",
     "program_of",
@@ -70,6 +74,12 @@ PDF = "application/pdf"
 CUSTOM = f"{UNNAMED}custom_"
 """What the ids of calls of OpenAI's custom tools begin with: they and their results have another form."""
 
+SEARCHED = f"{UNNAMED}search_"
+"""The same for searches of tools that OpenAI leaves to your program."""
+
+SEARCH = "tool_search"
+"""The name of such a search, where no `ToolSearch` is offered."""
+
 
 class Wanted(Value):
     """Whether a request lets or makes the model call tools.
@@ -89,11 +99,13 @@ class Wire(Value):
     """The wire form of one family of providers: what most have in common, each says with its own words.
 
     `HISTORY` is where the messages of a conversation stand in a request, and `FORMS` those of messages that
-    the provider takes; see `form_of`.
+    the provider takes; see `form_of`. `CONTAINER` is where a request names the sandbox in which a program
+    waits for results; empty where it doesn't.
     """
 
     HISTORY = "messages"
     FORMS = frozenset({"text", "parts"})
+    CONTAINER = ""
 
     def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
         """Return a tool as it is in a request.
@@ -158,13 +170,31 @@ class Wire(Value):
         """
         raise NotImplementedError
 
-    def load_found(self, messages: list[dict[str, Any]], place: int, names: Sequence[str]) -> None:
+    def own_search(self, entry: Mapping[str, Any]) -> dict[str, Any] | None:  # noqa: ARG002  # most need nothing of it
+        """Return a search of your own as the provider lists it, if the tools that it finds aren't listed.
+
+        Args:
+            entry: the search, as `tool` returns it.
+
+        Returns:
+            None where it is a tool like all others, and all deferred tools are listed.
+        """
+        return None
+
+    def load_found(
+        self,
+        messages: list[dict[str, Any]],
+        place: int,
+        names: Sequence[str],
+        entries: Callable[[], list[dict[str, Any]]],
+    ) -> None:
         """Let the result of a search load the tools that it found.
 
         Args:
             messages: as `results` returns them.
             place: of the result among all results.
             names: of the tools, on the wire.
+            entries: returns the tools as a request lists them, as deferred ones.
         """
         raise NotImplementedError
 
@@ -437,12 +467,22 @@ def custom_call(call_id: str, name: str, text: Any) -> RawCall:
 
     Source: https://platform.openai.com/docs/guides/function-calling#custom-tools
     """
-    return RawCall(f"{CUSTOM}{call_id}", name, {"input": text})
+    return RawCall(CUSTOM + call_id, name, {"input": text})  # an id that is no string is an error
 
 
 def is_custom(call: RawCall | ToolResult) -> bool:
     """Return whether a call, or the call of a result, belongs to a custom tool."""
     return (call.id if isinstance(call, RawCall) else call.call_id).startswith(CUSTOM)
+
+
+def is_search(call: RawCall | ToolResult) -> bool:
+    """Return whether a call, or the call of a result, is a search that OpenAI leaves to your program."""
+    return (call.id if isinstance(call, RawCall) else call.call_id).startswith(SEARCHED)
+
+
+def given_id(call_id: str) -> str:
+    """Return the id that the provider gave a call, without what says its form."""
+    return call_id.removeprefix(CUSTOM).removeprefix(SEARCHED)
 
 
 def custom_input(call: RawCall) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, cast
 
 from ..errors import DecodeError, ToolNotFoundError
-from ..immutable import Value
+from ..immutable import Value, set_once
 from ..json_values import to_json_text
 from ..message_text import as_written, listed, nearest_names, quote, received, writable_text
 from ..tools.calls import RawCall, ToolResult, arguments_to_decode, checked_calls
@@ -100,7 +100,16 @@ class Offer(Value, Generic[Input]):
         snapshot = toolset._entries  # noqa: SLF001  # the same tools, with their switches
         describer = snapshot.describer if snapshot.describer in names else None
         shown = {name: snapshot.shown(name, describer) for name in names}
-        super().__init__(toolset, names, choice, strict, descriptions, left_out, deferred, snapshot, shown)
+        # For speed alone: every turn makes one, and what a request takes more of costs the others nothing.
+        set_once(self, "toolset", toolset)
+        set_once(self, "names", names)
+        set_once(self, "choice", choice)
+        set_once(self, "strict", strict)
+        set_once(self, "_descriptions", descriptions)
+        set_once(self, "left_out", left_out)
+        set_once(self, "deferred", deferred)
+        set_once(self, "_snapshot", snapshot)
+        set_once(self, "_shown", shown)
 
     @property
     def descriptions(self) -> dict[str, str]:
@@ -215,7 +224,8 @@ def _said(answer: Any, assistant: Any) -> tuple[Any, Any]:
     if assistant is not None:
         message = "an answer includes its message: leave assistant out, or give answer.calls"
         raise TypeError(message)
-    return answer.calls, answer.message
+    # Beside the message, some answers have what only the next request has to know.
+    return answer.calls, answer.assistant if hasattr(kind, "assistant") else answer.message
 
 
 def _own_message(assistant: Any) -> Any:

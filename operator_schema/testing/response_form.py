@@ -21,11 +21,18 @@ __all__ = [
     "Json",
     "ResponseForm",
     "Said",
+    "arguments_in",
     "as_text",
     "as_value",
+    "caller_of",
+    "comes_in_parts",
     "deltas_of",
     "members",
     "pieces_of",
+    "quoted_key",
+    "searched",
+    "text_of_call",
+    "tools_in",
     "value_or_text",
     "with_object",
     "without",
@@ -47,6 +54,7 @@ class Said(Value):
         refusal: the text of a refusal, or None.
         number: of the answer, from 1.
         model: its name.
+        request: the body that asks for it, which says the form of some tools.
     """
 
     parts: tuple[str | RawCall, ...]
@@ -54,6 +62,7 @@ class Said(Value):
     refusal: str | None
     number: int
     model: str
+    request: Mapping[str, Any] = {}  # nobody changes it
 
     @property
     def text(self) -> str:
@@ -82,6 +91,10 @@ class ResponseForm:
     content_type = "text/event-stream"
     key: str
     streams = False
+
+    def for_request(self, request: Mapping[str, Any]) -> ResponseForm:  # noqa: ARG002  # most answer all alike
+        """Return the form in which a request wants its answer."""
+        return self
 
     def response(self, said: Said) -> Json:
         """Return the response; arguments may still be text where the provider has an object."""
@@ -117,6 +130,40 @@ class ResponseForm:
         return b""
 
 
+# --- what a request says --------------------------------------------------------------------------
+
+
+def tools_in(request: Any, kind: str) -> dict[str, Json]:
+    """Return name to each tool of a kind that a request lists, loads, or has in its history."""
+    found: dict[str, Json] = {}
+    left: list[Any] = [request]
+    while left:
+        part = left.pop()
+        if not is_object(part):
+            continue
+        if part.get("type") == kind:
+            inner = part.get(kind)
+            named = inner if is_object(inner) else part
+            found[str(named.get("name"))] = dict(part)
+        for key in ("tools", "input"):
+            inside = part.get(key)
+            left += inside if is_array(inside) else ()
+    return found
+
+
+def searched(said: Said) -> list[RawCall]:
+    """List the calls that are searches which the request leaves to the program: no tool has their name."""
+    search = tools_in(said.request, "tool_search").get("None", {})
+    parameters = search.get("parameters")
+    if search.get("execution") != "client" or not is_object(parameters):
+        return []
+    known = {**tools_in(said.request, "function"), **tools_in(said.request, "custom")}
+    properties = parameters.get("properties")
+    taken = properties.keys() if is_object(properties) else frozenset[str]()
+    values = [(call, as_value(call.arguments)) for call in said.calls if call.name not in known]
+    return [call for call, value in values if is_object(value) and value.keys() <= taken]
+
+
 # --- arguments -----------------------------------------------------------------------------------
 
 BROKEN: Final = object()
@@ -137,6 +184,18 @@ def as_value(arguments: Any) -> Any:
         return loads(arguments)
     except (ValueError, RecursionError):
         return BROKEN
+
+
+def caller_of(call: RawCall) -> Json:
+    """Return what says of a call which program made it, if one did."""
+    return {} if call.caller is None else {"caller": call.caller}
+
+
+def text_of_call(call: RawCall) -> str:
+    """Return the text of a call of a custom tool: that of its one argument, or all that the script says."""
+    value = as_value(call.arguments)
+    texts = list(value.values()) if is_object(value) else []
+    return texts[0] if len(texts) == 1 and isinstance(texts[0], str) else as_text(call.arguments)
 
 
 def value_or_text(arguments: Any) -> Any:
@@ -173,3 +232,36 @@ def deltas_of(content: Mapping[str, Any]) -> Iterator[Json]:
 def without(content: Mapping[str, Any], *keys: str) -> Json:
     """Return an object without some keys."""
     return {key: value for key, value in content.items() if key not in keys}
+
+
+def arguments_in(value: Any, path: str) -> list[Json]:
+    """Return the parts of an argument: of each text a piece at a time."""
+    if is_object(value) or is_array(value):
+        inner = value.items() if is_object(value) else enumerate(value)
+        steps = [(key if isinstance(key, int) else quoted_key(key), found) for key, found in inner]
+        return [part for step, found in steps for part in arguments_in(found, f"{path}[{step}]")]
+    if not isinstance(value, str):
+        key = "nullValue" if value is None else "boolValue" if isinstance(value, bool) else "numberValue"
+        return [{"jsonPath": path, key: "NULL_VALUE" if value is None else value}]
+    pieces = pieces_of(value) or [""]
+    parts: list[Json] = [{"jsonPath": path, "stringValue": piece, "willContinue": True} for piece in pieces]
+    del parts[-1]["willContinue"]
+    return parts
+
+
+def comes_in_parts(value: Any) -> bool:
+    """Return whether parts with places can say a value: not an empty object or list, nor a huge integer."""
+    if is_object(value) or is_array(value):
+        inner = list(value.values() if is_object(value) else value)
+        return bool(inner) and all(comes_in_parts(found) for found in inner)
+    return not isinstance(value, int) or abs(value) < _HUGE
+
+
+_HUGE: Final = 2**53
+"""Integers beyond it aren't all numbers of 64 bits (IEEE 754), which parts have."""
+
+
+def quoted_key(key: str) -> str:
+    """Return a key as a step of a path (RFC 9535)."""
+    escaped = key.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from ..json_values import to_json_text
+from ..json_values import is_object, to_json_text
 from ..providers.chat import ChatWire, openai_chat
 from ..providers.cohere_chat import CohereWire, cohere
 from ..providers.converse import ConverseWire, bedrock
@@ -19,11 +19,18 @@ from .response_form import (
     Json,
     ResponseForm,
     Said,
+    arguments_in,
     as_text,
     as_value,
+    caller_of,
+    comes_in_parts,
     deltas_of,
     members,
     pieces_of,
+    quoted_key,
+    searched,
+    text_of_call,
+    tools_in,
     value_or_text,
     with_object,
     without,
@@ -60,7 +67,10 @@ class _Chat(ResponseForm):
         if said.refusal is not None:
             message["refusal"] = said.refusal
         if said.calls:
-            message["tool_calls"] = [_function_call(call) for call in said.calls]
+            custom = tools_in(said.request, "custom")
+            message["tool_calls"] = [
+                _custom_call(call) if call.name in custom else _function_call(call) for call in said.calls
+            ]
         reasons = {"calls": "tool_calls", "length": "length"}
         choice = {"index": 0, "message": message, "finish_reason": reasons.get(said.stop, "stop")}
         return {
@@ -84,14 +94,15 @@ class _Chat(ResponseForm):
             for delta in deltas_of(without(message, "role", "tool_calls")):
                 yield event(delta)
             for index, call in enumerate(message.get("tool_calls") or ()):
-                function = call["function"]
-                begun: Json = {**call, "index": index, "function": {**function, "arguments": ""}}
+                kind, key = ("custom", "input") if "custom" in call else ("function", "arguments")
+                inner = call[kind]
+                begun: Json = {**call, "index": index, kind: {**inner, key: ""}}
                 if self._has_whole_calls:
-                    yield event({"tool_calls": [{**begun, "function": function}]})
+                    yield event({"tool_calls": [{**begun, kind: inner}]})
                     continue
                 yield event({"tool_calls": [begun]})
-                for piece in pieces_of(function["arguments"]):
-                    yield event({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
+                for piece in pieces_of(inner[key]):
+                    yield event({"tool_calls": [{"index": index, kind: {key: piece}}]})
             yield event({}, **without(choice, "index", "message"))
         yield {**about, "choices": [], "usage": response.get("usage")}
 
@@ -107,6 +118,10 @@ def _function_call(call: RawCall) -> Json:
     return {"id": call.id, "type": "function", "function": function}
 
 
+def _custom_call(call: RawCall) -> Json:
+    return {"id": call.id, "type": "custom", "custom": {"name": call.name, "input": text_of_call(call)}}
+
+
 # --- Messages ------------------------------------------------------------------------------------
 
 
@@ -120,7 +135,7 @@ class _Messages(ResponseForm):
         for part in said.parts:
             if isinstance(part, RawCall):
                 named = {"type": "tool_use", "id": part.id, "name": part.name}
-                content.append({**named, "input": value_or_text(part.arguments)})
+                content.append({**named, "input": value_or_text(part.arguments), **caller_of(part)})
             elif part:  # there are no empty blocks of text
                 content.append({"type": "text", "text": part})
         stops = {"end": "end_turn", "calls": "tool_use", "length": "max_tokens", "refused": "refusal"}
@@ -193,7 +208,14 @@ class _Responses(ResponseForm):
     key = "output"
 
     def response(self, said: Said) -> Json:
-        items = [_item(part, f"{said.number}_{place}") for place, part in enumerate(said.parts) if part]
+        custom, searches = tools_in(said.request, "custom"), searched(said)
+        forms: dict[int, Any] = {id(call): _custom_item for call in said.calls if call.name in custom}
+        forms |= {id(call): _search_item for call in searches}
+        items = [
+            forms.get(id(part), _item)(part, f"{said.number}_{place}")
+            for place, part in enumerate(said.parts)
+            if part
+        ]
         if said.refusal is not None:
             refusal = {"type": "refusal", "refusal": said.refusal}
             items.append(_message_item(refusal, f"{said.number}_refusal"))
@@ -233,22 +255,33 @@ class _Responses(ResponseForm):
         return _Chat().error(message)
 
 
-def _item(part: str | RawCall, number: str) -> Json:
+def _item(part: Any, number: str) -> Json:
     if isinstance(part, str):
         return _message_item({"type": "output_text", "text": part, "annotations": [], "logprobs": []}, number)
-    return {
-        "type": "function_call",
-        "id": f"fc_scripted_{number}",
-        "call_id": part.id,
-        "name": part.name,
-        "arguments": as_text(part.arguments),
-        "status": "completed",
-    }
+    named = {"type": "function_call", "id": f"fc_scripted_{number}", "call_id": part.id, "name": part.name}
+    return {**named, "arguments": as_text(part.arguments), "status": "completed", **caller_of(part)}
+
+
+def _custom_item(call: RawCall, number: str) -> Json:
+    named = {"type": "custom_tool_call", "id": f"ctc_scripted_{number}", "call_id": call.id}
+    return {**named, "name": call.name, "input": text_of_call(call), **caller_of(call)}
+
+
+def _search_item(call: RawCall, number: str) -> Json:
+    named = {"type": "tool_search_call", "id": f"tsc_scripted_{number}", "call_id": call.id}
+    return {**named, "execution": "client", "arguments": as_value(call.arguments), "status": "completed"}
 
 
 def _message_item(content: Json, number: str) -> Json:
     about = {"id": f"msg_scripted_{number}", "role": "assistant", "status": "completed"}
     return {"type": "message", **about, "content": [content]}
+
+
+_INPUTS: Final = {
+    "function_call": ("arguments", ("name", "arguments")),
+    "custom_tool_call": ("input", ("input",)),
+}
+"""Type of a call to the key of its text, which is also in the names of its events, and what its end says."""
 
 
 def _response_events(response: Mapping[str, Any]) -> Iterator[Json]:
@@ -258,16 +291,15 @@ def _response_events(response: Mapping[str, Any]) -> Iterator[Json]:
     yield {"type": "response.in_progress", "response": begun}
     for index, item in enumerate(response["output"]):
         empty: Json = {**item, "status": "in_progress"}
-        beginnings: Json = {"arguments": "", "content": []}
-        empty.update({key: value for key, value in beginnings.items() if key in item})
+        empty.update({key: type(item[key])() for key in ("arguments", "input", "content") if key in item})
         yield {"type": "response.output_item.added", "output_index": index, "item": empty}
         place = {"item_id": item.get("id"), "output_index": index}
-        if item["type"] == "function_call":
-            kind = "response.function_call_arguments"
-            for piece in pieces_of(item["arguments"]):
+        if item["type"] in _INPUTS:
+            key, told = _INPUTS[item["type"]]
+            kind = f"response.{item['type']}_{key}"
+            for piece in pieces_of(item[key]):
                 yield {"type": f"{kind}.delta", **place, "delta": piece}
-            done = {"name": item["name"], "arguments": item["arguments"]}
-            yield {"type": f"{kind}.done", **place, **done}
+            yield {"type": f"{kind}.done", **place, **{one: item[one] for one in told}}
         elif item["type"] == "message":
             for number, part in enumerate(item["content"]):
                 yield from _content_events({**place, "content_index": number}, part)
@@ -289,10 +321,37 @@ def _content_events(place: Json, part: Json) -> Iterator[Json]:
 # --- generateContent -----------------------------------------------------------------------------
 
 
+_STREAM_ARGUMENTS: Final = (
+    ("toolConfig", "tool_config"),
+    ("functionCallingConfig", "function_calling_config"),
+    ("streamFunctionCallArguments", "stream_function_call_arguments"),
+)
+"""Where a request says it, in both spellings that the API takes: Google's SDK mixes them."""
+
+
 class _GenerateContent(ResponseForm):
+    """generateContent.
+
+    Args:
+        has_partial_calls: whether the arguments of a call come in parts, as Vertex AI streams them.
+    """
+
     default = gemini
     paths = re.compile(r":(generateContent|(?P<stream>streamGenerateContent))$")
     key = "candidates"
+
+    def __init__(self, *, has_partial_calls: bool = False) -> None:
+        self._has_partial_calls = has_partial_calls
+
+    def for_request(self, request: Mapping[str, Any]) -> ResponseForm:
+        """Return the form in which a request wants its answer.
+
+        Source: https://docs.cloud.google.com/vertex-ai/generative-ai/docs/model-reference/function-calling
+        """
+        found: Any = request
+        for keys in _STREAM_ARGUMENTS:
+            found = next((found[key] for key in keys if key in found), None) if is_object(found) else None
+        return _GenerateContent(has_partial_calls=True) if found is True else self
 
     def response(self, said: Said) -> Json:
         candidate: Json = {"index": 0}
@@ -313,7 +372,15 @@ class _GenerateContent(ResponseForm):
         about = without(response, "candidates")
         for candidate in response["candidates"]:
             content: Json = candidate.get("content") or {}
-            pieces = [piece for part in content.get("parts") or () for piece in _part_pieces(part)]
+            parts: list[Json] = content.get("parts") or []
+            if self._has_partial_calls:
+                is_cut = candidate.get("finishReason") == "MAX_TOKENS"
+                parts = [
+                    piece
+                    for place, part in enumerate(parts)
+                    for piece in _call_pieces(part, is_cut=is_cut and place == len(parts) - 1)
+                ]
+            pieces = [piece for part in parts for piece in _part_pieces(part)]
             head = {"index": candidate.get("index", 0)}
             for piece in pieces[:-1]:
                 yield {**about, "candidates": [{**head, "content": {**content, "parts": [piece]}}]}
@@ -347,6 +414,26 @@ def _gemini_parts(said: Said) -> tuple[list[Json], str, str | None]:
 def _part_pieces(part: Json) -> list[Json]:
     is_text = "text" in part and part.keys() <= {"text", "thought"}
     return [{**part, "text": piece} for piece in pieces_of(part["text"])] if is_text else [part]
+
+
+def _call_pieces(part: Json, *, is_cut: bool) -> list[Json]:
+    """Return a part as Vertex AI streams it: a call begins, has its arguments one after the other, and ends.
+
+    Args:
+        part: of a candidate.
+        is_cut: whether the answer ends before the call does.
+    """
+    call: Json = part.get("functionCall") or {}
+    if not call:
+        return [part]
+    args: Json = call.get("args") or {}
+    rest = without(call, "args")
+    begun = {**part, "functionCall": {**rest, "willContinue": True}}
+    known = {key: value for key, value in args.items() if comes_in_parts(value)}
+    pieces = [piece for key, value in known.items() for piece in arguments_in(value, f"$[{quoted_key(key)}]")]
+    grown = [{"functionCall": {"partialArgs": [piece], "willContinue": True}} for piece in pieces]
+    end: Json = {"functionCall": {} if known == args else {"args": args}}
+    return [begun, *grown] if is_cut else [begun, *grown, end]
 
 
 # --- Converse ------------------------------------------------------------------------------------

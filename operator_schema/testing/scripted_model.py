@@ -172,12 +172,13 @@ class ScriptedModel:
             is_stream: whether to give events.
         """
         line, number = self._next(body)
+        form = form.for_request(body)
         if isinstance(line, dict):
             response: dict[str, Any] = copy_json(line)
         else:
             name = body.get("model")
             model = name if isinstance(name, str) else "scripted"
-            response = form.response(_said(line, provider, number, model))
+            response = form.response(_said(line, provider, number, model, body))
         if not form.is_answer(response):
             return iter([response]) if is_stream else response
         return _streamed(form, response) if is_stream else form.whole(response)
@@ -202,9 +203,9 @@ class ScriptedModel:
         return line, number
 
 
-def _said(line: Any, provider: Provider, number: int, model: str) -> Said:
+def _said(line: Any, provider: Provider, number: int, model: str, request: Mapping[str, Any]) -> Said:
     if isinstance(line, Refusal):
-        return Said((), "refused", line.text, number, model)
+        return Said((), "refused", line.text, number, model, request)
     parts = _parts(line)
     calls = [part for part in parts if isinstance(part, RawCall)]
     names = provider.names.wire_names(dict.fromkeys([call.name for call in calls]), provider.name)
@@ -212,7 +213,7 @@ def _said(line: Any, provider: Provider, number: int, model: str) -> Said:
         [part.replace(name=names[part.name]) if isinstance(part, RawCall) else part for part in parts]
     )
     is_cut = isinstance(line, CutOff) or any(call.is_cut_off for call in calls)
-    return Said(named, "length" if is_cut else "calls" if calls else "end", None, number, model)
+    return Said(named, "length" if is_cut else "calls" if calls else "end", None, number, model, request)
 
 
 def _streamed(form: ResponseForm, response: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -7,7 +7,7 @@ from types import MappingProxyType, NoneType
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from ..immutable import Value, set_once
-from ..json_values import is_array, is_object
+from ..json_values import is_array, is_object, to_json_text
 from ..message_text import checked_text, clip, escape, received
 
 if TYPE_CHECKING:
@@ -142,15 +142,32 @@ class RawCall(Value):
         set_once(self, "name", name)
         set_once(self, "arguments", arguments)
         set_once(self, "is_cut_off", is_cut_off)
-        if caller is not None and not is_object(caller):
-            message = f"caller is a dict of JSON values or None, not {received(caller)}"
-            raise TypeError(message)
+        if caller is not None:
+            _check_caller(caller)
         set_once(self, "caller", caller)
 
     def __repr__(self) -> str:
         cut = ", is_cut_off=True" if self.is_cut_off else ""
         caller = "" if self.caller is None else f", caller={self.caller!r}"
         return f"RawCall(id={self.id!r}, name={self.name!r}, arguments={self.arguments!r}{cut}{caller})"
+
+
+def _check_caller(caller: Any) -> None:
+    """Check that a round can save what a provider says of a program.
+
+    Raises:
+        TypeError: it isn't a dict of JSON values.
+    """
+    what = f", not {received(caller)}"
+    if is_object(caller):
+        try:
+            to_json_text(caller)
+        except (TypeError, ValueError, RecursionError) as error:
+            what = f": {error}"
+        else:
+            return
+    message = f"caller is a dict of JSON values or None{what}"
+    raise TypeError(message)
 
 
 def arguments_to_decode(call: RawCall) -> Any:

@@ -25,6 +25,7 @@ from operator_schema.providers import (
     Grammar,
     HostedTool,
     Namespace,
+    ResponseError,
     anthropic,
     bedrock,
     cohere,
@@ -162,6 +163,8 @@ def test_options_that_are_off_change_no_byte(provider):
         ("parallel", "no", TypeError, 'parallel is True or False, not "no"'),
         ("examples", 1, TypeError, "examples is True or False, not 1"),
         ("allowed_callers", [pay], TypeError, "a dict of names or tools to lists of callers, not"),
+        ("allowed_callers", pay, TypeError, r"not Tool: for one, write \{tool: \[caller\]\}"),
+        ("allowed_callers", {pay: [["direct"]]}, ValueError, 'has no caller \\["direct"\\]: it has direct'),
         ("allowed_callers", {pay: "direct"}, TypeError, 'the callers of "pay" are a list of names'),
         ("allowed_callers", {pay: ["program"]}, ValueError, 'has no caller "program"'),
         ("allowed_callers", {pay: []}, TypeError, 'the callers of "pay" are a list of names'),
@@ -185,6 +188,14 @@ def test_what_is_given_is_checked(option, value, error, said):
         ("custom", b"run_sql", TypeError, "custom is a list of names or tools, or a dict"),
         ("custom", [["run_sql"]], TypeError, "by its name or the tool itself, not by array"),
         ("custom", 5, TypeError, "custom is a list of names or tools, or a dict"),
+        ("custom", run_sql, TypeError, r"not Tool: for one, write \[tool\]"),
+        ("namespaces", Namespace("a", "b", [pay]), TypeError, r"for one, write \[Namespace\(…\)\]"),
+        (
+            "namespaces",
+            [Namespace("a", "b", [5])],
+            TypeError,
+            "by its name or the tool itself, not by integer",
+        ),
         ("custom", {run_sql: "SELECT"}, TypeError, 'the grammar of "run_sql" is a Grammar or None'),
         ("custom", [weather], SchemaError, "takes one parameter, which is any text"),
         ("custom", [pay], SchemaError, "takes one parameter, which is any text"),
@@ -206,6 +217,8 @@ def test_what_is_given_to_openai_is_checked(option, value, error, said):
 def test_grammars_and_namespaces_are_checked():
     with pytest.raises(ValueError, match='the syntax of a grammar is "lark" or "regex", not "ebnf"'):
         Grammar("ebnf", "a")
+    with pytest.raises(ValueError, match=r'is "lark" or "regex", not \["lark"\]'):
+        Grammar(["lark"], "a")
     with pytest.raises(TypeError, match="the definition of a grammar is a string"):
         Grammar("lark", None)
     with pytest.raises(ValueError, match="the definition of a grammar is empty"):
@@ -216,6 +229,8 @@ def test_grammars_and_namespaces_are_checked():
         Namespace("bank", "Money.", "pay")
     with pytest.raises(TypeError, match="the name of a namespace is a string"):
         Namespace(5, "Money.", [pay])
+    # What no request can hold is replaced.
+    assert Grammar("lark", "\ud800").definition == Namespace("a", "\ud800", [pay]).description == "\ufffd"
     assert Grammar("lark", "a") == Grammar("lark", "a") == pickle.loads(pickle.dumps(Grammar("lark", "a")))
     assert Namespace("a", "b", ["c"]).replace(name="d") == Namespace("d", "b", ("c",))
 
@@ -427,14 +442,190 @@ def test_a_tool_that_is_gone_is_no_reference(search):
 
 def test_a_search_of_the_provider_takes_the_place_of_yours(search):
     offer = search.offer([], deferred=True)
-    for provider, options in ((openai_responses, {}), (anthropic, {"search": "regex"})):
-        names = [entry.get("name") for entry in provider.request(offer, **options)["tools"]]
+    for provider, name in ((openai_responses, "hosted"), (anthropic, "regex")):
+        names = [entry.get("name") for entry in provider.request(offer, search=name)["tools"]]
         assert names[1:] == ["weather", "pay", "run_sql"]
     required = search.offer([], deferred=True, required="search_tools")
-    assert refusal(openai_responses, required) == (
+    assert refusal(openai_responses, required, search="hosted") == (
         'the required tool "search_tools" gives way to the provider\'s own search: require none'
     )
     assert anthropic.request(required)["tool_choice"] == {"type": "tool", "name": "search_tools"}
+
+
+# --- the search of OpenAI that your program runs ---------------------------------------------------
+
+SEARCH_CALL = {
+    "type": "tool_search_call",
+    "id": "tsc_1",
+    "call_id": "call_s",
+    "execution": "client",
+    "status": "completed",
+    "arguments": {"query": "pay a bill"},
+}
+
+
+def search_events(item, *, whole=True):
+    """Yield the events of a streamed response with one search."""
+    begun = {**item, "status": "in_progress", "arguments": {}}
+    yield {"type": "response.created", "response": {"output": []}}
+    yield {"type": "response.output_item.added", "output_index": 0, "item": begun}
+    if whole:
+        yield {"type": "response.output_item.done", "output_index": 0, "item": item}
+        yield {"type": "response.completed", "response": {"status": "completed", "output": [item]}}
+
+
+def test_openai_gets_a_tool_search_without_the_deferred_tools(search):
+    offer = search.offer([], deferred=True)
+    own, weather_entry = openai_responses.request(offer)["tools"]
+    definition = search["search_tools"].definition()
+    assert own == {
+        "type": "tool_search",
+        "execution": "client",
+        "description": definition["description"],
+        "parameters": definition["input_schema"],
+    }
+    assert weather_entry == openai_responses.request(TOOLS)["tools"][0]
+    assert openai_responses.request(search.offer([]))["tools"][0]["type"] == "function"
+
+
+@pytest.mark.needs_threads
+def test_a_search_that_openai_leaves_to_you_is_answered_with_tools(search):
+    transcript = Transcript(["Pay 5 cents."])
+    offer = search.offer(transcript, deferred=True)
+    before = openai_responses.request(offer, transcript)
+    response = {"status": "completed", "output": [SEARCH_CALL]}
+    answer, stream = answers_both_ways(openai_responses, response, search_events(SEARCH_CALL), offer)
+    assert (answer.stop, answer.calls[0].name) == ("calls", "search_tools")
+    assert (stream.calls[0].name, stream.calls[0].partial.fields) == (
+        "search_tools",
+        SEARCH_CALL["arguments"],
+    )
+    # A round that is saved and resumed knows what the call was.
+    restored = search.toolset.restore_round(json.loads(json.dumps(offer.round(answer).as_dict())))
+    Executor(search).run_sync(restored).commit(transcript)
+    again = search.offer(transcript, deferred=True)
+    after = openai_responses.request(again, transcript)
+    assert json.dumps(after["tools"]) == json.dumps(before["tools"])
+    assert after["input"][:-1] == [*before["input"], SEARCH_CALL]
+    entry = {**openai_responses.request(TOOLS)["tools"][-1], "defer_loading": True}
+    assert after["input"][-1] == {
+        "type": "tool_search_output",
+        "execution": "client",
+        "call_id": "call_s",
+        "status": "completed",
+        "tools": [entry],
+    }
+    assert openai_responses.turn(transcript[-1], again) == after["input"][1:]
+    assert search.found_in(transcript) == ("pay",)
+    # Without the model's own items, the call is a search again.
+    bare = openai_responses.turn(transcript[-1].replace(assistant=None), again)
+    assert bare[0] == {key: value for key, value in SEARCH_CALL.items() if key != "id"}
+    # Once the tool is gone, its definition isn't sent any more.
+    search.unregister("pay")
+    gone = openai_responses.request(search.offer(transcript, deferred=True), transcript)["input"]
+    assert gone[-1]["tools"] == []
+
+
+@pytest.mark.needs_threads
+def test_a_search_that_found_nothing_or_failed_loads_nothing(search):
+    offer = search.offer([], deferred=True)
+    items = [
+        {**SEARCH_CALL, "arguments": {"query": "zebra"}},
+        {**SEARCH_CALL, "call_id": "call_t", "arguments": {}},
+    ]
+    answer = openai_responses.answer({"status": "completed", "output": items}, offer)
+    turn = Executor(search).run_sync(offer.round(answer)).commit([])
+    assert [result.is_error for result in turn.results] == [False, True]
+    sent = openai_responses.turn(turn, offer)[2:]
+    assert [(item["call_id"], item["tools"]) for item in sent] == [("call_s", []), ("call_t", [])]
+
+
+def test_a_search_without_a_tool_search_or_its_end_is_told():
+    response = {"status": "completed", "output": [SEARCH_CALL]}
+    answer = openai_responses.answer(response, DEFERRED)
+    assert answer.calls[0].name == "tool_search"
+    assert TOOLS.offer().round(answer).calls[0].code == "tool_not_found"
+    stream = openai_responses.stream(DEFERRED)
+    for event in search_events(SEARCH_CALL, whole=False):
+        stream.feed(event)
+    assert (stream.calls[0].name, stream.close().calls[0].is_cut_off) == ("tool_search", True)
+    # OpenAI's own searches, and one without an id, are no calls.
+    for item in ({**SEARCH_CALL, "execution": "server", "call_id": None}, {**SEARCH_CALL, "call_id": None}):
+        assert openai_responses.calls({"status": "completed", "output": [item]}, DEFERRED) == []
+
+
+@pytest.mark.needs_threads
+def test_what_a_search_of_another_provider_found_is_added_for_openai(search):
+    offer = search.offer([], deferred=True)
+    call = RawCall("toolu_1", "search_tools", {"query": "pay a bill"})
+    turn = Executor(search).run_sync(offer.round([call])).commit([])
+    said, result, added = openai_responses.request(offer, [turn])["input"]
+    assert (said["type"], result["type"]) == ("function_call", "function_call_output")
+    entry = openai_responses.request(TOOLS)["tools"][-1]
+    assert added == {"type": "additional_tools", "role": "developer", "tools": [entry]}
+
+
+@pytest.mark.needs_threads
+def test_a_search_and_a_custom_call_of_openai_are_calls_for_others(search):
+    offer = search.offer([], deferred=True)
+    items = [SEARCH_CALL, ITEM]
+    answer = openai_responses.answer(
+        {"status": "completed", "output": items}, search.offer([], also=[run_sql])
+    )
+    turn = Executor(search).run_sync(search.offer([], also=[run_sql]).round(answer.calls)).commit([])
+    assert [call.name for call in turn.calls] == ["search_tools", "run_sql"]
+    said, *results = mistral.turn(turn, offer)
+    assert [(call["type"], call["id"]) for call in said["tool_calls"]] == [
+        ("function", "call_s"),
+        ("function", "call_1"),
+    ]
+    assert [result["tool_call_id"] for result in results] == ["call_s", "call_1"]
+    calls, results = anthropic.turn(turn, offer)
+    assert [block["id"] for block in calls["content"]] == [
+        block["tool_use_id"] for block in results["content"]
+    ]
+
+
+@pytest.mark.needs_threads
+def test_namespaces_and_options_hold_for_what_a_search_finds(search):
+    offer = search.offer([], deferred=True)
+    options = {"namespaces": [Namespace("bank", "Money.", [pay])], "custom": [run_sql]}
+    before = openai_responses.request(offer, **options)
+    assert [entry["type"] for entry in before["tools"]] == ["tool_search", "function"]
+    items = [
+        SEARCH_CALL,
+        {**SEARCH_CALL, "call_id": "call_t", "arguments": {"query": "run a query"}},
+    ]
+    answer = openai_responses.answer({"status": "completed", "output": items}, offer)
+    turn = Executor(search).run_sync(offer.round(answer)).commit([])
+    *_, first, second = openai_responses.request(offer, [turn], **options)["input"]
+    (bank,) = first["tools"]
+    assert (bank["type"], bank["name"], [one["name"] for one in bank["tools"]]) == (
+        "namespace",
+        "bank",
+        ["pay"],
+    )
+    assert [one["type"] for one in second["tools"]] == ["custom"]
+
+
+def test_what_excludes_a_search_of_yours_at_openai_is_refused(search):
+    offer = search.offer([], deferred=True)
+    said = refusal(openai_responses, search.offer([], deferred=True, required="search_tools"))
+    assert said.startswith('OpenAI Responses can\'t require a search, such as "search_tools": require none')
+    said = refusal(openai_responses, offer, namespaces=[Namespace("find", "x", ["search_tools"])])
+    assert said == '"find" has the search for tools in it: leave that out there'
+    said = refusal(openai_responses, offer, allowed_callers={"search_tools": ["programmatic"]})
+    assert said == '"search_tools" finds tools for the model alone: leave it out of allowed_callers'
+    named = ToolSearch(TOOLS, weather.with_(name="tool_search"))
+    said = refusal(openai_responses, named.offer([], deferred=True))
+    assert said == 'OpenAI Responses calls its search "tool_search": give your tool another name'
+    own = ToolSearch(TOOLS, name="tool_search").offer([], deferred=True)
+    assert openai_responses.answer({"status": "completed", "output": [SEARCH_CALL]}, own).calls[0].name == (
+        "tool_search"
+    )
+    for provider in ALL:
+        if not provider.features.searches:
+            assert "operator_schema.rounds.ToolSearch finds tools" in refusal(provider, offer)
 
 
 # --- cache points ----------------------------------------------------------------------------------
@@ -662,6 +853,70 @@ def test_a_call_says_which_program_made_it():
     assert "caller" not in json.dumps(openai_responses.turn(turn, offer))
 
 
+CONTAINER = {"container": {"id": "container_1", "expires_at": "2026-01-01T00:00:00Z"}}
+
+
+def container_events(blocks, stop, place):
+    """Yield the events of a message whose sandbox is named at its start, or at its end."""
+    *events, last, end = message_events(blocks, stop, **(CONTAINER if place == "start" else {}))
+    if place == "end":
+        last["delta"] |= CONTAINER
+    yield from [*events, last, end]
+
+
+@pytest.mark.needs_threads
+@pytest.mark.parametrize("place", ["start", "end"])
+def test_a_round_that_is_resumed_names_the_sandbox_of_its_program(place):
+    blocks = [{**CALL, "caller": PROGRAM}]
+    response = {"role": "assistant", "content": blocks, "stop_reason": "tool_use", **CONTAINER}
+    events = container_events(blocks, "tool_use", place)
+    answer, _ = answers_both_ways(anthropic, response, events, TOOLS)
+    assert answer.container == "container_1"
+    assert answer.message == [{"role": "assistant", "content": blocks}]
+    offer = TOOLS.offer()
+    saved = json.loads(json.dumps(offer.round(answer).as_dict()))
+    history = Transcript(["Pay."])
+    turn = Executor(TOOLS).run_sync(TOOLS.restore_round(saved)).commit(history)
+    body = anthropic.request(offer, history)
+    assert body["container"] == "container_1"
+    assert body["messages"][1] == answer.message[0]
+    assert anthropic.turn(turn, offer) == body["messages"][1:]
+    # Also from a generator, and where the user says something after it.
+    assert anthropic.request(offer, (item for item in [*history, "Go on."]))["container"] == "container_1"
+    # Nobody else is told of it.
+    for provider in ALL:
+        if provider is not anthropic:
+            assert "container" not in json.dumps(provider.request(offer, history))
+    # Once an answer needs none, it isn't sent any more.
+    done = {"role": "assistant", "content": [{"type": "text", "text": "Done."}], "stop_reason": "end_turn"}
+    history.append(anthropic.answer({**done, **CONTAINER}, offer))
+    assert "container" not in anthropic.request(offer, history)
+
+
+def test_a_paused_turn_goes_on_in_its_sandbox():
+    blocks = [
+        {"type": "server_tool_use", "id": "srvtoolu_1", "name": "code_execution", "input": {"code": "1"}}
+    ]
+    response = {"role": "assistant", "content": blocks, "stop_reason": "pause_turn", **CONTAINER}
+    answer = anthropic.answer(response, TOOLS)
+    assert (answer.stop, answer.container) == ("paused", "container_1")
+    offer, turns = TOOLS.offer(), Transcript(["Compute it."])
+    offer.round(answer).commit(turns)
+    for history in (["Compute it.", answer], turns):
+        body = anthropic.request(offer, history)
+        assert (body["container"], body["messages"][1]) == ("container_1", answer.message[0])
+    # Others read its text, as of any answer.
+    assert "container" not in json.dumps(openai_chat.request(offer, turns))
+
+
+@pytest.mark.parametrize("container", [None, {}, {"id": 5}, {"id": ""}, "container_1", []])
+def test_a_sandbox_without_an_id_is_none(container):
+    blocks = [{**CALL, "caller": PROGRAM}]
+    response = {"role": "assistant", "content": blocks, "stop_reason": "tool_use", "container": container}
+    answer = anthropic.answer(response, TOOLS)
+    assert (answer.container, answer.assistant) == (None, answer.message)
+
+
 @pytest.mark.needs_threads
 def test_openai_gets_the_program_of_a_call_with_its_result():
     program = {"type": "program", "caller_id": "prog_1"}
@@ -692,6 +947,9 @@ def test_openai_gets_the_program_of_a_call_with_its_result():
     assert [item.get("caller") for item in sent[3:]] == [program, None]
     assert openai_responses.results(turn.results, TOOLS, answer.calls) == sent[3:]
     assert "caller" not in json.dumps(openai_responses.results(turn.results))
+    for calls, said in ((5, "integer 5"), (["x"], 'string "x"'), (None, "null")):
+        with pytest.raises(TypeError, match=f"calls takes answer.calls, a list of RawCalls, not {said}"):
+            openai_responses.results(turn.results, TOOLS, calls)
     with pytest.raises(TypeError, match="there are 2 calls and 1 results"):
         openai_responses.results(turn.results[:1], TOOLS, answer.calls)
     # Without the items of the program, its calls are calls like all others.
@@ -701,6 +959,9 @@ def test_openai_gets_the_program_of_a_call_with_its_result():
 def test_a_caller_is_a_dict():
     with pytest.raises(TypeError, match='caller is a dict of JSON values or None, not string "code"'):
         RawCall("1", "pay", {}, caller="code")
+    for caller in ({"type": {1}}, {"type": float("nan")}):
+        with pytest.raises(TypeError, match="caller is a dict of JSON values or None: O"):
+            RawCall("1", "pay", {}, caller=caller)
     call = RawCall("1", "pay", {}, caller=PROGRAM)
     assert call == pickle.loads(pickle.dumps(call)) != RawCall("1", "pay", {})
     assert (call.replace(name="x").caller, RawCall("1", "pay").caller) == (PROGRAM, None)
@@ -813,6 +1074,16 @@ def test_a_custom_call_is_decoded_run_and_answered(provider, response, events, s
     assert own == {key: value for key, value in sent.items() if key != "id" or provider is openai_chat}
 
 
+def test_an_id_that_is_no_string_is_an_error():
+    for item in ({**ITEM, "call_id": 5}, {**SEARCH_CALL, "call_id": 5}):
+        with pytest.raises(ResponseError, match="isn't in the expected form"):
+            openai_responses.answer({"status": "completed", "output": [item]}, TOOLS)
+        stream = openai_responses.stream(TOOLS)
+        stream.feed({"type": "response.created", "response": {"output": []}})
+        with pytest.raises(ResponseError, match="isn't in the expected form"):
+            stream.feed({"type": "response.output_item.added", "output_index": 0, "item": item})
+
+
 def test_the_text_of_a_custom_tool_that_takes_more_is_its_input():
     item = {**ITEM, "name": "weather"}
     for tools in ([weather], []):
@@ -832,6 +1103,17 @@ def test_the_features_of_another_provider_are_a_table():
         openai_compatible("mine", features=Features(cache=True))
     with pytest.raises(TypeError, match=r"features is a Features\(…\), not string"):
         openai_compatible("mine", features="parallel")
+    for features in (
+        {"parallel": "yes"},
+        {"searches": "bm25"},
+        {"searches": ("bm25",)},
+        {"searches": (("bm25", None),)},
+        {"callers": {"direct": None}},
+        {"callers": (("program", "python"),)},
+    ):
+        with pytest.raises(TypeError, match=f"the feature {next(iter(features))} is"):
+            openai_compatible("mine", features=Features(**features))
+    assert openai_compatible("mine", features=Features(callers=(("direct", None),)))
     searching = openai_compatible("mine", features=Features(searches=(("own", HostedTool("find")),)))
     assert searching.request(DEFERRED)["tools"][0] == {"type": "find"}
 

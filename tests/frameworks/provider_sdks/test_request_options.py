@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from anthropic.types import Message
+from anthropic.types.message_create_params_container_param import MessageCreateParamsContainerParam
+from pydantic import TypeAdapter
 from sdk_judges import JUDGES
 
 from operator_schema import Executor, RawCall, Toolset, providers, tool
@@ -89,6 +92,48 @@ def test_references_to_found_tools_are_content_of_a_result():
     call = RawCall("toolu_1", "search_tools", {"query": "pay a bill"})
     Executor(search).run_sync(offer.round([call])).commit(history)
     body = providers.anthropic.request(search.offer(history, deferred=True), history)
+    JUDGES["anthropic"].messages(body.pop("messages"))
+    JUDGES["anthropic"].request(body)
+
+
+def test_a_search_of_openai_that_your_program_runs_is_typed():
+    search = ToolSearch(TOOLS, always=weather)
+    history = ["Pay 5 cents."]
+    offer = search.offer(history, deferred=True)
+    call = {"type": "tool_search_call", "id": "tsc_1", "call_id": "call_1", "execution": "client"}
+    item = {**call, "status": "completed", "arguments": {"query": "pay a bill"}}
+    answer = providers.openai_responses.answer({"status": "completed", "output": [item]}, offer)
+    Executor(search).run_sync(offer.round(answer)).commit(history)
+    # What another provider's search found goes along, too.
+    found = offer.round([RawCall("toolu_1", "search_tools", {"query": "run a query"})])
+    Executor(search).run_sync(found).commit(history)
+    options = {"namespaces": [Namespace("bank", "Money.", [pay])], "custom": [run_sql]}
+    for more in ({}, options):
+        body = providers.openai_responses.request(search.offer(history, deferred=True), history, **more)
+        items = body.pop("input")
+        assert [one["type"] for one in items if one.get("tools")] == [
+            "tool_search_output",
+            "additional_tools",
+        ]
+        JUDGES["openai_responses"].messages(items)
+        JUDGES["openai_responses"].request(body)
+
+
+def test_the_sandbox_of_a_program_is_typed():
+    program = {"type": "code_execution_20260120", "tool_id": "srvtoolu_1"}
+    block = {"type": "tool_use", "id": "toolu_1", "name": "pay", "input": {"cents": 5}, "caller": program}
+    message = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": [block]}
+    usage = {"input_tokens": 1, "output_tokens": 1}
+    container = {"id": "container_1", "expires_at": "2026-01-01T00:00:00Z"}
+    about = {"stop_reason": "tool_use", "stop_sequence": None, "usage": usage, "container": container}
+    response = Message.model_validate({**message, **about})
+    history = ["Pay."]
+    answer = providers.anthropic.answer(response, TOOLS)
+    Executor(TOOLS).run_sync(TOOLS.offer().round(answer)).commit(history)
+    options = {"allowed_callers": {pay: ["code_execution_20260120"]}}
+    body = providers.anthropic.request(TOOLS, history, **options)
+    TypeAdapter(MessageCreateParamsContainerParam).validate_python(body["container"])
+    assert body.pop("container") == response.container.id
     JUDGES["anthropic"].messages(body.pop("messages"))
     JUDGES["anthropic"].request(body)
 

@@ -12,7 +12,8 @@ from google.genai import types
 from mistralai.client import Mistral
 from openai import BadRequestError, OpenAI
 
-from operator_schema import RawCall, providers, tool
+from operator_schema import RawCall, Toolset, providers, tool
+from operator_schema.rounds import ToolSearch
 from operator_schema.testing import CutOff, Refusal, ScriptedModel
 
 
@@ -166,6 +167,74 @@ def test_arguments_that_were_cut_arrive_through_the_sdk(name):
         answer = read(name, line, stream=True)
         assert answer.stop == stop
         assert answer.calls[0].arguments == '{"a": 1, "b'
+
+
+@tool
+def run_sql(query: str) -> str:
+    """Run a query."""
+    return query
+
+
+def openai_event_or_answer(name, client, body, *, stream):
+    if name == "openai_chat":
+        return client.chat.completions.create(model="m", messages=ASKED, stream=stream, **body)
+    return client.responses.create(model="m", input=ASKED, stream=stream, **body)
+
+
+def read_openai(name, line, tools, body, *, stream):
+    """Return the answer that our provider reads from what OpenAI's SDK gives for a request."""
+    provider = getattr(providers, name)
+    with ScriptedModel([line]).serve() as address:
+        client = OpenAI(api_key="none", base_url=f"{address}/v1")
+        found = openai_event_or_answer(name, client, body, stream=stream)
+        if not stream:
+            return provider.answer(found, tools)
+        growing = provider.stream(tools)
+        for event in found:
+            growing.feed(event)
+        return growing.close()
+
+
+@pytest.mark.parametrize("name", ["openai_chat", "openai_responses"])
+@STREAM
+def test_a_call_of_a_custom_tool_arrives_through_the_sdk(name, stream):
+    body = getattr(providers, name).request([run_sql], custom=[run_sql])
+    line = RawCall("call_0001", "run_sql", {"query": 'SELECT "x"'})
+    answer = read_openai(name, line, [run_sql], body, stream=stream)
+    assert answer.calls[0].arguments == {"query": 'SELECT "x"'}
+    assert "custom" in str(answer.message)
+
+
+@STREAM
+def test_a_search_that_your_program_runs_arrives_through_the_sdk(stream):
+    search = ToolSearch(Toolset(add, run_sql))
+    offer = search.offer([], deferred=True)
+    body = providers.openai_responses.request(offer)
+    line = RawCall("call_0001", "search_tools", {"query": "add numbers"})
+    answer = read_openai("openai_responses", line, offer, body, stream=stream)
+    assert answer.message[0]["type"] == "tool_search_call"
+    assert (answer.calls[0].name, answer.calls[0].arguments) == ("search_tools", {"query": "add numbers"})
+
+
+def test_arguments_in_parts_arrive_through_the_sdk_of_google():
+    line = RawCall(
+        "call_0001", "add", {"a": 20, "b": "a long text that comes in parts", "c": [None, True, {}]}
+    )
+    body = providers.gemini.request([add])
+    body["toolConfig"]["functionCallingConfig"]["streamFunctionCallArguments"] = True
+    config = types.GenerateContentConfig(
+        tools=[types.Tool.model_validate(entry) for entry in body["tools"]],
+        tool_config=types.ToolConfig.model_validate(body["toolConfig"]),
+    )
+    growing = providers.gemini.stream([add])
+    with ScriptedModel([line]).serve() as address:
+        client = genai.Client(vertexai=True, api_key="none", http_options={"base_url": address})
+        events = [*client.models.generate_content_stream(model="m", contents="20 + 22?", config=config)]
+    assert len(events) > 4
+    for event in events:
+        growing.feed(event)
+    answer = growing.close()
+    assert (answer.stop, answer.calls) == ("calls", (line,))
 
 
 def test_the_helper_of_anthropic_that_collects_a_stream_takes_it():
