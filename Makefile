@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 LINTERS := pyright mypy imports ruff ruff-format
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-quick test-near test-browser test-frameworks test-site test-extras lock-frameworks conformance grammars docs docs-serve coverage laws matrix campaign campaign-compare compare-peers campaign-expressions campaign-ignore campaign-parsers code-judges probe-judge search-judge stubs-judge damage mutation bench bench-code bench-quick bench-replay lint $(LINTERS) format clean
+.PHONY: help demo test test-quick test-near test-browser test-frameworks install-frameworks test-site test-extras lock-frameworks conformance grammars docs docs-serve coverage laws matrix campaign campaign-compare compare-peers campaign-expressions campaign-ignore campaign-parsers code-judges probe-judge search-judge stubs-judge damage mutation bench bench-code bench-quick bench-replay lint $(LINTERS) format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' $(MAKEFILE_LIST) | column -t -s: 2>/dev/null || true
@@ -18,21 +18,23 @@ help: ## show this list
 demo: $(VENV)/.base ## decode 1,164 real calls of 14 tools, and run two conversations
 	@$(BIN)/python docs/examples/airline/demo.py
 
-# The examples of a page share their names, so a file stays in one process; tests/conftest.py puts slow files first.
+# The examples of a page share their names, so a file stays in one process; tests/side_by_side.py takes slow files first.
 # One process more than there are cores, since many tests wait for a process or a time limit.
 CORES := $(shell $(PYTHON) -c 'import os; print(os.cpu_count() or 1)')
 WORKERS ?= $(shell expr $(CORES) + 1)
-PARALLEL ?= --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 PYTEST := $(BIN)/python -m pytest
+SIDE_BY_SIDE := $(BIN)/python tests/side_by_side.py --processes $(WORKERS)
+COVERED := $(BIN)/python -m coverage combine --quiet && $(BIN)/python -m coverage report --show-missing --skip-covered --fail-under=100
 # Each test runs once: those that specify the engine under coverage, then the others, without; tests/conftest.py says which. With
 # ARGS there is no coverage, since a part of the tests can't cover everything; nor on newer Pythons, which run other branches.
 MEASURED = $(if $(ARGS),,$(shell $(BIN)/python -c 'import sys; print("yes" if sys.version_info[:2] == (3, 11) else "")'))
 test: $(VENV)/.test ## run all tests; each branch of the engine must be covered (ARGS="-k name" runs a part, without coverage)
-	$(if $(MEASURED),@$(MAKE) --no-print-directory coverage)
-	$(PYTEST) $(PARALLEL) $(if $(MEASURED),--part rest) $(ARGS)
+	$(if $(MEASURED),@$(BIN)/python -m coverage erase)
+	$(SIDE_BY_SIDE) $(if $(MEASURED),--parts engine rest) -- $(ARGS)
+	$(if $(MEASURED),@$(COVERED))
 
 test-quick: $(VENV)/.test ## run all tests but the slow ones
-	$(PYTEST) $(PARALLEL) -m "not slow" $(ARGS)
+	$(SIDE_BY_SIDE) -- -m "not slow" $(ARGS)
 
 NEAR = $(wildcard tests/$(ROOM) tests/tools/$(ROOM) tests/test_$(ROOM).py tests/test_$(ROOM)_*.py $(NEAR_$(ROOM)))
 NEAR_testing := $(wildcard tests/test_scripted_*.py) tests/test_doubles.py tests/test_assert_calls.py tests/test_cassettes.py
@@ -40,19 +42,22 @@ NEAR_schema := tests/documents tests/test_keywords.py tests/test_renderer.py
 test-near: $(VENV)/.test ## run the tests of one room of the package (ROOM=providers)
 	@test -n "$(ROOM)" || { echo 'which room? make test-near ROOM=providers'; exit 2; }
 	@test -n "$(NEAR)" || { echo 'tests/ has nothing named $(ROOM)'; exit 2; }
-	$(PYTEST) $(PARALLEL) $(NEAR) $(ARGS)
+	$(SIDE_BY_SIDE) -- $(NEAR) $(ARGS)
 
-# Not all frameworks can be installed side by side, so there are several environments.
-FRAMEWORKS ?= $(notdir $(patsubst %/requirements.in,%,$(wildcard tests/frameworks/*/requirements.in)))
+# Not all frameworks can be installed side by side, so there are several environments. The tests of the first take as long as all others.
+FRAMEWORKS ?= together $(filter-out together,$(notdir $(patsubst %/requirements.in,%,$(wildcard tests/frameworks/*/requirements.in))))
 FRAMEWORKS_VENV := .venv-frameworks
 UV := $(FRAMEWORKS_VENV)/bin/uv
-test-frameworks: $(FRAMEWORKS:%=$(FRAMEWORKS_VENV)/%/.built) ## run the tests with real agent frameworks, which are installed first
-	@$(MAKE) --no-print-directory --keep-going --jobs=$(CORES) $(IN_TURN) $(FRAMEWORKS:%=tests/frameworks/%/run)
+test-frameworks: $(FRAMEWORKS_VENV)/.uv ## install real agent frameworks, and run the tests with them
+	@$(MAKE) --no-print-directory --keep-going --jobs=$(WORKERS) $(IN_TURN) $(FRAMEWORKS:%=tests/frameworks/%/run)
 
 # What one environment says stays together, where make knows how.
 IN_TURN := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
-tests/frameworks/%/run:
+# Some are installed while the tests of others run.
+tests/frameworks/%/run: $(FRAMEWORKS_VENV)/%/.built
 	@$(FRAMEWORKS_VENV)/$*/bin/python -m pytest tests/frameworks/$* $(ARGS)
+
+install-frameworks: $(FRAMEWORKS:%=$(FRAMEWORKS_VENV)/%/.built) ## only install them
 
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 test-browser: $(VENV)/.browser ## look at the inspector in Chromium, and check it with axe (needs npm; installs Chromium on Debian)
@@ -80,12 +85,13 @@ grammars: $(FRAMEWORKS_VENV)/grammars/.built ## compare constrained decoding wit
 	@PYTHONPATH=tests/frameworks:. $(FRAMEWORKS_VENV)/grammars/bin/python -m grammars.measure --examples $(EXAMPLES) --seed $(SEED) $(ARGS)
 
 coverage: $(VENV)/.test ## check only that each branch of the engine is covered, by the tests that specify it (Python 3.11)
-	$(PYTEST) $(PARALLEL) --cov --cov-report= --part engine $(ARGS) tests
-	$(BIN)/python -m coverage report --show-missing --skip-covered --fail-under=100
+	@$(BIN)/python -m coverage erase
+	$(SIDE_BY_SIDE) --parts engine -- $(ARGS)
+	@$(COVERED)
 
 EXAMPLES ?= 1000
 laws: $(VENV)/.test ## try each law with many more examples than `make test`, others each time (EXAMPLES=1000)
-	HYPOTHESIS_PROFILE=thorough EXAMPLES=$(EXAMPLES) $(PYTEST) $(PARALLEL) -m hypothesis $(ARGS)
+	HYPOTHESIS_PROFILE=thorough EXAMPLES=$(EXAMPLES) $(SIDE_BY_SIDE) -- -m hypothesis $(ARGS)
 
 SITE := build/website
 docs: $(VENV)-docs/.docs ## build the site of the documentation into build/website/site; a broken link or reference fails
@@ -96,8 +102,8 @@ docs: $(VENV)-docs/.docs ## build the site of the documentation into build/websi
 docs-serve: docs ## show the site on this machine
 	@cd $(SITE) && ../../$(VENV)-docs/bin/zensical serve
 
-matrix: $(VENV)/bin/python ## run all tests on the newer Pythons that are installed, and on Pyodide
-	@$(BIN)/python tests/matrix/run.py $(ARGS)
+matrix: $(VENV)/bin/python $(FRAMEWORKS_VENV)/.uv ## run all tests on the newer Pythons that are installed, and on Pyodide
+	@$(BIN)/python tests/matrix/run.py --uv $(UV) $(ARGS)
 
 PAIRS ?= 1000000
 SEED ?= 0

@@ -16,6 +16,8 @@ from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from side_by_side import TakenFiles  # it is found only now
+
 # Making a random type is slow beside checking it, and CI machines are slow beside each other.
 settings.register_profile(
     "default",
@@ -34,7 +36,7 @@ settings.register_profile(
 settings.register_profile(
     "matrix",
     settings.get_profile("ci"),
-    max_examples=25,
+    max_examples=10,
     # With so few examples, the share that a filter refuses is a matter of chance.
     suppress_health_check=[
         HealthCheck.too_slow,
@@ -91,6 +93,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--write-golden", action="store_true", help="rewrite the golden files")
     # What is cached by a test that isn't traced would be missing in one that is, so each has its processes.
     parser.addoption("--part", choices=["engine", "rest"], help="run what covers the engine, or the others")
+    parser.addoption("--taken-in", type=Path, help="run files that no process with the same folder has taken")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if folder := config.getoption("taken_in"):
+        config.pluginmanager.register(TakenFiles(folder))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
