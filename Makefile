@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# "compat" puts the folder on the path by name: no finder that doubles the start of each of the tests' processes.
+EDITABLE := --config-settings editable_mode=compat --editable
 
 # The tests start hundreds of processes, each of which would compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -210,15 +212,15 @@ $(VENV)/bin/python:
 
 $(VENV)/.base: $(VENV)/bin/python pyproject.toml setup.cfg
 	@echo "installing the package into $(VENV)"
-	@$(PIP) install --editable .
+	@$(PIP) install $(EDITABLE) .
 	@touch $@
 
 $(VENV)/.test: $(VENV)/bin/python pyproject.toml setup.cfg
-	$(PIP) install --editable '.[test]'
+	$(PIP) install $(EDITABLE) '.[test]'
 	@touch $@ $(VENV)/.base
 
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml setup.cfg
-	$(PIP) install --editable '.[dev]'
+	$(PIP) install $(EDITABLE) '.[dev]'
 	@touch $@ $(VENV)/.test $(VENV)/.base
 
 # The browser is that of the system: playwright would download one of its own.
@@ -234,7 +236,7 @@ $(VENV)-docs/.docs: pyproject.toml setup.cfg
 	@touch $@
 
 $(VENV)/.mutation: $(VENV)/.test
-	$(PIP) install --editable '.[mutation]'
+	$(PIP) install $(EDITABLE) '.[mutation]'
 	@touch $@
 
 # uv: pip would take minutes. Everything is in the list, so no resolver refuses what overrides.txt says.
@@ -250,8 +252,7 @@ $(FRAMEWORKS_VENV)/.uv:
 	@$(FRAMEWORKS_VENV)/bin/python -m pip --disable-pip-version-check --quiet install uv==0.13.9
 	@touch $@
 
-# "compat" puts the folder on the path by name: no finder that costs every interpreter its start.
 $(BENCH)/.bench: pyproject.toml setup.cfg
 	$(PYTHON) -m venv $(BENCH)
-	$(BENCH)/bin/python -m pip --disable-pip-version-check --quiet install --config-settings editable_mode=compat --editable '.[bench]'
+	$(BENCH)/bin/python -m pip --disable-pip-version-check --quiet install $(EDITABLE) '.[bench]'
 	@touch $@
