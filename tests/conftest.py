@@ -16,7 +16,9 @@ from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from side_by_side import TakenFiles  # it is found only now
+import side_by_side  # it is found only now
+
+pytest_configure = side_by_side.pytest_configure
 
 # Making a random type is slow beside checking it, and CI machines are slow beside each other.
 settings.register_profile(
@@ -123,12 +125,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--write-golden", action="store_true", help="rewrite the golden files")
     # What is cached by a test that isn't traced would be missing in one that is, so each has its processes.
     parser.addoption("--part", choices=["engine", "rest"], help="run what covers the engine, or the others")
-    parser.addoption("--taken-in", type=Path, help="run files that no process with the same folder has taken")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    if folder := config.getoption("taken_in"):
-        config.pluginmanager.register(TakenFiles(folder))
+    side_by_side.pytest_addoption(parser)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -13,6 +13,7 @@ import argparse
 import importlib
 import os
 import pkgutil
+import re
 import subprocess
 import sys
 import tempfile
@@ -26,6 +27,15 @@ import pytest
 import operator_schema
 
 NO_TESTS = int(pytest.ExitCode.NO_TESTS_COLLECTED)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--taken-in", type=Path, help="run files that no process with the same folder has taken")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if folder := config.getoption("taken_in"):
+        config.pluginmanager.register(TakenFiles(folder))
 
 
 class TakenFiles:
@@ -55,7 +65,7 @@ class TakenFiles:
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Take files as long as there are some, and run their tests."""
         files, self._files = sorted(self._files or (), key=_quickness), None
-        if session.config.getoption("part") != "engine":
+        if "hypothesis" in sys.modules and session.config.getoption("part", default=None) != "engine":
             _import_package()
         item = None
         for following in self._items(session, files):
@@ -110,6 +120,8 @@ def _run(item: pytest.Item, following: pytest.Item | None) -> None:
 # The program.
 
 QUIETLY = ("--quiet", "--override-ini=console_output_style=classic", "-p", "no:cacheprovider")
+ENDED = re.compile(rb" in [\d.]+s( \(.*\))?\s*\Z")
+DIED = 70
 printing = threading.Lock()
 
 
@@ -138,7 +150,11 @@ def run_pytest(words: Sequence[str], folder: Path, data_file: Path) -> int:
         if dots:
             show(dots)
     show(said.lstrip(b"\n"))
-    return process.wait()
+    status = process.wait()
+    if ENDED.search(said):
+        return status
+    show(f"a process of pytest died with status {status}: the tests after that are missing\n".encode())
+    return status or DIED
 
 
 def show(text: bytes) -> None:
