@@ -120,7 +120,7 @@ def _run(item: pytest.Item, following: pytest.Item | None) -> None:
 # The program.
 
 QUIETLY = ("--quiet", "--override-ini=console_output_style=classic", "-p", "no:cacheprovider")
-ENDED = re.compile(rb" in [\d.]+s( \(.*\))?\s*\Z")
+ENDED = re.compile(rb"^\d+ \w+.* in [\d.]+s( \([\d:]+\))?$", re.MULTILINE)
 DIED = 70
 printing = threading.Lock()
 
@@ -149,8 +149,10 @@ def run_pytest(words: Sequence[str], folder: Path, data_file: Path) -> int:
         said += newline + rest
         if dots:
             show(dots)
-    show(said.lstrip(b"\n"))
     status = process.wait()
+    if status == NO_TESTS:  # the others took all files
+        return status
+    show(said.lstrip(b"\n"))
     if ENDED.search(said):
         return status
     show(f"a process of pytest died with status {status}: the tests after that are missing\n".encode())
@@ -188,6 +190,8 @@ def main() -> int:
             ]
 
         statuses = [status for some in pool.map(run_parts, range(arguments.processes)) for status in some]
+    if min(statuses) == NO_TESTS:
+        show(b"no test was chosen\n")
     failed = [status for status in statuses if status not in {0, NO_TESTS}]
     return max(failed) if failed else min(statuses)
 

@@ -57,6 +57,10 @@ def test_without_a_failure_the_status_is_0_though_a_process_found_nothing_to_do(
     assert (status, ran) == (0, Counter(["one"]))
 
 
+def test_without_a_test_it_says_so(tmp_path):
+    assert run_all(tmp_path, 1) == (5, "no test was chosen\n", Counter())
+
+
 def test_a_process_that_dies_is_a_failure(tmp_path):
     status, output, _ = run_all(tmp_path, 1, test_one="import os\ndef test_1(): os._exit(0)\n")
     assert status == 70
