@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# "compat" puts the folder on the path by name: no finder that doubles the start of each of the tests' processes.
+EDITABLE := --config-settings editable_mode=compat --editable
 
 # The tests start hundreds of processes, each of which would compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -10,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 LINTERS := pyright mypy imports ruff ruff-format
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-quick test-near test-browser test-frameworks test-site test-extras lock-frameworks conformance grammars docs docs-serve coverage laws matrix campaign campaign-compare compare-peers campaign-expressions campaign-ignore campaign-parsers code-judges probe-judge search-judge stubs-judge damage mutation bench bench-code bench-quick bench-replay lint $(LINTERS) format clean
+.PHONY: help demo test test-quick test-near test-browser test-frameworks install-frameworks test-site test-extras lock-frameworks conformance grammars docs docs-serve coverage laws matrix campaign campaign-compare compare-peers campaign-expressions campaign-ignore campaign-parsers code-judges probe-judge search-judge stubs-judge damage mutation bench bench-code bench-quick bench-replay lint $(LINTERS) format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1: /p' $(MAKEFILE_LIST) | column -t -s: 2>/dev/null || true
@@ -42,17 +44,20 @@ test-near: $(VENV)/.test ## run the tests of one room of the package (ROOM=provi
 	@test -n "$(NEAR)" || { echo 'tests/ has nothing named $(ROOM)'; exit 2; }
 	$(PYTEST) $(PARALLEL) $(NEAR) $(ARGS)
 
-# Not all frameworks can be installed side by side, so there are several environments.
-FRAMEWORKS ?= $(notdir $(patsubst %/requirements.in,%,$(wildcard tests/frameworks/*/requirements.in)))
+# Not all frameworks can be installed side by side, so there are several environments. The tests of the first take as long as all others.
+FRAMEWORKS ?= together $(filter-out together,$(notdir $(patsubst %/requirements.in,%,$(wildcard tests/frameworks/*/requirements.in))))
 FRAMEWORKS_VENV := .venv-frameworks
 UV := $(FRAMEWORKS_VENV)/bin/uv
-test-frameworks: $(FRAMEWORKS:%=$(FRAMEWORKS_VENV)/%/.built) ## run the tests with real agent frameworks, which are installed first
-	@$(MAKE) --no-print-directory --keep-going --jobs=$(CORES) $(IN_TURN) $(FRAMEWORKS:%=tests/frameworks/%/run)
+test-frameworks: $(FRAMEWORKS_VENV)/.uv ## install real agent frameworks, and run the tests with them
+	@$(MAKE) --no-print-directory --keep-going --jobs=$(WORKERS) $(IN_TURN) $(FRAMEWORKS:%=tests/frameworks/%/run)
 
 # What one environment says stays together, where make knows how.
 IN_TURN := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
-tests/frameworks/%/run:
+# Some are installed while the tests of others run.
+tests/frameworks/%/run: $(FRAMEWORKS_VENV)/%/.built
 	@$(FRAMEWORKS_VENV)/$*/bin/python -m pytest tests/frameworks/$* $(ARGS)
+
+install-frameworks: $(FRAMEWORKS:%=$(FRAMEWORKS_VENV)/%/.built) ## only install them
 
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 test-browser: $(VENV)/.browser ## look at the inspector in Chromium, and check it with axe (needs npm; installs Chromium on Debian)
@@ -96,8 +101,8 @@ docs: $(VENV)-docs/.docs ## build the site of the documentation into build/websi
 docs-serve: docs ## show the site on this machine
 	@cd $(SITE) && ../../$(VENV)-docs/bin/zensical serve
 
-matrix: $(VENV)/bin/python ## run all tests on the newer Pythons that are installed, and on Pyodide
-	@$(BIN)/python tests/matrix/run.py $(ARGS)
+matrix: $(VENV)/bin/python $(FRAMEWORKS_VENV)/.uv ## run all tests on the newer Pythons that are installed, and on Pyodide
+	@$(BIN)/python tests/matrix/run.py --uv $(UV) $(ARGS)
 
 PAIRS ?= 1000000
 SEED ?= 0
@@ -204,15 +209,15 @@ $(VENV)/bin/python:
 
 $(VENV)/.base: $(VENV)/bin/python pyproject.toml setup.cfg
 	@echo "installing the package into $(VENV)"
-	@$(PIP) install --editable .
+	@$(PIP) install $(EDITABLE) .
 	@touch $@
 
 $(VENV)/.test: $(VENV)/bin/python pyproject.toml setup.cfg
-	$(PIP) install --editable '.[test]'
+	$(PIP) install $(EDITABLE) '.[test]'
 	@touch $@ $(VENV)/.base
 
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml setup.cfg
-	$(PIP) install --editable '.[dev]'
+	$(PIP) install $(EDITABLE) '.[dev]'
 	@touch $@ $(VENV)/.test $(VENV)/.base
 
 # The browser is that of the system: playwright would download one of its own.
@@ -228,7 +233,7 @@ $(VENV)-docs/.docs: pyproject.toml setup.cfg
 	@touch $@
 
 $(VENV)/.mutation: $(VENV)/.test
-	$(PIP) install --editable '.[mutation]'
+	$(PIP) install $(EDITABLE) '.[mutation]'
 	@touch $@
 
 # uv: pip would take minutes. Everything is in the list, so no resolver refuses what overrides.txt says.
@@ -244,8 +249,7 @@ $(FRAMEWORKS_VENV)/.uv:
 	@$(FRAMEWORKS_VENV)/bin/python -m pip --disable-pip-version-check --quiet install uv==0.13.9
 	@touch $@
 
-# "compat" puts the folder on the path by name: no finder that costs every interpreter its start.
 $(BENCH)/.bench: pyproject.toml setup.cfg
 	$(PYTHON) -m venv $(BENCH)
-	$(BENCH)/bin/python -m pip --disable-pip-version-check --quiet install --config-settings editable_mode=compat --editable '.[bench]'
+	$(BENCH)/bin/python -m pip --disable-pip-version-check --quiet install $(EDITABLE) '.[bench]'
 	@touch $@

@@ -34,7 +34,7 @@ settings.register_profile(
 settings.register_profile(
     "matrix",
     settings.get_profile("ci"),
-    max_examples=25,
+    max_examples=10,
     # With so few examples, the share that a filter refuses is a matter of chance.
     suppress_health_check=[
         HealthCheck.too_slow,
@@ -56,11 +56,35 @@ ENGINE = (
 COVERED_BY_OTHERS = (
     *("codec/partial/test_partial_real_calls", "documents/test_schemas_that_all_fit"),
     *("introspect/test_unions", "rounds/test_huge_turns"),
+    "codec/compile/test_compile_parts::test_each_kind_of_part",
+    "codec/test_colliding_hashes::test_colliding_values_are_refused_when_compiled_too",
+    "codec/test_colliding_hashes::test_many_that_do_not_collide",
+    "documents/test_bounds_of_reading::test_so_many_schemas_are_read",
+    "documents/test_documents::test_large_and_deep_documents_are_bounded",
+    "documents/test_patterns::test_no_text_keeps_a_hard_expression_busy",
+    "documents/test_patterns::test_random_expressions_are_found_where_re_finds_them",
+    "documents/test_tagged_alternatives::test_what_is_wrong_is_told_of_the_member_that_the_tag_names",
+    "execution/test_hooks_at_every_door::test_hooks_of_a_toolset_hold_wherever_its_tools_are",
+    "execution/test_hooks_at_every_door::test_what_a_hook_decides_holds",
+    "foreign/test_pydantic_types::test_values_are_read_and_written_as_pydantic_does",
+    "foreign/test_pydantic_unions::test_constants_and_required_keys_tell_models_apart",
+    "introspect/test_doubling_types::test_sharing_names_many_definitions_in_linear_time",
+    "introspect/test_doubling_types::test_the_schema_grows_by_the_level",
+    "introspect/test_hostile_types::test_many_complaints_are_counted",
+    "rounds/test_approved_types::test_a_parameter_that_was_renamed_removed_or_added_refuses_the_call",
+    "rounds/test_changed_data::test_a_call_that_was_changed_is_an_issue_and_the_others_stay",
+    "rounds/test_decision_log::test_the_log_is_bounded_and_on_one_line",
+    "rounds/test_pairs_of_decisions::test_a_second_decision_counts_or_is_refused",
+    "rounds/test_restoring::test_many_calls_of_tools_that_are_gone_take_no_longer",
+    "rounds/test_stores::test_four_clicks_at_once_pay_once",
+    "test_limits::test_what_a_problem_says_of_a_large_type",
+    "tools/test_repair_switch::test_arguments_are_corrected_at_every_entrance_if_the_switch_is_on",
 )
-"""Tests in the same folders that run for long, and reach no branch that others don't."""
+"""Files and tests in the same folders that run for long, and reach no branch that others don't."""
 
 TESTS = Path(__file__).parent
-if missing := [name for name in (*ENGINE, *COVERED_BY_OTHERS) if not list(TESTS.glob(f"{name}*"))]:
+NAMED = {name.partition("::")[0] for name in (*ENGINE, *COVERED_BY_OTHERS)}
+if missing := [name for name in NAMED if not list(TESTS.glob(f"{name}*"))]:
     raise pytest.UsageError(f"ENGINE names tests that aren't there: {', '.join(missing)}")
 
 LONGEST_NAME = 10_000
@@ -71,11 +95,15 @@ LACKING = {
 }
 
 
+def place_of(path: Path) -> str:
+    return path.relative_to(TESTS).with_suffix("").as_posix()
+
+
 def is_of_engine(path: Path) -> bool:
     """Say whether a file, or something in a folder, may be of the tests that cover the engine."""
     if not path.is_relative_to(TESTS):
         return False
-    place = path.relative_to(TESTS).with_suffix("").as_posix()
+    place = place_of(path)
     return place not in COVERED_BY_OTHERS and any(
         f"{place}/".startswith(f"{name}/") or name.startswith(f"{place}/") for name in ENGINE
     )
@@ -84,7 +112,9 @@ def is_of_engine(path: Path) -> bool:
 def covers_engine(item: pytest.Item) -> bool:
     is_drawn = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
     # They take most of the time, and tracing would break the limits of time that some of them have.
-    return is_of_engine(item.path) and not is_drawn and not item.get_closest_marker("slow")
+    if not is_of_engine(item.path) or is_drawn or item.get_closest_marker("slow"):
+        return False
+    return f"{place_of(item.path)}::{getattr(item, 'originalname', item.name)}" not in COVERED_BY_OTHERS
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -63,8 +63,9 @@ def example():
         yield Example(*[importlib.import_module(name) for name in NAMES])
     finally:
         sys.path.remove(str(EXAMPLE))
-        for name in NAMES:
-            sys.modules.pop(name, None)
+        for name, module in list(sys.modules.items()):  # those that the demo imports later, too
+            if str(getattr(module, "__file__", None)).startswith(str(EXAMPLE)):
+                del sys.modules[name]
 
 
 def calls_of(name):

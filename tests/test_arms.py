@@ -86,7 +86,10 @@ def places() -> dict[str, set[str]]:
     """Return the kinds that each `match` and each table over kinds has an arm for."""
     found: dict[str, set[str]] = {}
     for path in sorted(PACKAGE.rglob("*.py")):
-        for owner in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        source = path.read_text(encoding="utf-8")
+        if not any(kind in source for kind in KINDS):
+            continue
+        for owner in ast.walk(ast.parse(source)):
             if not isinstance(owner, (ast.FunctionDef, ast.ClassDef, ast.Module)):
                 continue
             inside = ast.walk(owner) if isinstance(owner, ast.FunctionDef) else ast.iter_child_nodes(owner)

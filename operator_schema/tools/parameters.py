@@ -6,7 +6,6 @@ import re
 import sys
 from dataclasses import MISSING
 from functools import partial
-from pathlib import PurePath
 from types import FunctionType, GenericAlias, MethodType, NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, ForwardRef, Literal, Unpack, get_args, get_origin
 
@@ -547,4 +546,4 @@ def _in_short(complaint: Finding) -> str:
 def _is_installed(cls: type) -> bool:
     """Return whether a class belongs to an installed library, not to the program."""
     file: object = getattr(sys.modules.get(cls.__module__), "__file__", None)
-    return isinstance(file, str) and not _INSTALLED.isdisjoint(PurePath(file).parts)
+    return isinstance(file, str) and not _INSTALLED.isdisjoint(re.split(r"[\\/]", file))

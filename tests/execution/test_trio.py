@@ -546,10 +546,13 @@ def test_the_guest_mode_on_asyncio():
 @hosts
 def test_tools_of_anyio_work_under_both_and_get_their_grace(backend, caplog):
     """A scope of anyio on asyncio cancels a task again and again, also while it waits for the tool."""
-    ended = []
+    started, ended, scopes = [], [], {}
 
     @tool
     async def work() -> None:
+        started.append(True)
+        if scope := scopes.get(len(started)):  # no earlier: a call that hasn't begun has nothing to end
+            scope.cancel()
         try:
             await anyio.sleep(60)
         finally:
@@ -560,12 +563,12 @@ def test_tools_of_anyio_work_under_both_and_get_their_grace(backend, caplog):
     executor = Executor([work])
 
     async def main():
-        with anyio.move_on_after(SOON) as scope:
+        with anyio.CancelScope() as scopes[1]:
             await executor.run(RawCall("1", "work"))
-        single = scope.cancelled_caught, len(ended)
-        with anyio.move_on_after(SOON) as scope:
+        single = scopes[1].cancelled_caught, len(ended)
+        with anyio.CancelScope() as scopes[4]:
             await executor.run([RawCall("1", "work")] * 3)
-        return single, scope.cancelled_caught, len(ended), executor.abandoned
+        return single, scopes[4].cancelled_caught, len(ended), executor.abandoned
 
     assert anyio.run(main, backend=backend) == ((True, 1), True, 4, 0)
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]

@@ -11,16 +11,17 @@ from compile_samples import check, check_encoder, decoder_of
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import TYPES, values_for
-from types_ import random_type
-from values import Values
 
 from operator_schema import Codec, SchemaError
 from operator_schema.codec.interpret import interpret
 from operator_schema.codec.problems import GiveUp
 
-pytestmark = pytest.mark.slow("draws hundreds of types")
-
 sys.path.insert(0, str(Path(__file__).parents[2] / "campaign"))
+
+from types_ import random_type
+from values import Values
+
+pytestmark = pytest.mark.slow("draws hundreds of types")
 
 
 @given(st.data())
