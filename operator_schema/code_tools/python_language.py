@@ -9,6 +9,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from .language import (
+    BRACKETS,
     LONGEST_NAME,
     Base,
     Declaration,
@@ -24,6 +25,7 @@ from .language import (
     name_of,
     nodes_in,
     parse_tree,
+    places_of,
     qualified,
     span_of,
     text_of,
@@ -61,14 +63,10 @@ _OPEN = frozenset(
 )
 """What a module or class may wrap around a declaration."""
 
-_TOKENS = re.compile(
-    r"""[\#"'\[\](){}] (?: (?<=\#) [^\n]*
-        | (?<=") (?: "" (?:[^"\\]++ | \\. | "(?!""))*+ (?:"{3}|\Z) | (?:[^"\\\n]++ | \\.)*+ "? )
-        | (?<=') (?: '' (?:[^'\\]++ | \\. | '(?!''))*+ (?:'{3}|\Z) | (?:[^'\\\n]++ | \\.)*+ '? )
-        | (?<=[\[\](){}]) )""",
-    re.DOTALL | re.VERBOSE,
-)
-"""Strings and comments as a whole, and brackets; with its signs first, the search is twice as fast."""
+_HIDDEN = r"""(?<=\#) [^\n]*
+    | (?<=") (?: "" (?:[^"\\]++ | \\. | "(?!""))*+ (?:"{3}|\Z) | (?:[^"\\\n]++ | \\.)*+ "? )
+    | (?<=') (?: '' (?:[^'\\]++ | \\. | '(?!''))*+ (?:'{3}|\Z) | (?:[^'\\\n]++ | \\.)*+ '? )"""
+"""What follows the first sign of a string or comment: with its signs first, the search is twice as fast."""
 
 _LONGEST_LINE = 2000
 _BOUND = re.compile(
@@ -80,6 +78,8 @@ _BOUND = re.compile(
 _BOUND_OTHERWISE = re.compile(
     r"\b(?:for|as|del|global|nonlocal|import)\b[^:\n]*|^[\w, \t]*,[\w, \t]*=(?!=)", re.MULTILINE
 )
+_NOT_SET = re.compile(rb"[ \t]*(?:[(.\[\w'\"]|\n[ \t]*[a-z_])")
+"""What stands behind a name in code only if no assignment sets it."""
 _UNTYPED = re.compile(r"[(,]\s*\**(\w+)\s*(?=[,=)])")
 
 _TYPE_MAKERS = frozenset({"NewType", "ParamSpec", "TypeVar", "TypeVarTuple", "TypeAliasType"})
@@ -93,7 +93,8 @@ class PythonLanguage(Language):
     bodies_inside = True
     package_is_folder = False
     self_names = frozenset({"self", "cls"})
-    tokens = _TOKENS
+    hidden = re.compile(rf"""[\#"'] (?: {_HIDDEN} )""", re.DOTALL | re.VERBOSE)
+    tokens = re.compile(rf"""[\#"'\[\](){{}}] (?: {_HIDDEN} | (?<={BRACKETS}) )""", re.DOTALL | re.VERBOSE)
     spanning = (b'"""', b"'''", b"\\\n")
 
     def parse(self, source: bytes) -> Parsed:
@@ -151,6 +152,11 @@ class PythonLanguage(Language):
                         continue
                     found.setdefault(name, Field(name, kind, span_of(value)))
         return list(found.values())
+
+    def may_have_field(self, source: bytes, name: str) -> bool:
+        """Return whether the text of a class may set a name: what it calls it doesn't set there."""
+        size = len(name.encode())
+        return any(_NOT_SET.match(source, place + size) is None for place in places_of(name.encode(), source))
 
     def called(self, source: bytes) -> list[tuple[str, str]]:
         """List what the text of one function calls, and the names that it uses."""

@@ -166,13 +166,16 @@ def uses_of(index: Index, target: Found, path: str = "") -> Uses:
         ChangedError: a file has changed since the index read it.
     """
     name = target.declaration.name
-    language = _language(target.file)
+    language = _language(target.file).name
     at = None if not path else {file.path for file in index.at(path)}
-    files = [
-        file
-        for file in index.with_word(name)
-        if _language(file).name == language.name and (at is None or file.path in at)
-    ]
+    known: dict[str, bool] = {}
+    files: list[SourceFile] = []
+    for file in index.with_word(name):
+        ending = file.path[file.path.rfind(".") :]
+        if ending not in known:
+            known[ending] = _language(file).name == language
+        if known[ending] and (at is None or file.path in at):
+            files.append(file)
     near = _near(index, target, files)
     files.sort(key=lambda file: (file is not target.file, file.path not in near))
     seeker = _Seeker(index, target)
@@ -217,7 +220,7 @@ class _Seeker:
         self._index = index
         self._target = target
         self._name = target.declaration.name
-        self._resolver = Resolver(index)
+        self._resolver = Resolver(index, with_steps=False)
         self._owner = self._owner_of(target)
         self._related: dict[tuple[str, str], bool] = {}
         self._function: _Function | None = None
@@ -239,7 +242,7 @@ class _Seeker:
         for at in places_of(word, source):
             end = at + len(word)
             around = places.around(at)
-            if self._is_declaration(file, around, at, places.line(at)):
+            if self._is_declaration(file, around, at, places):
                 continue
             certainty: Certainty | None = "text"
             if places.is_code(at):
@@ -252,10 +255,12 @@ class _Seeker:
             inside = around[-1].qualified if around else ""
             yield Reference(file, places.line(at), inside, certainty, places.text(at))
 
-    def _is_declaration(self, file: SourceFile, around: list[Declaration], at: int, line: int) -> bool:
+    def _is_declaration(self, file: SourceFile, around: list[Declaration], at: int, places: _Places) -> bool:
         """Return whether a place is the name in a declaration of this name: the target, or another one."""
         for one in reversed(around):
-            if one.name == self._name and one.line == line and at < (one.head.end or one.whole.end):
+            if one.name != self._name or at >= (one.head.end or one.whole.end):
+                continue
+            if one.line == places.line(at):
                 self.others += not self._is_target(Found(file, one))
                 return True
         return False
@@ -316,7 +321,7 @@ class _Seeker:
         if around:
             return None
         for one in file.parsed.imports:
-            if re.split(r"[./:]", one.target)[-1] == self._name:
+            if one.target.endswith(self._name) and re.split(r"[./:]", one.target)[-1] == self._name:
                 way = self._resolver.meant(file, one.name)
                 if way is not None and self._is_target(way.found):
                     return "certain" if way.is_certain else "likely"
@@ -407,6 +412,48 @@ _BINDING = re.compile(
     re.MULTILINE,
 )
 """Where a text binds names: in one of its groups."""
+_IS_SET = re.compile(rb"[ \t]*=(?!=)")
+_NO_NAMES = frozenset({b"let", b"var", b"const", b"mut"})
+_IN_NAMES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+_NOT_BOUND = frozenset(b".(")
+_LINE_END, _DOT = b"\n."
+_NAMED = re.compile(rb"\b(?:as|def|class)[ \t]+\Z")
+_SET_AS = re.compile(rb"[ \t]*:=")
+
+
+def _is_plainly_bound(name: bytes, lines: bytes) -> bool | None:
+    """Return what `_BINDING` and `_NAME` would say about a name, where that can be told without them.
+
+    Args:
+        name: to look for.
+        lines: all that have it.
+
+    Returns:
+        True if a line begins by setting it, False if each place calls it, or looks up what is in it or
+        what it is in; None if it has to be read.
+    """
+    if not _IN_NAMES.issuperset(name):
+        return None
+    is_bound: bool | None = False
+    at = lines.find(name)
+    while at >= 0:
+        end = at + len(name)
+        before = lines[at - 1] if at else _LINE_END
+        after = lines[end] if end < len(lines) else _LINE_END
+        if before not in _IN_NAMES and after not in _IN_NAMES:
+            start = lines.rfind(b"\n", 0, at) + 1
+            if name not in _NO_NAMES and not lines[start:at].strip(b" \t") and _IS_SET.match(lines, end):
+                return True
+            if before == _DOT:
+                is_read = _SET_AS.match(lines, end) is None
+            else:
+                is_read = after in _NOT_BOUND and _NAMED.search(lines, start, at) is None
+            if not is_read:
+                is_bound = None
+        at = lines.find(name, end)
+    return is_bound
+
+
 _STRING = re.compile(rb'"(?:[^"\\\n]++|\\.)*+"')
 _PARAMETER = re.compile(rb"[(,|][ \t\n]*[*&]*(?:mut )?(\w+)(?=[ \t]*[:,)=| ])")
 _NAME = re.compile(rb"(?<![\w.])[A-Za-z_]\w*(?![\w.(])")
@@ -443,7 +490,7 @@ class _Function:
         if self._imports is None:
             if self._imported is None:
                 self._imported = self._texts_of_imports()
-            if name.encode() not in self._imported:
+            if next(places_of(name.encode(), self._imported), None) is None:
                 return []
             self._imports = self._language.imports(self._text)  # parses all of it
         return [one for one in self._imports if one.name == name]
@@ -467,9 +514,14 @@ class _Function:
             self._parameters = set(_PARAMETER.findall(self._text[: end_of_head(self._text)]))
         if name in self._parameters:
             return True
-        lines = _STRING.sub(b'""', lines_with(self._text, name))
-        if any(len(line) > _LONGEST_CODE for line in lines.split(b"\n")):
+        lines = lines_with(self._text, name)
+        without = _STRING.sub(b'""', lines) if len(lines) > _LONGEST_CODE else b""
+        if any(len(line) > _LONGEST_CODE for line in without.split(b"\n")):
             return True  # nobody wrote this by hand
+        is_bound = _is_plainly_bound(name, lines)
+        if is_bound is not None:
+            return is_bound
+        lines = without or _STRING.sub(b'""', lines)
         return any(
             group is not None and name in _NAME.findall(group)
             for place in _BINDING.finditer(lines)
@@ -514,6 +566,11 @@ class _Places:
         place, line = self._lines
         if at < place:
             place, line = 0, 1
+        if self._is_python:  # the line of a function is the one where its head begins
+            number = bisect_right(self._declarations, at, key=_START) - 1
+            near = self._declarations[number] if number >= 0 else None
+            if near is not None and near.head.end and place < near.head.start <= at:
+                place, line = near.head.start, near.line
         line += self._source.count(b"\n", place, at)
         self._lines = at, line
         return line
@@ -609,11 +666,12 @@ class _Places:
         if done <= at:
             if not self._text:
                 self._text = self._source.decode("latin-1")
-            for token in self._language.tokens.finditer(self._text, done):
-                if token.start() > at:
+            for token in self._language.hidden.finditer(self._text, done):
+                start, end = token.span()
+                if start > at:
                     break
-                done = token.end()
-                if done - token.start() > 1:
-                    spans.append(token.span())
+                done = end
+                if end - start > 1:
+                    spans.append((start, end))
             self._lexed = known, done, spans
         return spans
