@@ -51,8 +51,6 @@ _EXPORTED = re.compile(rb"__all__\s*(?:\+?=|\.\w+\()\s*[\[(][^\])]*\Z")
 _LONGEST_LIST = 20_000
 _LONGEST_CODE = 2000
 _LONGEST_CHAIN = 200
-_LONGEST_READ = 2000
-"""Bytes of a line that are read again for each place in it."""
 _MOST_BEFORE = 3000
 """Declarations before a place among which the one around it is looked for."""
 
@@ -459,10 +457,8 @@ _PARAMETER = re.compile(rb"[(,|][ \t\n]*[*&]*(?:mut )?(\w+)(?=[ \t]*[:,)=| ])")
 _NAME = re.compile(rb"(?<![\w.])[A-Za-z_]\w*(?![\w.(])")
 
 
-_IMPORTED = re.compile(
-    rb"^[^#\n]*?\bimport\b[ \t]*(?:\([^)]*\)?|[^\n]*(?:\\\n[^\n]*)*)|\\\n[^\n]*\bimport\b[^\n]*", re.MULTILINE
-)
-"""What seems to be an import of Python, with the names in it."""
+_IMPORTED = re.compile(rb"[^#\n]*?\bimport\b[ \t]*(?:\([^)]*\)?|[^\n]*(?:\\\n[^\n]*)*)")
+"""From the beginning of its line on, what seems to be an import of Python, with the names in it."""
 
 
 class _Function:
@@ -498,9 +494,17 @@ class _Function:
     def _texts_of_imports(self) -> bytes:
         """Return a text that has each name that it imports; nothing if it imports nothing."""
         text = self._text
-        if self._language.name == "python":
-            return b"\n".join(_IMPORTED.findall(text)) if b"import" in text else b""
-        return text if _IMPORT.search(text) else b""
+        if self._language.name != "python":
+            return text if _IMPORT.search(text) else b""
+        found: list[bytes] = []
+        at = text.find(b"import")
+        while at >= 0:
+            start = text.rfind(b"\n", 0, at) + 1
+            whole = _IMPORTED.match(text, start)
+            end = whole.end() if whole is not None else at + len(b"import")
+            found.append(text[start:end])
+            at = text.find(b"import", max(end, at + 1))
+        return b"\n".join(found)
 
     def binds(self, name: str) -> bool:
         """Return whether it seems to bind a name otherwise than by an import."""
@@ -555,10 +559,19 @@ class _Places:
         self._declarations = file.parsed.declarations
         self._language = _language(file)
         self._is_python = file.path.endswith((".py", ".pyi"))
-        self._has_exports = self._is_python and b"__all__" in source
-        self._plain = (0, -1)
-        """Two places, between which no string or comment goes on behind the end of its line."""
-        self._lexed: tuple[int, int, list[tuple[int, int]]] = (0, -1, [])
+        self._exports: bool | None = None
+        """Whether it has a list of the names that it exports; None until that is asked."""
+        self._nearest: tuple[int, int] = (-1, -1)
+        """A place, and the number of the last declaration that begins before it."""
+        self._begun = -1
+        self._read = 0
+        """A place in code, up to which is read what began at another one."""
+        self._ahead: tuple[int, int] | None = None
+        """The next string or comment behind it, once that is found."""
+        self._signs: list[tuple[int, bool]] = []
+        """For each text of `Language.spanning` a place, and whether it is there; else it isn't before it."""
+        self._line_of: tuple[int, int] = (-1, 0)
+        """A place, and where its line begins."""
         self._lines: tuple[int, int] = (0, 1)
 
     def line(self, at: int) -> int:
@@ -567,7 +580,7 @@ class _Places:
         if at < place:
             place, line = 0, 1
         if self._is_python:  # the line of a function is the one where its head begins
-            number = bisect_right(self._declarations, at, key=_START) - 1
+            number = self._before(at)
             near = self._declarations[number] if number >= 0 else None
             if near is not None and near.head.end and place < near.head.start <= at:
                 place, line = near.head.start, near.line
@@ -583,9 +596,9 @@ class _Places:
 
     def around(self, at: int) -> list[Declaration]:
         """Return the declarations around a place, the outermost first."""
-        place = bisect_right(self._declarations, at, key=_START)
+        last = self._before(at)
         found: list[Declaration] = []
-        for number in range(place - 1, max(place - _MOST_BEFORE, 0) - 1, -1):
+        for number in range(last, max(last + 1 - _MOST_BEFORE, 0) - 1, -1):
             one = self._declarations[number]
             if one.whole.end > at:
                 found.append(one)
@@ -617,27 +630,74 @@ class _Places:
 
     def is_exported(self, at: int) -> bool:
         """Return whether a place is in the names that a module of Python exports."""
-        if not self._has_exports:
+        if self._exports is None:
+            self._exports = self._is_python and b"__all__" in self._source
+        if not self._exports:
             return False
         start = self._source.rfind(b"__all__", max(at - _LONGEST_LIST, 0), at)
         return start >= 0 and _EXPORTED.match(self._source, start, at) is not None
 
+    def _before(self, at: int) -> int:
+        """Return the number of the last declaration that begins before a place; -1 if there is none."""
+        if self._nearest[0] != at:
+            self._nearest = at, bisect_right(self._declarations, at, key=_START) - 1
+        return self._nearest[1]
+
     def _token(self, at: int) -> tuple[int, int] | None:
-        """Return the string or comment that a place is in."""
+        """Return the string or comment that a place is in; places are asked for in their order.
+
+        Before the line of the place, only lines are read with something that may go on behind their end.
+        """
         begin = self._begin(at)
-        line = max(self._source.rfind(b"\n", 0, at) + 1, begin)
-        if at - line < _LONGEST_READ and self._is_plain(begin, at):
-            end = self._source.find(b"\n", at)
-            text = self._source[line : len(self._source) if end < 0 else end].decode("latin-1")
-            places = [one.span() for one in self._language.tokens.finditer(text)]
-            spans = [(line + start, line + end) for start, end in places if end - start > 1]
-        else:
-            spans = self._tokens_from(begin, at)
-        return next(((start, end) for start, end in reversed(spans) if start <= at < end), None)
+        if begin != self._begun or at < self._read:
+            self._begun, self._read, self._ahead, self._signs = begin, begin, None, []
+            self._line_of = -1, 0
+        while True:
+            if self._ahead is None:
+                self._text = self._text or self._source.decode("latin-1")
+                found = self._language.hidden.search(self._text, self._line_to_read(at))
+                self._ahead = (len(self._text), len(self._text)) if found is None else found.span()
+            start, end = self._ahead
+            if at < start:
+                return None
+            if at < end:
+                return start, end
+            self._read, self._ahead = end, None
+
+    def _line_to_read(self, at: int) -> int:
+        """Return a place in code, from which on everything is read that a place may be in."""
+        sign = self._next_sign(at)
+        if self._line_of[0] != sign:
+            last = sign
+            start = self._text.rfind("\n", self._read, last) + 1
+            while sign < at and start > self._read and not self._text[start:last].strip():
+                last = start - 1  # what the sign belongs to may begin in the line before
+                start = self._text.rfind("\n", self._read, last) + 1
+            self._line_of = sign, start
+        return max(self._line_of[1], self._read)
+
+    def _next_sign(self, at: int) -> int:
+        """Return where the first text is by which something may go on behind its line; else the place."""
+        signs = self._language.spanning
+        if not self._signs:
+            self._signs = [(self._read, False)] * len(signs)
+        nearest = at
+        for number, sign in enumerate(signs):
+            place, is_there = self._signs[number]
+            if place < self._read or (place < at and not is_there):
+                # One of its letters may be before the place.
+                place = self._source.find(
+                    sign, self._read if is_there else max(self._read, place - len(sign)), at
+                )
+                is_there = place >= 0
+                self._signs[number] = (place, True) if is_there else (at, False)
+            if is_there:
+                nearest = min(nearest, place)
+        return nearest
 
     def _begin(self, at: int) -> int:
         """Return a place in code, before another one, to read from."""
-        place = bisect_right(self._declarations, at, key=_START) - 1
+        place = self._before(at)
         if place < 0:
             return 0
         # Declarations begin in code, and after a docstring there is code again.
@@ -645,33 +705,3 @@ class _Places:
         if not start < end <= at:
             return start
         return end + (3 if self._source.startswith((b'"""', b"'''"), end) else 1)
-
-    def _is_plain(self, begin: int, at: int) -> bool:
-        """Return whether no string or comment between two places goes on from one line to the next."""
-        known, done = self._plain
-        if known != begin:
-            done = begin
-        elif done < begin:
-            return False
-        start = max(done - 2, begin)  # one of the signs may be half before it
-        is_plain = all(self._source.find(sign, start, at) < 0 for sign in self._language.spanning)
-        self._plain = begin, max(done, at) if is_plain else -1
-        return is_plain
-
-    def _tokens_from(self, begin: int, at: int) -> list[tuple[int, int]]:
-        """Return the strings and comments that begin between two places; it goes on where it stopped."""
-        known, done, spans = self._lexed
-        if begin != known or done < 0:
-            known, done, spans = begin, begin, []
-        if done <= at:
-            if not self._text:
-                self._text = self._source.decode("latin-1")
-            for token in self._language.hidden.finditer(self._text, done):
-                start, end = token.span()
-                if start > at:
-                    break
-                done = end
-                if end - start > 1:
-                    spans.append((start, end))
-            self._lexed = known, done, spans
-        return spans
