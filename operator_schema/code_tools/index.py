@@ -610,6 +610,7 @@ def _targets(file: SourceFile) -> set[str]:
     return found
 
 
+_ZERO, _NINE = b"09"
 _ONLY_WORDS = bytes([byte if is_in_word else ord(" ") for byte, is_in_word in enumerate(IN_WORDS)])
 
 
@@ -617,5 +618,5 @@ def words_in(source: bytes) -> str:
     """Return each word of a file once, with a line break before and after each; a number is no word."""
     # Many times faster than a search by an expression.
     found = dict.fromkeys(source.translate(_ONLY_WORDS).split())
-    words = [word for word in found if not word[:1].isdigit()]
+    words = [word for word in found if not _ZERO <= word[0] <= _NINE]
     return b"\n".join([b"", *words, b""]).decode(errors="replace")

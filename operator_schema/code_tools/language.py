@@ -29,6 +29,7 @@ __all__ = [
     "LANGUAGES",
     "LONGEST_NAME",
     "Language",
+    "NOWHERE",
     "Parsed",
     "Span",
     "SyntaxProblem",
@@ -47,6 +48,7 @@ __all__ = [
     "qualified",
     "same_kinds",
     "span_of",
+    "text_in",
     "text_of",
 ]
 
@@ -83,6 +85,10 @@ class Span(NamedTuple):
     end: int = 0
 
 
+NOWHERE = Span()
+"""The empty span: one for all, as each object of an index takes time and memory."""
+
+
 class Declaration(NamedTuple):
     """A declaration in a source file.
 
@@ -107,8 +113,8 @@ class Declaration(NamedTuple):
     last_line: int
     whole: Span
     head: Span
-    doc: Span = Span()
-    value: Span = Span()
+    doc: Span = NOWHERE
+    value: Span = NOWHERE
 
     @property
     def owner(self) -> str:
@@ -457,9 +463,15 @@ def text_of(node: Node) -> str:
     return (node.text or b"").decode(errors="replace")
 
 
+def text_in(source: bytes, node: Node) -> str:
+    """Return the text of a node of a source: several times faster than `text_of`, which asks the reader."""
+    return source[node.start_byte : node.end_byte].decode(errors="replace")
+
+
 def span_of(node: Node | None) -> Span:
     """Return the place of a node; an empty one if there is none."""
-    return Span() if node is None else Span(node.start_byte, node.end_byte)
+    # As `Span(...)` does it, without the call of a function of Python in between.
+    return NOWHERE if node is None else tuple.__new__(Span, node.byte_range)
 
 
 def name_of(node: Node) -> str:
