@@ -52,8 +52,7 @@ def _is_plainly_bound(name: bytes, lines: bytes) -> bool | None:
         lines: all that have it.
 
     Returns:
-        True if a line begins by setting it, False if each place calls it, or looks up what is in it or
-        what it is in; None if it has to be read.
+        True if a line begins by setting it, False if each place only reads it; None if that can't be told.
     """
     if not _IN_NAMES.issuperset(name):
         return None
@@ -69,8 +68,14 @@ def _is_plainly_bound(name: bytes, lines: bytes) -> bool | None:
                 return True
             if before == _DOT:
                 is_read = _SET_AS.match(lines, end) is None
+            elif _NAMED.search(lines, start, at) is not None:
+                is_read = False
+            elif after in _NOT_BOUND:
+                is_read = True
             else:
-                is_read = after in _NOT_BOUND and _NAMED.search(lines, start, at) is None
+                last = lines.find(b"\n", end)
+                rest = lines[end : len(lines) if last < 0 else last]
+                is_read = b"=" not in rest and b":" not in rest and lines.find(b"for", start, at) < 0
             if not is_read:
                 is_bound = None
         at = lines.find(name, end)
@@ -144,13 +149,15 @@ class FunctionText:
         if name in self._parameters:
             return True
         lines = lines_with(self._text, name)
-        without = _STRING.sub(b'""', lines) if len(lines) > _LONGEST_CODE else b""
-        if any(len(line) > _LONGEST_CODE for line in without.split(b"\n")):
-            return True  # nobody wrote this by hand
+        is_long = len(lines) > _LONGEST_CODE
+        if is_long:
+            lines = _STRING.sub(b'""', lines)
+            if any(len(line) > _LONGEST_CODE for line in lines.split(b"\n")):
+                return True  # nobody wrote this by hand
         is_bound = _is_plainly_bound(name, lines)
         if is_bound is not None:
             return is_bound
-        lines = without or _STRING.sub(b'""', lines)
+        lines = lines if is_long else _STRING.sub(b'""', lines)
         return any(
             group is not None and name in _NAME.findall(group)
             for place in _BINDING.finditer(lines)

@@ -320,9 +320,11 @@ class Index:
 
     def at_line(self, path: str, line: int) -> list[Found]:
         """List the declarations that a line is in: those whose name is on it, then the innermost."""
+        file = self._files.get(path) or next(self.at(path), None)
+        if file is None:
+            return []
         found = [
             Found(file, declaration)
-            for file in islice(self.at(path), 1)
             for declaration in file.parsed.declarations
             if declaration.line <= line <= declaration.last_line
         ]

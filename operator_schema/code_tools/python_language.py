@@ -199,7 +199,7 @@ class PythonLanguage(Language):
         lines = lines_with(source, name.encode()).decode("latin-1")
         if max(map(len, lines.split("\n"))) > _LONGEST_LINE:
             return ""
-        bound = [found for found in _BOUND.finditer(lines) if found[1] == name]
+        bound = _bound(name, lines)
         if len(bound) != 1 or not (bound[0][2] or bound[0][4]):
             return ""
         if any(name in re.findall(r"\w+", found[0]) for found in _BOUND_OTHERWISE.finditer(lines)):
@@ -226,6 +226,23 @@ class PythonLanguage(Language):
 
 
 LANGUAGE = PythonLanguage()
+
+
+def _bound(name: str, lines: str) -> list[re.Match[str]]:
+    """List where `_BOUND` finds a name; to look only where the name stands takes a third of the time."""
+    bound: list[re.Match[str]] = []
+    at = lines.find(name)
+    while at >= 0:
+        found = _BOUND.match(lines, at)
+        if found is not None and found[1] == name:
+            last = at - 1
+            while last >= 0 and lines[last] in " \t\"'":
+                last -= 1
+            if last >= 0 and lines[last] == ":":  # it may be the type of another name
+                return [each for each in _BOUND.finditer(lines) if each[1] == name]
+            bound.append(found)
+        at = lines.find(name, at + len(name))
+    return bound
 
 
 def _class(source: bytes, node: Node, whole: Node, owner: str) -> Declaration:

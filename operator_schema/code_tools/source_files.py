@@ -195,15 +195,23 @@ def _folder(root: str, path: str) -> Generator[int | str]:
         yield where
         _check_no_link(where)
         return
-    here = os.open(root, _FOLDER_FLAGS)
+    here = _step_into(root, path)
     try:
-        for name in path.split("/") if path else ():
-            inner = os.open(name, _FOLDER_FLAGS, dir_fd=here)
-            os.close(here)
-            here = inner
         yield here
     finally:
         os.close(here)
+
+
+def _step_into(root: str, path: str) -> int:
+    """Return a descriptor of a folder below the root; see `_folder`."""
+    here = os.open(root, _FOLDER_FLAGS)
+    for name in path.split("/") if path else ():
+        try:
+            inner = os.open(name, _FOLDER_FLAGS, dir_fd=here)
+        finally:
+            os.close(here)
+        here = inner
+    return here
 
 
 def _check_no_link(where: str) -> None:
@@ -230,11 +238,16 @@ def _open(root: str, path: str) -> int:
         OSError: it isn't there, it can't be read, or it or a folder on the way is a link.
     """
     outer, _, name = path.rpartition("/")
+    if _BY_STEPS:
+        folder = _step_into(root, outer)
+        try:
+            return os.open(name, _FLAGS, dir_fd=folder)
+        finally:
+            os.close(folder)
     descriptor = -1
     try:
-        with _folder(root, outer) as folder:
-            place = _in(folder, name)
-            descriptor = os.open(place.path, _FLAGS, dir_fd=place.dir_fd)
+        with _folder(root, outer) as where:
+            descriptor = os.open(f"{where}/{name}", _FLAGS)
     except BaseException:
         if descriptor >= 0:
             os.close(descriptor)
