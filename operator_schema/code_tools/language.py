@@ -470,8 +470,7 @@ def text_in(source: bytes, node: Node) -> str:
 
 def span_of(node: Node | None) -> Span:
     """Return the place of a node; an empty one if there is none."""
-    # As `Span(...)` does it, without the call of a function of Python in between.
-    return NOWHERE if node is None else tuple.__new__(Span, node.byte_range)
+    return NOWHERE if node is None else Span(node.start_byte, node.end_byte)
 
 
 def name_of(node: Node) -> str:
