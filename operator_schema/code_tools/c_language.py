@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .brace_language import BraceLanguage, Member, Place, Reading, bases_in, declared, members, start_of
 from .language import (
+    BRACKETS,
     LONGEST_NAME,
     Import,
     Parsed,
@@ -32,12 +33,8 @@ _STATEMENTS = frozenset({"declaration", "field_declaration", "function_definitio
 _GROUPS = frozenset({"declaration_list", "linkage_specification", "ERROR"})
 _LARGE = 1 << 16
 """Bytes of a file that is read in pieces at once: one of these is nearly always broken somewhere."""
-_TOKENS = re.compile(
-    r"""//[^\n]* | /\*.*?(?:\*/|\Z) | \bR"(\w*)\(.*?(?:\)\1"|\Z) | "(?:\\.|[^"\\\n])*"? |
-        (?<![\da-fA-F])'(?:\\.|[^'\\\n])+'? | [\[\](){}]""",
-    re.DOTALL | re.VERBOSE,
-)
-"""Strings, characters and comments as a whole, and brackets."""
+_HIDDEN = r"""//[^\n]* | /\*.*?(?:\*/|\Z) | \bR"(\w*)\(.*?(?:\)\1"|\Z) | "(?:\\.|[^"\\\n])*"? |
+        (?<![\da-fA-F])'(?:\\.|[^'\\\n])+'?"""
 
 
 class CLanguage(BraceLanguage):
@@ -47,7 +44,8 @@ class CLanguage(BraceLanguage):
     grammar = "tree_sitter_c"
     called_nodes = frozenset({"field_expression", "identifier", "qualified_identifier"})
     name_nodes = frozenset({"identifier", "type_identifier"})
-    tokens = _TOKENS
+    hidden = re.compile(_HIDDEN, re.DOTALL | re.VERBOSE)
+    tokens = re.compile(f"{_HIDDEN} | {BRACKETS}", re.DOTALL | re.VERBOSE)
     spanning = (b"/*", b'R"', b"\\\n")
     wrappers: Mapping[Context, Wrapper] = {
         "file": Wrapper(),

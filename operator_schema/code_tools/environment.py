@@ -133,9 +133,9 @@ class _Library(Index):
     def look_again(self) -> None:
         """Forget files that have changed, before a new question."""
         self._left = _MOST_FILES
-        for path, file in list(self._files.items()):
-            if file.is_young or path in set(self._changed()):
-                self._replace(path, None)
+        young = [path for path, file in self._files.items() if file.is_young]
+        for path in {*young, *self._changed()}:
+            self._replace(path, None)
 
     def find(self, name: str) -> Way | None:
         """Return what a full name means; None if it isn't here."""

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from .language import (
+    BRACKETS,
     LONGEST_NAME,
     Base,
     Declaration,
@@ -31,14 +32,10 @@ if TYPE_CHECKING:
 
     from .language import Context, Kind
 
-__all__ = ["GO_TOKENS", "GoLanguage", "LANGUAGE", "go_problems", "go_wrapper"]
+__all__ = ["GoLanguage", "LANGUAGE", "go_problems", "go_wrapper"]
 
 
-GO_TOKENS = re.compile(
-    r"""//[^\n]* | /\*.*?(?:\*/|\Z) | "(?:\\.|[^"\\\n])*"? | `[^`]*`? | '(?:\\.|[^'\\\n])+'? | [\[\](){}]""",
-    re.DOTALL | re.VERBOSE,
-)
-"""Strings, characters and comments as a whole, and brackets."""
+_HIDDEN = r"""//[^\n]* | /\*.*?(?:\*/|\Z) | "(?:\\.|[^"\\\n])*"? | `[^`]*`? | '(?:\\.|[^'\\\n])+'?"""
 
 
 def _is_function_body(root: Node) -> bool:
@@ -77,7 +74,7 @@ def go_problems(code: str, context: Context) -> list[SyntaxProblem]:
         code: the snippet.
         context: what it is a part of.
     """
-    found = wrapped_problems(code, _GRAMMAR, _WRAPPERS[context], GO_TOKENS, context)
+    found = wrapped_problems(code, _GRAMMAR, _WRAPPERS[context], GoLanguage.tokens, context)
     return found or (_stray_statements(code) if context == "file" else [])
 
 
@@ -109,7 +106,8 @@ class GoLanguage(Language):
     bodies_inside = False
     package_is_folder = True
     self_names: frozenset[str] = frozenset()
-    tokens = GO_TOKENS
+    hidden = re.compile(_HIDDEN, re.DOTALL | re.VERBOSE)
+    tokens = re.compile(f"{_HIDDEN} | {BRACKETS}", re.DOTALL | re.VERBOSE)
     spanning = (b"`", b"/*", b"\\\n")
 
     def parse(self, source: bytes) -> Parsed:

@@ -99,7 +99,7 @@ def heirs_of(index: Index, target: Found) -> list[Heir]:
 
 
 def _types_below(index: Index, target: Found) -> list[Heir]:
-    resolver = Resolver(index)
+    resolver = Resolver(index, with_steps=False)
     below = _by_base(index)
     found: list[Heir] = []
     seen = {_key(target)}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .. import CallError
 from .language import IN_WORDS, Declaration, Parsed, TooHardError, language_of, same_kinds
 from .modules import Modules
-from .name_patterns import NameTable, Pattern, lines_of
+from .name_patterns import NameTable, Pattern, WordTable, lines_of
 from .source_files import Content, FileKey, Skipped, Tree, key_of, read_source
 
 if TYPE_CHECKING:
@@ -149,6 +149,9 @@ class Index:
         # These are made when they are needed, and anew when a file is another one.
         self._watched: list[tuple[str, FileKey | None]] | None = None
         self._tables: dict[tuple[bool, bool], tuple[NameTable, list[SourceFile]]] = {}
+        self._words: WordTable | None = None
+        self._is_searched = False
+        """Whether files with a word were asked for."""
         self._modules: Modules | None = None
         self._folders: dict[str, list[str]] = {}
         self._imported: Counter[str] | None = None
@@ -246,7 +249,17 @@ class Index:
     def with_word(self, word: str) -> Iterator[SourceFile]:
         """Yield the files that have a word anywhere, comments included; tests and examples come last."""
         line = f"\n{word}\n"
-        return (file for file in self.files() if line in file.parsed.words)
+        return (file for file in self._may_have(word) if line in file.parsed.words)
+
+    def _may_have(self, word: str) -> Iterator[SourceFile]:
+        """Return files among which are those with a word; tests and examples come last."""
+        if "\n" in word or not self._is_searched:
+            self._is_searched = True  # a process that asks once needs no table
+            return self.files()
+        if self._words is None or self._words.is_full:
+            self._words = WordTable([(path, file.parsed.words) for path, file in self._files.items()])
+        found = [file for path in self._words.paths(word) if (file := self._files.get(path))]
+        return iter(sorted(found, key=lambda file: _order(file.path, is_aside=file.is_aside)))
 
     def members(self, found: Found) -> Iterator[Found]:
         """Yield what the files of a type declare as its own, in their order."""
@@ -307,9 +320,11 @@ class Index:
 
     def at_line(self, path: str, line: int) -> list[Found]:
         """List the declarations that a line is in: those whose name is on it, then the innermost."""
+        file = self._files.get(path) or next(self.at(path), None)
+        if file is None:
+            return []
         found = [
             Found(file, declaration)
-            for file in islice(self.at(path), 1)
             for declaration in file.parsed.declarations
             if declaration.line <= line <= declaration.last_line
         ]
@@ -436,7 +451,7 @@ class Index:
         for gone in self.skipped.keys() - set(paths):
             del self.skipped[gone]
             self._skipped_keys.pop(gone, None)
-        self._order = sorted(paths, key=lambda path: (is_aside(path), path.count("/"), path))
+        self._order = sorted(paths, key=lambda path: _order(path, is_aside=is_aside(path)))
 
     def _read(self, path: str, before: SourceFile | None, fresh: list[SourceFile]) -> int:
         content = read_source(self.root, path)
@@ -506,6 +521,8 @@ class Index:
                 self._by_name.setdefault(name, {})[path] = tuple(declarations)
             for one in file.parsed.imports:
                 self._by_import.setdefault(one.name, {})[path] = None
+            if self._words is not None:
+                self._words.add(path, file.parsed.words)
             if self._imported is not None:
                 self._imported.update(_targets(file))
 
@@ -528,6 +545,11 @@ def is_aside(path: str) -> bool:
     *folders, name = path.lower().split("/")
     stem = name.rpartition(".")[0]
     return stem.startswith("test_") or stem.endswith("_test") or any(part in _ASIDE for part in folders)
+
+
+def _order(path: str, *, is_aside: bool) -> tuple[bool, int, str]:
+    """Return what files are sorted by."""
+    return is_aside, path.count("/"), path
 
 
 def _source_file(
@@ -590,6 +612,7 @@ def _targets(file: SourceFile) -> set[str]:
     return found
 
 
+_ZERO, _NINE = b"09"
 _ONLY_WORDS = bytes([byte if is_in_word else ord(" ") for byte, is_in_word in enumerate(IN_WORDS)])
 
 
@@ -597,5 +620,5 @@ def words_in(source: bytes) -> str:
     """Return each word of a file once, with a line break before and after each; a number is no word."""
     # Many times faster than a search by an expression.
     found = dict.fromkeys(source.translate(_ONLY_WORDS).split())
-    words = [word for word in found if not word[:1].isdigit()]
+    words = [word for word in found if not _ZERO <= word[0] <= _NINE]
     return b"\n".join([b"", *words, b""]).decode(errors="replace")

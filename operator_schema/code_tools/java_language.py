@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from .brace_language import BraceLanguage, Member, Place, Reading, bases_in, declared, members, start_of
-from .language import Import, called_name, name_of, nodes_in, qualified, text_of
+from .language import BRACKETS, Import, called_name, name_of, nodes_in, qualified, text_of
 from .snippets import Wrapper, one_item
 
 if TYPE_CHECKING:
@@ -31,11 +31,8 @@ _KINDS: Mapping[str, Kind] = {
 }
 _EXTENDED = frozenset({"extends_interfaces", "super_interfaces", "superclass", "type_list"})
 _FIELDS = frozenset({"constant_declaration", "field_declaration", "local_variable_declaration"})
-_TOKENS = re.compile(
-    r"""//[^\n]* | /\*.*?(?:\*/|\Z) | \"\"\"(?:\\.|[^\\])*?(?:\"\"\"|\Z) | "(?:\\.|[^"\\\n])*"? |
-        '(?:\\.|[^'\\\n])+'? | [\[\](){}]""",
-    re.DOTALL | re.VERBOSE,
-)
+_HIDDEN = r"""//[^\n]* | /\*.*?(?:\*/|\Z) | \"\"\"(?:\\.|[^\\])*?(?:\"\"\"|\Z) | "(?:\\.|[^"\\\n])*"? |
+        '(?:\\.|[^'\\\n])+'?"""
 _INSIDE = Wrapper("void f() {\n", "\n}\n", one_item("method_declaration"))
 
 
@@ -52,7 +49,8 @@ class JavaLanguage(BraceLanguage):
     grammar = "tree_sitter_java"
     package_is_folder = True
     name_nodes = frozenset({"identifier", "type_identifier"})
-    tokens = _TOKENS
+    hidden = re.compile(_HIDDEN, re.DOTALL | re.VERBOSE)
+    tokens = re.compile(f"{_HIDDEN} | {BRACKETS}", re.DOTALL | re.VERBOSE)
     spanning = (b"/*", b'"""', b"\\\n")
     wrappers: Mapping[Context, Wrapper] = {
         "file": Wrapper(),

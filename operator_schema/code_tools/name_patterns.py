@@ -1,8 +1,9 @@
-"""Patterns of names, and a table of names in which they are found fast."""
+"""Patterns of names, and tables in which names and words are found fast."""
 
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_right
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["NameTable", "Pattern", "lines_of"]
+__all__ = ["NameTable", "Pattern", "WordTable", "lines_of"]
 
 _NEWLINE = "\n"
 _END = re.escape(_NEWLINE)
@@ -53,6 +54,54 @@ class NameTable:
             line += text.count("\n", counted, begin)
             counted = begin
             yield file, line
+
+
+_ROWS_A_FILE = 8
+_MOST_HELD = 2
+"""How many times as much as at first a table holds before it is made anew."""
+
+
+class WordTable:
+    """Says which files may have a word; most of those that don't have it are left out.
+
+    A row has the numbers of the files that have one of some words, about forty numbers in code that people
+    write: four bytes for each different word of a file.
+
+    Args:
+        files: paths, each with the words of the file, as `Parsed.words` has them.
+    """
+
+    __slots__ = ("_held", "_most", "_numbers", "_paths", "_rows")
+
+    def __init__(self, files: Sequence[tuple[str, str]]) -> None:
+        self._rows = [array("I") for _ in range(_ROWS_A_FILE * len(files) + 1)]
+        self._paths: list[str] = []
+        self._numbers: dict[str, int] = {}
+        self._held = 0
+        for path, words in files:
+            self.add(path, words)
+        self._most = _MOST_HELD * self._held
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so much was added that it is better made anew."""
+        return self._held > self._most
+
+    def add(self, path: str, words: str) -> None:
+        """Add the words of a file that is new or has changed; those that it had stay."""
+        number = self._numbers.setdefault(path, len(self._paths))
+        if number == len(self._paths):
+            self._paths.append(path)
+        rows, size = self._rows, len(self._rows)
+        each = words.split("\n")
+        for word in each:
+            rows[hash(word) % size].append(number)
+        self._held += len(each)
+
+    def paths(self, word: str) -> list[str]:
+        """Return the paths of the files that may have a word, each once."""
+        numbers = dict.fromkeys(self._rows[hash(word) % len(self._rows)])
+        return [self._paths[number] for number in numbers]
 
 
 class Pattern:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections import Counter
-from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from .code_text import IMPORT, FunctionText, Places
 from .declaration_text import location, source_of
 from .index import Found, is_at
-from .language import end_of_head, language_of, lines_with, places_of
+from .language import language_of, places_of
 from .resolution import Resolver
 from .results import PlaceShown, ReferencesFound
 
@@ -42,19 +41,7 @@ _KEY = re.compile(rb"[ \t]*:(?![:=])")
 _BEFORE_KEY = re.compile(rb"[{,\n]\s*\Z")
 _FIELDS_BEFORE = re.compile(rb"[ \t]*(?:\w+[ \t]*,[ \t]*)*\Z")
 _FIELD_AFTER = re.compile(rb"(?:[ \t]*,[ \t]*\w+)*[ \t]+[\w*\[(<]")
-_TYPE_TEXT = re.compile(rb"['\"][\w.\[\], |]+['\"]")
-_BEFORE_TYPE = re.compile(rb"(?::|->|\w\[|\|)[ \t]*\Z")
-_IMPORT = re.compile(
-    rb"(?:^|[;:{])[ \t]*(?:pub(?:\([^()\n]*\))?[ \t]+)?(?:export|from|import|use)\b", re.MULTILINE
-)
-_EXPORTED = re.compile(rb"__all__\s*(?:\+?=|\.\w+\()\s*[\[(][^\])]*\Z")
-_LONGEST_LIST = 20_000
-_LONGEST_CODE = 2000
 _LONGEST_CHAIN = 200
-_LONGEST_READ = 2000
-"""Bytes of a line that are read again for each place in it."""
-_MOST_BEFORE = 3000
-"""Declarations before a place among which the one around it is looked for."""
 
 
 class Reference(NamedTuple):
@@ -166,13 +153,16 @@ def uses_of(index: Index, target: Found, path: str = "") -> Uses:
         ChangedError: a file has changed since the index read it.
     """
     name = target.declaration.name
-    language = _language(target.file)
+    language = _language(target.file).name
     at = None if not path else {file.path for file in index.at(path)}
-    files = [
-        file
-        for file in index.with_word(name)
-        if _language(file).name == language.name and (at is None or file.path in at)
-    ]
+    known: dict[str, bool] = {}
+    files: list[SourceFile] = []
+    for file in index.with_word(name):
+        ending = file.path[file.path.rfind(".") :]
+        if ending not in known:
+            known[ending] = _language(file).name == language
+        if known[ending] and (at is None or file.path in at):
+            files.append(file)
     near = _near(index, target, files)
     files.sort(key=lambda file: (file is not target.file, file.path not in near))
     seeker = _Seeker(index, target)
@@ -217,10 +207,10 @@ class _Seeker:
         self._index = index
         self._target = target
         self._name = target.declaration.name
-        self._resolver = Resolver(index)
+        self._resolver = Resolver(index, with_steps=False)
         self._owner = self._owner_of(target)
         self._related: dict[tuple[str, str], bool] = {}
-        self._function: _Function | None = None
+        self._function: FunctionText | None = None
         """The function that was looked at last."""
         self.others = 0
 
@@ -234,12 +224,12 @@ class _Seeker:
     def in_file(self, file: SourceFile) -> Iterator[Reference]:
         """Yield the uses in a file."""
         source = source_of(self._index, file)
-        places = _Places(file, source)
+        places = Places(file.parsed.declarations, _language(file), source)
         word = self._name.encode()
         for at in places_of(word, source):
             end = at + len(word)
             around = places.around(at)
-            if self._is_declaration(file, around, at, places.line(at)):
+            if self._is_declaration(file, around, at, places):
                 continue
             certainty: Certainty | None = "text"
             if places.is_code(at):
@@ -252,10 +242,12 @@ class _Seeker:
             inside = around[-1].qualified if around else ""
             yield Reference(file, places.line(at), inside, certainty, places.text(at))
 
-    def _is_declaration(self, file: SourceFile, around: list[Declaration], at: int, line: int) -> bool:
+    def _is_declaration(self, file: SourceFile, around: list[Declaration], at: int, places: Places) -> bool:
         """Return whether a place is the name in a declaration of this name: the target, or another one."""
         for one in reversed(around):
-            if one.name == self._name and one.line == line and at < (one.head.end or one.whole.end):
+            if one.name != self._name or at >= (one.head.end or one.whole.end):
+                continue
+            if one.line == places.line(at):
                 self.others += not self._is_target(Found(file, one))
                 return True
         return False
@@ -268,7 +260,7 @@ class _Seeker:
         function = next((one for one in reversed(around) if one.kind in {"func", "method"}), None)
         if _DOTTED.search(before):
             sure = self._of_member(file, source, before, function)
-            is_import = sure is None and _IMPORT.match(source, source.rfind(b"\n", 0, at) + 1)
+            is_import = sure is None and IMPORT.match(source, source.rfind(b"\n", 0, at) + 1)
             return self._of_import(file, around) if is_import else sure
         if _KEYWORD.match(source, end) and _BEFORE_KEYWORD.search(before):
             return "likely" if self._owner and self._target.declaration.kind == "var" else None
@@ -279,11 +271,11 @@ class _Seeker:
                 return None
         return self._of_name(file, source, around, function)
 
-    def _inside(self, file: SourceFile, source: bytes, function: Declaration) -> _Function:
+    def _inside(self, file: SourceFile, source: bytes, function: Declaration) -> FunctionText:
         """Return a function, with what is known about its text."""
         if self._function is None or self._function.declaration is not function:
             text = source[function.head.start : function.whole.end]
-            self._function = _Function(function, _language(file), text)
+            self._function = FunctionText(function, _language(file), text)
         return self._function
 
     def _of_name(
@@ -316,7 +308,7 @@ class _Seeker:
         if around:
             return None
         for one in file.parsed.imports:
-            if re.split(r"[./:]", one.target)[-1] == self._name:
+            if one.target.endswith(self._name) and re.split(r"[./:]", one.target)[-1] == self._name:
                 way = self._resolver.meant(file, one.name)
                 if way is not None and self._is_target(way.found):
                     return "certain" if way.is_certain else "likely"
@@ -398,222 +390,3 @@ def _has(types: list[Found | None], wanted: Found) -> bool:
     return any(
         one is not None and one.file is wanted.file and one.declaration.whole == whole for one in types
     )
-
-
-_BINDING = re.compile(
-    rb"^[ \t]*(?:(?:let|var|const|mut)[ \t]+)*(\(?[^=\n#'\"\[{(:]*)(?::[^=\n]*)?(?<![!<>])=(?!=)"
-    rb"|\bfor\b([^:\n{]*?)\b(?:in|range)\b|\bas[ \t]+(\w+)|\b(?:def|class)[ \t]+(\w+)"
-    rb"|\b(\w+)[ \t]*:=|\blambda\b([^:\n]*):|[(,|][ \t\n]*(\w+)[ \t]*:(?!:)[^=]",
-    re.MULTILINE,
-)
-"""Where a text binds names: in one of its groups."""
-_STRING = re.compile(rb'"(?:[^"\\\n]++|\\.)*+"')
-_PARAMETER = re.compile(rb"[(,|][ \t\n]*[*&]*(?:mut )?(\w+)(?=[ \t]*[:,)=| ])")
-_NAME = re.compile(rb"(?<![\w.])[A-Za-z_]\w*(?![\w.(])")
-
-
-_IMPORTED = re.compile(
-    rb"^[^#\n]*?\bimport\b[ \t]*(?:\([^)]*\)?|[^\n]*(?:\\\n[^\n]*)*)|\\\n[^\n]*\bimport\b[^\n]*", re.MULTILINE
-)
-"""What seems to be an import of Python, with the names in it."""
-
-
-class _Function:
-    """What is known about the text of one function.
-
-    Args:
-        declaration: of the function.
-        language: of its file.
-        text: from its head to its end.
-    """
-
-    def __init__(self, declaration: Declaration, language: Language, text: bytes) -> None:
-        self.declaration = declaration
-        self._language = language
-        self._text = text
-        self._imports: tuple[Import, ...] | None = None
-        self._parameters: set[bytes] | None = None
-        self._bound: dict[str, bool] = {}
-        self._types: dict[str, str] = {}
-        self._taken: dict[str, bool] = {}
-        self._imported: bytes | None = None
-
-    def imports(self, name: str) -> list[Import]:
-        """List the imports inside of it that bring a name."""
-        if self._imports is None:
-            if self._imported is None:
-                self._imported = self._texts_of_imports()
-            if name.encode() not in self._imported:
-                return []
-            self._imports = self._language.imports(self._text)  # parses all of it
-        return [one for one in self._imports if one.name == name]
-
-    def _texts_of_imports(self) -> bytes:
-        """Return a text that has each name that it imports; nothing if it imports nothing."""
-        text = self._text
-        if self._language.name == "python":
-            return b"\n".join(_IMPORTED.findall(text)) if b"import" in text else b""
-        return text if _IMPORT.search(text) else b""
-
-    def binds(self, name: str) -> bool:
-        """Return whether it seems to bind a name otherwise than by an import."""
-        if name not in self._bound:
-            self._bound[name] = not self.imports(name) and self._is_bound(name.encode())
-        return self._bound[name]
-
-    def _is_bound(self, name: bytes) -> bool:
-        """Return whether it seems to bind a name, as a parameter or variable."""
-        if self._parameters is None:
-            self._parameters = set(_PARAMETER.findall(self._text[: end_of_head(self._text)]))
-        if name in self._parameters:
-            return True
-        lines = _STRING.sub(b'""', lines_with(self._text, name))
-        if any(len(line) > _LONGEST_CODE for line in lines.split(b"\n")):
-            return True  # nobody wrote this by hand
-        return any(
-            group is not None and name in _NAME.findall(group)
-            for place in _BINDING.finditer(lines)
-            for group in place.groups()
-        )
-
-    def type_of(self, name: str) -> str:
-        """Return the type that a name has everywhere in it; empty if unsure."""
-        if name not in self._types:
-            self._types[name] = self._language.type_of(self._text, name)
-        return self._types[name]
-
-    def takes_again(self, name: str) -> bool:
-        """Return whether more than one function in it seems to take a name as a parameter."""
-        if name not in self._taken:
-            places = re.findall(rb"[(,]\s*%b\s*[,)]" % re.escape(name.encode()), self._text)
-            self._taken[name] = len(places) > 1
-        return self._taken[name]
-
-
-_START = attrgetter("whole.start")
-
-
-class _Places:
-    """Says of places in a file what they are in."""
-
-    def __init__(self, file: SourceFile, source: bytes) -> None:
-        self._source = source
-        self._text = ""
-        """The source with a character for each byte, where it is needed."""
-        self._declarations = file.parsed.declarations
-        self._language = _language(file)
-        self._is_python = file.path.endswith((".py", ".pyi"))
-        self._has_exports = self._is_python and b"__all__" in source
-        self._plain = (0, -1)
-        """Two places, between which no string or comment goes on behind the end of its line."""
-        self._lexed: tuple[int, int, list[tuple[int, int]]] = (0, -1, [])
-        self._lines: tuple[int, int] = (0, 1)
-
-    def line(self, at: int) -> int:
-        """Return the number of a line; places are asked for in their order."""
-        place, line = self._lines
-        if at < place:
-            place, line = 0, 1
-        line += self._source.count(b"\n", place, at)
-        self._lines = at, line
-        return line
-
-    def text(self, at: int) -> str:
-        """Return the line around a place."""
-        begin = self._source.rfind(b"\n", 0, at) + 1
-        end = self._source.find(b"\n", at)
-        return self._source[begin : len(self._source) if end < 0 else end].decode(errors="replace").strip()
-
-    def around(self, at: int) -> list[Declaration]:
-        """Return the declarations around a place, the outermost first."""
-        place = bisect_right(self._declarations, at, key=_START)
-        found: list[Declaration] = []
-        for number in range(place - 1, max(place - _MOST_BEFORE, 0) - 1, -1):
-            one = self._declarations[number]
-            if one.whole.end > at:
-                found.append(one)
-                if "." not in one.qualified:
-                    break
-            elif "." not in one.qualified and one.whole.start < at:
-                break
-        return found[::-1]
-
-    def is_code(self, at: int) -> bool:
-        """Return whether a place is outside of strings and comments, or in the code inside of a string."""
-        token = self._token(at)
-        if token is None:
-            return True
-        start, _ = token
-        prefix = self._source[max(start - 2, 0) : start].lower()
-        if not self._is_python or b"f" not in prefix:
-            return False
-        return self._source.rfind(b"{", start, at) > self._source.rfind(b"}", start, at)
-
-    def is_type(self, at: int) -> bool:
-        """Return whether a place is in a type that is written as a string."""
-        token = self._token(at)
-        if token is None or not self._is_python:
-            return False
-        start, end = token
-        before = _BEFORE_TYPE.search(self._source, max(start - 20, 0), start)
-        return before is not None and _TYPE_TEXT.fullmatch(self._source, start, end) is not None
-
-    def is_exported(self, at: int) -> bool:
-        """Return whether a place is in the names that a module of Python exports."""
-        if not self._has_exports:
-            return False
-        start = self._source.rfind(b"__all__", max(at - _LONGEST_LIST, 0), at)
-        return start >= 0 and _EXPORTED.match(self._source, start, at) is not None
-
-    def _token(self, at: int) -> tuple[int, int] | None:
-        """Return the string or comment that a place is in."""
-        begin = self._begin(at)
-        line = max(self._source.rfind(b"\n", 0, at) + 1, begin)
-        if at - line < _LONGEST_READ and self._is_plain(begin, at):
-            end = self._source.find(b"\n", at)
-            text = self._source[line : len(self._source) if end < 0 else end].decode("latin-1")
-            places = [one.span() for one in self._language.tokens.finditer(text)]
-            spans = [(line + start, line + end) for start, end in places if end - start > 1]
-        else:
-            spans = self._tokens_from(begin, at)
-        return next(((start, end) for start, end in reversed(spans) if start <= at < end), None)
-
-    def _begin(self, at: int) -> int:
-        """Return a place in code, before another one, to read from."""
-        place = bisect_right(self._declarations, at, key=_START) - 1
-        if place < 0:
-            return 0
-        # Declarations begin in code, and after a docstring there is code again.
-        start, end = self._declarations[place].whole.start, self._declarations[place].doc.end
-        if not start < end <= at:
-            return start
-        return end + (3 if self._source.startswith((b'"""', b"'''"), end) else 1)
-
-    def _is_plain(self, begin: int, at: int) -> bool:
-        """Return whether no string or comment between two places goes on from one line to the next."""
-        known, done = self._plain
-        if known != begin:
-            done = begin
-        elif done < begin:
-            return False
-        start = max(done - 2, begin)  # one of the signs may be half before it
-        is_plain = all(self._source.find(sign, start, at) < 0 for sign in self._language.spanning)
-        self._plain = begin, max(done, at) if is_plain else -1
-        return is_plain
-
-    def _tokens_from(self, begin: int, at: int) -> list[tuple[int, int]]:
-        """Return the strings and comments that begin between two places; it goes on where it stopped."""
-        known, done, spans = self._lexed
-        if begin != known or done < 0:
-            known, done, spans = begin, begin, []
-        if done <= at:
-            if not self._text:
-                self._text = self._source.decode("latin-1")
-            for token in self._language.tokens.finditer(self._text, done):
-                if token.start() > at:
-                    break
-                done = token.end()
-                if done - token.start() > 1:
-                    spans.append(token.span())
-            self._lexed = known, done, spans
-        return spans

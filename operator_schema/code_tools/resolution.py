@@ -61,10 +61,13 @@ class Resolver:
 
     Args:
         index: to look in.
+        with_steps: whether ways name the imports that they go by: to find the line of one takes longer than
+            to follow it.
     """
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: Index, *, with_steps: bool = True) -> None:
         self._index = index
+        self._with_steps = with_steps
         self._steps = 0
         self._busy: set[tuple[str, ...]] = set()
         self._known: dict[tuple[str, str], Way | None] = {}
@@ -358,7 +361,7 @@ class Resolver:
         source = source_of(self._index, file)
         text = source[start : declaration.whole.end]
         if key not in self._fields:
-            if next(places_of(name.encode(), text), None) is None:
+            if not _language(file).may_have_field(text, name):
                 return None
             self._fields[key] = {one.name: one for one in _language(file).fields(text)}
         field = self._fields[key].get(name)
@@ -433,6 +436,10 @@ class Resolver:
         wanted = ".".join([found.declaration.qualified, *parts])
         if not self._index.has_word(found.file, parts[0]):
             return None
+        start, end = found.declaration.head.start, found.declaration.whole.end
+        text = source_of(self._index, found.file)[start:end]
+        if next(places_of(parts[0].encode(), text), None) is None:
+            return None
         return next((one for one in self._all_inner(found) if one.declaration.qualified == wanted), None)
 
     def _all_inner(self, found: Found) -> Iterator[Found]:
@@ -497,7 +504,7 @@ class Resolver:
                 way = self._of_module(index.of_module(module), parts[place:], level + 1)
                 if way is not None:
                     way = way._replace(is_certain=way.is_certain and is_certain)
-                    return way.after(f"{self._place_of(one, file)} {one.text}")
+                    return way.after(f"{self._place_of(one, file)} {one.text}") if self._with_steps else way
         return None
 
     def _of_module(self, files: Sequence[SourceFile], parts: Sequence[str], level: int) -> Way | None:

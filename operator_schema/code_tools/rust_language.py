@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from .language import (
+    BRACKETS,
     LONGEST_NAME,
     Base,
     Declaration,
@@ -54,11 +55,8 @@ _AROUND_TYPES = {
 }
 """What may stand around the name of a type, with the field that holds the rest."""
 _CALLED = frozenset({"field_expression", "identifier", "scoped_identifier"})
-_TOKENS = re.compile(
-    r"""//[^\n]* | /\*.*?(?:\*/|\Z) | r(\#*)".*?(?:"\1|\Z) | "(?:\\.|[^"\\])*(?:"|\\?\Z) |
-        '(?:\\.|[^'\\\n])' | [\[\](){}]""",
-    re.DOTALL | re.VERBOSE,
-)
+_HIDDEN = r"""//[^\n]* | /\*.*?(?:\*/|\Z) | r(\#*)".*?(?:"\1|\Z) | "(?:\\.|[^"\\])*(?:"|\\?\Z) |
+        '(?:\\.|[^'\\\n])'"""
 
 
 _COMMENT = re.compile(r"//[^\n]*")
@@ -83,7 +81,8 @@ class RustLanguage(Language):
     bodies_inside = False
     package_is_folder = False
     self_names = frozenset({"self", "Self"})
-    tokens = _TOKENS
+    hidden = re.compile(_HIDDEN, re.DOTALL | re.VERBOSE)
+    tokens = re.compile(f"{_HIDDEN} | {BRACKETS}", re.DOTALL | re.VERBOSE)
     spanning = (b'"', b"/*", b"\\\n")
 
     def parse(self, source: bytes) -> Parsed:
@@ -145,7 +144,7 @@ class RustLanguage(Language):
 
     def problems(self, code: str, context: Context) -> list[SyntaxProblem]:
         """List what is wrong with a snippet; nothing of it is run."""
-        return wrapped_problems(code, _GRAMMAR, _WRAPPERS[context], _TOKENS, context)
+        return wrapped_problems(code, _GRAMMAR, _WRAPPERS[context], self.tokens, context)
 
 
 LANGUAGE = RustLanguage()

@@ -74,6 +74,9 @@ UNREAD: Mapping[str, str] = {
 
 _UNREAD_SUFFIXES = tuple(UNREAD.keys() - set(_SUFFIXES))
 _NEVER = frozenset({".git", ".hg", ".svn", ".venv", "node_modules", "__pycache__"})
+_BYTES_MORE = 1 << 16
+"""Bytes that are read at once of a file that has grown since it was opened."""
+
 _RACY = 50_000_000
 """Nanoseconds in which a file can change again without another time stamp."""
 
@@ -192,15 +195,23 @@ def _folder(root: str, path: str) -> Generator[int | str]:
         yield where
         _check_no_link(where)
         return
-    here = os.open(root, _FOLDER_FLAGS)
+    here = _step_into(root, path)
     try:
-        for name in path.split("/") if path else ():
-            inner = os.open(name, _FOLDER_FLAGS, dir_fd=here)
-            os.close(here)
-            here = inner
         yield here
     finally:
         os.close(here)
+
+
+def _step_into(root: str, path: str) -> int:
+    """Return a descriptor of a folder below the root; see `_folder`."""
+    here = os.open(root, _FOLDER_FLAGS)
+    for name in path.split("/") if path else ():
+        try:
+            inner = os.open(name, _FOLDER_FLAGS, dir_fd=here)
+        finally:
+            os.close(here)
+        here = inner
+    return here
 
 
 def _check_no_link(where: str) -> None:
@@ -227,11 +238,16 @@ def _open(root: str, path: str) -> int:
         OSError: it isn't there, it can't be read, or it or a folder on the way is a link.
     """
     outer, _, name = path.rpartition("/")
+    if _BY_STEPS:
+        folder = _step_into(root, outer)
+        try:
+            return os.open(name, _FLAGS, dir_fd=folder)
+        finally:
+            os.close(folder)
     descriptor = -1
     try:
-        with _folder(root, outer) as folder:
-            place = _in(folder, name)
-            descriptor = os.open(place.path, _FLAGS, dir_fd=place.dir_fd)
+        with _folder(root, outer) as where:
+            descriptor = os.open(f"{where}/{name}", _FLAGS)
     except BaseException:
         if descriptor >= 0:
             os.close(descriptor)
@@ -255,23 +271,36 @@ def read_source(root: str, path: str) -> Content | Skipped | None:
         return None
     except OSError as error:
         return Skipped(path, error.strerror or "it can't be opened")
-    status = os.fstat(descriptor)
-    if not stat.S_ISREG(status.st_mode):  # a folder can't even be opened as a file object
-        os.close(descriptor)
-        return Skipped(path, "it isn't a plain file")
-    with os.fdopen(descriptor, "rb") as file:
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            return Skipped(path, "it isn't a plain file")
         if status.st_size > MOST_BYTES:
             return Skipped(path, f"it has {status.st_size:,} bytes, more than {MOST_BYTES:,}")
-        try:
-            source = file.read(MOST_BYTES + 1)
-        except OSError as error:
-            return Skipped(path, error.strerror or "it can't be read")
+        source = _read_all(descriptor, status.st_size)
+    except OSError as error:
+        return Skipped(path, error.strerror or "it can't be read")
+    finally:
+        os.close(descriptor)
     if len(source) > MOST_BYTES:
         return Skipped(path, f"it has more than {MOST_BYTES:,} bytes")
     if b"\0" in source[:8192]:
         return Skipped(path, "it is a binary file")
     key, text = key_of(status), _as_utf8(source, path)
     return Content(text, key, is_young(key), text is source)
+
+
+def _read_all(descriptor: int, size: int) -> bytes:
+    """Read an open file that seems to have a size, up to a byte more than may be read.
+
+    `read` of a file object would get memory for all that may be read, for each file.
+    """
+    parts = [os.read(descriptor, size + 1)]
+    left = MOST_BYTES + 1 - len(parts[0])
+    while parts[-1] and left > 0:
+        parts.append(os.read(descriptor, min(left, _BYTES_MORE)))
+        left -= len(parts[-1])
+    return b"".join([part for part in parts if part])  # one part alone isn't copied
 
 
 _CODING = re.compile(rb"(?:[ \t\f]*(?:#[^\n]*)?\n)?[ \t\f]*#[^\n]*?coding[:=][ \t]*([-\w.]+)")

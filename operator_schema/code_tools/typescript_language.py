@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from .brace_language import BraceLanguage, Member, Place, Reading, bases_in, declared, start_of
-from .language import LONGEST_NAME, Import, name_of, parse_tree, qualified, text_of
+from .language import BRACKETS, LONGEST_NAME, Import, name_of, parse_tree, qualified, text_of
 from .snippets import Wrapper, one_item
 
 if TYPE_CHECKING:
@@ -36,11 +36,8 @@ _KINDS: Mapping[str, Kind] = {
 _FUNCTIONS = frozenset({"arrow_function", "function_expression", "generator_function"})
 _EXTENDED = frozenset({"class_heritage", "extends_clause", "extends_type_clause", "implements_clause"})
 _AROUND = frozenset({"ambient_declaration", "export_statement", "expression_statement"})
-_TOKENS = re.compile(
-    r"""//[^\n]* | /\*.*?(?:\*/|\Z) | `(?:\\.|[^`\\])*`? | "(?:\\.|[^"\\\n])*"? | '(?:\\.|[^'\\\n])*'? |
-        [=(,:;!&|?+*%<>~^]\s*/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/ | [\[\](){}]""",
-    re.DOTALL | re.VERBOSE,
-)
+_HIDDEN = r"""//[^\n]* | /\*.*?(?:\*/|\Z) | `(?:\\.|[^`\\])*`? | "(?:\\.|[^"\\\n])*"? | '(?:\\.|[^'\\\n])*'? |
+        [=(,:;!&|?+*%<>~^]\s*/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/"""
 _INSIDE = Wrapper("async function* f() {\n", "\n}\n", one_item("generator_function_declaration"))
 
 
@@ -55,7 +52,8 @@ class TypeScriptLanguage(BraceLanguage):
     prefixes = frozenset({"decorator"})
     called_nodes = frozenset({"identifier", "member_expression"})
     name_nodes = frozenset({"identifier", "shorthand_property_identifier", "type_identifier"})
-    tokens = _TOKENS
+    hidden = re.compile(_HIDDEN, re.DOTALL | re.VERBOSE)
+    tokens = re.compile(f"{_HIDDEN} | {BRACKETS}", re.DOTALL | re.VERBOSE)
     spanning = (b"/", b"`", b"\\\n")
     wrappers: Mapping[Context, Wrapper] = {
         "file": Wrapper(),

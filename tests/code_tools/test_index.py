@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import stat
 import subprocess
 import sys
 import time
@@ -685,25 +686,43 @@ def test_what_is_asked_is_text(tmp_path):
 def test_a_file_whose_disk_fails_is_skipped(tmp_path, monkeypatch):
     write(tmp_path / "a.py", "x = 1\n")
     write(tmp_path / "b.py", "y = 1\n")
-    opened = os.fdopen
+    read = os.read
 
-    class Failing:
-        def __init__(self, file):
-            self.file = file
-
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *_):
-            self.file.close()
-
-        def read(self, _):
+    def failing(descriptor, size):
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(5, "Input/output error")
+        return read(descriptor, size)  # the pipes of those who run the tests
 
-    monkeypatch.setattr(os, "fdopen", lambda *words: Failing(opened(*words)))
+    monkeypatch.setattr(os, "read", failing)
     base = CodeBase(tmp_path)
     assert not base.inspect("x")["found"]
     assert base.skipped == {"a.py": "Input/output error", "b.py": "Input/output error"}
     monkeypatch.undo()
     write(tmp_path / "a.py", "x = 12\n")
     assert base.inspect("x")["found"]
+
+
+def test_files_with_a_word_are_those_that_have_it_whatever_was_edited_since(tmp_path):
+    draw = random.Random(3)  # noqa: S311  # the same edits each time
+    words = ["one", "two", "three", "four", "tests", "é", "a1"]
+
+    def text():
+        return "\n".join(f"{word} = 1" for word in draw.choices(words, k=draw.randrange(5)))
+
+    for number in range(12):
+        write(tmp_path / f"m{number}.py", text())
+    index = Index(str(tmp_path))
+    index.refresh()
+    found = 0
+    for turn in range(60):
+        path = tmp_path / draw.choice(["", "tests", "deep/er"]) / f"m{draw.randrange(14)}.py"
+        if path.exists() and draw.random() < 0.3:
+            path.unlink()
+        else:
+            write(path, text() + "\n" * turn)
+        index.refresh()
+        for word in [*words, "nowhere", "on", "one\ntwo", ""]:
+            expected = [file.path for file in index.files() if index.has_word(file, word)]
+            assert [file.path for file in index.with_word(word)] == expected
+            found += len(expected)
+    assert found > 1000

@@ -12,10 +12,17 @@ pytest.importorskip("tree_sitter", reason="no wheels for WebAssembly")
 
 import pyright_judge
 
-from operator_schema.code_tools import CodeBase
-from operator_schema.code_tools.index import SourceFile
-from operator_schema.code_tools.language import LANGUAGES, Parsed, language_named, places_of
-from operator_schema.code_tools.references import _Places
+from operator_schema.code_tools import CodeBase, code_text, python_language
+from operator_schema.code_tools.code_text import FunctionText, Places
+from operator_schema.code_tools.language import (
+    LANGUAGES,
+    Declaration,
+    Span,
+    end_of_head,
+    language_named,
+    lines_with,
+    places_of,
+)
 
 CORE = """\
 class Root:
@@ -321,15 +328,75 @@ def test_a_place_is_in_the_string_or_comment_that_reading_all_of_the_text_finds(
     inside = 0
     for _ in range(400):
         text = "".join(draw.choices(PIECES[name], k=draw.randrange(1, 40)))
-        file = SourceFile(
-            f"a{LANGUAGES[name][0]}", (0, 0, 0, 0), False, b"", Parsed((), (), False), False, True, {}
-        )
-        places = _Places(file, text.encode())
+        places = Places((), language, text.encode())
         spans = [one.span() for one in language.tokens.finditer(text) if one.end() - one.start() > 1]
         for at in places_of(b"save", text.encode()):
             expected = next((span for span in spans if span[0] <= at < span[1]), None)
-            found = places._token(at)
-            # Of one that goes on in the next lines, the beginning is enough.
-            assert (found and found[0]) == (expected and expected[0]), text
+            assert places._token(at) == expected, text
             inside += expected is not None
     assert inside > 50
+
+
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_what_hides_code_is_the_same_with_brackets_and_without(name):
+    draw = random.Random(name)  # noqa: S311  # the same texts each time
+    language = language_named(name)
+    pieces = [*{piece for pieces in PIECES.values() for piece in pieces}, "[", "]", "{", ")"]
+    pieces.sort()
+    for _ in range(300):
+        text = "".join(draw.choices(pieces, k=draw.randrange(1, 40)))
+        hidden = [one.span() for one in language.hidden.finditer(text)]
+        tokens = [one.span() for one in language.tokens.finditer(text) if one[0] not in set("[](){}")]
+        assert hidden == tokens, text
+
+
+def test_the_type_of_a_name_is_found_where_reading_all_lines_finds_it():
+    draw = random.Random(2)  # noqa: S311  # the same texts each time
+    pieces = (
+        "name",
+        "name",
+        "name:",
+        "name = ",
+        "x: ",
+        "x",
+        ".",
+        " ",
+        "\n",
+        "'",
+        '"',
+        "T(",
+        "T",
+        "(",
+        ":",
+        "=",
+        ",",
+    )
+    found = 0
+    for _ in range(6000):
+        lines = "".join(draw.choices(pieces, k=draw.randrange(1, 14)))
+        expected = [one.span() for one in python_language._BOUND.finditer(lines) if one[1] == "name"]
+        assert [one.span() for one in python_language._bound("name", lines)] == expected, lines
+        found += len(expected)
+    assert found > 1000
+
+
+BOUND = ("let ", "const ", "for ", " in ", "lambda ", " as ", "def ", "class ", ":=", ":", "=", "==", "!=")
+BOUND += ("name", "name", "name", "other", ".", ",", "(", ")", " ", "\n", "\n", "'", '"', "é", "1", "[", "{")
+BOUND += ("\n name =", "\nname=", "\nlet =")
+
+
+def test_a_name_is_bound_where_reading_all_lines_says_so(monkeypatch):
+    draw = random.Random(1)  # noqa: S311  # the same texts each time
+    declaration = Declaration("f", "f", "func", 1, 1, Span(), Span())
+    told = {True: 0, False: 0, None: 0}
+    quick = code_text._is_plainly_bound
+    texts = ["".join(draw.choices(BOUND, k=draw.randrange(1, 14))).encode() for _ in range(4000)]
+    monkeypatch.setattr(code_text, "_is_plainly_bound", lambda *_: None)
+    for text in texts:
+        parameters = code_text._PARAMETER.findall(text[: end_of_head(text)])
+        for name in (b"name", b"let", "é".encode()):
+            plainly = quick(name, lines_with(text, name))
+            read = FunctionText(declaration, language_named("python"), text)._is_bound(name)
+            assert plainly in (None, read) or name in parameters, (name, text)
+            told[plainly] += 1
+    assert min(told.values()) > 200

@@ -1,0 +1,345 @@
+"""What the text of code says without a parse: strings around places, and names that a function binds."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+from .language import end_of_head, lines_with, places_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .language import Declaration, Import, Language
+
+__all__ = ["IMPORT", "FunctionText", "Places"]
+
+IMPORT = re.compile(
+    rb"(?:^|[;:{])[ \t]*(?:pub(?:\([^()\n]*\))?[ \t]+)?(?:export|from|import|use)\b", re.MULTILINE
+)
+_TYPE_TEXT = re.compile(rb"['\"][\w.\[\], |]+['\"]")
+_BEFORE_TYPE = re.compile(rb"(?::|->|\w\[|\|)[ \t]*\Z")
+_EXPORTED = re.compile(rb"__all__\s*(?:\+?=|\.\w+\()\s*[\[(][^\])]*\Z")
+_LONGEST_LIST = 20_000
+_LONGEST_CODE = 2000
+_MOST_BEFORE = 3000
+"""Declarations before a place among which the one around it is looked for."""
+
+
+_BINDING = re.compile(
+    rb"^[ \t]*(?:(?:let|var|const|mut)[ \t]+)*(\(?[^=\n#'\"\[{(:]*)(?::[^=\n]*)?(?<![!<>])=(?!=)"
+    rb"|\bfor\b([^:\n{]*?)\b(?:in|range)\b|\bas[ \t]+(\w+)|\b(?:def|class)[ \t]+(\w+)"
+    rb"|\b(\w+)[ \t]*:=|\blambda\b([^:\n]*):|[(,|][ \t\n]*(\w+)[ \t]*:(?!:)[^=]",
+    re.MULTILINE,
+)
+"""Where a text binds names: in one of its groups."""
+_IS_SET = re.compile(rb"[ \t]*=(?!=)")
+_NO_NAMES = frozenset({b"let", b"var", b"const", b"mut"})
+_IN_NAMES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+_NOT_BOUND = frozenset(b".(")
+_LINE_END, _DOT = b"\n."
+_NAMED = re.compile(rb"\b(?:as|def|class)[ \t]+\Z")
+_SET_AS = re.compile(rb"[ \t]*:=")
+
+
+def _is_plainly_bound(name: bytes, lines: bytes) -> bool | None:
+    """Return what `_BINDING` and `_NAME` would say about a name, where that can be told without them.
+
+    Args:
+        name: to look for.
+        lines: all that have it.
+
+    Returns:
+        True if a line begins by setting it, False if each place only reads it; None if that can't be told.
+    """
+    if not _IN_NAMES.issuperset(name):
+        return None
+    is_bound: bool | None = False
+    at = lines.find(name)
+    while at >= 0:
+        end = at + len(name)
+        before = lines[at - 1] if at else _LINE_END
+        after = lines[end] if end < len(lines) else _LINE_END
+        if before not in _IN_NAMES and after not in _IN_NAMES:
+            start = lines.rfind(b"\n", 0, at) + 1
+            if name not in _NO_NAMES and not lines[start:at].strip(b" \t") and _IS_SET.match(lines, end):
+                return True
+            if before == _DOT:
+                is_read = _SET_AS.match(lines, end) is None
+            elif _NAMED.search(lines, start, at) is not None:
+                is_read = False
+            elif after in _NOT_BOUND:
+                is_read = True
+            else:
+                last = lines.find(b"\n", end)
+                rest = lines[end : len(lines) if last < 0 else last]
+                is_read = b"=" not in rest and b":" not in rest and lines.find(b"for", start, at) < 0
+            if not is_read:
+                is_bound = None
+        at = lines.find(name, end)
+    return is_bound
+
+
+_STRING = re.compile(rb'"(?:[^"\\\n]++|\\.)*+"')
+_PARAMETER = re.compile(rb"[(,|][ \t\n]*[*&]*(?:mut )?(\w+)(?=[ \t]*[:,)=| ])")
+_NAME = re.compile(rb"(?<![\w.])[A-Za-z_]\w*(?![\w.(])")
+
+
+_IMPORTED = re.compile(rb"[^#\n]*?\bimport\b[ \t]*(?:\([^)]*\)?|[^\n]*(?:\\\n[^\n]*)*)")
+"""From the beginning of its line on, what seems to be an import of Python, with the names in it."""
+
+
+class FunctionText:
+    """What is known about the text of one function.
+
+    Args:
+        declaration: of the function.
+        language: of its file.
+        text: from its head to its end.
+    """
+
+    def __init__(self, declaration: Declaration, language: Language, text: bytes) -> None:
+        self.declaration = declaration
+        self._language = language
+        self._text = text
+        self._imports: tuple[Import, ...] | None = None
+        self._parameters: set[bytes] | None = None
+        self._bound: dict[str, bool] = {}
+        self._types: dict[str, str] = {}
+        self._taken: dict[str, bool] = {}
+        self._imported: bytes | None = None
+
+    def imports(self, name: str) -> list[Import]:
+        """List the imports inside of it that bring a name."""
+        if self._imports is None:
+            if self._imported is None:
+                self._imported = self._texts_of_imports()
+            if next(places_of(name.encode(), self._imported), None) is None:
+                return []
+            self._imports = self._language.imports(self._text)  # parses all of it
+        return [one for one in self._imports if one.name == name]
+
+    def _texts_of_imports(self) -> bytes:
+        """Return a text that has each name that it imports; nothing if it imports nothing."""
+        text = self._text
+        if self._language.name != "python":
+            return text if IMPORT.search(text) else b""
+        found: list[bytes] = []
+        at = text.find(b"import")
+        while at >= 0:
+            start = text.rfind(b"\n", 0, at) + 1
+            whole = _IMPORTED.match(text, start)
+            end = whole.end() if whole is not None else at + len(b"import")
+            found.append(text[start:end])
+            at = text.find(b"import", max(end, at + 1))
+        return b"\n".join(found)
+
+    def binds(self, name: str) -> bool:
+        """Return whether it seems to bind a name otherwise than by an import."""
+        if name not in self._bound:
+            self._bound[name] = not self.imports(name) and self._is_bound(name.encode())
+        return self._bound[name]
+
+    def _is_bound(self, name: bytes) -> bool:
+        """Return whether it seems to bind a name, as a parameter or variable."""
+        if self._parameters is None:
+            self._parameters = set(_PARAMETER.findall(self._text[: end_of_head(self._text)]))
+        if name in self._parameters:
+            return True
+        lines = lines_with(self._text, name)
+        is_long = len(lines) > _LONGEST_CODE
+        if is_long:
+            lines = _STRING.sub(b'""', lines)
+            if any(len(line) > _LONGEST_CODE for line in lines.split(b"\n")):
+                return True  # nobody wrote this by hand
+        is_bound = _is_plainly_bound(name, lines)
+        if is_bound is not None:
+            return is_bound
+        lines = lines if is_long else _STRING.sub(b'""', lines)
+        return any(
+            group is not None and name in _NAME.findall(group)
+            for place in _BINDING.finditer(lines)
+            for group in place.groups()
+        )
+
+    def type_of(self, name: str) -> str:
+        """Return the type that a name has everywhere in it; empty if unsure."""
+        if name not in self._types:
+            self._types[name] = self._language.type_of(self._text, name)
+        return self._types[name]
+
+    def takes_again(self, name: str) -> bool:
+        """Return whether more than one function in it seems to take a name as a parameter."""
+        if name not in self._taken:
+            places = re.findall(rb"[(,]\s*%b\s*[,)]" % re.escape(name.encode()), self._text)
+            self._taken[name] = len(places) > 1
+        return self._taken[name]
+
+
+_START = attrgetter("whole.start")
+
+
+class Places:
+    """Says of places in a file what they are in.
+
+    Args:
+        declarations: of the file.
+        language: of the file.
+        source: its text.
+    """
+
+    def __init__(self, declarations: Sequence[Declaration], language: Language, source: bytes) -> None:
+        self._source = source
+        self._text = ""
+        """The source with a character for each byte, where it is needed."""
+        self._declarations = declarations
+        self._language = language
+        self._is_python = language.name == "python"
+        self._exports: bool | None = None
+        """Whether it has a list of the names that it exports; None until that is asked."""
+        self._nearest: tuple[int, int] = (-1, -1)
+        """A place, and the number of the last declaration that begins before it."""
+        self._begun = -1
+        self._read = 0
+        """A place in code, up to which is read what began at another one."""
+        self._ahead: tuple[int, int] | None = None
+        """The next string or comment behind it, once that is found."""
+        self._signs: list[tuple[int, bool]] = []
+        """For each text of `Language.spanning` a place, and whether it is there; else it isn't before it."""
+        self._line_of: tuple[int, int] = (-1, 0)
+        """A place, and where its line begins."""
+        self._lines: tuple[int, int] = (0, 1)
+
+    def line(self, at: int) -> int:
+        """Return the number of a line; places are asked for in their order."""
+        place, line = self._lines
+        if at < place:
+            place, line = 0, 1
+        if self._is_python:  # the line of a function is the one where its head begins
+            number = self._before(at)
+            near = self._declarations[number] if number >= 0 else None
+            if near is not None and near.head.end and place < near.head.start <= at:
+                place, line = near.head.start, near.line
+        line += self._source.count(b"\n", place, at)
+        self._lines = at, line
+        return line
+
+    def text(self, at: int) -> str:
+        """Return the line around a place."""
+        begin = self._source.rfind(b"\n", 0, at) + 1
+        end = self._source.find(b"\n", at)
+        return self._source[begin : len(self._source) if end < 0 else end].decode(errors="replace").strip()
+
+    def around(self, at: int) -> list[Declaration]:
+        """Return the declarations around a place, the outermost first."""
+        last = self._before(at)
+        found: list[Declaration] = []
+        for number in range(last, max(last + 1 - _MOST_BEFORE, 0) - 1, -1):
+            one = self._declarations[number]
+            if one.whole.end > at:
+                found.append(one)
+                if "." not in one.qualified:
+                    break
+            elif "." not in one.qualified and one.whole.start < at:
+                break
+        return found[::-1]
+
+    def is_code(self, at: int) -> bool:
+        """Return whether a place is outside of strings and comments, or in the code inside of a string."""
+        token = self._token(at)
+        if token is None:
+            return True
+        start, _ = token
+        prefix = self._source[max(start - 2, 0) : start].lower()
+        if not self._is_python or b"f" not in prefix:
+            return False
+        return self._source.rfind(b"{", start, at) > self._source.rfind(b"}", start, at)
+
+    def is_type(self, at: int) -> bool:
+        """Return whether a place is in a type that is written as a string."""
+        token = self._token(at)
+        if token is None or not self._is_python:
+            return False
+        start, end = token
+        before = _BEFORE_TYPE.search(self._source, max(start - 20, 0), start)
+        return before is not None and _TYPE_TEXT.fullmatch(self._source, start, end) is not None
+
+    def is_exported(self, at: int) -> bool:
+        """Return whether a place is in the names that a module of Python exports."""
+        if self._exports is None:
+            self._exports = self._is_python and b"__all__" in self._source
+        if not self._exports:
+            return False
+        start = self._source.rfind(b"__all__", max(at - _LONGEST_LIST, 0), at)
+        return start >= 0 and _EXPORTED.match(self._source, start, at) is not None
+
+    def _before(self, at: int) -> int:
+        """Return the number of the last declaration that begins before a place; -1 if there is none."""
+        if self._nearest[0] != at:
+            self._nearest = at, bisect_right(self._declarations, at, key=_START) - 1
+        return self._nearest[1]
+
+    def _token(self, at: int) -> tuple[int, int] | None:
+        """Return the string or comment that a place is in; places are asked for in their order.
+
+        Before the line of the place, only lines are read with something that may go on behind their end.
+        """
+        begin = self._begin(at)
+        if begin != self._begun or at < self._read:
+            self._begun, self._read, self._ahead, self._signs = begin, begin, None, []
+            self._line_of = -1, 0
+        while True:
+            if self._ahead is None:
+                self._text = self._text or self._source.decode("latin-1")
+                found = self._language.hidden.search(self._text, self._line_to_read(at))
+                self._ahead = (len(self._text), len(self._text)) if found is None else found.span()
+            start, end = self._ahead
+            if at < start:
+                return None
+            if at < end:
+                return start, end
+            self._read, self._ahead = end, None
+
+    def _line_to_read(self, at: int) -> int:
+        """Return a place in code, from which on everything is read that a place may be in."""
+        sign = self._next_sign(at)
+        if self._line_of[0] != sign:
+            last = sign
+            start = self._text.rfind("\n", self._read, last) + 1
+            while sign < at and start > self._read and not self._text[start:last].strip():
+                last = start - 1  # what the sign belongs to may begin in the line before
+                start = self._text.rfind("\n", self._read, last) + 1
+            self._line_of = sign, start
+        return max(self._line_of[1], self._read)
+
+    def _next_sign(self, at: int) -> int:
+        """Return where the first text is by which something may go on behind its line; else the place."""
+        signs = self._language.spanning
+        if not self._signs:
+            self._signs = [(self._read, False)] * len(signs)
+        nearest = at
+        for number, sign in enumerate(signs):
+            place, is_there = self._signs[number]
+            if place < self._read or (place < at and not is_there):
+                # One of its letters may be before the place.
+                place = self._source.find(
+                    sign, self._read if is_there else max(self._read, place - len(sign)), at
+                )
+                is_there = place >= 0
+                self._signs[number] = (place, True) if is_there else (at, False)
+            if is_there:
+                nearest = min(nearest, place)
+        return nearest
+
+    def _begin(self, at: int) -> int:
+        """Return a place in code, before another one, to read from."""
+        place = self._before(at)
+        if place < 0:
+            return 0
+        # Declarations begin in code, and after a docstring there is code again.
+        start, end = self._declarations[place].whole.start, self._declarations[place].doc.end
+        if not start < end <= at:
+            return start
+        return end + (3 if self._source.startswith((b'"""', b"'''"), end) else 1)
