@@ -114,7 +114,7 @@ async def aask(program: Program, tool: str, request: Mapping[str, Any]) -> dict[
     Thread(target=work, name=f"operator_schema-{tool}", daemon=True).start()
     try:
         await sent.wait(None)
-    except BaseException:
+    except BaseException:  # the task is cancelled: the program ends with it
         run.end()
         raise
     for failure in failures:

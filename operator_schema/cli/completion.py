@@ -142,6 +142,7 @@ def complete(app: click.Command, program: str, shell: str) -> str:
         shell: that asks.
     """
     lines: list[str] = []
+    # Whatever fails, a shell must complete nothing rather than show an error.
     with suppress(Exception, SystemExit), redirect_stdout(sys.stderr), _limited():
         line = _Line(os.environ.get("COMP_WORDS", ""))
         found = ShellComplete(app, {}, program, "").get_completions(line.words[1:-1], line.words[-1])

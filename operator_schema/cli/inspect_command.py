@@ -209,7 +209,7 @@ async def _server_inspected(place: Any, options: Mapping[str, Any]) -> AsyncGene
             raise
         message = "an MCP server needs the package mcp: pip install 'operator-schema[inspector,mcp]'"
         raise WrongUse(message) from None
-    except Exception as error:
+    except Exception as error:  # whatever the server, or the connection to it, does
         if is_open:
             raise
         message = f"the MCP server {escape(place)} can't be used: {why_no_server(error, source)}"

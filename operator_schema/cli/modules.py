@@ -325,7 +325,7 @@ class SourceFiles:
         importlib.invalidate_caches()
         try:
             return load()
-        except BaseException:
+        except BaseException:  # SystemExit and an interrupt too: the old modules must work again
             for name, _ in list(self._modules()):
                 del sys.modules[name]
             sys.modules.update(before)

@@ -90,7 +90,7 @@ async def around(
     try:
         outcome = await start(execution)
         execution.outcome = outcome.error if isinstance(outcome, Passed) else outcome
-    except BaseException as error:
+    except BaseException as error:  # hooks see a cancellation too
         execution.outcome = raised = error
         raise
     finally:

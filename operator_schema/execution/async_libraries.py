@@ -326,7 +326,7 @@ class Tasks:
             with suppress(RuntimeError):  # the event loop is closed
                 job.cancel()
             raise
-        except BaseException:
+        except BaseException:  # the call is cancelled
             await self._end(job)
             raise
         if not job.is_done:

@@ -135,7 +135,7 @@ class Slots:
             self._waiting.setdefault(owner, deque()).append(turn)
         try:
             await turn.signal.wait(seconds)
-        except BaseException:
+        except BaseException:  # the call is cancelled
             if self._ends(turn, owner):
                 self.release(owner)  # the slot came at the moment of leaving
             raise

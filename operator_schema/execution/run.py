@@ -157,28 +157,35 @@ class Outcomes:
             return watched
         if call.is_cut_off:
             return self.failures.cut_off(call)
-        run, slots, outer, place = Run(self, call, context, decoded), self._slots, PLACE.get(), None
+        run = Run(self, call, context, decoded)
         if execution is not None:
             execution.follow(run)
+        outcome = await self._placed(run, on_progress, confirm, hooks)
+        if type(outcome) is ToolResult:
+            return outcome
+        if outcome is _UNDECIDED:
+            return await self._decided(run, on_progress, confirm, hooks, execution)
+        return self._unusual(call, outcome)
+
+    async def _placed(
+        self, run: Run, on_progress: OnProgress | None, confirm: Confirm | None, hooks: CallHooks | None
+    ) -> Any:
+        """Execute a call in one of the places that `max_concurrency` gives, and return what it raises."""
+        slots, outer, place = self._slots, PLACE.get(), None
         if self._is_limited:
             place = Place(slots, current_backend().home())
             await slots.acquire(None, place.home)
         if place is not outer:
             PLACE.set(place)
         try:
-            outcome = await self._executed(run, on_progress, confirm, hooks)
+            return await self._executed(run, on_progress, confirm, hooks)
         except Exception as error:  # noqa: BLE001  # one call must not take the others down
-            outcome = error
+            return error
         finally:
             if place is not outer:
                 PLACE.set(outer)  # not `reset`: what ends a coroutine may do so in another context
             if place is not None:
                 slots.give_back(place)
-        if type(outcome) is ToolResult:
-            return outcome
-        if outcome is _UNDECIDED:
-            return await self._decided(run, on_progress, confirm, hooks, execution)
-        return self._unusual(call, outcome)
 
     def _unusual(self, call: RawCall, outcome: Any) -> Outcome:
         """Return the result of a call that gives none by itself."""
@@ -245,16 +252,7 @@ class Outcomes:
             after = await looked_at(decided, result, looking, next(runs), self.limited)
             return None if after is None else after.result or result
 
-        answers = _NOTHING if run.decoded is None else run.decoded.answers
-        approved = DecodedCall(
-            call,
-            decided.input,
-            answers,
-            approved=True,
-            tool=run.tool,
-            details=run.details,
-            deferred_at=run.deferred_at,
-        )
+        approved = _approved(run, decided.input)
         outcome = await self.settled(approved, run.context, on_progress, settle, execution)
         return _alone(outcome) if type(outcome) is ToolResult else outcome
 
@@ -472,6 +470,19 @@ class Outcomes:
         is_declared = run.tool.output_schema() is not None
         what = "does not fit its declared type" if is_declared else "has no exact JSON form"
         self.failures.note(run.call, WARNING, f"the result {what}", {"mismatches": places})
+
+
+def _approved(run: Run, given: object) -> DecodedCall:
+    """Return the call that hooks and a person approved, with the input that they saw."""
+    return DecodedCall(
+        run.call,
+        given,
+        _NOTHING if run.decoded is None else run.decoded.answers,
+        approved=True,
+        tool=run.tool,
+        details=run.details,
+        deferred_at=run.deferred_at,
+    )
 
 
 def _alone(result: ToolResult) -> ToolResult:

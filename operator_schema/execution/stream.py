@@ -184,7 +184,7 @@ class JobGroup:
         except GeneratorExit:  # nothing can be awaited any more
             self.drop()
             raise
-        except BaseException:
+        except BaseException:  # the caller is cancelled, and its calls with it
             await self.cancel()
             raise
         finally:

@@ -322,7 +322,7 @@ class _Beside:
                 check()
                 if not self._serve_one(cancellation if interrupt is None else None):
                     return interrupt
-            except BaseException as error:
+            except BaseException as error:  # an interrupt of this thread, or what a check raises
                 if interrupt is not None:
                     raise
                 interrupt = error

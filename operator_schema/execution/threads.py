@@ -82,7 +82,7 @@ class Threads:
         run = _Run(function, name, _context_for_thread(), self._end)
         try:
             _start(run)
-        except Exception:
+        except Exception:  # no thread started, so nothing else gives the slot back
             slots.release(name)
             raise
         return await self._wait(run, seconds)
@@ -109,7 +109,7 @@ class Threads:
     async def _wait(self, run: _Run, seconds: float | None) -> Any:
         try:
             await run.signal.wait(seconds)
-        except BaseException:
+        except BaseException:  # the call is cancelled
             if self._leave(run):
                 write_log(WARNING, "%s: still runs in a thread, but its call is over", run.name)
             raise

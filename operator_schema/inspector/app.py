@@ -13,13 +13,20 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from urllib.parse import parse_qs
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from ..adapters.http_requests import body_of, headers_of, listen, refuse, replayed, status_of_sender
+from ..adapters.http_requests import (
+    body_of,
+    headers_of,
+    listen,
+    refuse,
+    replayed,
+    status_of_sender,
+    uvicorn_server,
+)
 from ..codec.shortcuts import decode_json
 from ..errors import DecodeError, StoreError
 from ..json_values import without_surrogates
@@ -525,18 +532,8 @@ async def serve_inspector(inspector: Inspector, port: int, announce: Callable[[s
     with listen(_HOST, port, _MOST_CONNECTIONS) as listening:
         own: int = listening.getsockname()[1]
         token = secrets.token_urlsafe(24)
-        config = uvicorn.Config(
-            Guard(app_of(inspector), own, token),
-            ws="none",
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            limit_concurrency=_MOST_CONNECTIONS,
-            timeout_graceful_shutdown=_GRACE,
-        )
-        server = uvicorn.Server(config)
+        guarded = Guard(app_of(inspector), own, token)
+        server = uvicorn_server(guarded, most=_MOST_CONNECTIONS, grace=_GRACE, has_lifespan=False)
         serving = asyncio.ensure_future(server.serve(sockets=[listening]))
         announce(f"http://{_HOST}:{own}/?token={token}")
         try:

@@ -76,7 +76,7 @@ async def decide(call: ToolCall[Any], hooks: ForTools) -> ToolCall[Any]:
             if is_awaitable(decision):
                 decision = await decision
             after = decided(call, shown, decision, is_settled=is_settled)
-        except Exception as error:
+        except Exception as error:  # a hook is your program's own code
             raise FailedHookError(hook) from error
         _log(call, hook, decision, after)
         if after.state == "deferred":

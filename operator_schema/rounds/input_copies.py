@@ -243,7 +243,7 @@ def own_copy(tool: Tool[..., Any], given: Any) -> Any:
     except Exception:  # noqa: BLE001  # the code of whatever is in it
         try:
             return checked_input(tool, given)
-        except Exception as error:
+        except Exception as error:  # a class's own code
             message = "its input can't be copied, so no function may look at it before it is run"
             raise TypeError(message) from error
 

@@ -402,7 +402,7 @@ class Round(Value, Generic[Input]):
         self._settlement.settle("committed")
         try:
             append_turn(history, turn, self._revision)
-        except BaseException:
+        except BaseException:  # whatever stops it: nothing was appended
             self._settlement.reopen()
             raise
         return turn

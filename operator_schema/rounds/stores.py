@@ -175,7 +175,7 @@ class SqliteStore:
         except HookError:  # nothing has run, and the caller's round may be run again
             self.give_back(claimed)
             raise
-        except BaseException as error:
+        except BaseException as error:  # cancelled or interrupted too: what has run must be kept
             so_far: Any = getattr(error, "round", None) or claimed.current()
             kept = self.keep(claimed, so_far)
             if hasattr(error, "round"):
@@ -262,7 +262,7 @@ class SqliteStore:
                 try:
                     yield db
                     db.execute("COMMIT")
-                except BaseException:
+                except BaseException:  # an interrupt too: the transaction must not stay open
                     if db.in_transaction:  # SQLite itself ends it when the disk is full
                         db.execute("ROLLBACK")
                     raise

@@ -66,7 +66,7 @@ def write_log(level: int, message: str, *arguments: object, error: BaseException
         return
     if error is not None and not has_plain_traceback(error):
         message, arguments, error = f"{message}: %s", (*arguments, exception_text(error)), None
-    with suppress(Exception):
+    with suppress(Exception):  # handlers and filters are your program's own code
         logger.log(level, message, *arguments, exc_info=error)
 
 
@@ -332,7 +332,7 @@ class Failures:
 
     def note(self, call: RawCall, level: int, message: str, details: Mapping[str, Sequence[object]]) -> None:
         """Log what isn't a failure: repaired and ignored arguments, or a result of another type."""
-        with suppress(Exception):
+        with suppress(Exception):  # the texts of what is noted come from your program's own code
             shown = [f"{kind}: {listed([str(item) for item in found])}" for kind, found in details.items()]
             _log(level, call, f"{message}; {'; '.join(shown)}")
 
@@ -484,7 +484,7 @@ def _traceback(error: BaseException) -> str:
 
 
 def _log(level: int, call: RawCall, message: str, error: BaseException | None = None) -> None:
-    with suppress(Exception):
+    with suppress(Exception):  # a log must not fail a call
         name, call_id = clip(escape(call.name), _NAME_LENGTH), clip(escape(call.id), _NAME_LENGTH)
         write_log(level, "%s (call %s): %s", name, call_id, message, error=error)
 

@@ -406,8 +406,8 @@ def copy_attributes(function: Any, home: str, description: str) -> dict[str, Any
     content["__wrapped__"] = function
     if getattr(function, "__isabstractmethod__", False):
         content["__isabstractmethod__"] = True
+    # Python 3.14 evaluates them here, and they may hold any code, or a name that isn't known yet.
     with suppress(Exception):
-        # Python 3.14 evaluates them here, and a name in them may not be known yet.
         content["__annotations__"] = function.__annotations__
     if sys.version_info >= (3, 14) and getattr(function, "__annotate__", None) is not None:
         content["__annotate__"] = function.__annotate__

@@ -11,13 +11,12 @@ from hashlib import sha256
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any
 
-import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.middleware.cors import CORSMiddleware
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ...immutable import Value
-from ..http_requests import body_of, headers_of, listen, refuse, replayed, status_of_sender
+from ..http_requests import body_of, headers_of, listen, refuse, replayed, status_of_sender, uvicorn_server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterable
@@ -234,22 +233,11 @@ async def serve_http(server: Server[Any], address: Address, announce: Callable[[
         app = CORSMiddleware(app, pages, methods, allow_headers=["*"], expose_headers=["Mcp-Session-Id"])
     origins = [*origins_of(names, port), *origins_behind(address.allowed_hosts, port), *pages]
     guarded = Guard(app, hosts, frozenset(origins), address.token, answers_preflights=bool(pages))
-    config = uvicorn.Config(
-        guarded,
-        http=_Punctual,
-        ws="none",
-        lifespan="on",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        limit_concurrency=_MOST_CONNECTIONS,
-        timeout_graceful_shutdown=_GRACE,
-    )
+    serving = uvicorn_server(guarded, most=_MOST_CONNECTIONS, grace=_GRACE, has_lifespan=True, http=_Punctual)
     shown = own[0] if own else "127.0.0.1"
     announce(f"http://{shown}:{port}{PATH}")
     with listening, _taken_signals() as taken:
-        await uvicorn.Server(config).serve(sockets=[listening])
+        await serving.serve(sockets=[listening])
     return 128 + taken[0] if taken else 0
 
 

@@ -100,7 +100,7 @@ class Owners:
         try:
             items = await link.request(ctx, send)
             check_sendable(items, link.name)
-        except BaseException:
+        except BaseException:  # a cancelled request too
             if kind == "resources":
                 self._current.discard(link)
             raise

@@ -64,7 +64,7 @@ class Watches:
             async with known.lock:
                 if not known.is_begun:
                     await known.begin(group)
-        except BaseException:
+        except BaseException:  # a cancelled request too
             known.clients.discard(client)
             self._forget(known)
             raise
@@ -164,7 +164,7 @@ class _Watched:
                     task_status.started()
                     async for _ in changes:  # the connection hands each on as a notification, too
                         pass
-        except Exception as error:
+        except Exception as error:  # whatever a server does, the others go on
             if not is_started:
                 raise
             _LOG.info("changes of %s can't be heard of any more: %r", escape(self.uri), error)

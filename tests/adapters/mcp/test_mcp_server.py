@@ -17,6 +17,7 @@ from uuid import uuid4
 
 import anyio
 import pytest
+from hearing import hearing_client
 from mcp import Client, MCPError
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
@@ -27,7 +28,6 @@ from mcp.types import (
     InitializedNotification,
     ListRootsRequest,
     ListRootsResult,
-    ToolListChangedNotification,
 )
 
 from operator_schema import CallError, Executor, NeedsInput, Registry, Toolset, skip, tool
@@ -390,27 +390,11 @@ def test_a_result_that_does_not_fit_its_schema_is_an_error_of_the_tool_alone(val
 
 async def around_change(tools, mode, change):
     """Return names of tools before and after a change that a client hears of, and what that returned."""
-    told = anyio.Event()
-
-    async def handle(message):
-        if isinstance(message, ToolListChangedNotification):
-            told.set()
-
-    async def listen(client, *, task_status):
-        async with client.listen(tools_list_changed=True) as events:
-            task_status.started()
-            async for _ in events:
-                told.set()
-
-    async with Client(server(tools), mode=mode, message_handler=handle) as client:
-        async with anyio.create_task_group() as group:
-            if mode == MODERN:
-                await group.start(listen, client)
-            before = await client.list_tools()
-            changed = await change(client)
-            with anyio.fail_after(PATIENCE):
-                await told.wait()
-            group.cancel_scope.cancel()
+    async with hearing_client(server(tools), mode) as (client, told):
+        before = await client.list_tools()
+        changed = await change(client)
+        with anyio.fail_after(PATIENCE):
+            await told.wait()
         after = await client.list_tools()
     return [[one.name for one in listed.tools] for listed in (before, after)], changed
 
