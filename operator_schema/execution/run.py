@@ -157,35 +157,28 @@ class Outcomes:
             return watched
         if call.is_cut_off:
             return self.failures.cut_off(call)
-        run = Run(self, call, context, decoded)
+        run, slots, outer, place = Run(self, call, context, decoded), self._slots, PLACE.get(), None
         if execution is not None:
             execution.follow(run)
-        outcome = await self._placed(run, on_progress, confirm, hooks)
-        if type(outcome) is ToolResult:
-            return outcome
-        if outcome is _UNDECIDED:
-            return await self._decided(run, on_progress, confirm, hooks, execution)
-        return self._unusual(call, outcome)
-
-    async def _placed(
-        self, run: Run, on_progress: OnProgress | None, confirm: Confirm | None, hooks: CallHooks | None
-    ) -> Any:
-        """Execute a call in one of the places that `max_concurrency` gives, and return what it raises."""
-        slots, outer, place = self._slots, PLACE.get(), None
         if self._is_limited:
             place = Place(slots, current_backend().home())
             await slots.acquire(None, place.home)
         if place is not outer:
             PLACE.set(place)
         try:
-            return await self._executed(run, on_progress, confirm, hooks)
+            outcome = await self._executed(run, on_progress, confirm, hooks)
         except Exception as error:  # noqa: BLE001  # one call must not take the others down
-            return error
+            outcome = error
         finally:
             if place is not outer:
                 PLACE.set(outer)  # not `reset`: what ends a coroutine may do so in another context
             if place is not None:
                 slots.give_back(place)
+        if type(outcome) is ToolResult:
+            return outcome
+        if outcome is _UNDECIDED:
+            return await self._decided(run, on_progress, confirm, hooks, execution)
+        return self._unusual(call, outcome)
 
     def _unusual(self, call: RawCall, outcome: Any) -> Outcome:
         """Return the result of a call that gives none by itself."""
