@@ -60,7 +60,7 @@ def needing(module: str, requirement: str, extra: str) -> Generator[None]:
     """If the import inside fails, or the framework is too old, name the extra to install.
 
     Args:
-        module: that the adapter imports.
+        module: name of the framework's module.
         requirement: distribution and version, for the message.
         extra: of operator-schema.
 
@@ -265,8 +265,9 @@ def with_state(attribute: str, cls: type | None = None) -> Callable[[Any], Mappi
     """Return `own` of a framework whose context holds an object of your program.
 
     Args:
-        attribute: of the context, that has the object; None stands for no object. It is there by its type.
-        cls: by which the context itself is there; None for its own class.
+        attribute: name of the context's attribute with the object, which tools get by its type; None is no
+            object.
+        cls: the type under which tools get the context itself; None for its own class.
     """
 
     def own(host: Any) -> Mapping[Any, Any]:

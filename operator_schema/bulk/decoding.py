@@ -133,7 +133,7 @@ class _Decoder(NamedTuple):
     Attributes:
         decode: returns an instance.
         encode: writes it as JSON values.
-        columns: which hold it.
+        columns: names of the columns that hold it.
     """
 
     decode: Any
@@ -146,7 +146,7 @@ class _Work(Value):
 
     Attributes:
         subject: a type, or tools.
-        has_tools: which of these it is.
+        has_tools: whether the subject is a number of tools.
         repair: as for `decode_lines`.
         json_text: the same.
         decimals: the same.

@@ -169,8 +169,8 @@ def config_of(
     """Return the configuration as JSON values; it holds no secret.
 
     Args:
-        client: that is to use the server.
-        name: that the server has there.
+        client: the client that is to use the server.
+        name: name of the server there.
         words: of the command line after `operator-schema`, by which the client starts it.
         url: of a server that runs already; None if the client starts it.
         secret: name of the variable with the bearer token; None if the server wants none.
@@ -218,7 +218,7 @@ def text_of(client: Client, config: Mapping[str, Any]) -> str:
     """Write a configuration as its client reads it: JSON, TOML, or the command that adds the server.
 
     Args:
-        client: that is to use the server.
+        client: the client that is to use the server.
         config: as `config_of` returns it.
     """
     if client == "claude-mcp-add":
@@ -288,7 +288,7 @@ def merged(client: Client, file: str, text: str, config: Mapping[str, Any], *, f
     """Return the text of a file with a server added; everything else in it stays as it is.
 
     Args:
-        client: whose file it is.
+        client: the client that reads the file.
         file: its name, for messages.
         text: what is in it; empty if it isn't there.
         config: as `config_of` returns it.

@@ -139,7 +139,7 @@ def complete(app: click.Command, program: str, shell: str) -> str:
     Args:
         app: the program.
         program: its name.
-        shell: that asks.
+        shell: the shell that asks.
     """
     lines: list[str] = []
     # Whatever fails, a shell must complete nothing rather than show an error.

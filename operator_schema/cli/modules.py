@@ -96,7 +96,7 @@ def module_of_file(file: str) -> str:
     folder comes first on the path.
 
     Args:
-        file: that ends in `.py`, or the folder of a package.
+        file: a file that ends in `.py`, or the folder of a package.
 
     Raises:
         WrongUse: there is no such file, or it can't be imported by a name.
@@ -243,7 +243,7 @@ def reason_of(error: BaseException, *, show_traceback: bool) -> str:
     """Describe an exception: its type and message, where it was raised, and how to see more.
 
     Args:
-        error: that code of the user raised.
+        error: an exception of the user's code.
         show_traceback: whether the whole traceback is printed anyway.
     """
     text = clip(escape(str(error)), _MESSAGE_LENGTH)

@@ -251,7 +251,7 @@ def write_accepted(err: Output, found: Sorted[Any], what: str) -> None:
     """Write which entries of an allow file accept nothing any more, and why.
 
     Args:
-        err: where to.
+        err: standard error.
         found: the changes or findings, sorted by the entries.
         what: did not happen, such as `changed`.
     """

@@ -334,7 +334,7 @@ class _Offered(Value):
     """What is served.
 
     Attributes:
-        tools: that were imported.
+        tools: the imported tools.
         context: what gives the context, or None.
         options: of the command.
     """
@@ -442,7 +442,7 @@ class _Follower:
         own: the handlers of the server.
         contexts: opens the context of modules that were imported again.
         offered: what is served now.
-        context: that is open for it.
+        context: the open context of these tools.
     """
 
     def __init__(

@@ -322,7 +322,7 @@ def missing_of(tool: Tool[..., Any], raw: RawCall) -> tuple[Field, ...]:
     """Return the required parameters that a call lacks.
 
     Args:
-        tool: that is called.
+        tool: the called tool.
         raw: the call.
 
     Returns:
@@ -364,7 +364,7 @@ class Person:
     """Somebody who reads questions and types answers; the end of their input, or Ctrl-C, ends the program.
 
     Args:
-        err: where the questions are written; standard output is for results.
+        err: gets the questions; standard output is for results.
     """
 
     def __init__(self, err: Output) -> None:
@@ -441,7 +441,7 @@ class Person:
         """Ask what a tool wants to know, until the answer fits.
 
         Args:
-            tool: that was called.
+            tool: the called tool.
             result: of the call.
             known: the answers so far, by the name of the parameter.
 

@@ -34,7 +34,7 @@ class Limits(Value):
     """What a program may use.
 
     Attributes:
-        seconds: that it may compute; time in which it waits for tools doesn't count.
+        seconds: how long it may compute; the time in which it waits for tools doesn't count.
         memory: bytes.
         calls: of tools.
         output: bytes that it may print.
@@ -122,7 +122,7 @@ class Sandbox(Protocol):
         Args:
             code: Python.
             names: of the functions that it may call.
-            limits: which the sandbox enforces, but for the number of calls.
+            limits: the limits of the program. The sandbox enforces all but the number of calls.
             seed: of random numbers.
             now: the time that the program sees.
         """

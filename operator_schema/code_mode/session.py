@@ -69,8 +69,8 @@ class CodeSession:
     Args:
         tools: an executor without a store, or what `Executor` takes.
         sandbox: `Monty()`, or `ProcessSandbox()` for programs that you trust.
-        journal: where programs wait; in memory unless you give one with a file.
-        seconds: that a program may compute; time in which its calls run doesn't count.
+        journal: keeps the programs that wait; in memory unless you give one with a file.
+        seconds: how long a program may compute; the time in which its calls run doesn't count.
         max_calls: calls that a program may make.
         max_output: bytes that it may print, and characters that its value may have as JSON.
         memory: bytes that it may use.
@@ -203,7 +203,7 @@ class CodeSession:
         """Return one tool that runs a program, for any loop; its description has the declarations.
 
         Args:
-            name: by which the model calls it.
+            name: the name that the model calls.
         """
         schema = {
             "type": "object",

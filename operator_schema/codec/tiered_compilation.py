@@ -182,7 +182,7 @@ class Tiers:
         own code has assigned stays.
 
         Args:
-            codec: that it is a method of.
+            codec: the codec whose method it is.
             method: of the class, in whose place it is called.
         """
         name, owner = method.__name__, codec.__class__

@@ -562,7 +562,7 @@ class _Span:
     """The range of a number.
 
     Args:
-        parts: that limit it.
+        parts: the keywords that limit it.
     """
 
     def __init__(self, parts: list[Part]) -> None:

@@ -110,7 +110,7 @@ class _Search:
     """The search in two documents.
 
     Attributes:
-        steps: that are left.
+        steps: the steps that are left.
         above: what is asked of the values around the one at hand, and of itself.
         reach: the outermost of these whose emptiness was assumed.
         known: what was found out before.
@@ -139,7 +139,7 @@ class _Search:
 
         Args:
             asked: whole schemas.
-            types: that it may have.
+            types: the types that it may have.
         """
         mark = frozenset([types, *[part.mark() for part in asked]])
         if mark in self.known:

@@ -147,7 +147,7 @@ def compare(old: Tools, new: Tools, *, on_compared: Callable[[], object] | None 
     Args:
         old: a snapshot, or tools.
         new: what takes their place.
-        on_compared: is called after each tool that both have, to show how far it is.
+        on_compared: called after each tool that both have, to show progress.
 
     Returns:
         The changes.

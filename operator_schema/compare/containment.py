@@ -94,8 +94,8 @@ def escapes(first: Graph, second: Graph) -> list[Escape]:
     """List the places where a value of one graph may not be a value of another one.
 
     Args:
-        first: whose values are looked at.
-        second: that they should be values of.
+        first: the graph whose values are looked at.
+        second: the graph that should allow them.
 
     Returns:
         Nothing if the second graph takes every value of the first. A key that the first graph ignores and

@@ -146,7 +146,7 @@ class Example(NamedTuple):
 
     Attributes:
         arguments: of the call, as JSON text that is cut.
-        text: that the model would read, cut.
+        text: what the model would read, cut.
     """
 
     arguments: str
@@ -223,7 +223,7 @@ class Replay:
     A copy that was pickled has the counts, and can't decode.
 
     Args:
-        tools: that the calls are decoded by.
+        tools: the tools that decode the calls.
 
     Attributes:
         tools: what became of the calls of each tool, by its name; a tool without calls too.

@@ -117,7 +117,7 @@ class _Walk:
 
     Attributes:
         found: what isn't kept, by place and keyword.
-        steps: that are left.
+        steps: the steps that are left.
     """
 
     def __init__(
@@ -478,7 +478,7 @@ def _below(steps: tuple[str, ...], schema: dict[str, Any], before: Any) -> list[
     """Return the schemas below one of the old document that hold for all values of one of the new one.
 
     Args:
-        steps: that lead from the schema of the new document to the one below.
+        steps: the steps from the schema of the new document to the one below.
         schema: of the new document.
         before: of the old one.
     """

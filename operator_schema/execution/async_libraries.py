@@ -131,7 +131,7 @@ class Backend(Protocol):
 
         Args:
             start: makes the coroutine.
-            ready: is called in the event loop, with a function that cancels the coroutine from any thread.
+            ready: called in the event loop, with a function that cancels the coroutine from any thread.
             context: the context variables that it sees; None for those of the caller.
 
         Returns:
@@ -298,7 +298,7 @@ class Tasks:
         Args:
             start: makes the coroutine.
             name: of the task.
-            seconds: that it may take, beside those in which `person_answers`; None for no limit.
+            seconds: how long it may take, without the time in which `person_answers`; None for no limit.
 
         Returns:
             What it returns, or the exception that it raises; a cancellation if it cancelled itself.

@@ -45,7 +45,7 @@ class Place:
     """The slot that one call holds.
 
     Args:
-        slots: that it is one of.
+        slots: the slots that it belongs to.
         home: the event loop of the call.
 
     Attributes:

@@ -590,8 +590,8 @@ class Executor:
         """Return what decides about calls: hooks of the executor, of a run, and of the tools themselves.
 
         Args:
-            hooks: that are given to a run, or None.
-            toolset: whose tools are called; None for those of the executor.
+            hooks: the hooks given to a run, or None.
+            toolset: the toolset of the called tools; None for the executor's own.
 
         Raises:
             ToolNotFoundError: a hook is for a tool that isn't there.

@@ -200,7 +200,7 @@ class _Limit:
 
     Args:
         loop: the event loop.
-        seconds: that each wait may take.
+        seconds: how long each wait may take.
 
     Attributes:
         waiting: what is waited for, with the time at which that ends, in order.

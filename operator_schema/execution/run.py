@@ -146,7 +146,7 @@ class Outcomes:
             on_progress: gets the progress of the function, or None.
             decoded: the same call with its input, about which everybody has decided; None to ask first.
             confirm: the option for this call; None for that of the executor.
-            hooks: that decide first, and look at the result; None for no hooks.
+            hooks: hooks that decide first, and look at the result; None for no hooks.
             execution: what hooks around the call see of it; None if they haven't been entered.
         """
         if execution is None and hooks is not None and hooks.around:

@@ -38,7 +38,7 @@ class ProgressReports:
     Your program gets it in the thread of the event loop, with the context variables of the caller.
 
     Args:
-        call: whose function it is.
+        call: the call whose function it is.
         on_progress: what gets the updates.
 
     Attributes:

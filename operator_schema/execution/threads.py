@@ -146,7 +146,7 @@ class _Run:
         function: to run.
         name: of the tool that it runs.
         context: in which it runs.
-        end: is called with this when the function has ended, in its thread.
+        end: called with this run, in its thread, when the function has ended.
 
     Attributes:
         name: as given.
@@ -231,7 +231,7 @@ class _Worker:
     """A thread that runs functions, one at a time, and waits for the next one meanwhile.
 
     Args:
-        idle: where it is found while it waits.
+        idle: the list of waiting threads.
     """
 
     __slots__ = ("_given", "_idle", "_run", "thread")

@@ -433,8 +433,8 @@ class Guard:
 
     Args:
         app: what is behind it.
-        port: that is listened on.
-        token: that the address has.
+        port: the port of the server.
+        token: the token in the address.
     """
 
     def __init__(self, app: ASGIApp, port: int, token: str) -> None:

@@ -55,8 +55,8 @@ def overview(subject: Subject, provider: Provider, *, strict: bool) -> dict[str,
     """Return what the page shows of all tools.
 
     Args:
-        subject: that has the tools.
-        provider: that gets them.
+        subject: has the tools.
+        provider: gets the tools.
         strict: whether its strict mode is asked for; a provider without one is asked without.
     """
     tools = subject.tools
@@ -116,7 +116,7 @@ def page_of_tool(
     """Return what the page shows of one tool, as one provider gets it, and as the others do.
 
     Args:
-        subject: that has the tool.
+        subject: has the tool.
         tool: one of its tools.
         provider: as for `overview`.
         strict: as for `overview`.
@@ -147,7 +147,7 @@ def sent_to(provider: Provider, tool: Tool[..., Any], *, strict: bool) -> dict[s
     """Return what a provider gets of a tool, next to our definition.
 
     Args:
-        provider: that gets it.
+        provider: gets the tool.
         tool: of any kind.
         strict: as for `overview`.
 

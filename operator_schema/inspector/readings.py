@@ -119,7 +119,7 @@ def read_call(tool: Tool[..., Any], arguments: Any) -> Reading:
     """Read a call, as a round does before anything runs.
 
     Args:
-        tool: that is called.
+        tool: the called tool.
         arguments: a dict, or the JSON text that the model wrote.
     """
     alone = tool.with_(enabled=True)
@@ -151,7 +151,7 @@ def read_in_steps(tool: Tool[..., Any], text: str, size: int) -> dict[str, Any]:
     """Read the text of a call as it would arrive.
 
     Args:
-        tool: that is called.
+        tool: the called tool.
         text: of the arguments.
         size: characters of one piece.
 

@@ -109,8 +109,8 @@ async def run_call(
     """Run a call.
 
     Args:
-        subject: that runs it.
-        tool: that is called.
+        subject: runs it.
+        tool: the called tool.
         arguments: JSON text, as a model writes it.
         agreed: whether a person has agreed to exactly this call.
         answers: what a person answered the tool, as JSON values by the name of the parameter.

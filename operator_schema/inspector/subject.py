@@ -33,8 +33,8 @@ class Subject(Value):
 
     Attributes:
         name: as the user wrote it.
-        toolset: that has the tools, for rounds.
-        executor: that runs the calls.
+        toolset: the toolset with the tools, for rounds.
+        executor: runs the calls.
         findings: of `lint`, without those of providers.
         context: what is injected into the functions; None for what the executor has.
         is_foreign: whether a server of somebody else runs the tools, which may do more than it says.
@@ -85,7 +85,7 @@ def subject_of(
     """Make a subject of tools.
 
     Args:
-        name: that the page shows.
+        name: shown on the page.
         offered: a registry, a toolset, a list of tools, or an executor, whose rules then hold.
         context: what is injected into the functions.
         is_foreign: as for `Subject`.

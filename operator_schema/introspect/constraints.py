@@ -36,7 +36,7 @@ class Bound(NamedTuple):
     """One end of a range of numbers.
 
     Attributes:
-        limit: where the range ends.
+        limit: the end of the range.
         is_open: whether the limit itself is outside.
     """
 

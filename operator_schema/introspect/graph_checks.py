@@ -126,7 +126,7 @@ def check_union(
 
     Args:
         members: as `flat_members` gives them.
-        path: where the union is.
+        path: path to the union.
         owner: name of the class that it is in.
         definitions: of the graph.
         most: members and pairs that may be looked at.
@@ -421,7 +421,7 @@ class SetChecker:
 
         Args:
             node: an array whose container is a set.
-            path: where it is.
+            path: path to it.
             owner: name of the class that it is in.
         """
         items = node.items

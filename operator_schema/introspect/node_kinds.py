@@ -327,7 +327,7 @@ def visit_places(
     """Go through every place of a graph, each node before what is inside it.
 
     Args:
-        roots: where to begin.
+        roots: the nodes to begin with.
         definitions: to follow references; without them they are nodes like others.
         known: identities of nodes that were met before.
 

@@ -177,8 +177,8 @@ class Provider(Value):
 
         Args:
             response: a dict, JSON text, or the object of the provider's SDK.
-            offer: that the request had. Calls get the tools' own names back where the provider doesn't take
-                these, and lose the nulls that a strict mode asks for in place of what is left out.
+            offer: the offer in the request. Calls get the tools' own names back where the provider doesn't
+                take these, and lose the nulls that a strict mode asks for in place of what is left out.
 
         Raises:
             ResponseError: it is an error of the provider, or isn't in the expected form.

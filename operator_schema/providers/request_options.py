@@ -135,7 +135,7 @@ def tools_with(provider: TakesTools, offered: Offered, options: Mapping[str, Any
     """Return the fragment of a request's body that has tools, with options.
 
     Args:
-        provider: that gets it.
+        provider: the provider that gets it.
         offered: what is offered, maybe with deferred tools.
         options: as `Provider.request` takes them; what is listed is an `Offered`.
 
@@ -335,8 +335,8 @@ class _Entries:
     """The tools of one request, as they are listed.
 
     Args:
-        provider: that gets them.
-        tools: that are listed.
+        provider: the provider that gets them.
+        tools: the listed tools.
         sent: each as it is without options; they are changed.
     """
 

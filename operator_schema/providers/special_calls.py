@@ -21,7 +21,7 @@ def with_text_keys(answer: Answer, tools: Sequence[Tool[..., Any]]) -> Answer:
 
     Args:
         answer: with the tools' own names.
-        tools: that the request offered.
+        tools: the tools in the request.
     """
     from .property_names import text_key
 

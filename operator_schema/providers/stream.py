@@ -312,7 +312,7 @@ class Delta(Value):
     """The addition of one piece of a stream to the first answer.
 
     Attributes:
-        text: that the model said beside its calls: print it as it is. A character whose second half hasn't
+        text: what the model said beside its calls: print it as it is. A character whose second half hasn't
             come is left out until it has.
         calls: the calls that grew.
     """

@@ -120,7 +120,7 @@ class ToolForm:
     """A tool in the form in which one provider gets it; the tool keeps it.
 
     Attributes:
-        provider: that gets it.
+        provider: the provider that gets it.
         name: on the wire.
         original: of what is in the list of tools.
         size: what counts against the limits of the strict mode; None without it.
@@ -155,7 +155,7 @@ def forms_of(provider: TakesTools, tools: Tools, modes: Sequence[bool]) -> list[
     """List the forms in which a provider gets tools; each tool keeps its own.
 
     Args:
-        provider: that gets them.
+        provider: the provider that gets them.
         tools: in the order of the request.
         modes: whether each is strict.
 
@@ -181,7 +181,7 @@ def sent_tools(provider: TakesTools, offered: Offered) -> tuple[list[dict[str, A
     """List tools as a request has them, the caller's own, and say whether any is strict.
 
     Args:
-        provider: that gets them.
+        provider: the provider that gets them.
         offered: the tools.
 
     Raises:
@@ -314,8 +314,8 @@ def too_long(provider: TakesTools, tools: Tools, texts: Sequence[str]) -> list[F
     """Return what is wrong with the lengths of descriptions.
 
     Args:
-        provider: that gets them.
-        tools: that have them.
+        provider: the provider that gets them.
+        tools: the tools that have them.
         texts: the description of each.
     """
     most = provider.rules.longest_description
@@ -391,7 +391,7 @@ def checked_strict(strict: Any, provider: TakesTools | None = None) -> Strict:
 
     Args:
         strict: as it was given.
-        provider: that has to have a strict mode; None if that doesn't matter.
+        provider: must have a strict mode; None if that doesn't matter.
 
     Raises:
         TypeError: it is neither a bool nor `auto`.

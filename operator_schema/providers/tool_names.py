@@ -101,8 +101,8 @@ class HostedTool(Value):
     """A tool that the provider runs itself, as a request lists it.
 
     Attributes:
-        type: by which the provider knows it.
-        name: by which the model calls it; None where the type says it.
+        type: the provider's name for it.
+        name: the name that the model calls; None if the type says it.
     """
 
     type: str

@@ -43,7 +43,7 @@ class FailedHookError(Exception):
     """A hook failed; a signal that never reaches a caller.
 
     Attributes:
-        hook: that failed.
+        hook: the hook that failed.
     """
 
     def __init__(self, hook: Hook) -> None:
@@ -58,7 +58,7 @@ async def decide(call: ToolCall[Any], hooks: ForTools) -> ToolCall[Any]:
     and nothing that one of them refuses.
 
     Args:
-        call: that is pending.
+        call: a pending call.
         hooks: each with the names of its tools, None for all.
 
     Raises:
@@ -114,7 +114,7 @@ def decided(
     """Return a call in its state after a decision; the input of a settled call doesn't change.
 
     Args:
-        call: that was decided on.
+        call: the call before the decision.
         shown: the call that the function got, with an input of its own.
         decision: of the function.
         is_settled: whether a person has agreed to this very input.
@@ -220,8 +220,8 @@ async def looked_at(
     Args:
         call: as it ran.
         result: of its function.
-        hooks: that look at results, each with the names of its tools, None for all.
-        run: which run of it that was, the first being 1.
+        hooks: hooks after calls, each with the names of its tools, or None for all.
+        run: number of the run; the first is 1.
         limited: cuts what hooks give; None to leave it.
 
     Returns:
@@ -238,9 +238,9 @@ async def _after_hooks(call: ToolCall[Any], hooks: ForTools, run: int) -> ToolCa
     """Show hooks the result of a call, in their order, and return the call with the result that counts.
 
     Args:
-        call: that ran, with its result.
+        call: a call with its result.
         hooks: each with the names of its tools, None for all.
-        run: which run of it that was, the first being 1.
+        run: number of the run; the first is 1.
 
     Returns:
         The call; None if it is to run again.

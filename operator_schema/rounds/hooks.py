@@ -270,11 +270,11 @@ class Hook(Value):
     """One function of `Hooks`.
 
     Attributes:
-        function: that decides, looks at results, or describes.
+        function: decides, looks at results, or describes.
         name: of the function, for messages.
         kind: what it does.
         tools: for which it does so; None for all of the toolset.
-        toolset: whose tools these are; None for the one that the hooks are applied to.
+        toolset: the toolset of these tools; None for the one that the hooks are applied to.
     """
 
     function: Any
@@ -290,7 +290,7 @@ class Hooks(Value):
     Args:
         sources: each one of these. A function that `hook`, `hook.after` or `hook.describe` marks, for its
             tools. Any other function, for every call. An object whose methods they mark. Other `Hooks`.
-        toolset: whose tools are meant. The hooks then also apply where it is nested in another toolset,
+        toolset: the toolset of the tools. The hooks then also apply where it is nested in another toolset,
             to its tools alone and under the names that they have there. None for the toolset that they
             are applied to.
 
@@ -343,7 +343,7 @@ class Hooks(Value):
         """Return the hooks for calls of a toolset: that decide, look at results, or are around both.
 
         Args:
-            toolset: whose calls are decided on.
+            toolset: the toolset of the calls.
 
         Raises:
             ToolNotFoundError: a hook is for a tool that isn't there.
@@ -357,7 +357,7 @@ class Hooks(Value):
         """Return the descriptions that the hooks give now, for `toolset.offer(descriptions=…)`.
 
         Args:
-            toolset: whose tools are described.
+            toolset: the toolset of the described tools.
 
         Returns:
             Name to description; where two hooks describe one tool, that of the last.
@@ -430,7 +430,7 @@ def call_hooks_of(hooks: Any, toolset: NamedTools) -> CallHooks:
 
     Args:
         hooks: `Hooks` or a function, None for no more; or all that hold, as an executor knows them.
-        toolset: whose tools are called.
+        toolset: the toolset of the called tools.
     """
     if isinstance(hooks, CallHooks):
         return hooks

@@ -40,8 +40,8 @@ class Source(Value):
     """A toolset that a tool came from.
 
     Attributes:
-        toolset: that was a member of another one, or of which another one was made.
-        name: that the tool has there.
+        toolset: a member of another toolset, or one from which another was made.
+        name: name of the tool in it.
     """
 
     toolset: NamedTools
@@ -54,7 +54,7 @@ class Entry(Value):
     Attributes:
         tool: under the name that it has in this toolset.
         is_hidden: whether a request offers it only if it is asked for.
-        switch: that its registry had for it, None to leave it to the tool.
+        switch: the switch that its registry had for it; None to leave it to the tool.
         sources: the toolsets that it came from, the innermost first.
         found: whether a search has found it; None for a tool that needs none.
     """

@@ -69,7 +69,7 @@ class Offer(Value, Generic[Input]):
     """What one request offers to the model; made by `toolset.offer`.
 
     Attributes:
-        toolset: that offers it.
+        toolset: the toolset that made the offer.
         names: of the tools, in order.
         choice: what the model has to do with them.
         strict: whether the provider has to hold the model to the schemas: False, True or `"auto"`.
@@ -340,7 +340,7 @@ def _within(
 
     Args:
         most: tokens.
-        snapshot: that has the tools.
+        snapshot: a toolset with the tools.
         names: of the tools.
         order: in which they get room.
         descriptions: for this request alone.

@@ -188,7 +188,7 @@ def call_text(call: ToolCall[Any]) -> str:
     hides another one, and nothing in them can look like something else.
 
     Args:
-        call: that nobody has agreed to.
+        call: a call that nobody has agreed to.
     """
     title = call.tool.annotations.title or call.name
     name = escape(call.name)

@@ -49,7 +49,7 @@ class Round(Value, Generic[Input]):
     the same would be saved.
 
     Attributes:
-        toolset: whose tools are called.
+        toolset: the toolset of the called tools.
         offered: the names of the tools that the request offered.
         calls: all of them, in the order of the turn.
     """
@@ -595,7 +595,7 @@ class HookError(RoundError):
     Attributes:
         hook: name of the function; `confirm` for the one that was given as that option.
         call_id: of the call that it was asked about.
-        tool: that the call names.
+        tool: the tool that the call names.
         round: the round so far. This call, and those after it, are pending as they were.
     """
 

@@ -181,7 +181,7 @@ def without_texts(saved: dict[str, Any], names: Collection[str]) -> dict[str, An
     """Return saved values as they were before some of them were written as JSON text.
 
     Args:
-        saved: that may come from anybody.
+        saved: a saved round, which may come from anybody.
         names: of the values that may be a text.
 
     Raises:

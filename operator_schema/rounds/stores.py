@@ -101,7 +101,7 @@ class SqliteStore:
 
         Args:
             round_id: of the round.
-            toolset: that has its tools.
+            toolset: a toolset with its tools.
 
         Raises:
             RestoreError: it doesn't fit the toolset any more, or somebody changed it.
@@ -141,7 +141,7 @@ class SqliteStore:
 
         Args:
             round_id: one of `stuck()`. Be sure that no process runs it any more.
-            toolset: that has its tools.
+            toolset: a toolset with its tools.
 
         Raises:
             RestoreError: as for `load`.

@@ -89,7 +89,7 @@ class ToolCall(Value, Generic[Input]):
         by: who gave its result, or refused it: `hook`, `host` (your program) or `executor`; else None.
         reason: of a rejected call, for the model; of a deferred one, for whoever decides. It may be empty.
             None in other states.
-        question: that the tool of a deferred call has; None where it is to be approved or rejected.
+        question: what the tool of a deferred call asks; None if the call only needs approval.
         deferred_at: when it last began to wait for somebody, in seconds since 1970; None if it never did.
     """
 
@@ -361,7 +361,7 @@ class ToolCall(Value, Generic[Input]):
 
         Args:
             reason: for whoever decides.
-            question: that the tool has, or None.
+            question: what the tool asks, or None.
 
         Raises:
             RoundError: the call has no tool.
@@ -425,7 +425,7 @@ def call_with_input(
     Args:
         index: position in the turn.
         raw: as the model sent it.
-        tool: that it calls.
+        tool: the called tool.
         given: the input.
         notes: what decoding said of the arguments: repairs, and keys that it ignored.
 

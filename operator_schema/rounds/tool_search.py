@@ -116,7 +116,7 @@ class ToolSearch(Registry):
             is logged, and words alone decide.
         most: tools that one search finds at most.
         about: what there is to find, for the description of the tool: "tools of GitHub and Slack".
-        name: by which the model calls it.
+        name: the name that the model calls.
 
     Raises:
         DuplicateToolError: two tools have the same name.

@@ -288,7 +288,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
 
         Args:
             data: JSON values, or the text of them.
-            secret: that was given to `as_dict`.
+            secret: the secret given to `as_dict`.
 
         Returns:
             A round equal to the saved one. `NeedsInput(answer_type=…)` isn't saved: the answer to a

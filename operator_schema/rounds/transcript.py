@@ -69,9 +69,9 @@ def append_turn(history: History, turn: Turn, revision: int | None = None) -> No
     """Append a turn.
 
     Args:
-        history: to which it is appended.
-        turn: that is appended.
-        revision: of its round in a store; None where it is in none.
+        history: gets the turn.
+        turn: the turn.
+        revision: revision of its round in a store; None without a store.
 
     Raises:
         TypeError: it has no `append`, or one that is async, so that nothing was appended yet.

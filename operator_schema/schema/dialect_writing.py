@@ -42,7 +42,7 @@ def said_of(keywords: Mapping[str, Any]) -> list[str]:
     """Return the words that say what keywords say.
 
     Args:
-        keywords: that have words in the table of keywords, with their values.
+        keywords: keywords with words in the table of keywords, and their values.
     """
     exactly = {
         least: most
@@ -174,7 +174,7 @@ def leaf_schema(document: Any, dialect: Dialect, fitted: Fitted) -> dict[str, An
 
     Args:
         document: the schema.
-        dialect: that it has to be in.
+        dialect: the dialect that it must fit.
         fitted: moves the keywords that the dialect doesn't take to the description.
 
     Returns:
@@ -197,7 +197,7 @@ class _Writer:
     """Writes schemas of others, each inside the one before.
 
     Args:
-        dialect: that they have to be in.
+        dialect: the dialect that they must fit.
         fitted: moves the keywords that the dialect doesn't take to the description.
     """
 

@@ -282,7 +282,7 @@ class References:
     """Where the references of a document lead, never out of it.
 
     Args:
-        document: whose schemas may have identifiers (`$id`) and anchors.
+        document: a document; its schemas may have identifiers (`$id`) and anchors.
     """
 
     def __init__(self, document: dict[str, Any]) -> None:

@@ -84,7 +84,7 @@ class Dialect(Value):
     weakened if the dialect is lenient.
 
     Attributes:
-        keywords: that it takes in addition to those.
+        keywords: further keywords that it takes.
         formats: of strings, that it takes.
         lenient: whether a schema may say less than the type, where it can't say all: the provider holds the
             model to nothing, so it is better to ask for too little than not at all.

@@ -37,7 +37,7 @@ class _Call(NamedTuple):
     Attributes:
         name: of the tool.
         arguments: JSON values; text that isn't JSON.
-        tool: that has decoded it, so that defaults are there; None if nothing is known.
+        tool: the tool that decoded it, so that defaults are filled in; None if it is unknown.
     """
 
     name: str
@@ -350,7 +350,7 @@ def differences(expected: Any, found: Any, path: tuple[str | int, ...] = ()) -> 
     Args:
         expected: in which `...` stands for any value, and the entry `...: ...` for any other keys.
         found: the value that is there.
-        path: that leads to them.
+        path: path to them.
     """
     if expected is ...:
         return []

@@ -62,7 +62,7 @@ def record(executor: Executor, path: str | os.PathLike[str], /, *, redact: Redac
     results; images and files are described, without their data.
 
     Args:
-        executor: whose calls are recorded. Its limits are its own; the copy has its own too.
+        executor: its calls are recorded. It keeps its own limits, and the copy has limits of its own.
         path: of the file, which is made if it isn't there.
         redact: what keeps secrets out: names of keys, whose values are replaced at any depth, in arguments
             and results, and so is the whole text of an error of such a call; or a function that gets each
@@ -172,7 +172,7 @@ class _Cassette:
     """A file to which calls are added.
 
     Attributes:
-        calls: that were recorded, in this process.
+        calls: the calls recorded in this process.
     """
 
     def __init__(self, path: Path, keep: Callable[[dict[str, Any]], dict[str, Any] | None]) -> None:
@@ -431,7 +431,7 @@ class _Tape:
     """The recorded calls, in their order, and which were played back.
 
     Args:
-        executor: whose tools decode arguments.
+        executor: its tools decode the arguments.
         path: of the cassette, for messages.
         lines: of the cassette.
         ignore: names of arguments that don't matter.

@@ -132,7 +132,7 @@ def bound(plan: CallPlan | None, function: Any, instance: Any, owner: Any) -> tu
     Args:
         plan: how the function is called; None for a tool without a function.
         function: of the tool.
-        instance: whose attribute it is, or None.
+        instance: the instance whose attribute it is, or None.
         owner: the class whose attribute it is, or None.
 
     Returns:

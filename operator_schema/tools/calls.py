@@ -74,7 +74,7 @@ class RawCall(Value):
     never equal.
 
     Attributes:
-        id: by which the provider matches call and result; calls of one turn may share it. Any string is
+        id: the provider's id for the call and its result; calls of one turn may share it. Any string is
             kept as it is, even an empty one.
         name: of the tool, as the model wrote it.
         arguments: a dict of JSON values, or JSON text; it is kept as it is, not copied. None and

@@ -199,7 +199,7 @@ class File(_Data, Value):
     Attributes:
         data: the bytes of the file, kept once and never copied.
         media_type: such as `application/pdf`, in its usual spelling.
-        name: that the model may see, or None.
+        name: a name that the model may see, or None.
 
     Raises:
         TypeError: the data aren't bytes, or the name isn't a string.
@@ -224,7 +224,7 @@ class File(_Data, Value):
             data: of any kind.
             media_type: None to find it from the name and the first bytes, which have to agree;
                 `application/octet-stream` if they don't say.
-            name: that the model may see, or None.
+            name: a name that the model may see, or None.
 
         Raises:
             TypeError: the data aren't bytes, or the name isn't a string.
@@ -242,7 +242,7 @@ class File(_Data, Value):
             path: of the file.
             media_type: None to find it from the name and the first bytes, which have to agree;
                 `application/octet-stream` if they don't say.
-            name: that the model may see; None for the last part of the path.
+            name: a name that the model may see; None for the last part of the path.
 
         Raises:
             OSError: the file can't be read.

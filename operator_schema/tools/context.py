@@ -176,7 +176,7 @@ def value_for(tool: str, parameter: Parameter, kinds: Sequence[Any], context: Co
 
     Args:
         tool: name of the tool, for messages.
-        parameter: that your program injects.
+        parameter: a parameter that your program injects.
         kinds: the types that it may have.
         context: type or parameter name to value.
 

@@ -270,7 +270,7 @@ def describe_tools(
 
     Args:
         tools: tools, or name to tool. They are read at every call, so that a registry may change.
-        name: by which the model calls it.
+        name: the name that the model calls.
 
     Returns:
         A tool that takes the names of at least one tool and returns Markdown.

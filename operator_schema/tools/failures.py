@@ -124,7 +124,7 @@ def error_hint(error: DecodeError | None, tool: str, describer: str | None) -> s
     """Return what else may help a model whose arguments were wrong.
 
     Args:
-        error: that the decoder raised; None if something else refused the arguments.
+        error: the exception of the decoder; None if something else refused the arguments.
         tool: name of the tool.
         describer: name of the tool that has more to say about it, or None.
 
@@ -507,7 +507,7 @@ def _cut_result(result: ToolResult, length: int, most: int) -> ToolResult:
     """Return the beginning of a result, without its data.
 
     Args:
-        result: that is longer.
+        result: a longer result.
         length: characters that the model would read of it.
         most: characters that the model may read of it.
     """

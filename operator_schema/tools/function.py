@@ -228,7 +228,7 @@ def tool(function: Any = None, /, **options: Any) -> Any:  # noqa: D417  # the o
 
     Args:
         function: with annotated parameters; or the description, when this is called with options.
-        name: by which the model calls it; the function's own unless given.
+        name: the name that the model calls; by default the name of the function.
         description: what it does; the docstring unless given. Its first sentence is the summary.
         summary: replaces the first sentence, which the model gets with every request.
         skip: names of the parameters that your program injects; the model does not see them.
@@ -280,7 +280,7 @@ def tool_input(annotation: Any = MISSING, /, **options: Any) -> Any:  # noqa: D4
 
     Args:
         annotation: a dataclass, `TypedDict` or `NamedTuple`, or a union of such.
-        name: by which the model calls it; by default the name of the class in snake case.
+        name: the name that the model calls; by default the name of the class in snake case.
         description: what it does; the docstring of the class unless given.
         summary: replaces the first sentence, which the model gets with every request.
         output: type of the results that your program returns.

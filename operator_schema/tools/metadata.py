@@ -206,7 +206,7 @@ class Metadata(Value):
     """What is known about a tool besides its function and its input.
 
     Attributes:
-        name: by which the model calls it.
+        name: the name that the model calls.
         documentation: for the model.
         enabled: whether the model may call it, or a function that says so; None leaves it to the
             registry.

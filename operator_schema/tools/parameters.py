@@ -398,7 +398,7 @@ def enclosing_names(function: Any, frame: FrameType | None) -> dict[str, Any]:
     """Return the local variables of the functions and classes around a function.
 
     Args:
-        function: that is being decorated.
+        function: the function to decorate.
         frame: in which it is decorated.
 
     Returns:

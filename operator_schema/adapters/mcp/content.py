@@ -295,7 +295,7 @@ def cut_answer(name: str, answer: types.CallToolResult, most: float) -> types.Ca
 
     Args:
         name: of the tool.
-        answer: that a tool, or a server behind it, has made.
+        answer: made by a tool, or by a server behind it.
         most: characters that the text may have; of a longer one the model gets the beginning, without data.
     """
     try:

@@ -52,7 +52,7 @@ def hosts_of(names: Iterable[str], port: int) -> frozenset[str]:
 
     Args:
         names: of this server; one with a port of its own (behind a proxy) stands for itself.
-        port: that it listens on.
+        port: the port of the server.
     """
     folded = [name.lower() for name in names]
     return frozenset([*folded, *[f"{name}:{port}" for name in folded]])
@@ -64,8 +64,8 @@ def origins_of(names: Iterable[str], port: int) -> list[str]:
     Pages of another port or scheme of this machine are somebody else's.
 
     Args:
-        names: by which it is reached without anything in between.
-        port: that it listens on; browsers leave out 80.
+        names: names by which it is reached without a proxy.
+        port: the port of the server; browsers leave out 80.
     """
     shown = "" if port == _PORT_OF_HTTP else f":{port}"
     return [f"http://{name.lower()}{shown}" for name in names]
@@ -76,7 +76,7 @@ def origins_behind(names: Iterable[str], port: int) -> list[str]:
 
     Args:
         names: of the proxy, as for `hosts_of`.
-        port: that the server listens on.
+        port: the port of the server.
     """
     return [f"{scheme}://{host}" for scheme in ("http", "https") for host in sorted(hosts_of(names, port))]
 

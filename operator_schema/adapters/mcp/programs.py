@@ -90,7 +90,7 @@ def program_tools(executor: Executor, session: CodeSession, /) -> list[Tool[...,
     they refuse, or the client can't ask, those calls raise a `PermissionError` in the program.
 
     Args:
-        executor: that of the session, with the tools that programs may call.
+        executor: the executor of the session, with the tools that programs may call.
         session: what runs the programs.
     """
     return [_search_tool(executor), _run_tool(executor, session)]
@@ -150,7 +150,7 @@ class _Question(Value):
     """What a person is asked about a plan.
 
     Attributes:
-        text: that they read.
+        text: what they read.
         asked: how many calls it shows, from the first one on.
         state: comes back with the answer.
     """

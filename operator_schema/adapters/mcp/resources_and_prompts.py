@@ -70,7 +70,7 @@ class _Entry(Value):
 
     Attributes:
         described: as a client reads it.
-        template: that its addresses fit; None for one address.
+        template: the pattern of its addresses; None for one address.
         function: makes the contents; None for a value.
         value: the contents, if there is no function.
     """
@@ -428,7 +428,7 @@ def _contents(uri: str, value: Any, result: ToolResult | None = None) -> list[_C
     """Return what a resource holds.
 
     Args:
-        uri: that was asked for.
+        uri: the requested URI.
         value: as the program gave it, or its function returned it.
         result: of the function; None if there is none.
     """

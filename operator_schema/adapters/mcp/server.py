@@ -107,7 +107,7 @@ class Handlers:
         """Offer the tools of another executor from now on, and tell the clients; calls that run go on.
 
         Args:
-            executor: whose registry has the tools.
+            executor: its registry has the tools.
             context: as for `handlers`.
         """
         self._stop()
@@ -397,7 +397,7 @@ async def call(
 
     Args:
         runner: of the tools.
-        tool: that is called; None if there is none.
+        tool: the called tool; None if there is none.
         params: of the request.
         host: what a function given as `context` gets.
         request: context of the request; None outside of one.
@@ -489,7 +489,7 @@ class ToolServer(Server[Any]):
 
     Attributes:
         handlers: what answers; `app.handlers.resource_updated(uri)` tells of a change.
-        announced: which changes such clients hear of.
+        announced: the changes that these clients hear of.
     """
 
     handlers: Handlers

@@ -90,8 +90,8 @@ async def serve_stdio(server: Server[Any], source: BinaryIO, sink: BinaryIO) -> 
 
     Args:
         server: what it serves.
-        source: where messages are read.
-        sink: where messages are written.
+        source: messages are read from it.
+        sink: messages are written to it.
 
     Returns:
         The exit status: 0, or 128 and the number of the signal.
@@ -271,7 +271,7 @@ class _Stop:
     """What a signal cancels.
 
     Attributes:
-        scope: is cancelled by the first signal.
+        scope: cancelled by the first signal.
         status: exit status.
     """
 

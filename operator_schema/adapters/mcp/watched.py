@@ -48,7 +48,7 @@ class Watches:
             link: the server that has it.
             uri: of the resource.
             client: who watches it.
-            group: that runs the task which listens.
+            group: runs the task that listens.
 
         Raises:
             MCPError: its server tells nothing, or too many are watched.
@@ -107,7 +107,7 @@ class _Watched:
         link: the server.
         uri: of the resource.
         clients: who watch it.
-        lock: is held while the server is asked to begin or to end.
+        lock: held while the server is asked to begin or to end.
         is_begun: whether the server has said that it tells of changes.
     """
 
