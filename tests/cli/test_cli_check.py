@@ -106,7 +106,7 @@ def test_two_complaints_about_one_place_are_two_lines(checked):
 NO_TYPES = (
     "there are no dataclasses or tools in empty: decorate functions with @tool, or classes with @dataclass"
 )
-NO_TOOLS = "there are no tools in empty_registry:no_tools: give it some, as in Registry([search])"
+NO_TOOLS = "there are no tools in empty_registry:no_tools: add some, as in Registry([search])"
 
 
 @pytest.mark.parametrize(("target", "what"), [("empty", NO_TYPES), ("empty_registry:no_tools", NO_TOOLS)])
