@@ -519,9 +519,7 @@ def test_a_server_that_ends_is_said_to_have_ended(tmp_path):
     words = [*warm_processes.command(serves=True), "check", command]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    said = (
-        "can't be used: the program ended with exit status 1; its standard error ends with:\nno database\n"
-    )
+    said = "can't be used: the program ended with exit status 1; its standard error ends with:\nno database\n"
     assert done.stderr.endswith(said)
 
 
