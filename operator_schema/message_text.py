@@ -173,7 +173,7 @@ def checked_text(what: str, value: object) -> str:
         TypeError: it isn't a string.
     """
     if not isinstance(value, str):
-        message = f"{what} is a string, not {received(value)}"
+        message = f"{what} must be a string, not {received(value)}"
         raise TypeError(message)
     return str.__str__(value)
 

@@ -275,7 +275,7 @@ def test_what_is_no_tool_or_provider_is_refused():
         lint(good)
     for wrong in (anthropic, [None]):
         with pytest.raises(
-            TypeError, match=r"providers is a list of providers, such as \[openai_chat\], not"
+            TypeError, match=r"providers must be a list of providers, such as \[openai_chat\], not"
         ):
             lint([good], wrong)
 

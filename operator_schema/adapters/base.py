@@ -614,13 +614,13 @@ def _check_context(context: Any) -> None:
         TypeError: it is neither a mapping nor a function.
     """
     if context is not None and not isinstance(context, Mapping) and not callable(context):
-        message = f"context is a mapping, or a function that returns one, not {received(context)}"
+        message = f"context must be a mapping, or a function that returns one, not {received(context)}"
         raise TypeError(message)
 
 
 def _check_is_executor(executor: Any) -> None:
     if not isinstance(executor, Executor):
-        message = f"executor is an Executor, not {received(executor)}"
+        message = f"executor must be an Executor, not {received(executor)}"
         raise TypeError(message)
 
 

@@ -293,7 +293,7 @@ def _program(
         message = "a command has at least the path of a program"
         raise ValueError(message)
     if not is_duration(seconds) or seconds == float("inf"):
-        message = f"timeout is a number of seconds, not {received(timeout)}"
+        message = f"timeout must be a number of seconds, not {received(timeout)}"
         raise ValueError(message)
     where = None if cwd is None else os.fspath(cwd)
     return Program(

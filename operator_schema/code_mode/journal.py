@@ -255,7 +255,7 @@ class Journal:
 
 def _check_most(most: Any) -> None:
     if most is not None and (not isinstance(most, int) or isinstance(most, bool) or most < 1):
-        message = f"most is an integer above 0, not {received(most)}"
+        message = f"most must be an integer above 0, not {received(most)}"
         raise ValueError(message)
 
 

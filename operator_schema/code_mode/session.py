@@ -105,7 +105,7 @@ class CodeSession:
             _check_limit(name, limit)
         _check_sandbox(sandbox)
         if journal is not None and not isinstance(journal, Journal):  # pyright: ignore[reportUnnecessaryIsInstance]
-            message = f"journal is a Journal, such as Journal('programs.db'), not {received(journal)}"
+            message = f"journal must be a Journal, such as Journal('programs.db'), not {received(journal)}"
             raise TypeError(message)
         self._sandbox = sandbox
         self._journal = Journal() if journal is None else journal
@@ -128,7 +128,7 @@ class CodeSession:
             TypeError: it isn't a string.
         """
         if not isinstance(code, str):
-            message = f"a program is a string, not {received(code)}"
+            message = f"a program must be a string, not {received(code)}"
             raise TypeError(message)
         saved = self._journal.add(f"program_{token_hex(12)}", code)
         return await self._run(saved, context)
@@ -235,7 +235,7 @@ def _call_text(entry: JournalEntry) -> str:
 
 def _check_limit(name: str, limit: Any) -> None:
     if not isinstance(limit, (int, float)) or isinstance(limit, bool) or not 0 < limit < inf:
-        message = f"{name} is a number above 0, not {received(limit)}"
+        message = f"{name} must be a number above 0, not {received(limit)}"
         raise ValueError(message)
 
 

@@ -114,7 +114,7 @@ def _check_providers(providers: Any) -> None:
     wrong: list[Any] = [providers] if isinstance(providers, Provider) else list(providers)
     for one in wrong:
         if wrong[0] is providers or not isinstance(one, Provider):
-            message = f"providers is a list of providers, such as [openai_chat], not {received(one)}"
+            message = f"providers must be a list of providers, such as [openai_chat], not {received(one)}"
             raise TypeError(message)
 
 

@@ -513,7 +513,7 @@ def openai_compatible(
     """
     name = checked_text("the name of a provider", name)
     if not isinstance(features, Features):
-        message = f"features is a Features(…), not {received(features)}"
+        message = f"features must be a Features(…), not {received(features)}"
         raise TypeError(message)
     unknown = [feature for feature in _NO_FORM if getattr(features, feature)]
     if unknown:

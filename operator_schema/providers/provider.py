@@ -135,7 +135,9 @@ class Provider(Value):
 
     def _messages(self, history: Any, offered: Offered) -> list[Any]:
         if type(history) in {str, dict} or not hasattr(history, "__iter__"):
-            message = f"a history is a list of strings, messages, turns and answers, not {received(history)}"
+            message = (
+                f"a history must be a list of strings, messages, turns and answers, not {received(history)}"
+            )
             raise TypeError(message)
         return [message for item in history for message in self._messages_of(item, offered)]
 
@@ -151,7 +153,7 @@ class Provider(Value):
 
         if isinstance(item, Turn):
             return self._turn(item, offered)
-        message = f"a history has strings, messages, turns and answers, not {received(item)}"
+        message = f"a history must have only strings, messages, turns and answers, not {received(item)}"
         raise TypeError(message)
 
     def report(self, offer: Tools, /, *, strict: Strict | None = None) -> Report:
@@ -204,7 +206,7 @@ class Provider(Value):
         """Read a response, with the names that are on the wire."""
         body = json_of(response)
         if body is None:
-            message = f"a response is a JSON object, not {what_came(response)}"
+            message = f"a response must be a JSON object, not {what_came(response)}"
             raise ResponseError(self.name, message)
         try:
             check_response_depth(body)

@@ -46,7 +46,7 @@ class Grammar(Value):
 
     def __init__(self, syntax: Literal["lark", "regex"], definition: str) -> None:
         if syntax not in {"lark", "regex"}:
-            message = f'the syntax of a grammar is "lark" or "regex", not {as_written(syntax)}'
+            message = f'the syntax of a grammar must be "lark" or "regex", not {as_written(syntax)}'
             raise ValueError(message)
         if not checked_text("the definition of a grammar", definition).strip():
             message = "the definition of a grammar is empty: leave the grammar out for any text"
@@ -82,7 +82,7 @@ class Namespace(Value):
         checked_text("the description of a namespace", description)
         if isinstance(tools, (str, Mapping)) or not isinstance(tools, Collection):
             what = received(cast("object", tools))
-            message = f"the tools of a namespace are a list of names or tools, not {what}"
+            message = f"the tools of a namespace must be a list of names or tools, not {what}"
             raise TypeError(message)
         if not (name and description.strip() and tools):
             message = "a namespace needs a name, a description and tools"
@@ -218,14 +218,14 @@ def _check_kind(option: str, value: Any) -> None:
         if value is None or isinstance(value, bool) or (is_time and value in _TIMES):
             return
         words = 'True, "5m" or "1h"' if option == "cache" else "True or False"
-        message = f"{option} is {words}, not {as_written(value)}"
+        message = f"{option} must be {words}, not {as_written(value)}"
         raise (ValueError if is_time else TypeError)(message)
     kind = _KINDS.get(option)
     if value is None or kind is None:
         return
     is_text = isinstance(value, (str, bytes, bytearray)) and option != "search"
     if is_text or not isinstance(value, kind[0]):
-        message = f"{option} is {kind[1]}, not {received(value)}"
+        message = f"{option} must be {kind[1]}, not {received(value)}"
         raise TypeError(message)
 
 
@@ -359,7 +359,7 @@ class _Entries:
         from ..tools import Tool
 
         if not isinstance(selector, (str, Tool)):
-            message = f"a tool is chosen by its name or the tool itself, not by {received(selector)}"
+            message = f"choose a tool by its name or by the tool itself, not by {received(selector)}"
             raise TypeError(message)
         name = selector if isinstance(selector, str) else selector.name
         if name not in self._tools:
@@ -382,7 +382,7 @@ class _Entries:
         for selector in custom or ():
             name, grammar = self._name_of(selector), custom[selector] if is_named else None
             if grammar is not None and not isinstance(grammar, Grammar):
-                message = f"the grammar of {quote(name)} is a Grammar or None, not {received(grammar)}"
+                message = f"the grammar of {quote(name)} must be a Grammar or None, not {received(grammar)}"
                 raise TypeError(message)
             about = _description_with_text(self._tools[name], self._descriptions.get(name))
             written = None if grammar is None else grammar.as_dict()
@@ -413,7 +413,7 @@ class _Entries:
         for selector in given:
             name, callers = self._name_of(selector), given[selector]
             if type(callers) not in {list, tuple} or not callers:
-                message = f"the callers of {quote(name)} are a list of names, not {received(callers)}"
+                message = f"the callers of {quote(name)} must be a list of names, not {received(callers)}"
                 raise TypeError(message)
             self._callers[name] = tuple([_known_caller(self._provider, known, each) for each in callers])
             self._sent[name]["allowed_callers"] = [*dict.fromkeys(self._callers[name])]
@@ -456,9 +456,8 @@ class _Entries:
         seen: set[str] = set()
         for namespace in namespaces or ():
             if not isinstance(namespace, Namespace):
-                message = (
-                    f"namespaces is a list of Namespace(name, description, tools), not {received(namespace)}"
-                )
+                wanted = "a list of Namespace(name, description, tools)"
+                message = f"namespaces must be {wanted}, not {received(namespace)}"
                 raise TypeError(message)
             names = [self._name_of(selector) for selector in namespace.tools]
             twice = next((name for name in names if name in owners), None)

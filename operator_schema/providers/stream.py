@@ -477,7 +477,7 @@ class Stream:
 
     def _take(self, event: Any, piece: object) -> None:
         if not is_object(event):
-            message = _WHOLE if _is_item(piece) else f"an event is a JSON object, not {what_came(piece)}"
+            message = _WHOLE if _is_item(piece) else f"an event must be a JSON object, not {what_came(piece)}"
             raise ResponseError(self._provider, message)
         try:
             error = _error_in(event)

@@ -84,7 +84,7 @@ def assert_calls(source: Any, expected: Iterable[ExpectedCall], /, *, in_order: 
 
 def _listed(expected: Any) -> list[Any]:
     if not _is_list(expected):
-        message = f"expected calls are a list, not {received(expected)}: write [call] for a single one"
+        message = f"expected calls must be a list, not {received(expected)}: write [call] for a single one"
         raise TypeError(message)
     return list(expected)
 
@@ -106,9 +106,8 @@ def _expected(given: Any) -> _Expected:
         return _Expected(..., dict(given))
     if issubclass(kind, tuple) and len(given) == 2 and (isinstance(given[0], str) or given[0] is ...):  # noqa: PLR2004  # a pair
         return _Expected(given[0], given[1])
-    message = (
-        f'an expected call is a RawCall, "name", ("name", arguments), arguments or ..., not {received(given)}'
-    )
+    forms = 'a RawCall, "name", ("name", arguments), arguments or ...'
+    message = f"an expected call must be {forms}, not {received(given)}"
     raise TypeError(message)
 
 

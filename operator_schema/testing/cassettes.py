@@ -269,7 +269,7 @@ def _redacting(redact: Any) -> Callable[[dict[str, Any]], dict[str, Any] | None]
     kind = cast("Any", type(redact))
     is_names = issubclass(kind, Collection) and not issubclass(kind, (str, bytes))
     if not is_names or not all(isinstance(name, str) for name in redact):
-        message = f"redact is a function or a list of names of arguments, not {received(redact)}"
+        message = f"redact must be a function or a list of names of arguments, not {received(redact)}"
         raise TypeError(message)
     hidden: frozenset[str] = frozenset(redact)
     return lambda line: _without_secrets(line, hidden)
@@ -280,7 +280,7 @@ def _checked_line(kept: Any) -> dict[str, Any] | None:
         return None
     if is_object(kept) and isinstance(kept.get("name"), str) and "arguments" in kept:
         return {**kept}
-    message = f"redact returns the line with its name and arguments, or None, not {received(kept)}"
+    message = f"redact must return the line with its name and arguments, or None, not {received(kept)}"
     raise TypeError(message)
 
 

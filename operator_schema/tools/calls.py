@@ -134,7 +134,7 @@ class RawCall(Value):
                 raise TypeError(message)
             name = checked_text(_NAME, name)
         if is_cut_off is not True and is_cut_off is not False:
-            message = f"is_cut_off is True or False, not {received(is_cut_off)}"
+            message = f"is_cut_off must be True or False, not {received(is_cut_off)}"
             raise TypeError(message)
         if type(id) is not str:
             id = _new_id() if id is None else checked_text(_ID, id)  # noqa: A001  # the attribute's name
@@ -143,7 +143,7 @@ class RawCall(Value):
         set_once(self, "arguments", arguments)
         set_once(self, "is_cut_off", is_cut_off)
         if caller is not None and not is_object(caller):
-            message = f"caller is a dict of JSON values or None, not {received(caller)}"
+            message = f"caller must be a dict of JSON values or None, not {received(caller)}"
             raise TypeError(message)
         set_once(self, "caller", caller)
 
@@ -373,7 +373,7 @@ def checked_call(call: object) -> RawCall:
         TypeError: it isn't one.
     """
     if not isinstance(call, RawCall):
-        message = f"a call is a RawCall(id, name, arguments), not {received(call)}{remedy_for(call)}"
+        message = f"a call must be a RawCall(id, name, arguments), not {received(call)}{remedy_for(call)}"
         raise TypeError(message)
     return call
 

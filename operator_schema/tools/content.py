@@ -294,7 +294,7 @@ class Resource(Value):
     ) -> None:
         uri = checked_text("the uri of this Resource", uri)
         if not re.match(_SCHEME, uri):
-            message = f"the uri of a Resource is absolute, such as file:///notes.txt, not {excerpt(uri)}"
+            message = f"the uri of a Resource must be absolute, such as file:///notes.txt, not {excerpt(uri)}"
             raise ValueError(message)
         if text is not None and data is not None:
             message = "a Resource holds a text or data, not both: return two"
@@ -437,7 +437,7 @@ def checked_type(kind: str, media_type: object) -> str:
     """
     written = written_type(checked_text(f"the media_type of this {kind}", media_type))
     if written is None:
-        message = f"media_type is a type such as image/png (RFC 6838), not {excerpt(media_type)}"
+        message = f"media_type must be a type such as image/png (RFC 6838), not {excerpt(media_type)}"
         raise ValueError(message)
     family = _FAMILIES.get(kind, "")
     if not written.startswith(family):
@@ -449,7 +449,7 @@ def checked_type(kind: str, media_type: object) -> str:
 
 def _bytes_of(kind: str, data: object) -> bytes:
     if not isinstance(data, (bytes, bytearray, memoryview)):
-        message = f"the data of this {kind} are bytes, not {received(data)}"
+        message = f"the data of this {kind} must be bytes, not {received(data)}"
         if isinstance(data, str):
             message += ": decode base64 with base64.b64decode, read a file with from_path"
         raise TypeError(message)

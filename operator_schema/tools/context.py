@@ -70,7 +70,7 @@ def injected_values(
     """
     if context is not None and not isinstance(context, Mapping):  # what callers promise, some do not
         what = name_of(type(context))
-        message = f"a context maps types and names to values, as in {{Db: db}}, not {what}"
+        message = f"a context must map types and names to values, as in {{Db: db}}, not {what}"
         raise ToolError(tool, message)
     names = [parameter.name for parameter, _, _ in injected]
     for name in given:

@@ -517,9 +517,9 @@ class Progress:
         Raises:
             TypeError: an argument has the wrong type.
         """
-        _check("done is a number", done, (int, float))
-        _check("total is a number or None", total, (int, float, NoneType))
-        _check("message is a string or None", message, (str, NoneType))
+        _check("done must be a number", done, (int, float))
+        _check("total must be a number or None", total, (int, float, NoneType))
+        _check("message must be a string or None", message, (str, NoneType))
         report = self._report
         if report is not None:
             text = None if message is None else clip(str.__str__(message), _MESSAGE_LENGTH)

@@ -429,7 +429,7 @@ def check_switch(enabled: Switch) -> Switch:
         if callable(enabled):
             takes_more = _takes(enabled) is None
             what = "one that takes other arguments" if takes_more else "one that is async or a generator"
-        message = f"enabled is a boolean, or a function that takes nothing or the context, not {what}"
+        message = f"enabled must be a boolean, or a function that takes nothing or the context, not {what}"
         raise TypeError(message)
     return enabled
 

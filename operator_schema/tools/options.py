@@ -231,7 +231,7 @@ _ROWS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
     ),
     "threads": (_is_choice, "True or False", _FLAG_REMEDY),
     "examples": (_are_examples, "a list", "Give a list with the arguments of a call for each"),
-    "tags": (_are_names, "a list of texts", 'Write tags=("files",)'),
+    "tags": (_are_names, "a list of strings", 'Write tags=("files",)'),
     "output": _ANY,
     "title": (_is_title, "a text", "Write a name for people"),
     "meta": (_is_meta, "a JSON object", "Give a dict with strings as keys and JSON values"),

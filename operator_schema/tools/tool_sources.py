@@ -252,7 +252,7 @@ def tools_of(tools: Any) -> list[Tool[..., Any]]:
 def _named(tool: Tool[..., Any], key: object) -> Tool[..., Any]:
     """Return a tool under the name that a mapping gives it."""
     if not isinstance(key, str):
-        message = f"the key of the tool {tool.name} is its name, a string, not {received(key)}"
+        message = f"the key of the tool {tool.name} is its name and must be a string, not {received(key)}"
         raise TypeError(message)
     return tool if key == tool.name else tool.with_(name=key)
 

@@ -221,11 +221,11 @@ def test_long_and_raw_arguments():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (Interrupt, "pass_through is a tuple of exception classes, not Interrupt"),
-        ("Interrupt", 'pass_through is a tuple of exception classes, not "Interrupt"'),
-        (5, "pass_through is a tuple of exception classes, not 5"),
-        ((int,), "pass_through is a tuple of exception classes, not int"),
-        ((Interrupt("x"),), "pass_through is a tuple of exception classes, not "),
+        (Interrupt, "pass_through must be a tuple of exception classes, not Interrupt"),
+        ("Interrupt", 'pass_through must be a tuple of exception classes, not "Interrupt"'),
+        (5, "pass_through must be a tuple of exception classes, not 5"),
+        ((int,), "pass_through must be a tuple of exception classes, not int"),
+        ((Interrupt("x"),), "pass_through must be a tuple of exception classes, not "),
         ((StopIteration,), "pass_through can't take StopIteration: Python itself uses it to end functions"),
         ((asyncio.CancelledError,), "pass_through can't take CancelledError"),
         ((GeneratorExit,), "pass_through can't take GeneratorExit"),

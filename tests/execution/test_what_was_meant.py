@@ -113,7 +113,7 @@ class Raising:
 )
 def test_what_is_given_in_place_of_a_call(given, remedy):
     wanted = "expected a RawCall, a list of them, or a round, not "
-    listed = "a call is a RawCall(id, name, arguments), not "
+    listed = "a call must be a RawCall(id, name, arguments), not "
     doors = ((executor.run_sync, wanted), (lambda call: executor.run_sync([CALL, call]), listed))
     for refuse, start in doors:
         message = refused(refuse, given)
@@ -134,7 +134,7 @@ def test_what_is_given_in_place_of_a_call(given, remedy):
 )
 def test_what_is_given_among_calls(given, remedy):
     message = refused(executor.run_sync, [CALL, given])
-    assert message.startswith("a call is a RawCall(id, name, arguments), not ")
+    assert message.startswith("a call must be a RawCall(id, name, arguments), not ")
     assert message.endswith(remedy)
 
 

@@ -22,11 +22,11 @@ __all__ = ["Watches"]
 
 _LOG = logging.getLogger("operator_schema.mcp_gateway")
 _MOST_WATCHED = 10_000
-"""Resources of one server that clients watch at most."""
+"""The most resources of one server that clients may watch."""
 
 
 class Watches:
-    """The resources that clients watch: each is asked for once, however many clients watch it."""
+    """The resources that clients watch; each server is asked only once for each resource."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[Link, str], _Watched] = {}
@@ -42,16 +42,16 @@ class Watches:
         return [uri for other, uri in self._known if other is link]
 
     async def add(self, link: Link, uri: str, client: object, group: TaskGroup) -> None:
-        """Hear of changes of a resource until `remove`.
+        """Follow changes of a resource until `remove`.
 
         Args:
             link: the server that has it.
             uri: of the resource.
-            client: who watches it.
+            client: the client that watches it.
             group: runs the task that listens.
 
         Raises:
-            MCPError: its server tells nothing, or too many are watched.
+            MCPError: its server doesn't report changes, or too many resources are watched.
         """
         known = self._known.get((link, uri))
         if known is None:
@@ -70,7 +70,7 @@ class Watches:
             raise
 
     async def again(self, link: Link, uri: str, group: TaskGroup) -> None:
-        """Ask a server that was started again to tell of changes of a resource."""
+        """Ask a restarted server again to report changes of a resource."""
         known = self._known.get((link, uri))
         if known is None:
             return
@@ -82,7 +82,7 @@ class Watches:
             _LOG.warning("%s: %s can't be watched again: %r", link.name, escape(uri), error)
 
     def remove(self, client: object, uri: str | None, group: TaskGroup) -> None:
-        """End what a client watches: one resource, or all of them; a task of the group tells the servers."""
+        """Stop watching one resource or all resources for a client; a task of the group tells the servers."""
         for known in self._known.values():
             if client in known.clients and uri in (None, known.uri):
                 known.clients.discard(client)
@@ -95,7 +95,7 @@ class Watches:
         self._forget(known)
 
     def _forget(self, known: _Watched) -> None:
-        """Drop a resource that nobody watches, and that isn't asked for."""
+        """Drop a resource that nobody watches and that the server wasn't asked about."""
         if not known.clients and not known.is_begun and self._known.get((known.link, known.uri)) is known:
             del self._known[known.link, known.uri]
 
@@ -106,9 +106,9 @@ class _Watched:
     Attributes:
         link: the server.
         uri: of the resource.
-        clients: who watch it.
+        clients: the clients that watch it.
         lock: held while the server is asked to begin or to end.
-        is_begun: whether the server has said that it tells of changes.
+        is_begun: whether the server has agreed to report changes.
     """
 
     __slots__ = ("_scope", "clients", "is_begun", "link", "lock", "uri")
@@ -121,10 +121,10 @@ class _Watched:
         self._scope = anyio.CancelScope()
 
     async def begin(self, group: TaskGroup) -> None:
-        """Ask the server to tell of changes.
+        """Ask the server to report changes.
 
         Raises:
-            MCPError: it doesn't.
+            MCPError: it refuses.
         """
         link, uri = self.link, self.uri
         connection = await link.connection(None)
@@ -134,7 +134,7 @@ class _Watched:
             try:
                 await group.start(self._listen, connection.client.session)
             except (SubscriptionLost, RuntimeError, TimeoutError) as error:
-                message = f"the server {link.name} doesn't tell of changes of resources"
+                message = f"the server {link.name} doesn't report changes of resources"
                 raise MCPError(types.INTERNAL_ERROR, message) from error
         else:
             request = types.SubscribeRequest(params=types.SubscribeRequestParams(uri=uri))
@@ -142,7 +142,7 @@ class _Watched:
         self.is_begun = True
 
     async def end(self) -> None:
-        """Tell the server that nobody watches it any more."""
+        """Tell the server that nobody watches the resource any more."""
         self.is_begun = False
         self._scope.cancel()
         link = self.link
@@ -167,4 +167,4 @@ class _Watched:
         except Exception as error:  # whatever a server does, the others go on
             if not is_started:
                 raise
-            _LOG.info("changes of %s can't be heard of any more: %r", escape(self.uri), error)
+            _LOG.info("changes of %s are no longer reported: %r", escape(self.uri), error)

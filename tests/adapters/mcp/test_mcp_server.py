@@ -726,7 +726,7 @@ def test_a_question_that_nobody_can_answer_tells_the_model_that_it_is_in_vain(mo
 
 def test_confirm_is_yes_or_no():
     for wrong in (None, "run", 1):
-        with pytest.raises(TypeError, match="confirm is True or False, not"):
+        with pytest.raises(TypeError, match="confirm must be True or False, not"):
             handlers([], confirm=wrong)
 
 
@@ -938,13 +938,13 @@ def test_wrong_arguments_are_refused_when_the_server_is_made():
         return 1
 
     for wrong, error, text in [
-        ({"structured": "some"}, ValueError, "structured is one of"),
-        ({"page_size": 0}, ValueError, "page_size is a positive integer"),
-        ({"page_size": True}, ValueError, "page_size is a positive integer"),
-        ({"context": 5}, TypeError, "context is a mapping"),
-        ({"executor": 5}, TypeError, "executor is an Executor"),
+        ({"structured": "some"}, ValueError, "structured must be one of"),
+        ({"page_size": 0}, ValueError, "page_size must be a positive integer"),
+        ({"page_size": True}, ValueError, "page_size must be a positive integer"),
+        ({"context": 5}, TypeError, "context must be a mapping"),
+        ({"executor": 5}, TypeError, "executor must be an Executor"),
         ({"executor": Executor([])}, ValueError, "the executor has other tools"),
-        ({"logger": 5}, TypeError, "logger is the name"),
+        ({"logger": 5}, TypeError, "logger must be"),
     ]:
         with pytest.raises(error, match=text):
             server([add], **wrong)
