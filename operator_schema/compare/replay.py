@@ -217,9 +217,9 @@ def _with_others(tally: Tally[str]) -> dict[str, int]:
 
 
 class Replay:
-    """Counts recorded calls by what the tools of today make of them.
+    """Counts recorded calls by their outcome with the current tools.
 
-    What is counted of the parts of a log can be merged, in their order: that gives the same as the whole log.
+    The counts of the parts of a log can be merged in order, which gives the same as the whole log.
     A copy that was pickled has the counts, and can't decode.
 
     Args:
@@ -449,5 +449,5 @@ class ReplayWork(Value):
 
 @lru_cache(2)
 def _replay(tools: Callable[[], Sequence[Tool[..., Any]]], run: str) -> Replay:  # noqa: ARG001  # part of the key
-    """Return what decodes by tools: each process makes it once, so that its decoders stay compiled."""
+    """Return the decoder for tools: each process makes it once, so that it stays compiled."""
     return Replay(tools())

@@ -1,6 +1,6 @@
 """The walk: from an annotation to the node graph, with every complaint on the way.
 
-What can't be read gets a complaint and becomes `UNKNOWN` in the graph, so that the walk goes on and
+Unreadable parts get a complaint and become `UNKNOWN` in the graph, so that the walk continues and
 one report lists everything that is wrong.
 """
 

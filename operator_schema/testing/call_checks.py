@@ -1,4 +1,4 @@
-"""Which calls were made: checked against what a test expects, with a difference that can be read."""
+"""Checks which calls were made against what a test expects, and shows a readable difference."""
 
 from __future__ import annotations
 
@@ -344,7 +344,7 @@ def _filled(expected: Any, found: Any) -> Any:
 
 
 def differences(expected: Any, found: Any, path: tuple[str | int, ...] = ()) -> list[str]:
-    """Return what differs between two JSON values, a line for each path.
+    """Return the differences between two JSON values, a line for each path.
 
     Args:
         expected: in which `...` stands for any value, and the entry `...: ...` for any other keys.

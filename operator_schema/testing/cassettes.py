@@ -32,7 +32,7 @@ __all__ = ["PlaybackError", "PlaybackExecutor", "RecordingExecutor", "playback",
 Redact: TypeAlias = Callable[[dict[str, Any]], dict[str, Any] | None] | Collection[str]
 
 REDACTED: Final = "[redacted]"
-"""What is in a cassette in place of a secret; as an argument it stands for any value."""
+"""Replaces a secret in a cassette; as an argument it stands for any value."""
 
 _BEFORE: Final = frozenset({"pending", "issue"})
 """The states of calls in a round that hasn't run."""
@@ -226,7 +226,7 @@ def _append(path: Path, line: bytes) -> None:
             line = b"\n" + line  # a process was killed in the middle of a line
         if file.write(line) != len(line):
             file.truncate(end)
-            message = f"the cassette {path} is full: no more can be written"
+            message = f"the cassette {path} is full: nothing more can be written"
             raise OSError(message)
 
 
@@ -257,7 +257,7 @@ def _locked(number: int) -> Generator[None]:
 
 
 def _redacting(redact: Any) -> Callable[[dict[str, Any]], dict[str, Any] | None]:
-    """Return what makes a line without secrets.
+    """Return a function that makes a line without secrets.
 
     Raises:
         TypeError: it is something else.

@@ -169,7 +169,7 @@ def _arguments(tool: Tool[..., Any], given: Any) -> dict[str, Any] | None:
 
 
 class _Script:
-    """What a double answers; copies of the double share it.
+    """The answers of a double, shared by its copies.
 
     Attributes:
         calls: so far.

@@ -121,7 +121,7 @@ class _Messages(ResponseForm):
             if isinstance(part, RawCall):
                 named = {"type": "tool_use", "id": part.id, "name": part.name}
                 content.append({**named, "input": value_or_text(part.arguments)})
-            elif part:  # there are no empty blocks of text
+            elif part:  # blocks of text are never empty
                 content.append({"type": "text", "text": part})
         stops = {"end": "end_turn", "calls": "tool_use", "length": "max_tokens", "refused": "refusal"}
         details = {"type": "refusal", "category": None, "explanation": said.refusal}

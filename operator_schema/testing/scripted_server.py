@@ -32,7 +32,7 @@ class _RequestError(Exception):
 
     Attributes:
         status: of the answer.
-        message: for whoever reads it.
+        message: for the reader.
     """
 
     def __init__(self, status: int, message: str) -> None:

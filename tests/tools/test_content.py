@@ -173,10 +173,10 @@ def test_looking_at_data_takes_no_time():
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: Image(PNG, "text/plain"), ValueError, "begins with image/, text/plain does not: use File"),
-        (lambda: Image(PNG, "audio/wav"), ValueError, "begins with image/, audio/wav does not: use Audio"),
-        (lambda: Audio(PNG, "image/png"), ValueError, "begins with audio/, image/png does not: use Image"),
-        (lambda: Image.from_bytes(b"fLaC"), ValueError, "audio/flac does not: use Audio"),
+        (lambda: Image(PNG, "text/plain"), ValueError, "must begin with image/, not text/plain: use File"),
+        (lambda: Image(PNG, "audio/wav"), ValueError, "must begin with image/, not audio/wav: use Audio"),
+        (lambda: Audio(PNG, "image/png"), ValueError, "must begin with audio/, not image/png: use Image"),
+        (lambda: Image.from_bytes(b"fLaC"), ValueError, "not audio/flac: use Audio"),
         (lambda: Image(PNG, "png"), ValueError, 'a type such as image/png .RFC 6838., not "png"'),
         (lambda: Image(PNG, "image/png\r\nX: y"), ValueError, "media_type must be a type such as"),
         (lambda: Image(PNG, None), TypeError, "the media_type of this Image must be a string, not null"),
