@@ -227,7 +227,7 @@ def test_a_request_that_is_too_large():
     many = [good.with_(name=f"tool_{number}", description=f"Get number {number}.") for number in range(21)]
     found = lint(many, [anthropic], strict=True)
     assert [(one.code, one.tool, one.message) for one in found if one.severity == "error"] == [
-        ("refused", "", "there are 21 strict tools, of which a request takes 20")
+        ("refused", "", "there are 21 strict tools, but a request takes only 20")
     ]
 
 

@@ -298,8 +298,8 @@ class ProcessSandbox:
 
     It holds back mistakes, and not attacks: a program that wants to can read and change whatever you can.
     It has a new folder of its own, which goes with it, and no variables of your environment; its time,
-    memory, output and messages are bounded. What it has started ends with it, but for processes that are made
-    in a session of their own (`start_new_session=True`): these go on.
+    memory, output and messages are bounded. Everything it has started ends with it, except processes that are
+    made in a session of their own (`start_new_session=True`): these go on.
 
     Args:
         python: path of the interpreter; None for the one that runs here.

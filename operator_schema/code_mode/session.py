@@ -94,7 +94,7 @@ class CodeSession:
         memory: int = 100_000_000,
     ) -> None:
         executor: Executor = tools if isinstance(tools, Executor) else Executor(tools)
-        # What is too long for a model to read isn't for a program.
+        # A result that is too long for a model isn't too long for a program.
         self._executor: Executor = executor.with_(max_content=_MOST_RESULT)
         # No option can be asked for.
         if self._executor._store is not None:  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
@@ -191,7 +191,7 @@ class CodeSession:
         return ran
 
     def load(self, program_id: str, /) -> ProgramRun:
-        """Return what has come of a program so far; nothing is run.
+        """Return the state of a program so far; nothing is run.
 
         Raises:
             StoreError: there is none.
@@ -264,7 +264,7 @@ class _Replay:
         self._requests = 0
 
     async def run(self) -> tuple[str, dict[str, Any] | None]:
-        """Run it; return its state, and what came of it."""
+        """Run it; return its state and its outcome."""
         program = await self._started()
         try:
             return await self._steps(program)
@@ -342,7 +342,7 @@ class _Replay:
     # --- one call --------------------------------------------------------------------------------
 
     async def _answer(self, request: Request) -> Answer:
-        """Return what comes of a call: from the journal, or by running it.
+        """Return the outcome of a call: from the journal, or by running it.
 
         Raises:
             ReplayError: the journal has another call in its place.
@@ -386,7 +386,7 @@ class _Replay:
         return JournalEntry(function.tool, arguments, "begun", None)
 
     async def _begin(self, entry: JournalEntry, *, approved: bool) -> Answer:
-        """Run a call, and write down that it begins and what comes of it.
+        """Run a call, and write its beginning and its outcome into the journal.
 
         Raises:
             _Paused: it waits for a person.

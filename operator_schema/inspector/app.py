@@ -104,7 +104,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-"""What every answer says: nothing but the page's own files is run or loaded, and nothing frames it."""
+"""Headers of every answer: only the page's own files are run or loaded, and nothing frames the page."""
 
 _REASONS = {
     401: "open the address that the inspector printed: it has a token",
@@ -156,7 +156,7 @@ class Pasted:
 
 @dataclass
 class Decided:
-    """What a person decided about a call that waits."""
+    """A person's decision about a call that waits."""
 
     round_id: str
     call: int
@@ -224,7 +224,7 @@ def _file(name: str, kind: str) -> Answer:
 
 
 def _answered(answer: Answer) -> Answer:
-    """Return what answers a question, with errors as JSON."""
+    """Return a function that answers a question, with errors as JSON."""
 
     async def answered(request: Request) -> Response:
         try:
@@ -425,7 +425,7 @@ def _failure_of(done: asyncio.Future[None]) -> dict[str, Any] | None:
 
 
 class Guard:
-    """An ASGI application that hands on only what the page itself asks.
+    """An ASGI application that passes on only requests of the page itself.
 
     Another page in the same browser can send requests here: its address shows in `Origin`, and a name of its
     own that leads to this machine in `Host`. Who opens the address with the token gets a cookie, which the

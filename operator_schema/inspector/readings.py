@@ -193,7 +193,7 @@ _MOST_CALLS = 100
 
 
 class UnknownProviderError(LookupError):
-    """There is no provider of a name."""
+    """No provider has this name."""
 
 
 def provider_named(name: str) -> Provider:
@@ -219,7 +219,7 @@ def take_apart(offered: Offered, text: str, provider: str | None = None) -> dict
 
     Args:
         offered: has the tools that were offered.
-        text: of a response or a stream of a provider, as it came; or of calls in any usual form.
+        text: text of a provider's response or stream, unchanged; or of calls in any usual form.
         provider: its name; None to find it out.
 
     Returns:

@@ -390,4 +390,4 @@ _FORMS = {
     "stopReason": "Bedrock Converse",
     "output": "OpenAI Responses",
 }
-"""What one provider's answers alone have at their top."""
+"""Keys that only one provider's answers have at the top."""

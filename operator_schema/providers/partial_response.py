@@ -470,7 +470,7 @@ class StreamedCall:
 
     @property
     def partial(self) -> Partial | None:
-        """What is known of the arguments so far, typed; None if the tool isn't known.
+        """The typed arguments so far; None if the tool isn't known.
 
         Raises:
             Exception: that code of your own raises for a value, other than ValueError and TypeError.

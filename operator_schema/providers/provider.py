@@ -88,17 +88,15 @@ class Provider(Value):
                 in the provider's own form, which go along as they are.
             options: what only some providers take; `features` says which. None, False and nothing leave an
                 option out.
-                `listed`: tools that the request lists, as for `offer`, of which the offer allows some: the
-                list stays the same from request to request, so that a prompt cache hits.
-                `cache`: True for a cache point after the tools, or how long it lasts, `"5m"` or `"1h"`.
-                `parallel`: whether the model may make several calls at once.
-                `examples`: whether the examples of the tools go along.
-                `custom`: names or tools with one parameter, a plain text, that the model writes as text; or a
-                dict of these to a `Grammar` of the text, or None.
-                `allowed_callers`: a dict of names or tools to lists of who may call them, in the provider's
-                words. The tool that runs programs is added.
-                `search`: which search of the provider finds deferred tools, `"bm25"` or `"regex"`.
-                `namespaces`: a list of `Namespace`s that group tools.
+                `listed`: tools that the request lists, as for `offer`, while the offer allows some of them:
+                the list stays the same from request to request, so that a prompt cache hits. `cache`: True
+                for a cache point after the tools, or how long it lasts, `"5m"` or `"1h"`. `parallel`: whether
+                the model may make several calls at once. `examples`: whether the examples of the tools go
+                along. `custom`: names or tools with one parameter, a plain text, that the model writes as
+                text; or a dict of these to a `Grammar` of the text, or None. `allowed_callers`: a dict of
+                names or tools to lists of who may call them, in the provider's words. The tool that runs
+                programs is added. `search`: which search of the provider finds deferred tools, `"bm25"` or
+                `"regex"`. `namespaces`: a list of `Namespace`s that group tools.
 
         Returns:
             A fresh dict, to be merged into the body; without tools, and without a history, it is empty.
@@ -239,7 +237,7 @@ class Provider(Value):
         return list(self.answer(response, offer).calls)
 
     def stream(self, offer: Tools, /) -> Stream:
-        """Return what reads one streamed response.
+        """Return a reader of one streamed response.
 
         Args:
             offer: as for `answers`; calls show what is known of their arguments so far, typed.

@@ -171,7 +171,7 @@ def tools_with(provider: TakesTools, offered: Offered, options: Mapping[str, Any
 
 
 def _given(provider: TakesTools, offered: Offered, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that say something, of which the provider takes each.
+    """Return the options that were given, after checking that the provider takes each.
 
     Raises:
         TypeError: one is unknown, or of another kind.
@@ -319,7 +319,7 @@ def _searches(provider: TakesTools, offered: Offered, given: Mapping[str, Any]) 
 
 
 def _without_own_search(offered: Offered) -> Offered:
-    """Return what is offered without a `ToolSearch`, where the provider has a search of its own.
+    """Return what is offered without a `ToolSearch`, if the provider has its own search.
 
     Raises:
         ValueError: it is required.
@@ -563,7 +563,7 @@ def _known_caller(provider: TakesTools, known: Mapping[str, Any], caller: Any) -
 
 
 def _description_with_text(tool: Tool[..., Any], description: str | None) -> str:
-    """Return what a model reads of a tool that takes text: its description, and that of the text.
+    """Return what a model reads about a tool that takes text: its description, and that of the text.
 
     Raises:
         SchemaError: it takes something else.
@@ -582,7 +582,7 @@ def _description_with_text(tool: Tool[..., Any], description: str | None) -> str
 
 
 def _examples(provider: TakesTools, tool: Tool[..., Any], schema: Mapping[str, Any]) -> list[Any]:
-    """Return the examples of a tool, in the provider's names, of which each fits the schema that is sent.
+    """Return the examples of a tool with the provider's names, each of which fits the sent schema.
 
     Raises:
         SchemaError: one doesn't.

@@ -104,7 +104,7 @@ class Offered(Value):
     Attributes:
         tools: as the model sees them.
         choice: whether the model may or must call them.
-        descriptions: for this request alone, by the name of the tool.
+        descriptions: for this request only, by the name of the tool.
         strict: whether the provider has to hold the model to the schemas.
         deferred: names of the tools that the model finds by a search.
     """
@@ -262,7 +262,7 @@ def dialect_in(provider: TakesTools, *, strict: bool) -> Dialect | None:
 
 
 def called(provider: TakesTools, *, strict: bool) -> str:
-    """Return what errors call a provider, or its strict mode."""
+    """Return the name of a provider, or of its strict mode, in errors."""
     return f"the strict mode of {provider.name}" if strict else provider.name
 
 
@@ -297,12 +297,12 @@ def too_many(provider: TakesTools, tools: Tools) -> list[Finding]:
     most = provider.rules.most_tools
     if most is None or len(tools) <= most:
         return []
-    message = f"there are {len(tools):,} tools, of which a request takes {most:,}"
+    message = f"there are {len(tools):,} tools, but a request takes only {most:,}"
     return [about_type((), "too_large", provider.name, message, "Offer fewer: toolset.offer(…)")]
 
 
 def not_deferred(provider: TakesTools, offered: Offered) -> list[Finding]:
-    """Return what is wrong with deferred tools, where the provider has no search that finds them."""
+    """Return what is wrong with deferred tools, if the provider has no search that finds them."""
     if provider.features.searches or not offered.deferred:
         return []
     message = f"{provider.name} has no search for deferred tools"
@@ -327,7 +327,7 @@ def too_long(provider: TakesTools, tools: Tools, texts: Sequence[str]) -> list[F
             (),
             "too_large",
             tool.name,
-            f"its description has {len(text):,} characters, of which {provider.name} takes {most:,}",
+            f"its description has {len(text):,} characters, but {provider.name} takes only {most:,}",
             remedy,
         )
         for tool, text in zip(tools, texts, strict=True)

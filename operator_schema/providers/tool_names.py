@@ -114,7 +114,7 @@ class HostedTool(Value):
 
 
 class Features(Value):
-    """What a provider takes in a request beside tools, and a choice of one, some or none of them.
+    """What a provider takes in a request besides tools and a choice of one, some or none of them.
 
     Each is for an option of `Provider.request`, which refuses what a provider doesn't take.
 

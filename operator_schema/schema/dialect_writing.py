@@ -137,7 +137,7 @@ def _with_words(description: Any, words: list[str]) -> str:
 
 _ABOUT = frozenset({"description", "title"})
 _OUTER = frozenset({"default", "examples"})
-"""What is said of the value, whichever of several types it has."""
+"""The text about the value, whichever of several types it has."""
 
 _OF_OBJECTS: Final = frozenset({"properties", "required", "additionalProperties"})
 _OWN: Final = {
@@ -156,7 +156,7 @@ _LEVELS = 50
 
 
 class CannotSay(Exception):  # noqa: N818  # it never leaves the package
-    """What a dialect can't say of the schema of a leaf.
+    """The parts of a leaf's schema that a dialect can't express.
 
     Attributes:
         path: of property names below the leaf; `*` stands for the items of an array.

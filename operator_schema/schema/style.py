@@ -77,7 +77,7 @@ def _style(**options: bool) -> SchemaStyle | None:
 
 
 class Dialect(Value):
-    """What a provider, or its strict mode, takes of JSON Schema.
+    """The part of JSON Schema that a provider, or its strict mode, takes.
 
     Each dialect takes `type`, `properties`, `required`, `items`, `enum`, and `anyOf` below the root. A
     keyword that it doesn't take moves to the description. What a few words can't say is refused, or

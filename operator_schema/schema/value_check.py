@@ -72,7 +72,7 @@ class Rule(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """What one schema says.
+    """The content of one schema.
 
     Attributes:
         rules: its keywords, those that look at the others last.

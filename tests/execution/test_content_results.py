@@ -270,9 +270,10 @@ def test_a_part_inside_another_value_fails_and_says_why(caplog, value):
     result = one(giving(value))
     assert result.code == "execution_failed"
     assert "a function may return a content part alone or in a list" in caplog.text
-    with pytest.raises(
-        EncodeError, match=r"^work: 1 problem with the value\n- .*Image has no JSON form; a function may return a content part"
-    ):
+    said = (
+        r"^work: 1 problem with the value\n- .*Image has no JSON form; a function may return a content part"
+    )
+    with pytest.raises(EncodeError, match=said):
         giving(value).encode_output(value)
     with pytest.raises(EncodeError):
         Codec(Any).encode(IMAGE)

@@ -61,7 +61,8 @@ def test_one_inside_groups_is_raised_alone(caplog, is_async):
     assert caught.value is first
     [record] = caplog.records
     assert (record.levelno, record.exc_info[1]) == (logging.WARNING, lost)
-    assert "work (call c1): the function raised this besides the exception that is passed through" in record.getMessage()
+    said = "work (call c1): the function raised this besides the exception that is passed through"
+    assert said in record.getMessage()
 
 
 def test_a_real_task_group():
