@@ -1227,7 +1227,7 @@ def test_the_page_says_every_limit():
         f"headers that take more than {http._SECONDS_FOR_HEADERS:g} seconds": 10,
         f"a request that takes more than {http.SECONDS_FOR_BODY:g} |": 30,
         f"{http._MOST_SESSIONS:,} at most": 1000,
-        f"has been idle for {http._SECONDS_IDLE / 60:g} minutes ends": 30,
+        f"have been idle for {http._SECONDS_IDLE / 60:g} minutes end": 30,
         f"have {stdio._GRACE:g} seconds": 5,
         f"have {http._GRACE} seconds": 5,
         f"text of more than `max_content` characters ({Executor([]).max_content:,})": 200_000,
