@@ -300,7 +300,10 @@ def test_book_change_and_cancel(run):
         ),
         ({"cabin": "business", "passengers": booking()["passengers"] * 3}, "has 2 seats left in business"),
         ({"payment_methods": [{"payment_id": "x", "amount": 301}]}, "has no payment method x"),
-        ({"payment_methods": [{"payment_id": "gift_card_1000002", "amount": 301}]}, "gift_card_1000002 has only 300 left"),
+        (
+            {"payment_methods": [{"payment_id": "gift_card_1000002", "amount": 301}]},
+            "gift_card_1000002 has only 300 left",
+        ),
         ({"insurance": "no"}, "the total price is 271, but 301 is paid"),
         ({"insurance": "maybe"}, '- insurance: "maybe" is not one of'),
     ],
