@@ -331,10 +331,12 @@ class NeedsInput(Exception):  # noqa: N818  # it isn't an error: the tool asks
 
     def __init__(self, question: str, answer_type: Any = None, parameter: str = "answer") -> None:
         if not _is_text(question) or not question.strip():
-            message = f"NeedsInput asks a question, a string that isn't empty, not {received(question)}"
+            message = (
+                f"the question of NeedsInput must be a string that isn't empty, not {received(question)}"
+            )
             raise TypeError(message)
         if not _is_text(parameter) or not parameter.isidentifier():
-            message = f"parameter is the name of an injected parameter, not {received(parameter)}"
+            message = f"parameter must be the name of an injected parameter, not {received(parameter)}"
             raise TypeError(message)
         super().__init__(question, answer_type, parameter)
         self.question = question

@@ -167,13 +167,13 @@ def checked_text(what: str, value: object) -> str:
 
     Args:
         what: the value is, such as `the name of a call`.
-        value: that was given.
+        value: the given value.
 
     Raises:
         TypeError: it isn't a string.
     """
     if not isinstance(value, str):
-        message = f"{what} is a string, not {received(value)}"
+        message = f"{what} must be a string, not {received(value)}"
         raise TypeError(message)
     return str.__str__(value)
 
@@ -183,7 +183,7 @@ def writable_text(what: str, value: object) -> str:
 
     Args:
         what: the value is.
-        value: that was given.
+        value: the given value.
 
     Raises:
         TypeError: it isn't a string.
@@ -214,7 +214,7 @@ def nearest(name: str, names: Iterable[str], likeness: float = 0.6) -> str | Non
     Args:
         name: what was written.
         names: what could have been meant.
-        likeness: that the most similar one has at least; 1 is the same.
+        likeness: how similar a name must be at least; 1 is the same.
 
     Returns:
         The one that differs only in case, spaces, `_` or `-`, else the most similar one, else

@@ -169,11 +169,11 @@ def test_an_executor_without_doubles_remembers_nothing():
 
 @pytest.mark.parametrize("expected", ["search", {"query": "x"}, RawCall("c1", "search", {}), 3, None])
 def test_expected_calls_are_a_list(expected):
-    with pytest.raises(TypeError, match=r"^expected calls are a list, not"):
+    with pytest.raises(TypeError, match=r"^expected calls must be a list, not"):
         assert_calls([], expected)
 
 
 @pytest.mark.parametrize("one", [3, None, ("a",), (1, {}), ["search", {}]])
 def test_an_expected_call_of_another_form_is_refused(one):
-    with pytest.raises(TypeError, match=r"^an expected call is a RawCall"):
+    with pytest.raises(TypeError, match=r"^an expected call must be a RawCall"):
         assert_calls([], [one])

@@ -281,7 +281,7 @@ def test_where_redacting_fails_nothing_is_written(path, kept, caplog):
 
 @pytest.mark.parametrize("redact", ["password", 3, [3], b"x"])
 def test_redact_is_a_function_or_names(path, redact):
-    with pytest.raises(TypeError, match="redact is a function or a list of names"):
+    with pytest.raises(TypeError, match="redact must be a function or a list of names"):
         record(Executor(TOOLS), path, redact=redact)
 
 

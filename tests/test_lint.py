@@ -227,7 +227,7 @@ def test_a_request_that_is_too_large():
     many = [good.with_(name=f"tool_{number}", description=f"Get number {number}.") for number in range(21)]
     found = lint(many, [anthropic], strict=True)
     assert [(one.code, one.tool, one.message) for one in found if one.severity == "error"] == [
-        ("refused", "", "there are 21 strict tools, of which a request takes 20")
+        ("refused", "", "there are 21 strict tools, but a request takes only 20")
     ]
 
 
@@ -275,7 +275,7 @@ def test_what_is_no_tool_or_provider_is_refused():
         lint(good)
     for wrong in (anthropic, [None]):
         with pytest.raises(
-            TypeError, match=r"providers is a list of providers, such as \[openai_chat\], not"
+            TypeError, match=r"providers must be a list of providers, such as \[openai_chat\], not"
         ):
             lint([good], wrong)
 

@@ -418,7 +418,7 @@ def test_descriptions_of_a_docstring_are_read_too():
 def test_long_descriptions():
     (finding,) = lint([tool(one_thing, description="x" * 1_025)])
     assert finding.code == "long_description"
-    assert finding.message == "its description has 1,025 characters, of which OpenAI takes 1,024"
+    assert finding.message == "its description has 1,025 characters, but OpenAI takes only 1,024"
     assert lint([tool(one_thing, description="x" * 1_024)]) == []
 
 

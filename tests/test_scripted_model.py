@@ -108,13 +108,13 @@ def test_the_end_of_the_script_fails_the_test():
 
 @pytest.mark.parametrize("line", [3, [], [3], [None, "x"], lambda _: 3])
 def test_other_lines_are_refused(line):
-    with pytest.raises(TypeError, match="an answer of a script is a text"):
+    with pytest.raises(TypeError, match="an answer of a script must be a string"):
         ScriptedModel(openai_chat, [line])()
 
 
 @pytest.mark.parametrize("script", ["hello", b"hello", {"choices": []}, RawCall("1", "add", {}), 5, None])
 def test_one_answer_is_not_a_script(script):
-    with pytest.raises(TypeError, match=r"^a script is a list of answers, not .*: write \[answer\]"):
+    with pytest.raises(TypeError, match=r"^a script must be a list of answers, not .*: write \[answer\]"):
         ScriptedModel(openai_chat, script)
 
 

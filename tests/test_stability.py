@@ -12,7 +12,7 @@ import operator_schema
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "stability.md").read_text(encoding="utf-8")
-HEADER = "| module | stable | provisional | for the package alone |"
+HEADER = "| module | stable | provisional | for the package only |"
 LEVELS = ("stable", "provisional", "own")
 
 

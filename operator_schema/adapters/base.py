@@ -60,7 +60,7 @@ def needing(module: str, requirement: str, extra: str) -> Generator[None]:
     """If the import inside fails, or the framework is too old, name the extra to install.
 
     Args:
-        module: that the adapter imports.
+        module: name of the framework's module.
         requirement: distribution and version, for the message.
         extra: of operator-schema.
 
@@ -265,8 +265,9 @@ def with_state(attribute: str, cls: type | None = None) -> Callable[[Any], Mappi
     """Return `own` of a framework whose context holds an object of your program.
 
     Args:
-        attribute: of the context, that has the object; None stands for no object. It is there by its type.
-        cls: by which the context itself is there; None for its own class.
+        attribute: name of the context's attribute with the object, which tools get by its type; None is no
+            object.
+        cls: the type under which tools get the context itself; None for its own class.
     """
 
     def own(host: Any) -> Mapping[Any, Any]:
@@ -613,13 +614,13 @@ def _check_context(context: Any) -> None:
         TypeError: it is neither a mapping nor a function.
     """
     if context is not None and not isinstance(context, Mapping) and not callable(context):
-        message = f"context is a mapping, or a function that returns one, not {received(context)}"
+        message = f"context must be a mapping, or a function that returns one, not {received(context)}"
         raise TypeError(message)
 
 
 def _check_is_executor(executor: Any) -> None:
     if not isinstance(executor, Executor):
-        message = f"executor is an Executor, not {received(executor)}"
+        message = f"executor must be an Executor, not {received(executor)}"
         raise TypeError(message)
 
 

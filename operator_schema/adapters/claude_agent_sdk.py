@@ -74,7 +74,7 @@ def allowed_tools(tools: Tools, /, *, name: str = _NAME) -> list[str]:
 
 def _checked(name: Any) -> str:
     if not isinstance(name, str):
-        message = f"the name of the server is a string, not {received(name)}"
+        message = f"the name of the server must be a string, not {received(name)}"
         raise TypeError(message)
     if not name or not all(letter.isascii() and (letter.isalnum() or letter in "_-") for letter in name):
         message = (

@@ -23,7 +23,7 @@ class Described(NamedTuple):
     """Tools of others, as far as their definitions can be read.
 
     Attributes:
-        tools: that decode their arguments, and can't be run.
+        tools: tools that decode their arguments, but can't be run.
         originals: name of each of these tools to its own name, which providers may refuse.
         findings: what is wrong with definitions and names.
     """

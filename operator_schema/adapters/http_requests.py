@@ -1,23 +1,22 @@
-"""What servers on this machine share: whose requests they take, how much of one, and where they listen.
-
-It needs no extra: the MCP server and the inspector bring their own ASGI applications.
-"""
+"""What the MCP server and the inspector share: which requests they take, where they listen, and how."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import socket
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
+
+import uvicorn
 
 from ..tools import WARNING, write_log
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from starlette.types import Message, Receive, Scope, Send
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["body_of", "headers_of", "listen", "refuse", "replayed", "status_of_sender"]
+__all__ = ["body_of", "headers_of", "listen", "refuse", "replayed", "status_of_sender", "uvicorn_server"]
 
 
 def headers_of(headers: Iterable[tuple[bytes, bytes]], names: Iterable[bytes]) -> dict[bytes, list[str]]:
@@ -125,8 +124,40 @@ def listen(host: str, port: int, most: int) -> socket.socket:
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))
         listening.listen(most)
-    except BaseException:
+    except BaseException:  # an interrupt too: the socket must not stay open
         listening.close()
         raise
     listening.settimeout(0)
     return listening
+
+
+def uvicorn_server(
+    app: ASGIApp,
+    *,
+    most: int,
+    grace: int,
+    has_lifespan: bool,
+    http: type[asyncio.Protocol] | Literal["auto"] = "auto",
+) -> uvicorn.Server:
+    """Return a server that trusts no header of a proxy, logs nothing of a request, and refuses WebSockets.
+
+    Args:
+        app: the application that it serves.
+        most: open connections; it refuses others with status 503.
+        grace: seconds that open requests get when the server is to end.
+        has_lifespan: whether the application takes the events of ASGI's lifespan.
+        http: protocol of a connection.
+    """
+    config = uvicorn.Config(
+        app,
+        http=http,
+        ws="none",
+        lifespan="on" if has_lifespan else "off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=most,
+        timeout_graceful_shutdown=grace,
+    )
+    return uvicorn.Server(config)

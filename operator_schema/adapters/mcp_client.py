@@ -161,8 +161,8 @@ class ServerTools(list["Tool[..., Any]"]):
         Tools that are as they were stay the same objects.
 
         Args:
-            registry: that has the tools; changes are made there too. From the second time on, a tool is left
-                out whose name another tool there has; the log says so.
+            registry: has the tools, and follows their changes. From the second time on, a tool is left
+                out, with a log record, if another tool in the registry has its name.
 
         Returns:
             Whether anything has changed.

@@ -289,7 +289,7 @@ async def connected(source: str | Sequence[str]) -> AsyncGenerator[Client]:
             finally:
                 for name in names:
                     del _PROGRAMS[name]
-    except Exception as error:
+    except Exception as error:  # the SDK has no one class for a connection that closed
         if _is_closed(error):
             raise await program.end() from error
         raise

@@ -78,10 +78,12 @@ def spans(
     """
     for name, given, method in (("tracer", tracer, "start_span"), ("meter", meter, "create_histogram")):
         if given is not None and not hasattr(given, method):
-            message = f"{name} is one of OpenTelemetry's, such as trace.get_tracer(…), not {received(given)}"
+            message = (
+                f"{name} must be one of OpenTelemetry's, such as trace.get_tracer(…), not {received(given)}"
+            )
             raise TypeError(message)
     if type(max_length) is not int or max_length < 1:
-        message = f"max_length is a positive number of characters, not {received(max_length)}"
+        message = f"max_length must be a positive number of characters, not {received(max_length)}"
         raise ValueError(message)
     used = get_tracer("operator_schema", __version__) if tracer is None else tracer
     return Spans(used, _histogram(meter), record_arguments, record_results, max_length)

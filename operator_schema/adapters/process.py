@@ -115,7 +115,7 @@ async def aask(program: Program, tool: str, request: Mapping[str, Any]) -> dict[
     Thread(target=work, name=f"operator_schema-{tool}", daemon=True).start()
     try:
         await sent.wait(None)
-    except BaseException:
+    except BaseException:  # the task is cancelled: the program ends with it
         run.end()
         raise
     for failure in failures:
@@ -297,7 +297,7 @@ def _program(
         message = "a command has at least the path of a program"
         raise ValueError(message)
     if not is_duration(seconds) or seconds == float("inf"):
-        message = f"timeout is a number of seconds, not {received(timeout)}"
+        message = f"timeout must be a number of seconds, not {received(timeout)}"
         raise ValueError(message)
     where = None if cwd is None else os.fspath(cwd)
     return Program(

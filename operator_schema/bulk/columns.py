@@ -1,8 +1,7 @@
-"""Which columns of Arrow hold the values of a type, and how they get there.
+"""Which columns of Arrow hold the values of a type, and how values are written into them.
 
 The columns are made from the graph, as the schema and the decoder are. Values come as the encoder writes
-them, so defaults are filled in, and keys are those of JSON. Null stands for null and for a key that isn't
-there.
+them, so defaults are filled in, and keys are those of JSON. A null stands for null and for an absent key.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ _LARGEST_UINT: Final = 2**64 - 1
 
 
 class ColumnError(TypeError):
-    """Says which parts of a type Arrow has no columns for.
+    """Some parts of a type have no column in Arrow.
 
     Attributes:
         name: of the type.
@@ -82,10 +81,10 @@ def arrow_schema(
         subject: a dataclass, any other supported annotation, a `Codec` or a tool. What isn't an object gets
             one column named `value`.
         json_text: whether a part that Arrow has no type for becomes text: any JSON, unions, recursive types.
-        decimals: digits in all, and those behind the point, of each `Decimal` whose limits don't say it.
+        decimals: all digits, and the digits after the point, of each `Decimal` whose limits don't give them.
 
     Returns:
-        A schema of pyarrow.
+        A pyarrow schema.
 
     Raises:
         ColumnError: with every part that Arrow has no type for.
@@ -114,7 +113,7 @@ def columns_of(subject: Any, *, json_text: bool, decimals: tuple[int, int] | Non
     codec = codec_for(subject)
     pa = import_arrow()
     if decimals is not None and not 0 < decimals[0] <= _MOST_DIGITS:
-        message = f"decimals are of 1 to {_MOST_DIGITS} digits, not {decimals[0]}"
+        message = f"decimals must have 1 to {_MOST_DIGITS} digits, not {decimals[0]}"
         raise ValueError(message)
     walk = _Walk(pa, codec.graph, decimals, json_text=json_text)
     root = walk.column(codec.graph.root, ())
@@ -134,8 +133,8 @@ class _Column(NamedTuple):
     """How one value is held.
 
     Attributes:
-        type: of pyarrow.
-        convert: makes what pyarrow takes of a JSON value that isn't null; None where that is the value.
+        type: the pyarrow type.
+        convert: turns a JSON value that isn't null into what pyarrow takes; None if that is the value itself.
         nullable: whether the value may be null.
         is_json: whether it is JSON text.
     """
@@ -146,7 +145,7 @@ class _Column(NamedTuple):
     is_json: bool = False
 
     def value(self, value: Any) -> Any:
-        """Return what pyarrow takes of a JSON value."""
+        """Return a JSON value in the form that pyarrow takes."""
         return value if value is None or self.convert is None else self.convert(value)
 
 
@@ -157,7 +156,7 @@ class Columns:
         root: how a value of it is held.
 
     Attributes:
-        schema: of pyarrow.
+        schema: the pyarrow schema.
     """
 
     def __init__(self, root: _Column) -> None:
@@ -170,7 +169,7 @@ class Columns:
         self._stored = _storage_of(self._type, pa)
 
     def row(self, value: Any) -> dict[str, Any]:
-        """Return what pyarrow takes of a value that the encoder wrote."""
+        """Return a value of the encoder in the form that pyarrow takes."""
         found = self._root.value(value)
         row: dict[str, Any] = found if self._is_object else {VALUE: found}
         return row
@@ -197,7 +196,7 @@ class Columns:
 
 
 NOT_HELD: Final = (ValueError, OverflowError, TypeError)
-"""What pyarrow raises for a value that its column can't hold."""
+"""The exceptions of pyarrow for a value that its column can't hold."""
 
 
 def _fault(value: Any, kind: Any, path: Path, pa: Any) -> tuple[Path, str] | None:
@@ -223,12 +222,12 @@ def _fault(value: Any, kind: Any, path: Path, pa: Any) -> tuple[Path, str] | Non
 
 
 # --- types that are stored as others ---------------------------------------------------------------
-# pyarrow makes no UUID inside a struct or a list of Python values, but of bytes that are there already.
-# In a struct that is null, it points to an entry of a dictionary that has none.
+# pyarrow can't make UUIDs inside a struct or list from Python values, only from bytes stored already. In a
+# struct that is null, it points to an entry of an empty dictionary.
 
 
 def _storage_of(kind: Any, pa: Any) -> Any:
-    """Return the type in which values are given; the same object where that is the type itself."""
+    """Return the type in which values are stored first; the same object if that is the type itself."""
     if isinstance(kind, pa.BaseExtensionType):
         return kind.storage_type
     if pa.types.is_dictionary(kind):
@@ -248,7 +247,7 @@ def _storage_of(kind: Any, pa: Any) -> Any:
 
 
 def _with_types(stored: Any, kind: Any, pa: Any) -> Any:
-    """Return an array of a type whose values were stored as another one."""
+    """Return an array of a type whose values were stored as another type."""
     if stored.type == kind:
         return stored
     if isinstance(kind, pa.BaseExtensionType):
@@ -308,7 +307,7 @@ class _Walk:
                 return self._other("it may be any JSON value", path)
 
     def _other(self, what: str, path: Path, remedy: str = "") -> _Column:
-        """Return JSON text if that is wanted; else complain."""
+        """Return the column of JSON text if that is wanted; otherwise complain."""
         pa = self._pa
         if self._json_text:
             return _Column(pa.string(), to_json_text, nullable=True, is_json=True)
@@ -380,7 +379,7 @@ class _Walk:
     def _of_object(self, node: ObjectNode, path: Path) -> _Column:
         columns = self._fields(node, path)
         if not columns:
-            return self._other("it has no fields, and a file of Parquet can't hold that", path)
+            return self._other("it has no fields, and a Parquet file can't hold that", path)
         return self._struct(columns)
 
     def _fields(self, node: ObjectNode, path: Path) -> dict[str, _Column]:
@@ -433,13 +432,13 @@ class _Walk:
         return self._of_foreign(leaf, path)
 
     def _of_foreign(self, leaf: SchemaLeaf[Any], path: Path) -> _Column:
-        """Return the column of a leaf that Arrow has no type for: what JSON has."""
+        """Return the column of a leaf that Arrow has no type for, by its JSON type."""
         pa = self._pa
         kinds = {"string": pa.string, "integer": pa.int64, "number": pa.float64, "boolean": pa.bool_}
         given: Any = leaf.json_schema.get("type")
         if isinstance(given, str) and given in kinds:
             return _Column(kinds[given]())
-        return self._other(f"nothing is known of the parts of {leaf.type.__name__}", path)
+        return self._other(f"nothing is known about the parts of {leaf.type.__name__}", path)
 
     def _of_decimal(self, leaf: SchemaLeaf[Any], path: Path) -> _Column:
         pa = self._pa
@@ -477,7 +476,7 @@ class _Walk:
         return self._of_tagged(tag, path)
 
     def _target_of(self, node: Node) -> Target | None:
-        """Return the target whose definition a node is."""
+        """Return the target that a node defines."""
         return next((target for target, known in self._definitions.items() if known is node), None)
 
     def _of_tagged(self, tag: Tag, path: Path) -> _Column:
@@ -496,7 +495,7 @@ class _Walk:
             known = [columns.get(key) for columns in members.values()]
             column = _common(known)
             if column is None:
-                return self._other(f"the key {key} has several types in it", path)
+                return self._other(f"its key {key} has several types", path)
             merged[key] = column
         kind = self._struct(merged).type
         structs = {key: self._struct(members[id(member)]) for key, member in tag.members.items()}
@@ -504,7 +503,7 @@ class _Walk:
 
 
 def _common(columns: Sequence[_Column | None]) -> _Column | None:
-    """Return the column of a key that some objects have; None if they have it in different ways."""
+    """Return the column of a key that some objects have; None if it has different types."""
     known = [column for column in columns if column is not None]
     if len({(column.type, column.is_json) for column in known}) > 1:
         return None
@@ -520,7 +519,7 @@ def _bound(inclusive: float | None, exclusive: float | None) -> float | None:
 
 
 def _digits_of(leaf: SchemaLeaf[Any]) -> tuple[int, int] | None:
-    """Return how many digits the limits of a decimal allow, and how many behind the point; None if any."""
+    """Return how many digits a decimal's limits allow, in all and after the point; None for any number."""
     limits = limits_of(leaf)
     if limits is None or limits.multiple_of is None:
         return None

@@ -33,14 +33,14 @@ _BATCH_ROWS: Final = 10_000
 
 
 class DecodedBatch(NamedTuple):
-    """Values that were decoded, and problems of those that weren't.
+    """Decoded values, and the problems of those that don't fit.
 
     Attributes:
-        tool: whose arguments they are. None where no tools were given, and for lines that can't be read
+        tool: name of the tool whose arguments they are. None if no tools were given, and for unreadable lines
             and calls of unknown tools, which have no rows.
         rows: the values, in the columns of `arrow_schema`.
         places: `source` and `line` of each row.
-        problems: `source`, `line`, `path`, `code` and `message` of what didn't fit; several for one line.
+        problems: `source`, `line`, `path`, `code` and `message` of each problem; a line may have several.
     """
 
     tool: str | None
@@ -63,20 +63,20 @@ def decode_lines(
 ) -> Iterator[DecodedBatch]:
     """Decode files of any length, in memory that doesn't grow with them.
 
-    No line is lost: it is a row, or has a problem. What can't be read has the code `unreadable`, a call of
-    another tool `unknown_tool`, and a value that its column can't hold, such as an integer of more than 64
-    bits, `no_column`.
+    No line is lost: each is a row, or has a problem. The code of an unreadable line is `unreadable`, of a
+    call of another tool `unknown_tool`, and of a value that its column can't hold, such as an integer of more
+    than 64 bits, `no_column`.
 
     Args:
-        subject: a type, each line being one value of it; or a tool or a list of tools, whose calls are found
-            in each line in whatever form they were recorded.
-        source: path or paths of files: JSON lines, compressed with gzip or zstd or not, one JSON value,
+        subject: a type, if each line is one of its values; or a tool or a list of tools, whose calls are
+            found in each line in any form in which they were recorded.
+        source: path or paths of files: JSON lines or one JSON value, maybe compressed with gzip or zstd,
             Parquet, or a store of rounds. `*` in a path stands for any text.
-        repair: whether what can be read in one way only is corrected; a codec has its own option.
+        repair: whether a value is corrected if only one meaning is possible; a codec has its own option.
         json_text: as for `arrow_schema`.
         decimals: as for `arrow_schema`.
-        engine: `plain`, `dask` or `ray`. But for one process, type and tools have to be importable.
-        workers: processes, 1 to 10,000.
+        engine: `plain`, `dask` or `ray`. With several processes, the type or the tools must be importable.
+        workers: number of processes, 1 to 10,000.
         scheduler: the address of a running cluster of dask or ray.
 
     Yields:
@@ -133,7 +133,7 @@ class _Decoder(NamedTuple):
     Attributes:
         decode: returns an instance.
         encode: writes it as JSON values.
-        columns: which hold it.
+        columns: names of the columns that hold it.
     """
 
     decode: Any
@@ -146,11 +146,11 @@ class _Work(Value):
 
     Attributes:
         subject: a type, or tools.
-        has_tools: which of these it is.
+        has_tools: whether the subject is a number of tools.
         repair: as for `decode_lines`.
         json_text: the same.
         decimals: the same.
-        run: a text that no other run has, so that nothing is kept for the next one.
+        run: a text that is unique to this run, so that nothing is kept for the next one.
     """
 
     subject: Any
@@ -161,7 +161,7 @@ class _Work(Value):
     run: str
 
     def decoders(self) -> dict[str | None, _Decoder]:
-        """Return what decodes, by the name of the tool; made once in a process."""
+        """Return the decoders by the name of the tool; they are made once in a process."""
         known = _known(self.run)
         if not known:
             subjects = {tool.name: tool for tool in self.subject} if self.has_tools else {None: self.subject}
@@ -181,7 +181,7 @@ class _Work(Value):
         return list(self._batches(part))
 
     def lost(self, part: Part, lost: Lost) -> DecodedBatch:
-        """Return the batch for a part that no process could read: one problem."""
+        """Return the batch for a part that no process could read; it has one problem."""
         problem = _Problem(part.log, part.first, "", "unreadable", f"this and what follows: {lost.reason}")
         return self._builder(None).with_problem(problem).taken()
 
@@ -225,7 +225,7 @@ class _Work(Value):
 
 @lru_cache(2)
 def _known(run: str) -> dict[str | None, _Decoder]:  # noqa: ARG001  # the key
-    """Return where the decoders of a run are kept."""
+    """Return the cache of the decoders of a run."""
     return {}
 
 
@@ -245,7 +245,7 @@ class _Builder:
         return len(self._rows) >= _BATCH_ROWS or len(self._problems) >= _BATCH_ROWS
 
     def with_problem(self, problem: _Problem) -> _Builder:
-        """Add a problem; return the builder."""
+        """Add a problem, and return the builder."""
         self._problems.append(problem)
         return self
 
@@ -271,7 +271,7 @@ class _Builder:
             yield self.taken()
 
     def taken(self) -> DecodedBatch:
-        """Return what was collected, and begin again."""
+        """Return the collected batch, and begin again."""
         rows = self._held()
         sources, lines = [place[0] for place in self._places], [place[1] for place in self._places]
         pa = import_arrow()
@@ -295,7 +295,7 @@ class _Builder:
         return DecodedBatch(self._tool, rows, places, problems)
 
     def _held(self) -> Any:
-        """Return the rows as columns; rows that these can't hold become problems."""
+        """Return the rows as columns; rows that don't fit into them become problems."""
         pa = import_arrow()
         if self._columns is None:
             return pa.record_batch([], schema=pa.schema([]))

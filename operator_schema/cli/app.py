@@ -23,7 +23,7 @@ __all__ = ["app", "commands", "run"]
 
 PROGRAM = "operator-schema"
 COMPLETE = "_OPERATOR_SCHEMA_COMPLETE"
-"""The variable by which a shell asks for completions."""
+"""A shell sets this variable to ask for completions."""
 
 _MODULES: Final = {
     "schema": "type_commands",
@@ -40,7 +40,7 @@ _MODULES: Final = {
     "replay": "compare_commands",
     "probe": "probe_command",
 }
-"""Command to the module that has it, which is loaded when the command, or the help of all, is asked for."""
+"""Command to its module, which is loaded only for that command, or for the help of all."""
 
 _INTERRUPTED = 130
 _PIPE_CLOSED = 141
@@ -68,7 +68,7 @@ exit status:
 
 
 class _Commands(click.Group):
-    """A group that loads a command when it is asked for, and names the nearest one on a miss."""
+    """A group that loads a command when it is used, and suggests the nearest name for an unknown one."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted([*_MODULES, *super().list_commands(ctx)])
@@ -123,11 +123,11 @@ examples:
 @click.argument("shell", type=NearChoice(["bash", "zsh", "fish"]))
 @click.pass_obj
 def completion(outputs: tuple[Output, Output], /, shell: Any) -> int:
-    """Print what makes a shell complete commands, options, targets, tools and arguments.
+    """Print the script by which a shell completes commands, options, targets, tools and arguments.
 
-    Write it into a file that your shell loads, or into its startup file: eval "$(operator-schema completion
-    bash)". For zsh, the folder of the file must be in fpath before compinit runs. While you type, a module is
-    imported only if you have written its name before a colon, or as a target.
+    Save it in a file that your shell loads, or put this into its startup file: eval "$(operator-schema
+    completion bash)". For zsh, the folder of the file must be in fpath before compinit runs. While you type,
+    a module is imported only if you have written its name before a colon, or as a target.
     """
     from .completion import script_of
 
@@ -147,7 +147,7 @@ def commands() -> dict[str, click.Command]:
 
 
 def run(argv: Sequence[str] | None) -> int:
-    """Run the command line, with modules of the current directory found first.
+    """Run the command line; modules of the current directory are found first.
 
     Args:
         argv: the words after the program's name; by default, the arguments of the process.

@@ -76,11 +76,11 @@ __all__ = [
 
 
 MCP: Final = "mcp:"
-"""Stands before the command of a server."""
+"""The prefix of a target that is a command to start a server."""
 
 SERVERS: Final = """\
   https://example.com/mcp an MCP server
-  mcp:"COMMAND …"         a command that starts one; mcp: may be left out if it has a space
+  mcp:"COMMAND …"         a command that starts one; mcp: is optional if the command has a space
 """
 """How an MCP server is written as a target, for the help."""
 
@@ -127,17 +127,17 @@ class _NameType(_NameParam):
             self.fail(f"{escape(module)!r} isn't the name of a module", param, ctx)
         if not colon and not self._optional:
             self.fail(f"{escape(text)!r} isn't {self.name}{self._hint(module)}", param, ctx)
-        # The name of a tool may have a - in it.
+        # Names of tools may contain a -.
         steps = (path.replace("-", "_") if self._kind in _WITH_TOOLS else path).split(".")
         if colon and not all(step.isidentifier() for step in steps):
-            reason = f"{self._kind} must be a name, or names with dots between them"
+            reason = f"{self._kind} must be a name, or several joined by dots"
             self.fail(f"{escape(text)!r} isn't {self.name}: {reason}", param, ctx)
         return ObjectName(module_of_file(module) if is_path(module) else module, path)
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem[str]]:
-        """Return the modules, or the names in a module, that begin like a word."""
+        """Return the modules, or the names in a module, that begin with a word."""
         from .completion import complete_modules, complete_names
 
         module, colon, _ = _parted(incomplete)
@@ -155,7 +155,7 @@ class _NameType(_NameParam):
 
 
 class _TargetType(_AnyParam):
-    """`MODULE[:REGISTRY]`, or an MCP server, which stays a text."""
+    """`MODULE[:REGISTRY]`, or an MCP server, which stays a string."""
 
     name = "TARGET"
 
@@ -169,7 +169,7 @@ _WITH_TOOLS = {"TOOL", "REGISTRY"}
 
 
 def _parted(text: str) -> tuple[str, str, str]:
-    """Part a target at its colon, which isn't the one behind the letter of a drive."""
+    """Split a target at its colon, but not at the colon after a drive letter."""
     drive, rest = (text[:2], text[2:]) if _DRIVE.match(text) else ("", text)
     module, colon, path = rest.partition(":")
     return drive + module, colon, path
@@ -211,13 +211,13 @@ def complete_files(
 
 
 def complete_target(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
-    """Return the modules and registries that begin like a word, where other targets may stand too."""
+    """Return the modules and registries that begin with a word; the target may also be something else."""
     found = REGISTRY.shell_complete(ctx, param, incomplete)
     return found or complete_files(ctx, param, incomplete)
 
 
 class NearChoice(_TextChoice):
-    """One of some words; the error for a wrong one names the words that were probably meant."""
+    """A choice of words; the error for any other word suggests those that were probably meant."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the word.
@@ -232,7 +232,7 @@ class NearChoice(_TextChoice):
 
 
 def context_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add `--context`, which says what is injected into tools."""
+    """Add the option --context, which says what is injected into tools."""
     about = "A mapping to inject, or what makes or opens one."
     return click.option("--context", type=NAME, metavar="MODULE:NAME", help=about)(command)
 
@@ -244,19 +244,19 @@ def traceback_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def json_option(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return what adds the option --json to a command.
+    """Return a decorator that adds the option --json to a command.
 
     Args:
-        what: the help: what is printed as JSON, in place of a text for people.
+        what: the help text of the option, which says what is printed as JSON.
     """
     return click.option("--json", "as_json", is_flag=True, help=what)
 
 
 def format_option(*shapes: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return what adds the options --format and --json to a command.
+    """Return a decorator that adds the options --format and --json to a command.
 
     Args:
-        shapes: other forms than text and JSON.
+        shapes: formats besides text and JSON.
     """
     known = ", ".join([_SHAPES[shape] for shape in shapes])
 
@@ -279,25 +279,25 @@ _SHAPES = {"github": "annotations of GitHub Actions", "html": "a page"}
 def fail_on_option(
     levels: Sequence[str], default: str = "error"
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return what adds the option --fail-on to a command.
+    """Return a decorator that adds the option --fail-on to a command.
 
     Args:
-        levels: from the one that matters most; `never` is added.
-        default: the level that counts if none is given.
+        levels: the most serious first; `never` is added.
+        default: the level that counts without the option.
     """
     return click.option(
         "--fail-on",
         type=NearChoice([*levels, "never"]),
         default=default,
-        help=f"The least level that makes the exit status 1 (default: {default}).",
+        help=f"The lowest level that makes the exit status 1 (default: {default}).",
     )
 
 
 def levels_from(levels: Sequence[T], least: str) -> Sequence[T]:
-    """Return a level and those that matter more; none for `never`.
+    """Return a level and all more serious ones; none for `never`.
 
     Args:
-        levels: from the one that matters most.
+        levels: the most serious first.
         least: one of them, or `never`.
     """
     return () if least == "never" else levels[: [str(level) for level in levels].index(least) + 1]
@@ -314,7 +314,7 @@ def unknown_fields_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 Client = Literal["claude-desktop", "claude-code", "claude-mcp-add", "vscode", "cursor", "codex"]
-"""A program that uses MCP servers, and finds them by a configuration."""
+"""A program that uses the MCP servers in its configuration."""
 
 CLIENTS: tuple[Client, ...] = get_args(Client)
 
@@ -324,7 +324,7 @@ _ASKED = {*_HELP, "--print-config"}
 
 
 class TargetCommand(click.Command):
-    """A command that takes a target first; its own options, then the options of the target's function."""
+    """A command that takes a target first; it has its own options, and those of the target's function."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments. The function is looked up only if there are options for it."""
@@ -336,7 +336,7 @@ class TargetCommand(click.Command):
         return super().parse_args(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
-        """Return its options, and those of the function, that begin like a word."""
+        """Return its options, and those of the function, that begin with a word."""
         target = ctx.params.get(self.params[0].name or "")
         if isinstance(target, ObjectName) and _FACTORY not in ctx.meta:
             ctx.meta[_FACTORY] = find_factory(target, show_traceback=False)
@@ -397,14 +397,14 @@ def given_to_factory(ctx: click.Context) -> dict[str, Any]:
 
 
 def written_options(ctx: click.Context) -> list[click.Option]:
-    """List the options that stand on the command line."""
+    """List the options given on the command line."""
     written = click.core.ParameterSource.COMMANDLINE
     options = [one for one in ctx.command.params if isinstance(one, click.Option)]
     return [one for one in options if ctx.get_parameter_source(one.name or "") is written]
 
 
 def server_name(target: ObjectName | None, options: Mapping[str, Any]) -> str:
-    """Return the name of a server: that of its module, or of the file of a gateway, unless it has one."""
+    """Return the name of a server; by default the name of its module, or of the gateway's file."""
     given: str | None = options["name"]
     if given:
         return given
@@ -493,11 +493,11 @@ def _place_of(key: str, text: str) -> str:
 def replace_file(file: str, text: str) -> None:
     """Replace a file as a whole: a reader sees the old one or the new one.
 
-    A link stays one, and what isn't a file, such as a pipe, is written to as it is.
+    A link stays a link. Anything other than a file, such as a pipe, is simply written to.
 
     Args:
         file: its name.
-        text: what it holds afterwards, in UTF-8, with the ends of lines as they are.
+        text: its new content, written as UTF-8 with the line ends as given.
 
     Raises:
         WrongUse: it is a folder, or can't be written.

@@ -47,7 +47,7 @@ __all__ = ["check"]
 
 _PROVIDERS = provider_table.provider_names()
 _LEVELS: Final[tuple[Severity, ...]] = get_args(Severity)
-"""From the one that matters most."""
+"""The most serious first."""
 
 
 @click.command(
@@ -64,14 +64,14 @@ examples:
 {TARGETS}
 \b
 levels:
-  error    a type that can't be registered, or what a provider refuses
+  error    a type that can't be registered, or something a provider refuses
   warning  a model has to guess, or a provider gets only a part
-  note     a provider gets it in another way
+  note     a provider gets it in another form
 
 \b
 exit status:
-  0  nothing was found that --fail-on counts
-  1  something was
+  0  no finding counts for --fail-on
+  1  at least one does
   2  wrong use: a target that can't be read, or has neither types nor tools
 """
 )
@@ -89,7 +89,7 @@ exit status:
     "--level",
     type=NearChoice(_LEVELS),
     default="warning",
-    help="The least level that is shown (default: warning).",
+    help="The lowest level that is shown (default: warning).",
 )
 @fail_on_option(_LEVELS)
 @format_option("github")
@@ -113,9 +113,9 @@ def check(
 ) -> int:
     """Say what is wrong with types and tools, for a model and for providers.
 
-    Of a module, every dataclass and tool that it defines is registered and judged; of a package, those of the
-    modules below it too. What a module merely imports is checked where it is defined. Tools of MCP servers
-    are judged by their definitions, and not called. Each line says where, what, and what to do.
+    Every dataclass and tool that a module defines is registered and checked; a package includes the modules
+    below it. What a module merely imports is checked where it is defined. Tools of MCP servers are checked by
+    their definitions, and not called. Each line says where the problem is, what it is, and what to do.
     """
     checked = _checked([_of_target(one, show_traceback=show_traceback) for one in targets])
     chosen = [getattr(provider_table, name) for name in (_PROVIDERS if "all" in names else _once(names))]
@@ -145,7 +145,7 @@ class _Subject(NamedTuple):
     """A type or a tool.
 
     Attributes:
-        name: of it.
+        name: its name.
         kind: `type` or `tool`.
         size: bytes of its schema or definition on one line; None if it can't be registered.
         fields: number of its fields or parameters; None if it isn't an object.
@@ -170,13 +170,14 @@ class _Subject(NamedTuple):
 
 
 class _Checked(NamedTuple):
-    """What a target has, or all of them.
+    """The types and tools of one target, or of all targets.
 
     Attributes:
         subjects: types and tools.
-        tools: to be judged together.
-        findings: about everything else: types, modules whose import ended early, definitions of others.
-        foreign: name of a tool of others to its own name.
+        tools: the tools that are checked together.
+        findings: the other findings: about types, modules whose import ended early, definitions of servers
+            and files.
+        foreign: name of a tool here to its name in a server or file.
     """
 
     subjects: list[_Subject]
@@ -190,7 +191,7 @@ def _once(names: Iterable[str]) -> list[str]:
 
 
 def _checked(parts: Sequence[_Checked]) -> _Checked:
-    """Join what several targets have: a module and its toolset may have the same tools."""
+    """Merge several targets: a module and its toolset may have the same tools."""
     tools = {id(tool): tool for part in parts for tool in part.tools}
     subjects = dict.fromkeys([subject for part in parts for subject in part.subjects])
     findings = dict.fromkeys([finding for part in parts for finding in part.findings])
@@ -202,7 +203,7 @@ def _of_target(target: str, *, show_traceback: bool) -> _Checked:
     """Register everything that a target has.
 
     Raises:
-        WrongUse: that is nothing, there is no such target, or a module can't be imported.
+        WrongUse: there is no such target, it has nothing to check, or a module can't be imported.
     """
     described = described_tools_of(target)
     if described is not None:
@@ -215,14 +216,14 @@ def _of_target(target: str, *, show_traceback: bool) -> _Checked:
         return _Checked([_of_tool(tool) for tool in tools], tools, [], {})
     modules = modules_of(named.module, show_traceback=show_traceback)
     found = _checked([_of_module(name, named, show_traceback=show_traceback) for name in modules])
-    if not found.subjects and not found.findings:  # in a CI, a check of nothing would always pass
+    if not found.subjects and not found.findings:  # in CI, a check of nothing would always pass
         what, how = "dataclasses or tools", "decorate functions with @tool, or classes with @dataclass"
         raise WrongUse(why_no_tools(named, what, how, show_traceback=show_traceback))
     return found
 
 
 def _of_module(name: str, named: ObjectName, *, show_traceback: bool) -> _Checked:
-    """Register every dataclass and tool that a module defines; of the one that is named, what it offers too.
+    """Register every dataclass and tool that a module defines and, for the named module, what it offers.
 
     Raises:
         WrongUse: the module isn't found, or raises anything but a SchemaError while it is imported.
@@ -252,7 +253,7 @@ def _of_failed_import(module: str, error: SchemaError) -> Iterator[Finding]:
 
 
 def _types_of(module: ModuleType, tools: Iterable[Tool[..., Any]]) -> list[type]:
-    """List the dataclasses of a module that a model may have to write: no tool says more about them."""
+    """List the dataclasses of a module except the inputs and the injected types of its tools."""
     others = {id(tool.input_type) for tool in tools}
     for tool in tools:
         others |= {id(tool.injected_type(name)) for name in tool.injected}
@@ -285,7 +286,7 @@ def _count_fields(codec: Codec[Any]) -> int | None:
 
 
 def _findings(checked: _Checked, providers: Sequence[Provider], *, strict: bool) -> list[Finding]:
-    """Return everything that was found, errors first."""
+    """Return all findings, errors first."""
     of_tools = lint(checked.tools, providers, strict=strict) if checked.tools else []
     named = [
         finding.replace(tool=checked.foreign[finding.tool], where=None)
@@ -368,7 +369,7 @@ class _Costs(NamedTuple):
 
 
 def _costs(checked: _Checked, providers: Sequence[Provider], *, strict: bool) -> list[_Costs]:
-    """Return what tools cost, as they are if no provider is chosen; nothing if there are no tools."""
+    """Return what tools cost at each provider, or as they are if none is chosen; nothing without tools."""
     if not checked.tools:
         return []
 
@@ -429,20 +430,20 @@ def _place(where: str | None) -> dict[str, Any]:
 
 
 def _parted(where: str | None) -> tuple[str, str]:
-    """Part file and line; both are empty if the place isn't one in a file."""
+    """Split a place into file and line; both are empty if it isn't in a file."""
     file, _, line = (where or "").rpartition(":")
     return (file, line) if line.isdecimal() else ("", "")
 
 
 def _shown_place(where: str | None) -> str:
-    """Return file and line, from the current folder if the file is below it."""
+    """Return file and line, relative to the current folder if the file is below it."""
     file, line = _parted(where)
     inside = os.path.relpath(file) if file else ""
     return f"{escape(file if inside.startswith(os.pardir) else inside)}:{line}" if file else ""
 
 
 def _annotation(finding: Finding) -> str:
-    """Write a finding as GitHub reads it."""
+    """Write a finding as an annotation of GitHub Actions."""
     about = {"title": f"{subject_of(finding)}: {finding.code}"}
     file, line = _parted(finding.where)
     if file:

@@ -35,7 +35,7 @@ _FILES: Final[dict[Client, str]] = {
     "cursor": ".cursor/mcp.json",
     "codex": ".codex/config.toml",
 }
-"""The file of a project that each client reads, below its folder.
+"""The file that each client reads in the folder of a project.
 
 Source: https://code.claude.com/docs/en/mcp, https://code.visualstudio.com/docs/copilot/reference/mcp-configuration,
 https://cursor.com/docs/mcp, https://developers.openai.com/codex/mcp
@@ -56,10 +56,10 @@ _TOKENS: Final[dict[Client, str]] = {
     "vscode": "${input:%s}",
     "cursor": "${env:%s}",
 }
-"""How each writes a secret that isn't in the file itself."""
+"""How each client refers to a secret that isn't in the file itself."""
 
 _PACKAGE: Final = __name__.partition(".cli.")[0]
-"""The name of this package, which somebody may have vendored."""
+"""The name of this package; a vendored copy has another."""
 
 _IS_WINDOWS: Final = os.name == "nt"
 _MAX_FILE: Final = 10_000_000
@@ -138,7 +138,7 @@ def _write_config(
 
 
 def _words(ctx: click.Context, target: ObjectName | None) -> list[str]:
-    """Return the command line that serves the same, without what serves nothing."""
+    """Return the command line that serves the same, without the options that only print a configuration."""
     words = ["serve"]
     for option in written_options(ctx):
         if option.name in {"client", "write", "force", "show_traceback"}:
@@ -175,7 +175,7 @@ def file_of(client: Client) -> str:
         "claude-desktop": "it has one file for all projects, which you change in its settings",
         "claude-mcp-add": "run what is printed, or give --print-config claude-code --write",
     }[client]
-    message = f"--write writes a file of a project, and {client} reads none: {remedy}"
+    message = f"--write writes a project's file, and {client} reads none: {remedy}"
     raise WrongUse(message)
 
 
@@ -185,10 +185,10 @@ def config_of(
     """Return the configuration as JSON values; it holds no secret.
 
     Args:
-        client: that is to use the server.
-        name: that the server has there.
-        words: of the command line after `operator-schema`, by which the client starts it.
-        url: of a server that runs already; None if the client starts it.
+        client: the client that is to use the server.
+        name: name of the server there.
+        words: the words after `operator-schema` in the command line that starts it.
+        url: URL of a server that runs already; None if the client starts it.
         secret: name of the variable with the bearer token; None if the server wants none.
 
     Returns:
@@ -234,7 +234,7 @@ def text_of(client: Client, config: Mapping[str, Any]) -> str:
     """Write a configuration as its client reads it: JSON, TOML, or the command that adds the server.
 
     Args:
-        client: that is to use the server.
+        client: the client that is to use the server.
         config: as `config_of` returns it.
     """
     if client == "claude-mcp-add":
@@ -279,7 +279,7 @@ def _toml(value: Any) -> str:
 
 
 def read_file(file: str) -> str:
-    """Read a configuration that is there already; empty if there is none.
+    """Read an existing configuration; empty if there is none.
 
     Raises:
         WrongUse: it can't be read, or isn't text.
@@ -304,14 +304,15 @@ def merged(client: Client, file: str, text: str, config: Mapping[str, Any], *, f
     """Return the text of a file with a server added; everything else in it stays as it is.
 
     Args:
-        client: whose file it is.
+        client: the client that reads the file.
         file: its name, for messages.
         text: what is in it; empty if it isn't there.
         config: as `config_of` returns it.
         force: whether a server of the same name is replaced.
 
     Raises:
-        WrongUse: it isn't JSON or TOML, has something else where servers are, or another server of this name.
+        WrongUse: it isn't JSON or TOML, has something else in place of the servers, or another server of this
+            name.
     """
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     text = text.removeprefix(mark)
@@ -368,7 +369,7 @@ def _checked(file: str, text: str) -> dict[str, Any]:
 
 
 def _unlike(file: str, key: str, expected: str) -> WrongUse:
-    message = f"{escape(file)} isn't a configuration of this client: its {key!r} isn't {expected}"
+    message = f"{escape(file)} isn't a configuration of this client: its {key!r} must be {expected}"
     return WrongUse(message)
 
 
@@ -380,7 +381,7 @@ def _taken(file: str, name: str) -> WrongUse:
 
 
 def _placed(text: str, key: str, name: str | None, position: int | None, member: Any) -> str:
-    """Write a member into the object or array of a key, in place of one, or behind the last."""
+    """Write a member into the object or array of a key, replacing one or after the last."""
     start = _skipped(text, 0)
     whole = {name: member} if name is not None else [member]
     outer = {found: place for found, *place in _members(text, start)}
@@ -411,7 +412,7 @@ def _members(text: str, start: int) -> list[tuple[str | None, int, int]]:
 
 
 def _inserted(text: str, start: int, depth: int, key: str | None, value: Any) -> str:
-    """Write a member behind the last one of an object or array."""
+    """Write a member after the last one of an object or array."""
     newline, indent = _layout(text)
     before = f"{newline}{indent * depth}"
     name = "" if key is None else f"{json.dumps(key, ensure_ascii=False)}: "
@@ -448,7 +449,7 @@ def _skipped(text: str, at: int) -> int:
 
 
 def _with_table(file: str, text: str, config: Mapping[str, Any]) -> str:
-    """Write a table behind the last one."""
+    """Write a table after the last one."""
     before, ((name, entry),) = _read_toml(file, text), config["mcp_servers"].items()
     known = before.get("mcp_servers", {})
     if not is_object(known):

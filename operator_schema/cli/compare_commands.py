@@ -76,10 +76,10 @@ examples:
 @traceback_option
 @click.pass_obj
 def snapshot(outputs: tuple[Output, Output], target: str, output: str | None, *, show_traceback: bool) -> int:
-    """Write what callers and readers of tools depend on, as a file for git.
+    """Write everything that users of tools depend on, into a file for git.
 
-    The file has names, descriptions, schemas of arguments and results, and hints, in an order that never
-    changes by itself. `diff` compares it with the tools of another day.
+    The file has names, descriptions, schemas of arguments and results, and hints, always in the same order.
+    `diff` compares it with later tools.
     """
     found = snapshot_at(target, show_traceback=show_traceback)
     if not found.tools:
@@ -107,8 +107,8 @@ levels:
 
 \b
 exit status:
-  0  nothing changed that --fail-on counts
-  1  something did
+  0  no change counts for --fail-on
+  1  at least one does
   2  wrong use: a target that can't be read
 """
 )
@@ -116,9 +116,9 @@ exit status:
 @click.option("--git", "revision", metavar="REVISION", help="OLD is the same target at a revision of git.")
 @format_option("github", "html")
 @fail_on_option([*LEVELS], "undecided")
-@click.option("--check", is_flag=True, help="Fail if anything is different: a snapshot in git is up to date.")
+@click.option("--check", is_flag=True, help="Fail if anything is different: keeps a snapshot up to date.")
 @click.option(
-    "--allow", metavar="FILE", help="Accept the changes that a TOML file lists, with reason and day."
+    "--allow", metavar="FILE", help="Accept the changes listed in a TOML file, with reason and date."
 )
 @traceback_option
 @click.pass_obj
@@ -134,10 +134,11 @@ def diff(
     check: bool,
     show_traceback: bool,
 ) -> int:
-    """Say what changed between two versions of tools, and whom it breaks.
+    """Say what changed between two versions of tools, and what breaks.
 
     A breaking change comes with the smallest call that worked and fails now, or with the smallest result that
-    the old schema doesn't allow. What isn't listed as breaking or undecided is proven.
+    the old schema doesn't allow. Everything that isn't listed as breaking or undecided is proven to be
+    compatible.
     """
     wanted = 1 if revision is not None else 2
     if len(targets) != wanted:
@@ -165,7 +166,7 @@ def diff(
 
 
 def _compared(old: Snapshot, new: Snapshot, err: Output) -> tuple[Change, ...]:
-    """Compare tools, and show how far it is."""
+    """Compare tools, and show the progress."""
     both = len(old.by_name().keys() & new.by_name().keys())
     with err.progress(both, "comparing", counts_bytes=False) as advance:
         return compare(old, new, on_compared=lambda: advance(1)).changes
@@ -200,7 +201,7 @@ def _annotation(change: Change) -> str:
 
 
 def _snapshot_at(revision: str, target: str, *, show_traceback: bool) -> Snapshot:
-    """Return the tools of a target at a revision: of a file, or of a module that is imported from there."""
+    """Return the tools of a file or module at a revision."""
     if revision.startswith("-"):
         message = f"{escape(revision)!r} isn't a revision of git"
         raise WrongUse(message)
@@ -269,7 +270,7 @@ def _import_root(module: str, top: Path, *, show_traceback: bool) -> Path:
 
 
 def _paths(top: Path, there: Path, root: Path) -> list[str]:
-    """Return where another revision imports from: first its own files, then what the environment says."""
+    """Return the import path of another revision: its own files first, then that of the environment."""
     given = [Path(each).resolve() for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each]
     moved = [there / each.relative_to(top) if each.is_relative_to(top) else each for each in given]
     return [str(there / root), *map(str, moved)]
@@ -306,8 +307,8 @@ examples:
 {TARGETS}
 \b
 exit status:
-  0  every call fits, or --fail-on says otherwise
-  1  a call doesn't
+  0  no call fails, as far as --fail-on counts
+  1  a call does
   2  wrong use: a target or a file that can't be read
 """
 )
@@ -341,7 +342,7 @@ exit status:
     "--engine", type=NearChoice(ENGINES), default="plain", help="What runs the work (default: plain)."
 )
 @click.option(
-    "--workers", type=click.IntRange(1, MOST_WORKERS), metavar="N", help="Processes (default: one a core)."
+    "--workers", type=click.IntRange(1, MOST_WORKERS), metavar="N", help="Processes (default: one per core)."
 )
 @click.option("--scheduler", metavar="ADDRESS", help="A running cluster of dask or ray.")
 @traceback_option
@@ -361,12 +362,12 @@ def replay(
     as_json: bool,
     show_traceback: bool,
 ) -> int:
-    """Say which recorded calls the tools of today still take.
+    """Say which recorded calls the current tools still take.
 
-    A log has one JSON value in each line, or is one value, compressed with gzip or zstd or not. Parquet files
-    and stores of rounds are read too, and so are all files of a pattern. The calls are found in
-    whatever form they have: ours, the messages and answers of every provider, requests of the Model Context
-    Protocol, and spans of OpenTelemetry.
+    A log has one JSON value in each line, or is one value; it may be compressed with gzip or zstd. Parquet
+    files and stores of rounds are read too, and a pattern names several files. Calls are found in all these
+    forms: ours, the messages and answers of every provider, requests of the Model Context Protocol, and spans
+    of OpenTelemetry.
     """
     work = ReplayWork(
         tool_source(against, show_traceback=show_traceback),
@@ -446,7 +447,7 @@ def _size_of(files: list[str]) -> int | None:
     try:
         return None if "-" in files else sum(Path(file).stat().st_size for file in files)
     except OSError:
-        return None  # the file says why when it is read
+        return None  # reading it says why
 
 
 def _write_replay(out: Output, found: Replay) -> None:

@@ -50,10 +50,10 @@ Shell = Literal["bash", "zsh", "fish"]
 SHELLS: tuple[Shell, ...] = get_args(Shell)
 
 _SECONDS: Final = 10
-"""A module whose import takes longer completes nothing."""
+"""Seconds for the import of a module; if it takes longer, nothing is completed."""
 
 _MOST: Final = 500
-"""Candidates that a shell gets."""
+"""The most candidates that a shell gets."""
 
 _HELP: Final = 80
 
@@ -134,14 +134,15 @@ def script_of(shell: Shell) -> str:
 def complete(app: click.Command, program: str, shell: str) -> str:
     """Return the candidates for the command line in the environment, a line each.
 
-    Errors are silent: there is nobody to read them while a line is typed.
+    Errors are silent, as nobody could read them while typing.
 
     Args:
         app: the program.
         program: its name.
-        shell: that asks.
+        shell: the shell that asks.
     """
     lines: list[str] = []
+    # Whatever fails, a shell must complete nothing rather than show an error.
     with suppress(Exception, SystemExit), redirect_stdout(sys.stderr), _limited():
         line = _Line(os.environ.get("COMP_WORDS", ""))
         found = ShellComplete(app, {}, program, "").get_completions(line.words[1:-1], line.words[-1])
@@ -187,10 +188,10 @@ class _Line:
     """A command line up to the cursor.
 
     Attributes:
-        words: of it, without quotation marks; the last one is being typed, and may be empty.
+        words: its words, without quotation marks; the last one is being typed, and may be empty.
 
     Args:
-        text: as it is written.
+        text: the text of the line.
     """
 
     def __init__(self, text: str) -> None:
@@ -212,7 +213,7 @@ class _Line:
                 words[-1] += character
                 is_word = True
         self.words = words
-        self._begins = begins if quote else None  # where the quotation begins that is still open
+        self._begins = begins if quote else None  # start of the quotation that is still open
 
     def rest_for_bash(self, value: str) -> str:
         """Return what replaces the word that bash sees, which begins at `:`, `=` or a quotation mark."""
@@ -283,7 +284,7 @@ def _listed(folder: Path, file_end: str, folder_end: str) -> list[str]:
 
 
 def _names(kind: str, loaded: ModuleType, path: str) -> dict[str, str]:
-    """List the names in a module that a target may have, with what each is; a `.` ends one that goes on."""
+    """List the names in a module that can be targets, each with its kind; a `.` ends one that may go on."""
     holder, dot, _ = path.rpartition(".")
     if kind in {"TOOL", "REGISTRY"} and dot:
         found = find_tools(ObjectName(loaded.__name__, holder), show_traceback=False)[0]
@@ -329,7 +330,7 @@ def complete_arguments(
 
     Args:
         ctx: of the command `call`, with its target.
-        given: to the function that makes the tools.
+        given: arguments of the function that makes the tools.
         typed: the word so far.
     """
     tool, _ = find_tool(ctx.params["target"], given, show_traceback=False)

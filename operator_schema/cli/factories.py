@@ -1,4 +1,4 @@
-"""What functions of a program make: tools, whose parameters are options, and the context of `--context`."""
+"""Calls functions of a program: those that make tools, with options, and that of `--context`."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class Factory:
             show_traceback: whether to print the whole traceback if it fails.
 
         Raises:
-            WrongUse: an option doesn't fit, it raises an exception, or it returns something else.
+            WrongUse: an option doesn't fit, or the function raises an exception or returns something else.
         """
         decoded = self._decode(given)
         try:
@@ -131,7 +131,7 @@ class Factory:
         return made  # pyright: ignore[reportUnknownVariableType]  # of whatever inputs
 
     def written(self, given: Mapping[str, Any]) -> list[str]:
-        """Return options for another folder: the same values, with absolute paths, defaults included.
+        """Return the options with their defaults, with absolute paths that also work in another folder.
 
         Args:
             given: as `given` returns it.
@@ -245,7 +245,7 @@ _NOT_CLOSED = " failed at its end"
 
 
 class GivenContext:
-    """What `--context` names: a mapping, or what makes one, or opens one and closes it.
+    """What `--context` names: a mapping, or a function or context manager that gives one.
 
     Args:
         name: as it was written.
@@ -254,7 +254,7 @@ class GivenContext:
         show_traceback: whether the traceback of its errors is printed.
 
     Raises:
-        WrongUse: no mapping can come of it, or the function fails.
+        WrongUse: it can't give a mapping, or the function fails.
     """
 
     def __init__(self, name: str, found: Any, *, show_traceback: bool) -> None:
@@ -274,7 +274,7 @@ class GivenContext:
 
     @property
     def mapping(self) -> Mapping[Any, Any] | None:
-        """The mapping, if nothing has to be opened for it."""
+        """The mapping, if nothing has to be opened first."""
         return None if self._is_made_later else self._found
 
     @asynccontextmanager
@@ -282,7 +282,7 @@ class GivenContext:
         """Open it, in the event loop in which tools use it, and close it afterwards.
 
         Raises:
-            WrongUse: that fails.
+            WrongUse: opening or closing it fails.
         """
         from contextlib import AsyncExitStack
 
@@ -328,7 +328,7 @@ class GivenContext:
 
 
 def _is_manager(found: object) -> bool:
-    """Return whether something has to be entered; a mapping never, such as a `shelve`."""
+    """Return whether something has to be entered; a mapping, such as a `shelve`, never has to."""
     return (_is_async(found) or hasattr(type(found), "__enter__")) and not isinstance(found, Mapping)
 
 
@@ -337,9 +337,9 @@ def _is_async(found: object) -> bool:
 
 
 class OpenContexts:
-    """The contexts of a server: one, and after a reload the one before it, whose calls may still run.
+    """The context of a server and, after a reload, the previous one, whose calls may still run.
 
-    Each is opened and closed in a task of its own: many libraries want that to be the same.
+    Each is opened and closed in the same task, which many libraries require.
     """
 
     def __init__(self) -> None:
@@ -372,7 +372,7 @@ class OpenContexts:
         """Close all of them.
 
         Raises:
-            WrongUse: one of them fails.
+            WrongUse: closing one of them fails.
         """
         while self._open:
             await _close(*self._open.pop())

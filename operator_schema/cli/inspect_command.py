@@ -1,4 +1,4 @@
-"""The command inspect."""
+"""The command `inspect`."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ A target is a module or a registry, as for tools, or an MCP server:
 @click.option(
     "--store",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File of a SqliteStore, whose rounds wait for a person.",
+    help="File of a SqliteStore with rounds that wait for a person.",
 )
 @click.option("--secret-env", metavar="NAME", help="Variable with the secret of the store.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="To listen on (default: any).")
@@ -80,14 +80,14 @@ A target is a module or a registry, as for tools, or an MCP server:
 @traceback_option
 @click.pass_obj
 def inspect_tools(outputs: tuple[Output, Output], /, target: ObjectName | str, **options: Any) -> int:
-    """Show tools on a page in your browser: what models get of them, and what they send.
+    """Show tools on a page in your browser: what models see of them, and what they send.
 
     The page shows each tool as each provider gets it, what is lost on the way, and what it costs; how a call
     is read, and what the model reads if it is wrong; which calls of a log fail, and why; and the calls that
     wait for a person in a store. It reads the modules again when their files change.
 
     Nobody but you can open it: it listens on this machine alone, and its address has a token. The target is a
-    module, MODULE:REGISTRY, or an MCP server of anybody.
+    module, MODULE:REGISTRY, or any MCP server.
 
     It needs the extra inspector: pip install 'operator-schema[inspector]'
     """
@@ -122,7 +122,7 @@ def _kept(options: Mapping[str, Any]) -> dict[str, Any]:
     """Open the store and the file of tried calls.
 
     Raises:
-        WrongUse: one isn't what it should be.
+        WrongUse: one of them can't be used.
     """
     from ..inspector.recordings import TriedCalls
 
@@ -209,7 +209,7 @@ async def _server_inspected(place: Any, options: Mapping[str, Any]) -> AsyncGene
             raise
         message = "an MCP server needs the package mcp: pip install 'operator-schema[inspector,mcp]'"
         raise WrongUse(message) from None
-    except Exception as error:
+    except Exception as error:  # whatever the server, or the connection to it, does
         if is_open:
             raise
         message = f"the MCP server {escape(place)} can't be used: {why_no_server(error, source)}"
@@ -224,7 +224,7 @@ def _subject_of_server(place: str, tools: Any, options: Mapping[str, Any]) -> Su
 
 
 async def _follow_nothing(_inspector: Inspector, _err: Output) -> None:
-    """Follow a server that isn't ours to reload."""
+    """Do nothing: only modules are reloaded, not a server."""
 
 
 @asynccontextmanager

@@ -41,10 +41,10 @@ __all__ = [
 
 
 _OFFERED = "__tools__"
-"""The name in a module for its tools: an executor, a registry, a toolset, or a function that makes one."""
+"""The attribute with a module's tools: an executor, registry or toolset, or a function that makes one."""
 
 _SHOWN = 5
-"""Names of tools, and of modules, in one message."""
+"""How many names of tools or modules one message shows."""
 
 
 class ObjectName(NamedTuple):
@@ -52,7 +52,7 @@ class ObjectName(NamedTuple):
 
     Attributes:
         module: name of the module.
-        path: names that lead from the module to the object, with dots between them; empty for the module.
+        path: dotted path from the module to the object; empty for the module itself.
     """
 
     module: str
@@ -63,7 +63,7 @@ class ObjectName(NamedTuple):
 
 
 def in_full(target: ObjectName) -> str:
-    """Return a name that means the same in another folder."""
+    """Return a target as a name that also works in another folder."""
     return str(target._replace(module=written_in_full(target.module)))
 
 
@@ -74,19 +74,19 @@ def _is_annotation(value: object) -> bool:
 
 
 def codec_of_name(target: ObjectName, unknown_fields: UnknownFields, *, show_traceback: bool) -> Codec[Any]:
-    """Import a type, or a tool, and return the codec of its values.
+    """Import a type or a tool, and return the codec of the type or of the tool's input.
 
     Args:
-        target: where the type is.
-        unknown_fields: as for `Codec`; a tool keeps its own unless they are rejected.
+        target: the type or tool.
+        unknown_fields: as for `Codec`; a tool keeps its own setting unless this is `"reject"`.
         show_traceback: as for `load_module`.
 
     Returns:
-        Its codec; for a tool, the codec of its input.
+        The codec.
 
     Raises:
         SchemaError: with every complaint about the type.
-        WrongUse: there is no such module, or no such type in it.
+        WrongUse: the module doesn't exist, or has no such type.
     """
     module = load_module(target.module, show_traceback=show_traceback, path=target.path)
     make = partial(_made, given=None, show_traceback=False)
@@ -105,26 +105,26 @@ def codec_of_name(target: ObjectName, unknown_fields: UnknownFields, *, show_tra
     except SchemaError as error:
         if is_class or all(complaint.code != "unresolved" for complaint in error.findings):
             raise
-    # Names in the text of an alias are looked up in this module only now: they would win over the names of
-    # other modules whose classes are in the alias.
+    # Only now are names in the text of an alias looked up in this module: earlier, they would hide the names
+    # of other modules whose classes are in the alias.
     return Codec(annotation, name=name, unknown_fields=unknown_fields, namespace=vars(module))
 
 
 def find_tools(target: ObjectName, *, show_traceback: bool) -> tuple[list[Tool[..., Any]], Registry | None]:
-    """Import the tools of a module, an executor, a registry or a toolset, or one of them.
+    """Import all tools of a module, executor, registry or toolset, or one tool.
 
     Args:
-        target: a module or package, or one of these in it. The modules below a package are read too.
+        target: a module, or an executor, registry, toolset or tool in it. A package includes all its modules.
         show_traceback: as for `load_module`.
 
     Returns:
-        The tools, and the registry where one was named.
+        The tools, and their registry unless they come from a module.
 
     Raises:
-        WrongUse: there is no such module, nothing of that kind and name in it, or there are no tools.
+        WrongUse: the module doesn't exist, or has no such object, or there are no tools.
     """
     found, registry = _offered_tools(target, show_traceback=show_traceback)
-    if not found:  # in a CI, a command that does nothing would always pass
+    if not found:  # in CI, a command that does nothing would always pass
         raise WrongUse(why_no_tools(target, show_traceback=show_traceback))
     return found, registry
 
@@ -141,7 +141,7 @@ def offered_by(module: ModuleType, *, show_traceback: bool) -> list[Tool[..., An
     """Return the tools that a module offers as `__tools__`; None if it has no such name.
 
     Raises:
-        WrongUse: it is something else, or the function fails that makes them.
+        WrongUse: `__tools__` is something else, or the function that makes the tools fails.
     """
     if _OFFERED not in vars(module):
         return None
@@ -151,7 +151,7 @@ def offered_by(module: ModuleType, *, show_traceback: bool) -> list[Tool[..., An
 def find_offered(
     target: ObjectName, given: Mapping[str, Any] | None = None, *, show_traceback: bool
 ) -> Offered | list[Tool[..., Any]]:
-    """Import the tools of a module, an executor, registry or toolset, or call a function that makes one.
+    """Import the tools of a module, executor, registry or toolset; call a function that makes one of these.
 
     Args:
         target: as for `find_tools`.
@@ -159,11 +159,11 @@ def find_offered(
         show_traceback: as for `load_module`.
 
     Returns:
-        The executor, registry or toolset itself, or with one of its tools; or the tools of a module and of
-        those below it.
+        The executor, registry or toolset, maybe with one tool of it alone; or the tools of a module and the
+        modules below it.
 
     Raises:
-        WrongUse: there is no such module, nothing of that kind and name in it, or the function fails.
+        WrongUse: the module doesn't exist, or has no such object, or the function fails.
     """
     module = load_module(target.module, show_traceback=show_traceback, path=target.path)
     if not target.path and _OFFERED not in vars(module):
@@ -196,10 +196,10 @@ def _made(factory: Factory, given: Mapping[str, Any] | None, *, show_traceback: 
 def _followed(
     module: ModuleType, path: str, make: Callable[[Factory], Offered]
 ) -> tuple[Any, Offered | None]:
-    """Return the object at a path, or the tool of that name, and the executor, registry or toolset with it.
+    """Return the object at a path or the tool of that name, and the executor, registry or toolset around it.
 
     Raises:
-        WrongUse: there is nothing of that name.
+        WrongUse: the module has no object or tool of that name.
     """
     known = {tool.name: tool for tool in tools_in(module)}
     if path in known and not hasattr(module, path):
@@ -220,19 +220,19 @@ def why_no_tools(
     """Return the message for a target without tools.
 
     Args:
-        target: was imported.
-        what: a module should have, such as `tools`.
-        how: to write them there.
+        target: the imported target.
+        what: what a module should have, such as `tools`.
+        how: how to add some to the module.
         show_traceback: as for `load_module`.
     """
     if target.path:
-        return f"there are no tools in {escape(str(target))}: give it some, as in Registry([search])"
+        return f"there are no tools in {escape(str(target))}: add some, as in Registry([search])"
     remedy = _imported_tools(target, show_traceback=show_traceback) or how
     return f"there are no {what} in {escape(target.module)}: {remedy}"
 
 
 def _imported_tools(target: ObjectName, *, show_traceback: bool) -> str:
-    """Return where the tools come from that a module only imports, and what to name; empty for none."""
+    """Return which tools a module merely imports, from where, and what to name instead; empty for none."""
     homes: dict[str, list[str]] = {}
     for module_name in modules_of(target.module, show_traceback=show_traceback):
         module = load_module(module_name, show_traceback=show_traceback)
@@ -241,7 +241,8 @@ def _imported_tools(target: ObjectName, *, show_traceback: bool) -> str:
                 homes.setdefault(value.home, []).append(escape(name))
     shown = [_imported_from(home, names) for home, names in list(homes.items())[:_SHOWN]]
     them = "it" if sum(map(len, homes.values())) == 1 else "them"
-    return f"{'; '.join(shown)}: name that, or a Toolset of {them}" if shown else ""
+    there = "that module" if len(homes) == 1 else "one of those modules"
+    return f"{'; '.join(shown)}: name {there}, or a Toolset of {them}" if shown else ""
 
 
 def _imported_from(home: str, names: list[str]) -> str:
@@ -253,19 +254,19 @@ def _not_offered(found: object, target: ObjectName) -> str:
     name = escape(target.path or _OFFERED)
     kind, hint = kind_of(found), ""
     if isinstance(found, FunctionType):
-        hint = "; one that makes tools says so in its annotations: -> Registry"
+        hint = "; if it makes tools, annotate what it returns: -> Registry"
     return f"{name} is {kind}, not a tool, an Executor, a Registry or a Toolset{hint}"
 
 
 def find_factory(target: ObjectName, *, show_traceback: bool) -> Factory | None:
-    """Return the function that makes the tools of a target; None if there is no such function.
+    """Return the function that makes the tools of a target; None if no function makes them.
 
     Args:
         target: as for `find_tools` or `find_tool`.
         show_traceback: as for `load_module`.
 
     Raises:
-        WrongUse: there is no such module.
+        WrongUse: the module doesn't exist.
     """
     found: Any = load_module(target.module, show_traceback=show_traceback, path=target.path)
     steps = [step for step in target.path.split(".") if step]
@@ -285,16 +286,16 @@ def find_tool(
     """Import a tool.
 
     Args:
-        target: where it is, by its name in the module, by the name of the tool, or by its name in an executor
-            or a registry of the module, or of one that a function of the module makes.
+        target: its variable or its tool name in the module; or its name in an executor or registry of the
+            module, which a function of the module may make.
         given: arguments of that function, as JSON values by parameter; None for its defaults.
         show_traceback: as for `load_module`.
 
     Returns:
-        The tool, and the executor that has it, or a toolset of it alone, in which it is switched on.
+        The tool, and its executor; without one, a toolset that has only this tool, switched on.
 
     Raises:
-        WrongUse: there is no such module, or no such tool in it.
+        WrongUse: the module doesn't exist, or has no such tool.
     """
     module = load_module(target.module, show_traceback=show_traceback, path=target.path)
     known = {tool.name: tool for tool in tools_in(module)}
@@ -310,14 +311,14 @@ def find_tool(
     factory = factory_in(found)
     if factory is not None:
         names = [escape(tool.name) for tool in _registry_of(make(factory)) or ()]
-        message = f"{escape(target.path)} makes tools: add the name of one, with a dot: {listed(names)}"
+        message = f"{escape(target.path)} makes tools: add a dot and the name of one: {listed(names)}"
         raise WrongUse(message)
     registry = _registry_of(found)
     if registry is not None:
         names = [escape(tool.name) for tool in registry]
         sample = f", as in {escape(target.module)}:{escape(target.path)}.{names[0]}" if names else ""
         has = f"{escape(target.path)} has {listed(names) or 'no tools'}"
-        message = f"{has}: add the name of one, with a dot{sample}"
+        message = f"{has}: add a dot and the name of one{sample}"
         raise WrongUse(message)
     if not isinstance(found, Tool):
         message = f"{escape(target.path)} isn't a tool; decorate it with @tool or @tool_input"
@@ -327,7 +328,7 @@ def find_tool(
 
 
 def _alone(tool: Tool[..., Any], holder: Registry | Toolset[Any] | None) -> Toolset[Any]:
-    """Return a toolset with one tool, switched on, and the hooks that it has in its own toolset."""
+    """Return a toolset with only one tool, switched on, and with the hooks of its own toolset."""
     kept = Toolset(tool) if holder is None else holder.toolset.only(tool)
     return Toolset.of_entries([one.replace(is_hidden=False, switch=True) for one in kept.__entries__()])
 
@@ -336,11 +337,11 @@ def find_context(target: ObjectName, *, show_traceback: bool) -> GivenContext:
     """Import a context, or a function that makes one.
 
     Args:
-        target: where it is.
+        target: the context or the function.
         show_traceback: as for `load_module`.
 
     Raises:
-        WrongUse: there is no such name, or it can't give a mapping.
+        WrongUse: there is no such object, or it can't give a mapping.
     """
     from .factories import GivenContext
 
@@ -359,9 +360,9 @@ def _find(
     """Return the object at a path.
 
     Args:
-        module: where it begins.
-        path: names with dots between them. If the module lacks the first, it is looked up in `__tools__`.
-        make: calls a function on the path that makes tools; None to return the function itself.
+        module: the module where the path begins.
+        path: dotted path. If the module lacks the first name, it is looked up in `__tools__`.
+        make: calls a function on the path that makes tools; None if such a function is to be returned.
         is_type: whether the path should lead to a type, for the message.
         passed: a list that gets the objects on the way, or None.
 
@@ -392,7 +393,7 @@ def _find(
 
 
 def _registry_of(found: object) -> Registry | None:
-    """Return a registry, the registry of an executor, or a registry of a toolset; None for anything else."""
+    """Return a registry itself, that of an executor, or a new one for a toolset; None for anything else."""
     if isinstance(found, Executor):
         return found.registry
     if isinstance(found, Toolset):
@@ -417,7 +418,7 @@ def _list_types(module: ModuleType) -> str:
 
 
 def dataclasses_of(module: ModuleType) -> list[type]:
-    """Return the dataclasses that a module defines, nested ones included, in their order."""
+    """Return the dataclasses that a module defines, nested ones included, in order."""
     return [cls for cls in _classes(module, module.__name__, set()) if is_dataclass(cls)]
 
 

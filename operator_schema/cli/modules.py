@@ -74,9 +74,9 @@ _files: dict[str, str] = {}
 
 @contextmanager
 def imports_from_here() -> Generator[None]:
-    """Find modules in the current folder first, and in those of named files, while the context lasts."""
+    """While the context lasts, find modules in the current folder and in those of named files first."""
     before = list(sys.path)
-    sys.path.insert(0, "")  # what `python -m` does, for the console script as well
+    sys.path.insert(0, "")  # `python -m` does this; the console script has to do it itself
     try:
         yield
     finally:
@@ -92,16 +92,16 @@ def is_path(text: str) -> bool:
 def module_of_file(file: str) -> str:
     """Make the module in a file importable, and return its name.
 
-    It is imported from the folder above the packages that contain it, and from its own if none does. That
+    It is imported from the folder above the packages that contain it, or from its own if none does. That
     folder comes first on the path.
 
     Args:
-        file: that ends in `.py`, or the folder of a package.
+        file: a file that ends in `.py`, or the folder of a package.
 
     Raises:
         WrongUse: there is no such file, or it can't be imported by a name.
     """
-    path = Path(os.path.abspath(file))  # a link stays where it is written
+    path = Path(os.path.abspath(file))  # a link counts where it is, not where it leads
     _check_file(file, path)
     path = path.parent if path.name == "__init__.py" else path
     folder, names = path.parent, [path.stem if path.is_file() else path.name]
@@ -148,14 +148,14 @@ def load_module(name: str, *, show_traceback: bool, path: str = "") -> ModuleTyp
     Args:
         name: of the module, with dots.
         show_traceback: whether to print the whole traceback if that fails.
-        path: names behind the colon, for the message.
+        path: names after the colon, for the message.
 
     Returns:
         The module.
 
     Raises:
         SchemaError: a type or tool in it has complaints; a note says where in the user's code.
-        WrongUse: it isn't found, or raises while it is imported.
+        WrongUse: it isn't found, or importing it raises an exception.
     """
     try:
         # Standard output is for schemas and values, not for what a module prints at import.
@@ -177,10 +177,8 @@ def _check_origin(module: ModuleType, name: str) -> None:
     wanted, found = _files.get(name), getattr(module, "__file__", None)
     if wanted is None or (found is not None and _is_same(found, wanted)):
         return
-    place = f"that of {escape(found)}" if found else "one of Python itself"
-    message = (
-        f"{escape(wanted)} would be the module {escape(name)}, which is {place} already: rename the file"
-    )
+    place = f"already the module in {escape(found)}" if found else "a module of Python itself"
+    message = f"{escape(wanted)} can't be imported: {escape(name)} is {place}, so rename the file"
     raise WrongUse(message)
 
 
@@ -220,7 +218,8 @@ def _import_failure(name: str, path: str, error: BaseException, *, show_tracebac
 def near_name(name: str, names: Iterable[str]) -> str | None:
     """Find the name that was probably meant, among the many names of a module or a folder.
 
-    Among many names one is always a bit similar, so a short name may differ in little more than a character.
+    With many names, some name is always a bit similar, so a short name may differ by little more than one
+    character.
 
     Args:
         name: what was written.
@@ -230,7 +229,7 @@ def near_name(name: str, names: Iterable[str]) -> str | None:
 
 
 _SHORT = 6
-"""Characters of a short name."""
+"""A short name has at most so many characters."""
 
 
 def kind_of(value: object) -> str:
@@ -243,7 +242,7 @@ def reason_of(error: BaseException, *, show_traceback: bool) -> str:
     """Describe an exception: its type and message, where it was raised, and how to see more.
 
     Args:
-        error: that code of the user raised.
+        error: an exception of the user's code.
         show_traceback: whether the whole traceback is printed anyway.
     """
     text = clip(escape(str(error)), _MESSAGE_LENGTH)
@@ -290,23 +289,24 @@ T = TypeVar("T")
 class SourceFiles:
     """The files of the modules of a program, and whether they have changed.
 
-    A module belongs to the program if its file is below the current folder, or that of a named file, outside
-    of `site-packages`, or if it is in the same package as the module that is served.
+    A module belongs to the program if it is in the same package as the served module, or if its file is below
+    the current folder or that of a named file, but not in `site-packages`.
 
     Args:
-        module: name of the module that is served.
+        module: name of the served module.
     """
 
     def __init__(self, module: str) -> None:
         self._package = module.partition(".")[0]
         named = [os.path.dirname(file) for file in _files.values()]
         self._folders = tuple([os.path.join(folder, "") for folder in (os.getcwd(), *named)])
-        # A cached module counts as new if its source has the same size and second.
+        # Python takes a cached module as current if its source has the same size and was changed in the same
+        # second.
         sys.dont_write_bytecode = True
         self._seen = self._times()
 
     def have_changed(self) -> bool:
-        """Return whether a file has changed since it was asked last, or imported."""
+        """Return whether a file has changed since the last call, or since the import."""
         before, self._seen = self._seen, self._times()
         return before != self._seen
 
@@ -317,7 +317,7 @@ class SourceFiles:
             load: imports the modules, and returns the result.
 
         Raises:
-            BaseException: what it raises.
+            BaseException: whatever `load` raises.
         """
         before = dict(self._modules())
         for name in before:
@@ -325,7 +325,7 @@ class SourceFiles:
         importlib.invalidate_caches()
         try:
             return load()
-        except BaseException:
+        except BaseException:  # SystemExit and an interrupt too: the old modules must work again
             for name, _ in list(self._modules()):
                 del sys.modules[name]
             sys.modules.update(before)

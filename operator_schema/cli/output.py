@@ -183,7 +183,7 @@ class Output:
     def progress(
         self, size: int | None, doing: str = "decoding", *, counts_bytes: bool = True
     ) -> Generator[Callable[[int], None]]:
-        """Draw a progress bar while the context lasts, if this is a terminal; it is gone afterwards.
+        """Draw a progress bar while the context lasts, if this is a terminal; it disappears afterwards.
 
         Args:
             size: bytes of the whole, or None if that isn't known.
@@ -210,10 +210,10 @@ class Output:
 
     @contextmanager
     def steps(self) -> Generator[Callable[[str, int, int], None]]:
-        """Draw what is done while the context lasts, if this is a terminal; it is gone afterwards.
+        """Show the current task while the context lasts, if this is a terminal; it disappears afterwards.
 
         Yields:
-            A function to call with what is done now, how many of its steps are done, and of how many.
+            A function to call with the current task, how many of its steps are done, and how many there are.
         """
         if self._console is None:
             yield lambda _doing, _done, _total: None
@@ -251,9 +251,9 @@ def write_accepted(err: Output, found: Sorted[Any], what: str) -> None:
     """Write which entries of an allow file accept nothing any more, and why.
 
     Args:
-        err: where to.
+        err: standard error.
         found: the changes or findings, sorted by the entries.
-        what: did not happen, such as `changed`.
+        what: what did not happen, such as `changed`.
     """
     for entry in found.expired:
         err.line(f"accepted until {entry.until}, which is over: {_entry(entry)}", "yellow")
@@ -273,8 +273,8 @@ def annotation(kind: str, about: Mapping[str, str], message: str) -> str:
 
     Args:
         kind: `error`, `warning` or `notice`.
-        about: such as `title`, `file` and `line`.
-        message: of any number of lines.
+        about: properties, such as `title`, `file` and `line`.
+        message: one or more lines.
 
     Source: https://docs.github.com/actions/reference/workflow-commands-for-github-actions
     """
@@ -293,8 +293,8 @@ def _escaped(text: str, others: str = "") -> str:
 def _without_commands(text: str) -> str:
     """Escape the first character of each command for a CI system, as in JSON.
 
-    GitHub Actions, Azure Pipelines and TeamCity read commands in all that a program prints: those with `##`
-    anywhere in a line, those with `::` where it begins.
+    GitHub Actions, Azure Pipelines and TeamCity read commands in everything that a program prints: after `##`
+    anywhere in a line, or `::` at its start.
     Source: https://docs.github.com/actions/reference/workflow-commands-for-github-actions,
     https://learn.microsoft.com/azure/devops/pipelines/scripts/logging-commands,
     https://www.jetbrains.com/help/teamcity/service-messages.html

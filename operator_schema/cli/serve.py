@@ -1,4 +1,4 @@
-"""The command serve."""
+"""The command `serve`."""
 
 from __future__ import annotations
 
@@ -113,8 +113,8 @@ examples:
     default="objects",
     help="Which results are sent as data too, not only as text (default: objects).",
 )
-@click.option("--repair", is_flag=True, help="Correct arguments that can be meant in one way only.")
-@click.option("--search", is_flag=True, help="List only a tool that finds the others, and what it found.")
+@click.option("--repair", is_flag=True, help="Correct arguments if only one meaning is possible.")
+@click.option("--search", is_flag=True, help="List only a tool that finds the others, and what it has found.")
 @click.option(
     "--code",
     is_flag=True,
@@ -141,24 +141,25 @@ examples:
 @traceback_option
 @click.pass_obj
 def serve(outputs: tuple[Output, Output], /, target: ObjectName | None, **options: Any) -> int:
-    """Serve tools by the Model Context Protocol (MCP).
+    """Serve tools over the Model Context Protocol (MCP).
 
-    The tools are those of a module, or of the modules of a package; or of an executor, whose hooks, context
-    and limits hold; or of a registry or toolset, or of a function that makes one of these: its parameters
-    are options, which --help shows after the target. A client
-    such as Claude Desktop starts the command, and talks to it over standard input and output. What tools
-    print goes to standard error.
+    The tools are those of a module or package, of a registry or toolset, or of an executor, whose hooks,
+    context and limits apply. A function may make one of these: its parameters are options, which --help shows
+    after the target. A client such as Claude Desktop starts the command, and talks to it over standard input
+    and output. What tools print goes to standard error.
 
-    With --gateway, they are those of other MCP servers, in a file as clients have it: JSON with mcpServers.
-    Their names begin with the name of the server. An entry may have "only", a list of names of tools, and
-    "confirm", true or such a list: of these, a person is asked. ${NAME} is a variable of the environment.
+    With --gateway, the tools are those of other MCP servers, listed in a file as clients have it: JSON with
+    mcpServers. Their names begin with the name of the server. An entry may have "only", a list of tool names,
+    and "confirm": true, or a list of the tools before which a person is asked. ${NAME} is a variable of the
+    environment.
 
-    With --search or --code, a model isn't shown all tools, but one to find them. With --code, it writes
-    programs in a part of Python that call them, in a sandbox, which needs the extra monty.
+    With --search or --code, a model sees one tool that finds the others, instead of all tools. With --code,
+    it writes programs in a subset of Python that call the tools. They run in a sandbox, which needs the extra
+    monty.
 
     With --http, the server listens on this machine alone, unless --host says otherwise. Requests with another
-    Host or from a web page are refused. Other machines need a token, which is never an argument here, as
-    anybody on this machine can read the arguments of a program.
+    Host or from a web page are refused. Other machines need a token. It is never an argument of the command,
+    since anybody on this machine can read the arguments of a program.
 
     It needs the extra mcp: pip install 'operator-schema[cli,mcp]'
     """
@@ -199,7 +200,7 @@ def _serve(target: ObjectName | None, options: dict[str, Any], err: Output, plac
 
     offered = None if target is None else _offered(target, options)
     if offered is not None:
-        offered.executor()  # what is wrong with the tools is told before anything is opened
+        offered.executor()  # report what is wrong with the tools before anything is opened
     try:
         return asyncio.run(_serve_in_loop(target, offered, options, err, place))
     except OSError as error:
@@ -312,7 +313,7 @@ def _server(
 
 
 def _version_of(module: str) -> str:
-    """Return what a module, or the package that it is in, says of its version."""
+    """Return the version that a module, or the package that it is in, declares."""
     for name in (module, module.partition(".")[0]):
         version = getattr(sys.modules.get(name), "__version__", None)
         if isinstance(version, str) and version:
@@ -335,8 +336,8 @@ class _Offered(Value):
     """What is served.
 
     Attributes:
-        tools: that were imported.
-        context: what gives the context, or None.
+        tools: the imported tools.
+        context: gives the context, or None.
         options: of the command.
     """
 
@@ -389,7 +390,7 @@ class _Offered(Value):
         return self._with_programs(made) if self.options.get("code") else made
 
     def _with_programs(self, executor: Executor) -> Executor:
-        """Return what runs programs that call the tools, in place of these.
+        """Return an executor of programs that call the tools, to serve in place of the tools.
 
         Raises:
             WrongUse: the executor has a store.
@@ -410,7 +411,7 @@ class _Offered(Value):
 
 @cache
 def _journal() -> Journal:
-    """Return where the programs of this process wait, also when the tools have changed."""
+    """Return where the programs of this process wait, even after the tools have changed."""
     from ..code_mode import Journal
 
     return Journal(most=_MOST_PROGRAMS)
@@ -420,7 +421,7 @@ def _offered(target: ObjectName, options: Mapping[str, Any]) -> _Offered:
     """Import what is served.
 
     Raises:
-        WrongUse: it can't be imported, or there is nothing.
+        WrongUse: it can't be imported, or has no tools.
     """
     from ..rounds.toolset import Toolset
 
@@ -443,7 +444,7 @@ class _Follower:
         own: the handlers of the server.
         contexts: opens the context of modules that were imported again.
         offered: what is served now.
-        context: that is open for it.
+        context: the open context of these tools.
     """
 
     def __init__(
@@ -459,7 +460,7 @@ class _Follower:
         self._stop = self._listen(offered, context)
 
     def _listen(self, offered: _Offered, context: Mapping[Any, Any] | None) -> Callable[[], None] | None:
-        """Make tools that are served in another form anew whenever the registry changes."""
+        """Make the search or the programs anew whenever the registry changes."""
         registry = offered.registry
         options = offered.options
         is_other = options["repair"] or options.get("search") or options.get("code")

@@ -82,7 +82,7 @@ class ToolSource(Value):
 
 
 def tool_source(target: str, *, show_traceback: bool) -> ToolSource:
-    """Return where the tools of a target come from; a file or a server is asked now, and only once.
+    """Return where the tools of a target come from; a file or a server is read now, and only once.
 
     Args:
         target: one of `TARGETS`.
@@ -101,12 +101,12 @@ def tool_source(target: str, *, show_traceback: bool) -> ToolSource:
 
 
 def empty_list(target: str) -> WrongUse:
-    """Return that a file or a server describes no tools."""
+    """Return the error for a file or a server that describes no tools."""
     return WrongUse(f"there are no tools in {escape(target)}: its list is empty")
 
 
 def described_tools_of(target: str) -> Described | None:
-    """Return the tools that a file or a server describes, each judged on its own; None for a module.
+    """Return the tools that a file or a server describes, each read on its own; None for a module.
 
     Args:
         target: one of `TARGETS`.
@@ -177,7 +177,7 @@ def _listed_by(target: str) -> list[dict[str, Any]]:
 
         from ..adapters.mcp_client import described_tools
     except ImportError:
-        message = "to ask an MCP server, install the extra: pip install 'operator-schema[mcp]'"
+        message = "to use an MCP server, install the extra: pip install 'operator-schema[mcp]'"
         raise WrongUse(message) from None
 
     async def ask() -> list[dict[str, Any]]:
@@ -189,8 +189,8 @@ def _listed_by(target: str) -> list[dict[str, Any]]:
     except TimeoutError:
         message = f"{escape(target)} gave no answer within {_SECONDS} seconds"
         raise WrongUse(message) from None
-    except Exception as error:  # noqa: BLE001  # of a server, or of the way to it
-        message = f"{escape(target)} can't be asked: {why_no_server(error, source)}"
+    except Exception as error:  # noqa: BLE001  # whatever the server, or the connection to it, does
+        message = f"{escape(target)} can't be used: {why_no_server(error, source)}"
         raise WrongUse(message) from None
 
 
@@ -198,10 +198,10 @@ def server_source(target: str) -> str | list[str]:
     """Return the URL of a server, or the words of the command that starts it.
 
     Args:
-        target: a URL, or a command, with `MCP` before it or not; for which `is_server` holds.
+        target: a target that `is_server` takes for one.
 
     Raises:
-        WrongUse: it is neither, or there is no such command.
+        WrongUse: it is neither a URL nor a command, or there is no such command.
     """
     try:
         source = target if is_url(target) else shlex.split(target.removeprefix(MCP))
@@ -228,7 +228,7 @@ def why_no_server(error: BaseException, source: str | Sequence[str]) -> str:
     """Return why a server can't be used, safe to print.
 
     Args:
-        error: what was raised when it was asked.
+        error: the exception that using it raised.
         source: its URL, or the words of the command that starts it.
     """
     found = _first_error(error)
@@ -240,7 +240,7 @@ def why_no_server(error: BaseException, source: str | Sequence[str]) -> str:
 
 
 def _first_error(error: BaseException) -> BaseException:
-    """Return the first error that isn't a group of others, such as task groups make."""
+    """Return the first error inside of the groups that task groups make."""
     while isinstance(error, BaseExceptionGroup):
         group = cast("BaseExceptionGroup[BaseException]", error)
         error = group.exceptions[0]

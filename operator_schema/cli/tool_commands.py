@@ -80,10 +80,9 @@ def tools(
 ) -> int:
     """List the tools of modules, registries or executors.
 
-    Of a package, the modules below it are read too. Tools that a module merely imports belong to the
-    module that defines them. A registry shows what your program really offers: with prefixes, and with
-    "off" for what is switched off. The bytes are those of the definition, which a model is sent with
-    every request.
+    A package includes the modules below it. Tools that a module merely imports belong to the module that
+    defines them. A registry shows what your program really offers: with prefixes, and with "off" for what is
+    switched off. The bytes are those of the definition, which a model gets with every request.
     """
     out = outputs[0]
     found: list[tuple[Tool[..., Any], Registry | None]] = []
@@ -130,7 +129,7 @@ _BEGINS_JSON = {"", "{", "[", '"'}
 
 
 class _CallCommand(TargetCommand):
-    """`call`, which says how a parameter is given where it was written as an option."""
+    """The command `call`; if a parameter was written as an option, the error says how to write it."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the words."""
@@ -192,10 +191,10 @@ def call(
     TOOL is a name in the module, the name of a tool of the module, or REGISTRY.TOOL. With EXECUTOR.TOOL, the
     rules of the executor hold: its hooks, context and limits. If a function makes the registry or the
     executor, its parameters are options, which --help shows after the target. ARGUMENTS are one
-    JSON object, - for standard input, or words such as query=x: the value is read as JSON if the
-    parameter takes what it means, else as text. The result goes to standard output; everything else,
-    also what the tool itself prints, goes to standard error. A tool with confirm=True runs after a
-    question on the terminal, or with --yes.
+    JSON object, - for standard input, or words such as query=x: the value is read as JSON if the parameter
+    takes that, else as text. The result goes to standard output; everything else, including what the tool
+    itself prints, goes to standard error. A tool with confirm=True runs only after a question on the
+    terminal, or with --yes.
     """
     tool, found = find_tool(target, given_to_factory(ctx), show_traceback=show_traceback)
     given = None if context is None else find_context(context, show_traceback=show_traceback)
@@ -210,7 +209,7 @@ def call(
         with redirect_stdout(sys.stderr):
             raw = raw if person is None else person.complete(tool, raw)
             result = _answered(executor, tool, raw, given, person)
-    except SystemExit as stop:  # of the tool, whose status would be taken for ours
+    except SystemExit as stop:  # raised by the tool: its status isn't ours
         ended = f"SystemExit: {stop.code}" if stop.code is not None else "SystemExit"
         err.report("", f"{tool.name} failed: it tried to end the process ({ended})")
         return 1
@@ -243,7 +242,7 @@ def _executor_of(
 def _answered(
     executor: Executor, tool: Tool[..., Any], raw: RawCall, given: GivenContext | None, person: Person | None
 ) -> ToolResult:
-    """Run a call, and again with what a person answers as long as the tool asks for something."""
+    """Run a call, and run it again with a person's answer as long as the tool asks for something."""
     result = _result_of(executor, raw, given, {})
     answers = {} if person is None else person.answers(tool, result)
     while answers and person is not None:
@@ -322,19 +321,19 @@ def missing_of(tool: Tool[..., Any], raw: RawCall) -> tuple[Field, ...]:
     """Return the required parameters that a call lacks.
 
     Args:
-        tool: that is called.
+        tool: the called tool.
         raw: the call.
 
     Returns:
-        None of them if the call is wrong in another way, which asking doesn't change: it has a key that names
-        no parameter, which may be a misspelt one, or a value that doesn't fit.
+        Nothing if the call has a mistake that asking doesn't fix: an unknown key, which may be a misspelt
+        parameter, or a value that doesn't fit.
     """
     root, sent = tool.codec.graph.resolve_root(), _sent(raw)
     if not isinstance(root, ObjectNode) or not is_object(sent):
         return ()
     missing = [field for field in root.fields if field.required and field.key not in sent]
     absent = {key for field in missing for key in (field.key, field.name)}
-    found = _problems(tool, arguments_to_decode(raw))  # as it was written, with keys that stand there twice
+    found = _problems(tool, arguments_to_decode(raw))  # as it was written, duplicate keys included
     others = [problem for problem in found if not absent.intersection(problem.path[:1])]
     is_known = set(sent) <= {field.key for field in root.fields}
     return tuple(missing) if is_known and not others else ()
@@ -361,10 +360,10 @@ def _problems(tool: Tool[..., Any], arguments: object) -> Sequence[Finding]:
 
 
 class Person:
-    """Somebody who reads questions and types answers; the end of their input, or Ctrl-C, ends the program.
+    """A person who reads questions and types answers; the end of their input, or Ctrl-C, ends the program.
 
     Args:
-        err: where the questions are written; standard output is for results.
+        err: gets the questions; standard output is for results.
     """
 
     def __init__(self, err: Output) -> None:
@@ -374,7 +373,7 @@ class Person:
         """Ask for the required arguments that a call lacks, each until it fits.
 
         Raises:
-            click.Abort: nobody types any more.
+            click.Abort: the input has ended.
         """
         missing = missing_of(tool, raw)
         if not missing:
@@ -408,7 +407,7 @@ class Person:
         *,
         may_be_empty: bool = False,
     ) -> Any:
-        """Ask until a check takes the answer, and return what the check makes of it."""
+        """Ask until a check accepts the answer, and return what the check returns."""
 
         def read(typed: str) -> Any:
             if may_be_empty and not typed.strip():
@@ -427,13 +426,13 @@ class Person:
         """Ask whether a call may run.
 
         Raises:
-            KeyboardInterrupt: nobody types any more.
+            KeyboardInterrupt: the input has ended.
         """
         self._err.text(call_text(call))
         try:
             return click.confirm("Run it?", default=False, err=True)
         except click.Abort:
-            raise KeyboardInterrupt from None  # an executor takes no other exception for the end
+            raise KeyboardInterrupt from None  # an executor makes a result of any other exception
 
     def answers(
         self, tool: Tool[..., Any], result: ToolResult, known: Mapping[str, Any] | None = None
@@ -441,7 +440,7 @@ class Person:
         """Ask what a tool wants to know, until the answer fits.
 
         Args:
-            tool: that was called.
+            tool: the called tool.
             result: of the call.
             known: the answers so far, by the name of the parameter.
 
@@ -449,7 +448,7 @@ class Person:
             All answers; none if it asked nothing, or an empty line was typed.
 
         Raises:
-            click.Abort: nobody types any more.
+            click.Abort: the input has ended.
         """
         raised = (result.details or {}).get("exception")
         if result.code != "needs_input" or not isinstance(raised, NeedsInput):
@@ -471,7 +470,7 @@ class Person:
 
 
 def _checked(tool: Tool[..., Any], others: Mapping[str, Any], field: Field) -> Callable[[Any], Any]:
-    """Return what takes the value of a field, as it is, if it fits."""
+    """Return a function that returns the value of a field unchanged, or raises if it doesn't fit."""
 
     def check(value: Any) -> Any:
         found = _problems(tool, {**others, field.key: value})
@@ -505,8 +504,8 @@ def describe(
 ) -> int:
     """Print the whole documentation of a tool, or of all tools of a module or registry.
 
-    This is what a model gets from the tool that describe_tools makes, with every parameter, and field
-    inside of one, that has a description, and one line that names every parameter with its type.
+    This is what a model gets from the tool that describe_tools makes: each parameter and nested field with a
+    description, and one line with all parameters and their types.
     """
     found = _tools_at(target, show_traceback=show_traceback)
     if as_json:

@@ -76,7 +76,7 @@ def decode(
 
 
 _LONG = 1 << 18
-"""Bytes of input from which a progress bar is worth drawing."""
+"""Smaller inputs, in bytes, get no progress bar."""
 
 _STRIDE = 64
 """Lines between two steps of the bar: a step costs as much as decoding a small value."""
@@ -282,7 +282,7 @@ def schema(
         return 0
     provider: Provider = getattr(provider_table, name)
     if strict and provider.dialect is None:
-        message = f"{provider.name} has no strict mode that is known: leave out --strict"
+        message = f"{provider.name} has no known strict mode: leave out --strict"
         raise WrongUse(message)
     tool = _tool_of(target, unknown_fields, show_traceback=show_traceback)
     from ..inspector.catalogue import sent_to, tool_in
@@ -302,7 +302,7 @@ def schema(
 
 
 def _tool_of(target: ObjectName, unknown_fields: UnknownFields, *, show_traceback: bool) -> Tool[..., Any]:
-    """Return a tool, or a type as a tool, as a provider gets nothing else.
+    """Return a tool, or a tool made of a type, since providers get only tools.
 
     Raises:
         SchemaError: with every complaint about the type.

@@ -1,4 +1,4 @@
-"""The program of the child process in which `ProcessSandbox` runs a program; it needs nothing but Python."""
+"""The program of the child process in which `ProcessSandbox` runs a program; it needs only Python."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["as_json", "end_asked"]
 
 _MOST_LEVELS = 100
 _MOST_BITS = 13_952
-"""Of a whole number: 4,200 digits. Python doesn't write or read those of more than 4,300."""
+"""The largest whole number has 4,200 digits: Python doesn't write or read more than 4,300."""
 _LONGEST_ERROR = 4_000
 _LONGEST_PRINT = 4_096
 """Characters of one message: the other process keeps 100 of them while a tool runs."""
@@ -202,7 +202,7 @@ _ERRORS: dict[str, type[Exception]] = {
     one.__name__: one
     for one in (NameError, PermissionError, RuntimeError, TimeoutError, TypeError, ValueError)
 }
-"""What a call may raise in the program."""
+"""The exceptions of a call in the program."""
 
 
 def _function(name: str, channel: _Channel, unfinished: _Unfinished) -> Any:

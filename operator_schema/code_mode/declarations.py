@@ -270,7 +270,7 @@ class _Types:
         elif default is not MISSING and not _fits(node, default, self.definitions):
             default = MISSING
         about = node.description if field.description is None else field.description
-        # What a class says of itself is written once, where it is declared.
+        # The docstring of a class is written once, at its declaration.
         about = about if about is not None or not isinstance(node, EnumNode) else node.doc
         about = split_summary(about)[0] if about and is_short else about
         words = self._words(node)

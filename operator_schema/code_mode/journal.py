@@ -46,7 +46,7 @@ class SavedProgram(Value):
         state: `running`, `waiting`, `done` or `failed`.
         revision: counts the changes of its state.
         approved: whether a person approved all of its calls.
-        ended: what came of it, as JSON values; None until it ends.
+        ended: its outcome, as JSON values; None until it ends.
     """
 
     id: str
@@ -65,7 +65,7 @@ class JournalEntry(Value):
         name: of the tool.
         arguments: as the program gave them, as JSON text with sorted keys.
         state: `begun`; `waiting` for a person; `approved` or `answered` by one; or `done`.
-        outcome: what came of it, or what a person answered; while it waits, the `reason`.
+        outcome: its outcome, or a person's answer; while it waits, the `reason`.
         is_foreseen: whether the program hasn't come to it yet.
     """
 
@@ -214,7 +214,7 @@ class Journal:
             db.executemany(_WRITE, rows)
 
     def forget(self, program_id: str, numbers: Iterable[int]) -> None:
-        """Forget calls of which nothing has run."""
+        """Forget calls that haven't run at all."""
         rows = [(program_id, number) for number in numbers]
         with self._transaction() as db:
             db.executemany("DELETE FROM program_calls WHERE program = ? AND number = ?", rows)
@@ -280,7 +280,7 @@ def _rows(program_id: str, entries: Mapping[int, JournalEntry]) -> list[tuple[An
 
 def _check_most(most: Any) -> None:
     if most is not None and (not isinstance(most, int) or isinstance(most, bool) or most < 1):
-        message = f"most is an integer above 0, not {received(most)}"
+        message = f"most must be an integer above 0, not {received(most)}"
         raise ValueError(message)
 
 

@@ -90,7 +90,7 @@ def _named(plan: Sequence[WaitingCall]) -> str:
 
 
 def shown(saved: SavedProgram, entries: Mapping[int, JournalEntry]) -> ProgramRun:
-    """Return what has come of a program; its calls were read after it, so that they are no older."""
+    """Return the state of a program; its calls are read after it, so they can't be older."""
     ended = saved.ended or {"output": "", "value": None, "error": None}
     state: Any = saved.state if saved.state in {"done", "failed"} else "waiting"
     plan = _plan_of(entries) if state == "waiting" else ()

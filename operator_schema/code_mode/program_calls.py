@@ -1,4 +1,4 @@
-"""Calls as a program writes them, and what it sees of what came of them."""
+"""Calls as a program writes them, and their outcomes as the program sees them."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _ERRORS: Mapping[str, type[Exception]] = {
     "disabled": PermissionError,
     "not_available": PermissionError,
 }
-"""What a program sees of a call without a result, by its code; any other is a `RuntimeError`."""
+"""The exception for a call without a result, by its code; any other is a `RuntimeError`."""
 
 
 def outcome_of(work: Round[Any]) -> dict[str, Any]:
-    """Return what came of the only call of a round, as JSON values."""
+    """Return the outcome of the only call of a round, as JSON values."""
     if work.deferred:
         asked = work.deferred[0]
         text = f"{asked.name} needs an answer of a person, which a program can't give"
@@ -51,7 +51,7 @@ def outcome_of(work: Round[Any]) -> dict[str, Any]:
 
 
 def answer_of(outcome: Mapping[str, Any]) -> Answer:
-    """Return what the program sees of what came of a call."""
+    """Return the outcome of a call as the program sees it."""
     code = outcome["code"]
     if code is None:
         return Answer(outcome["json"])

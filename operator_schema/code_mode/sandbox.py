@@ -35,7 +35,7 @@ class Limits(Value):
     """What a program may use.
 
     Attributes:
-        seconds: that it may compute; time in which it waits for tools doesn't count.
+        seconds: how long it may compute; the time in which it waits for tools doesn't count.
         memory: bytes.
         calls: of tools.
         output: bytes that it may print.
@@ -123,7 +123,7 @@ class Sandbox(Protocol):
         Args:
             code: Python.
             names: of the functions that it may call.
-            limits: which the sandbox enforces, but for the number of calls.
+            limits: the limits of the program. The sandbox enforces all but the number of calls.
             seed: of random numbers.
             now: the time that the program sees.
         """
@@ -318,8 +318,8 @@ class ProcessSandbox:
 
     It holds back mistakes, and not attacks: a program that wants to can read and change whatever you can.
     It has a new folder of its own, which goes with it, and no variables of your environment; its time,
-    memory, output and messages are bounded. What it has started ends with it, but for processes that are made
-    in a session of their own (`start_new_session=True`): these go on.
+    memory, output and messages are bounded. Everything it has started ends with it, except processes that are
+    made in a session of their own (`start_new_session=True`): these go on.
 
     Args:
         python: path of the interpreter; None for the one that runs here.

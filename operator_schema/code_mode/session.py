@@ -75,8 +75,8 @@ class CodeSession:
     Args:
         tools: an executor without a store, or what `Executor` takes.
         sandbox: `Monty()`, or `ProcessSandbox()` for programs that you trust.
-        journal: where programs wait; in memory unless you give one with a file.
-        seconds: that a program may compute; time in which its calls run doesn't count.
+        journal: keeps the programs that wait; in memory unless you give one with a file.
+        seconds: how long a program may compute; the time in which its calls run doesn't count.
         max_calls: calls that a program may make.
         max_output: bytes that it may print, and characters that its value may have as JSON.
         memory: bytes that it may use.
@@ -100,7 +100,7 @@ class CodeSession:
         memory: int = 100_000_000,
     ) -> None:
         executor: Executor = tools if isinstance(tools, Executor) else Executor(tools)
-        # What is too long for a model to read isn't for a program.
+        # A result that is too long for a model isn't too long for a program.
         self._executor: Executor = executor.with_(max_content=_MOST_RESULT)
         # No option can be asked for.
         if self._executor._store is not None:  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
@@ -111,7 +111,7 @@ class CodeSession:
             _check_limit(name, limit)
         _check_sandbox(sandbox)
         if journal is not None and not isinstance(journal, Journal):  # pyright: ignore[reportUnnecessaryIsInstance]
-            message = f"journal is a Journal, such as Journal('programs.db'), not {received(journal)}"
+            message = f"journal must be a Journal, such as Journal('programs.db'), not {received(journal)}"
             raise TypeError(message)
         self._sandbox = sandbox
         self._journal = Journal() if journal is None else journal
@@ -134,7 +134,7 @@ class CodeSession:
             TypeError: it isn't a string.
         """
         if not isinstance(code, str):
-            message = f"a program is a string, not {received(code)}"
+            message = f"a program must be a string, not {received(code)}"
             raise TypeError(message)
         writable = without_surrogates(code)
         saved = self._journal.add(f"program_{token_hex(12)}", writable)
@@ -206,7 +206,7 @@ class CodeSession:
         return ran
 
     def load(self, program_id: str, /) -> ProgramRun:
-        """Return what has come of a program so far; nothing is run.
+        """Return the state of a program so far; nothing is run.
 
         Raises:
             StoreError: there is none.
@@ -218,7 +218,7 @@ class CodeSession:
         """Return one tool that runs a program, for any loop; its description has the declarations.
 
         Args:
-            name: by which the model calls it.
+            name: the name that the model calls.
         """
         schema = {
             "type": "object",
@@ -254,7 +254,7 @@ def _call_text(entry: JournalEntry) -> str:
 
 def _check_limit(name: str, limit: Any) -> None:
     if not isinstance(limit, (int, float)) or isinstance(limit, bool) or not 0 < limit < inf:
-        message = f"{name} is a number above 0, not {received(limit)}"
+        message = f"{name} must be a number above 0, not {received(limit)}"
         raise ValueError(message)
 
 
@@ -283,7 +283,7 @@ class _Replay:
         self._requests = 0
 
     async def run(self) -> tuple[str, dict[str, Any] | None]:
-        """Run it; return its state, and what came of it."""
+        """Run it; return its state and its outcome."""
         program = await self._started()
         try:
             return await self._steps(program)
@@ -363,7 +363,7 @@ class _Replay:
     # --- one call --------------------------------------------------------------------------------
 
     async def _answer(self, request: Request) -> Answer:
-        """Return what comes of a call: from the journal, or by running it.
+        """Return the outcome of a call: from the journal, or by running it.
 
         Raises:
             ReplayError: the journal has another call in its place.
@@ -407,7 +407,7 @@ class _Replay:
         return JournalEntry(function.tool, arguments, "begun", None)
 
     async def _begin(self, entry: JournalEntry, *, approved: bool) -> Answer:
-        """Run a call, and write down that it begins and what comes of it.
+        """Run a call, and write its beginning and its outcome into the journal.
 
         Raises:
             _Paused: it waits for a person.

@@ -392,7 +392,7 @@ class Codec(Immutable, Generic[T]):
         return self._encode_node(self._graph.root, instance)
 
     def decode_partial(self, text: str | bytes | bytearray) -> Partial:
-        """Return what is known of arguments whose text is incomplete.
+        """Return what is known about arguments with incomplete text.
 
         Args:
             text: the beginning of one JSON value, or all of it. While it grows, `stream` reads each

@@ -460,7 +460,7 @@ def complaints_about(
         entry: the field, and where it is.
         what: of the field.
         value: of the default or example.
-        graph: that the field is in.
+        graph: the graph of the field.
         max_depth: levels of arrays and objects that are followed.
         graph_of: as `encode_node` takes it.
     """

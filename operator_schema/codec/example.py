@@ -361,7 +361,7 @@ def _scalar(node: ScalarNode, turn: int) -> Any:
 def _placeholder(node: LeafNode) -> Any:
     try:
         return node.leaf.encode(node.leaf.placeholder)
-    except ValueError:  # a pydantic model of which no small value is known
+    except ValueError:  # a pydantic model without a known small value
         raise _NoExample from None
 
 

@@ -137,7 +137,7 @@ SCALARS: Mapping[ScalarType, Check] = {
 
 
 def fits_plainly(node: Node, value: object) -> bool:
-    """Return whether a value is what encoding it as a node gives, where that takes no more than a look.
+    """Return whether encoding a value as a node gives the value itself, if one look is enough to know.
 
     Args:
         node: any; all but scalars without constraints and literals take more.
@@ -277,7 +277,7 @@ class DecodeRun:
         self.builds = not isinstance(problems, Trial)
 
     def decode(self, node: Node, value: Any, path: Path, depth: int) -> Any:
-        """Return what a value decodes to, or note what is wrong with it and return `INVALID`."""
+        """Return the decoded value, or note what is wrong with it and return `INVALID`."""
         # Most parts of a value are scalars: they are spared a call.
         if type(node) is ScalarNode:
             return SCALARS[node.type](self.problems, node, value, path)
@@ -386,7 +386,7 @@ class DecodeRun:
         return decoded if node.container is list else node.container(decoded)
 
     def decode_items(self, node: ArrayNode, value: list[Any], path: Path, depth: int) -> list[Any] | None:
-        """Return what the items of an array decode to, None where one does not."""
+        """Return the decoded items of an array; None if one doesn't decode."""
         decode, inner = self.decode, node.items
         valid = True
         decoded: list[Any] = []
@@ -559,7 +559,7 @@ _CALLED_OTHERWISE = frozenset({"struct", "attrs"})
 
 
 def constructor_of(node: ObjectNode) -> Callable[..., Any]:
-    """Return what makes an instance of a class from the values of its fields, by their names."""
+    """Return a function that makes an instance of a class from the values of its fields, by their names."""
     cls = node.type
     if node.form == "attrs":
         from ..introspect.foreign_classes import keywords_of

@@ -133,7 +133,7 @@ def read_nearly_json(
     """
     from .nearly_json import as_json_text, end_of_open
 
-    # What a parser of the user's refuses in text that is JSON has nothing to do with its syntax.
+    # If the user's parser refuses text that is JSON, the reason isn't its syntax.
     _, own = (None, problems) if read is None else read_json(text)
     if [problem.code for problem in own.found] != ["invalid_json"]:
         return None, (), problems

@@ -138,7 +138,7 @@ def _as_json_escape(found: re.Match[str]) -> str:
         return _QUOTED[escape]
     if len(escape) > len("\\n"):  # a code that Python writes where a character can't be printed
         code = int(escape[2:], 16)  # noqa: FURB166  # int knows no such prefix as `\U`
-        # What is beyond Unicode stays as it is, and is refused.
+        # Escapes beyond Unicode stay unchanged, and are refused.
         return json.dumps(chr(code))[1:-1] if code <= sys.maxunicode else escape
     return escape
 

@@ -298,7 +298,7 @@ T = TypeVar("T")
 
 
 class Partial(Value):
-    """What is known of arguments whose text has come in part.
+    """What is known about arguments whose text has partly arrived.
 
     Attributes:
         fields: attribute name to decoded value, for each field whose value has ended and fits, in
@@ -426,7 +426,7 @@ class ArgumentStream(Generic[T]):
         return self._partial
 
     def finish(self) -> T:
-        """Decode the whole text, now that no more of it comes.
+        """Decode the whole text after its end.
 
         Returns:
             What `Codec.decode_json` gives for all chunks joined: an instance of the type, the same

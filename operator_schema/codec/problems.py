@@ -51,7 +51,7 @@ class GiveUp(Exception):  # noqa: N818  # a signal: it never reaches a caller
 
 
 class RefusedTextError(ValueError):
-    """The parser of JSON text raises it at the first problem of the text; a `DecodeError` is made of it.
+    """The parser of JSON text raises it at the first problem of the text; it becomes a `DecodeError`.
 
     Attributes:
         problem: what is wrong with the text.

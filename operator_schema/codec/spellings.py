@@ -1,4 +1,4 @@
-"""What a model writes for values, choices, times and keys, when it does not write them as they are."""
+"""Variants that models write for values, choices, times and keys."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def quoted_type(text: str) -> str | None:
 
 
 def meant_choice(node: LiteralNode | EnumNode, text: str) -> Any:
-    """Return the one choice that a text names but for case and separators; by an Enum's name too."""
+    """Return the one choice that a text names except for case and separators, also by an Enum's name."""
     named = [(value, value) for value in node.values if isinstance(value, str)]
     if isinstance(node, EnumNode):
         named += [(name, member.value) for name, member in node.type.__members__.items()]
@@ -78,7 +78,7 @@ _BETWEEN_DIGITS = re.compile(r"(?<=[0-9])[-_ ]+(?=[0-9])")
 
 
 def _words(text: str) -> str:
-    """Return what texts share that differ in case, outer spaces and the separators inside alone.
+    """Return a key shared by texts that differ only in case, outer spaces and inner separators.
 
     Other than `fold` it keeps what carries meaning: a sign, and that something parts two digits.
     """

@@ -39,7 +39,7 @@ def _give_up(codec: Any, value: object) -> Any:  # noqa: ARG001  # called as a m
 
 
 class Tiers:
-    """What a codec has compiled so far.
+    """The compiled functions of a codec so far.
 
     Each function is published by one assignment: another thread sees None or the whole function.
     Threads may miss each other's counts, and may both compile; then one of two equal functions stays.
@@ -182,7 +182,7 @@ class Tiers:
         own code has assigned stays.
 
         Args:
-            codec: that it is a method of.
+            codec: the codec whose method it is.
             method: of the class, in whose place it is called.
         """
         name, owner = method.__name__, codec.__class__

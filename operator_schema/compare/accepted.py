@@ -59,7 +59,7 @@ class Accepted:
     """Some changes that somebody accepts.
 
     Attributes:
-        tool: whose changes.
+        tool: the tool that changed.
         reason: why they are accepted.
         until: the last day on which they are.
         code: what kind of changes; empty for all.

@@ -67,7 +67,7 @@ def call_table(file: str) -> Generator[Callable[[Sequence[CallRow]], None]]:
         try:
             yield add
             _written(file, finish)
-        except BaseException:
+        except BaseException:  # an interrupt too: no half-written file stays
             _abandon(writer)
             raise
     finally:

@@ -51,7 +51,7 @@ _TEXTS: Final = ("", "a", "A1", "text", "!")
 _LONGEST = 2**53  # no text and no list in a computer is that long
 
 EVERY_TYPE: Final = frozenset({"null", "boolean", "string", "array", "object", "integer", "number"})
-"""The types of JSON; here, a `number` is no integer."""
+"""The types of JSON; here, a `number` isn't an integer."""
 
 PRESENT_KEY: Final = "(a key that is there)"
 ABSENT_KEY: Final = "(a key that isn't there)"
@@ -85,11 +85,11 @@ class Part(NamedTuple):
 
     @property
     def argument(self) -> Any:
-        """What the keyword says."""
+        """The argument of the keyword."""
         return self.schema[self.keyword]
 
     def mark(self) -> tuple[Any, ...]:
-        """Return what is equal for equal parts."""
+        """Return a key that is equal for equal parts."""
         return (self.document, id(self.schema), self.keyword, self.is_met, self.key)
 
 
@@ -105,7 +105,7 @@ class Search(Protocol):
     patterns: Patterns
 
     def solve(self, asked: list[Part], types: frozenset[str] = ...) -> Any:
-        """Return a value of which some whole schemas are met or broken, or why there is none."""
+        """Return a value that meets or breaks some whole schemas, or why there is none."""
 
     def first(self, asked: list[Part], values: Iterable[Any], *, is_all: bool) -> Any:
         """Return the first value of some of which everything is true that is asked, or why there is none."""
@@ -299,7 +299,7 @@ def _wanted_items(part: Part) -> list[_Item]:
 
 
 def _never(part: Part) -> list[Part]:
-    """Return what no item may be so that `contains` is true or broken."""
+    """Return what no item may be, so that `contains` is met or broken."""
     if part.keyword != "contains":
         return []
     least, most = limits_of_contains(part.schema)
@@ -314,7 +314,7 @@ def limits_of_contains(schema: dict[str, Any]) -> tuple[float, float]:
 
 
 def _items_at(rules: list[Part], index: int) -> list[Part]:
-    """Return what is asked of an item of an array."""
+    """Return the requirements for an item of an array."""
     found: list[Part] = []
     for part in rules:
         first = _first_items(part.schema)
@@ -337,7 +337,7 @@ def _first_items(schema: dict[str, Any]) -> list[Any]:
 
 
 class _Keys:
-    """What is asked of the keys of an object.
+    """The requirements for the keys of an object.
 
     Attributes:
         names: keys that are named somewhere.
@@ -377,7 +377,7 @@ class _Keys:
             self.names |= {key for key in choices or () if isinstance(key, str)}
 
     def _own(self, part: Part) -> tuple[frozenset[str], frozenset[str]]:
-        """Return the names and expressions that a part itself tells from others."""
+        """Return the names and expressions that a part itself distinguishes."""
         if part.keyword == "unevaluatedProperties":
             found = self.search.evaluated(part, is_sure=not part.is_met)
             return (frozenset(), frozenset()) if found is None else found
@@ -393,7 +393,7 @@ class _Keys:
         return frozenset([text for text, pattern in found if pattern is not None and pattern.search(key)])
 
     def rules(self, key: str | None, matched: frozenset[str] | None = None) -> list[Part]:
-        """Return what is asked of the value of a key; None is for one that has no name."""
+        """Return the requirements for the value of a key; None stands for a key without a name."""
         met = self.matched(key or "") if matched is None else matched
         found: list[Part] = []
         for part in self.parts:
@@ -479,7 +479,7 @@ class _Keys:
 
 
 def _broken(part: Part) -> Part:
-    """Return what the value of a key is asked for so that a part is broken."""
+    """Return the requirements for the value of a key so that a part is broken."""
     inner = part.argument if part.key is None else part.argument[part.key]
     return Part(part.document, inner, is_met=False)
 
@@ -562,7 +562,7 @@ class _Span:
     """The range of a number.
 
     Args:
-        parts: that limit it.
+        parts: the keywords that limit it.
     """
 
     def __init__(self, parts: list[Part]) -> None:

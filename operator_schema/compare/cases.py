@@ -51,14 +51,14 @@ _UNREADABLE: Final = frozenset({"nullable", "$dynamicRef", "$recursiveRef", "dep
 """Keywords that mean different things to different readers."""
 
 _MAY_BE_UNREAD: Final = frozenset({"$ref", *[name for limit in LIMITS for name in limit.keywords.values()]})
-"""Keywords of which no argument ends a case if it isn't understood."""
+"""Keywords that never end a case, even if their argument isn't understood."""
 
 _EACH: Final = ("properties", "patternProperties", "prefixItems")
 """Keywords that are broken at one of their keys or indexes."""
 
 
 class Case(NamedTuple):
-    """What is asked of a value in one case.
+    """The requirements for a value in one case.
 
     Attributes:
         types: JSON types that it may have.
@@ -110,7 +110,7 @@ class _Search:
     """The search in two documents.
 
     Attributes:
-        steps: that are left.
+        steps: the steps that are left.
         above: what is asked of the values around the one at hand, and of itself.
         reach: the outermost of these whose emptiness was assumed.
         known: what was found out before.
@@ -135,11 +135,11 @@ class _Search:
         return is_known and not is_old(document) and _keywords_in(document).isdisjoint(_UNREADABLE)
 
     def solve(self, asked: list[Part], types: frozenset[str] = EVERY_TYPE) -> Any:
-        """Return a value of which some schemas are met or broken, or why there is none.
+        """Return a value that meets or breaks some schemas, or why there is none.
 
         Args:
             asked: whole schemas.
-            types: that it may have.
+            types: the types that it may have.
         """
         mark = frozenset([types, *[part.mark() for part in asked]])
         if mark in self.known:
@@ -262,7 +262,7 @@ class _Search:
         return case if types == case.types else case._replace(types=types)
 
     def _types(self, part: Part) -> frozenset[str]:
-        """Return the types that a value may have of which a part is true."""
+        """Return the types of the values for which a part is true."""
         if part.keyword == "type":
             said: list[Any] = part.argument if is_array(part.argument) else [part.argument]
             names = {*said, "integer"} if "number" in said else {*said}
@@ -448,7 +448,7 @@ _WAYS: Final[Mapping[str, Callable[[_Search, Part], list[list[Part]] | None]]] =
 
 
 def _without_notes(schema: Any) -> Any:
-    """Return a schema with nothing but what says which values fit."""
+    """Return a schema with only the keywords that say which values fit."""
     if not is_object(schema):
         return schema
     kept = {

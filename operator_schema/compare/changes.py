@@ -87,7 +87,7 @@ class Change(Value):
 
     @property
     def said(self) -> str:
-        """What is different, on one line, without the name of the tool and the witness."""
+        """The difference, on one line, without the name of the tool and the witness."""
         place = show_place(self.path)
         sides = " in results" if self.side == "read" and self.code != "output" else ""
         where = (
@@ -147,7 +147,7 @@ def compare(old: Tools, new: Tools, *, on_compared: Callable[[], object] | None 
     Args:
         old: a snapshot, or tools.
         new: what takes their place.
-        on_compared: is called after each tool that both have, to show how far it is.
+        on_compared: called after each tool that both have, to show progress.
 
     Returns:
         The changes.
@@ -221,7 +221,7 @@ def _sent(old: ToolSnapshot, new: ToolSnapshot) -> Iterator[Change]:
 def _both_ways(
     old: Mapping[str, Any], new: Mapping[str, Any]
 ) -> tuple[tuple[Narrowing, ...], tuple[Narrowing, ...]]:
-    """Return what is narrower in the new schema of arguments, and what is narrower in the old one."""
+    """Return where the new schema of arguments is narrower, and where the old one is."""
     if same_text(old) == same_text(new):
         return (), ()
     before, after = (Judged(schema, is_arguments=True) for schema in (old, new))
@@ -229,7 +229,7 @@ def _both_ways(
 
 
 def _told_as_wider(place: Narrowing) -> Narrowing:
-    """Return a place whose words say what fits now in addition to what did before."""
+    """Return a place that is described as wider: what fits now and didn't before."""
     is_more = place.code in ("type", "not_one_of") and place.before != "any value" != place.after
     return place.replace(after=f"also {place.after}") if is_more else place
 
@@ -499,7 +499,7 @@ def _refuted(
             continue
         place = next((i for i in open_ if _is_at(findings, places[i])), None)
         if place is None and all(each.verdict == "undecided" for each in places):
-            # What a judge says of a place above it is about nothing else.
+            # A judge's verdict about a place above concerns nothing else.
             place = open_[0]
         if place is not None:
             places[place] = _with_witness(places[place], value, before, after)
@@ -570,7 +570,7 @@ def _flips(value: Any, before: Judged, after: Judged) -> bool:
 
 
 def _shower(escape: Escape, witness: Any, before: Judged, after: Judged) -> Callable[[Any], bool]:
-    """Return what decides whether a value shows an escape, rather than another one of the same schemas."""
+    """Return a function that decides whether a value shows this escape rather than another one."""
 
     def is_shown(value: Any) -> bool:
         if not before.takes(value):

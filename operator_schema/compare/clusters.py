@@ -56,10 +56,10 @@ def _check(name: Any, workers: Any) -> None:
     if name not in ENGINES:
         meant = names_meant(name, ENGINES) if isinstance(name, str) else []
         hint = f"; did you mean {' or '.join(meant)}?" if meant else ""
-        message = f"engine is one of {', '.join(ENGINES)}, not {received(name)}{hint}"
+        message = f"engine must be one of {', '.join(ENGINES)}, not {received(name)}{hint}"
         raise EngineError(message)
     if workers is not None and (type(workers) is not int or not 1 <= workers <= MOST_WORKERS):
-        message = f"workers is a whole number from 1 to {MOST_WORKERS:,}, not {received(workers)}"
+        message = f"workers must be a whole number from 1 to {MOST_WORKERS:,}, not {received(workers)}"
         raise EngineError(message)
 
 

@@ -45,10 +45,10 @@ NEW_KEY: Final = "new_key"
 """The code of an escape by a key that the first graph doesn't name and ignores, and the second one names."""
 
 NO_VALUE: Final[Any] = object()
-"""The value of an escape of which no value is known."""
+"""The value of an escape without a known value."""
 
 ABSENT: Final = "not there"
-"""What is said of a key that a graph doesn't name."""
+"""The text for a key that a graph doesn't name."""
 
 UNKNOWN_KEY: Final = "unknown_key"
 """A key that a witness has where unknown keys are refused."""
@@ -94,8 +94,8 @@ def escapes(first: Graph, second: Graph) -> list[Escape]:
     """List the places where a value of one graph may not be a value of another one.
 
     Args:
-        first: whose values are looked at.
-        second: that they should be values of.
+        first: the graph whose values are looked at.
+        second: the graph that should allow them.
 
     Returns:
         Nothing if the second graph takes every value of the first. A key that the first graph ignores and
@@ -194,7 +194,7 @@ class _Comparison:
         return [Escape((), "not_one_of", excerpt(value), after, value) for value in refused]
 
     def _refused(self, one: Node, others: list[Node]) -> list[Escape]:
-        """Return an escape for a node of which no value fits, as far as its JSON type says."""
+        """Return an escape for a node without a fitting value, as far as its JSON type says."""
         before, after = _words([one], self.first), _words(others, self.second)
         if isinstance(one, ArrayNode):
             value = self._array_of(one, (one.constraints or NO_LIMITS).min_length or 0)
@@ -261,7 +261,7 @@ class _Comparison:
         return found
 
     def _text_of(self, one: ScalarNode, size: int) -> Any:
-        """Return a text of a length, which whoever asked for it has to check if there is a pattern."""
+        """Return a text of a length; the caller has to check it if there is a pattern."""
         limits = (one.constraints or NO_LIMITS).replace(min_length=size, max_length=size)
         return self._example(one.replace(constraints=limits)) if size <= _LONGEST else NO_VALUE
 
@@ -555,7 +555,7 @@ def _is_within(found: list[Escape]) -> bool:
 
 
 def _first(make: Callable[[int], Any], sizes: Iterable[int]) -> Any:
-    """Return what is made of the first size for which there is something, or `NO_VALUE`."""
+    """Return the value of the first size that has one, or `NO_VALUE`."""
     made = (make(size) for size in islice(sizes, _MOST_LENGTHS))
     return next((value for value in made if value is not NO_VALUE), NO_VALUE)
 
@@ -608,5 +608,5 @@ def _free_key(*known: Mapping[str, Any]) -> str:
 
 
 def _words(nodes: list[Node], graph: Graph) -> str:
-    """Return what a model would read of nodes."""
+    """Return the description of nodes for a model."""
     return " | ".join(dict.fromkeys([expected(node, definitions=graph.definitions) for node in nodes]))

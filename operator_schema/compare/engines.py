@@ -114,7 +114,7 @@ class Processes:
 
 
 class _Pool:
-    """Processes of which any may die.
+    """Processes, any of which may die.
 
     Args:
         work: what they do with a part.
@@ -186,7 +186,7 @@ class _Pool:
 
 
 def lost() -> Lost:
-    """Return what stands for a part that was tried often enough."""
+    """Return the mark for a part that was tried often enough."""
     return Lost(f"the process that read it died {TRIES} times: it may need more memory than there is")
 
 

@@ -33,7 +33,7 @@ class RecordedCall(NamedTuple):
 
 
 def _named(name: str, arguments: str) -> Callable[[dict[str, Any]], RecordedCall | None]:
-    """Return what reads a call whose name and arguments are under two keys."""
+    """Return a reader of calls with name and arguments under two keys."""
 
     def read(value: dict[str, Any]) -> RecordedCall | None:
         found = value.get(name)
@@ -47,7 +47,7 @@ def _named(name: str, arguments: str) -> Callable[[dict[str, Any]], RecordedCall
 def _inside(
     key: str, read: Callable[[dict[str, Any]], RecordedCall | None]
 ) -> Callable[[dict[str, Any]], Any]:
-    """Return what reads a call from the object under a key."""
+    """Return a reader of calls in the object under a key."""
 
     def read_inside(value: dict[str, Any]) -> RecordedCall | None:
         inner = value.get(key)
@@ -151,7 +151,7 @@ def _call(value: dict[str, Any]) -> RecordedCall | None:
 
 
 def _found_in(record: Any, read: Callable[[dict[str, Any]], _Found | None]) -> Iterator[_Found]:
-    """Yield what is read from the objects in a record, in their order; not what is inside such a one."""
+    """Yield the results of reading the objects in a record, in order, but not inside of results."""
     pending: list[tuple[Any, int]] = [(record, 0)]
     while pending:
         value, depth = pending.pop()

@@ -146,7 +146,7 @@ class Example(NamedTuple):
 
     Attributes:
         arguments: of the call, as JSON text that is cut.
-        text: that the model would read, cut.
+        text: what the model would read, cut.
     """
 
     arguments: str
@@ -217,13 +217,13 @@ def _with_others(tally: Tally[str]) -> dict[str, int]:
 
 
 class Replay:
-    """Counts recorded calls by what the tools of today make of them.
+    """Counts recorded calls by their outcome with the current tools.
 
-    What is counted of the parts of a log can be merged, in their order: that gives the same as the whole log.
+    The counts of the parts of a log can be merged in order, which gives the same as the whole log.
     A copy that was pickled has the counts, and can't decode.
 
     Args:
-        tools: that the calls are decoded by.
+        tools: the tools that decode the calls.
 
     Attributes:
         tools: what became of the calls of each tool, by its name; a tool without calls too.
@@ -449,5 +449,5 @@ class ReplayWork(Value):
 
 @lru_cache(2)
 def _replay(tools: Callable[[], Sequence[Tool[..., Any]]], run: str) -> Replay:  # noqa: ARG001  # part of the key
-    """Return what decodes by tools: each process makes it once, so that its decoders stay compiled."""
+    """Return the decoder for tools: each process makes it once, so that it stays compiled."""
     return Replay(tools())

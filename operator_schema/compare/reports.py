@@ -40,7 +40,7 @@ MEANINGS: Final[Mapping[Level, str]] = {
     "text": "only what a model reads is different",
     "wider": "everything that worked still works, and more does",
 }
-"""What each level means."""
+"""The meaning of each level."""
 
 
 def lines_of(changes: Iterable[Change]) -> list[tuple[Level, list[str]]]:
@@ -308,7 +308,7 @@ def _bar_row(bar: _Bar, top: int, most: int) -> str:
 
 
 def _faults(tools: Mapping[str, Any]) -> list[str]:
-    """Return what is wrong with calls, with an example and the text that the model would read."""
+    """Return the faults of calls, with an example and the text that the model would read."""
     found = [(name, fault) for name, each in tools.items() for fault in each["faults"]]
     found.sort(key=lambda item: (-item[1]["calls"], item[0], item[1]["path"], item[1]["code"]))
     if not found:

@@ -1,6 +1,6 @@
 """Values that may show what nothing proves: drawn by chance from an old document, with a new one in mind.
 
-The same documents give the same values each time. Nothing here decides: whoever asks has each value judged.
+The same documents give the same values each time. Nothing is decided here: the caller judges each value.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class _Drawing:
         return self.chance.random() < share
 
     def value(self, known: list[Known], depth: int) -> Any:
-        """Draw a value of a place, of which the first schema counts the most."""
+        """Draw a value for a place, where the first schema counts most."""
         schemas = self._chosen(known)
         if not schemas or depth > _MOST_DEPTH or self.is_likely(0.04):
             return self.chance.choice(_OTHERS)
@@ -286,7 +286,7 @@ def is_value(node: Node, definitions: Mapping[Target, Node], value: Any) -> bool
 
 
 def step_of(node: ScalarNode) -> Fraction | None:
-    """Return the number of which all values are multiples."""
+    """Return the number whose multiples all values are."""
     step = (node.constraints or NO_LIMITS).multiple_of
     if node.type == "number":
         return None if step is None else Fraction(repr(step))

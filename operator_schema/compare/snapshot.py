@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Snapshot", "SnapshotError", "ToolSnapshot", "read_snapshot", "read_tools", "snapshot_of"]
 
 FORMAT: Final = "operator_schema snapshot 1"
-"""What the file says of itself."""
+"""The header of the file."""
 
 _INPUT_NAMES = ("input_schema", "inputSchema", "parameters", "parametersJsonSchema")
 _OUTPUT_NAMES = ("output_schema", "outputSchema")
@@ -47,7 +47,7 @@ class SnapshotError(ValueError):
 
 
 class ToolSnapshot(Value):
-    """What is known of one tool.
+    """What is known about one tool.
 
     Attributes:
         name: of the tool.
@@ -123,7 +123,7 @@ def read_snapshot(data: Any) -> Snapshot:
             body of a request to a provider; or a list of tools in one of their forms.
 
     Raises:
-        SnapshotError: there are no tools in it, or one of them can't be read.
+        SnapshotError: it has no tools, or one of them can't be read.
     """
     found: dict[str, ToolSnapshot] = {}
     for index, each in enumerate(_definitions_in(data)):
@@ -144,7 +144,7 @@ def read_tools(data: Any) -> tuple[list[ToolSnapshot], list[Finding]]:
         The tools that can be read, in their order, and what is wrong with the others.
 
     Raises:
-        SnapshotError: there are no tools in it.
+        SnapshotError: it has no tools.
     """
     found: dict[str, ToolSnapshot] = {}
     findings: list[Finding] = []

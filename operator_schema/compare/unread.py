@@ -117,7 +117,7 @@ class _Walk:
 
     Attributes:
         found: what isn't kept, by place and keyword.
-        steps: that are left.
+        steps: the steps that are left.
     """
 
     def __init__(
@@ -143,7 +143,7 @@ class _Walk:
         self.has_same_dialect = is_old(dict(old)) == is_old(dict(new))
 
     def result(self) -> list[Unkept]:
-        """Return what isn't kept."""
+        """Return the parts that aren't kept."""
         if self.steps < 0 or len(self.notes) >= _MOST_NOTED:
             return [*self.found.values(), Unkept((), "", None, "there is too much in it to be compared")]
         return list(self.found.values())
@@ -236,7 +236,7 @@ class _Walk:
         return True
 
     def _alternatives(self, before: list[Any]) -> list[Any]:
-        """Return schemas of which each old value fits one, in the place of all that it fits."""
+        """Return the alternatives of the old schemas; each old value fits one of them."""
         for each in before:
             for keyword in _MEMBERS:
                 if is_object(each) and is_array(each.get(keyword)) and each[keyword]:
@@ -424,11 +424,11 @@ _RULES: Final[Mapping[str, Callable[[_Walk, dict[str, Any], dict[str, Any]], boo
     "patternProperties": _Walk.of_patterns,
     **dict.fromkeys(_ITEMS, _Walk.of_items),
 }
-"""When a keyword that changed says no more than it did, for values that fit all the rest."""
+"""Checks whether a changed keyword is no stricter than before, for values that fit the rest."""
 
 
 def _target(document: Mapping[str, Any], schema: Any) -> Any:
-    """Return what a schema that is nothing but a reference leads to."""
+    """Return the target of a schema that is only a reference."""
     for _ in range(_MOST_IMPOSED):
         if not is_object(schema) or "$ref" not in schema:
             break
@@ -478,7 +478,7 @@ def _below(steps: tuple[str, ...], schema: dict[str, Any], before: Any) -> list[
     """Return the schemas below one of the old document that hold for all values of one of the new one.
 
     Args:
-        steps: that lead from the schema of the new document to the one below.
+        steps: the steps from the schema of the new document to the one below.
         schema: of the new document.
         before: of the old one.
     """

@@ -1,4 +1,4 @@
-"""What hooks see that are around a call, or around a round, while an executor runs it."""
+"""What hooks around a call or a round see while an executor runs it."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Execution:
 
     Attributes:
         work: the `RawCall` as the model sent it, or the `Round` before it runs.
-        outcome: what came of it: the `ToolResult`, the `Round` afterwards, or the exception that is raised.
-            None as long as it runs.
+        outcome: the `ToolResult`, the `Round` afterwards, or the exception that is raised; None as long as it
+            runs.
     """
 
     __slots__ = ("_run", "outcome", "work")
@@ -41,7 +41,7 @@ class Execution:
         self._run: Any = None
 
     def follow(self, run: Any) -> None:
-        """Take what is known of the call from its `Run`; for executors."""
+        """Read further facts about the call from its `Run`; for executors."""
         self._run = run
 
     @property
@@ -51,7 +51,7 @@ class Execution:
 
     @property
     def details(self) -> Mapping[str, Any]:
-        """What decoding said of the arguments of a call: `repairs`, and keys that it `ignored`."""
+        """What decoding noted about the arguments of a call: `repairs`, and keys that it `ignored`."""
         found: Mapping[str, Any] = {} if self._run is None else self._run.details
         return found
 
@@ -68,8 +68,8 @@ async def around(
     """Run a call or a round inside the context managers of hooks.
 
     Args:
-        hooks: each with the names of its tools, None for all.
-        name: of the tool that is called; None for a round, which only hooks around every call see.
+        hooks: hooks, each with the names of its tools, or None for all.
+        name: name of the called tool; None for a round, which only hooks for every call see.
         work: the call or the round.
         start: runs it.
 
@@ -90,7 +90,7 @@ async def around(
     try:
         outcome = await start(execution)
         execution.outcome = outcome.error if isinstance(outcome, Passed) else outcome
-    except BaseException as error:
+    except BaseException as error:  # hooks see a cancellation too
         execution.outcome = raised = error
         raise
     finally:
@@ -123,7 +123,7 @@ def _leave(hook: Hook, manager: Any, raised: BaseException | None) -> None:
 class Confirmation:
     """Ask about calls before they run.
 
-    A plain function is asked about one call at a time, in a thread: a terminal can show one question at once,
+    A plain function is asked about one call at a time, in a thread: a terminal can show only one question,
     and the event loop goes on meanwhile.
 
     Args:
@@ -140,10 +140,10 @@ class Confirmation:
         self._threads = Threads(1)
 
     def asking(self, confirm: Confirm | None = None) -> Asking | None:
-        """Return what asks about one call; None if nobody can be asked.
+        """Return a function that asks about one call; None if nobody can be asked.
 
         Args:
-            confirm: as for one call; None for the executor's own.
+            confirm: the option for one call; None for that of the executor.
         """
         chosen = self._confirm if confirm is None else confirm
         if chosen is None:
@@ -165,7 +165,7 @@ class Confirmation:
 
 
 async def _agree(call: ToolCall[Any]) -> bool | None:
-    """Agree to what a tool asks for by `confirm=True`, not to what a hook defers: `confirm="run"`."""
+    """Agree to a call of a tool with `confirm=True`, but not to one that a hook defers: `confirm="run"`."""
     from ..rounds.hooks import CONFIRM
 
     return True if call.reason == CONFIRM else None

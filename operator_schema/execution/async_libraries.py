@@ -1,4 +1,4 @@
-"""Which event loop runs here, that of `asyncio` or that of trio, and what does the executor need of it?"""
+"""Which event loop runs here, asyncio's or trio's, and what does the executor need from it?"""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Signal(Protocol):
     """Something that one task waits for, and that any thread may send.
 
     Attributes:
-        home: the event loop in which it is waited for.
+        home: the event loop of the task that waits for it.
     """
 
     home: Any
@@ -54,7 +54,7 @@ class Signal(Protocol):
         """End the wait, from the thread of its event loop."""
 
     async def wait(self, seconds: float | None) -> None:
-        """Wait until it is sent, or until the time is over; None waits as long as it takes."""
+        """Wait until it is sent or the time is over; None waits without limit."""
 
 
 class Job(Protocol):
@@ -82,15 +82,15 @@ class Job(Protocol):
         """Call a function with the job once it has ended."""
 
     def wait(self, seconds: float | None) -> Awaitable[None]:
-        """Wait until one that runs has ended, or until the time is over; one at a time may wait."""
+        """Wait until a running job has ended or the time is over; only one task at a time may wait."""
         ...
 
     async def wait_shielded(self, seconds: float | None) -> None:
-        """Do so, even if the one that waits has been cancelled."""
+        """Do the same, even if the waiting task has been cancelled."""
 
 
 class Backend(Protocol):
-    """What the executor needs of an event loop.
+    """What the executor needs from an event loop.
 
     Attributes:
         has_tasks: whether `start` runs coroutines. If not, no event loop runs here, and `run` makes one.
@@ -111,8 +111,8 @@ class Backend(Protocol):
     def cancellation(self) -> Callable[[], BaseException | None] | None:
         """Return a function that says whether a signal handler cancels the current task.
 
-        It returns what the task is then to raise. There is no such function where a handler raises that
-        itself.
+        It returns the exception that the task is then to raise. There is no such function if the handler
+        itself raises it.
         """
         ...
 
@@ -131,8 +131,8 @@ class Backend(Protocol):
 
         Args:
             start: makes the coroutine.
-            ready: is called in the event loop, with a function that cancels the coroutine from any thread.
-            context: the context variables that it sees; None for those of the caller.
+            ready: called in the event loop, with a function that cancels the coroutine from any thread.
+            context: its context variables; None for those of the caller.
 
         Returns:
             What the coroutine returns.
@@ -142,14 +142,16 @@ class Backend(Protocol):
 _loaded: dict[str, Backend] = {}
 
 _here = _local()
-"""Of each thread: `backends`, those of the calls that it waits for without an event loop."""
+"""Each thread has `backends`: those of the calls that it waits for without an event loop."""
 
 
 def current_backend() -> Backend:
     """Return the backend of the event loop that runs here."""
     if "trio" in modules and _runs_trio("in_trio_task"):
         return _trio()
-    if _runs_asyncio():  # asked first: a thread without `backends` takes longer to say so than all the rest
+    if (
+        _runs_asyncio()
+    ):  # asked first: in a thread without `backends`, a failing look-up takes longer than all the rest
         return _loaded.get("asyncio") or asyncio_backend()
     waiting: list[Backend] | None = getattr(_here, "backends", None)
     return waiting[-1] if waiting else asyncio_backend()
@@ -166,13 +168,13 @@ def running_backends() -> list[Backend]:
 
 
 def waiting_backends() -> list[Any]:
-    """List those that stand for an event loop where this thread waits without one, innermost last."""
+    """List the backends that replace an event loop while this thread waits, the innermost last."""
     waiting: list[Any] = _here.__dict__.setdefault("backends", [])
     return waiting
 
 
 def is_cancellation(outcome: object) -> bool:
-    """Return whether an outcome says that a function was cancelled."""
+    """Return whether an outcome means that a function was cancelled."""
     if issubclass(type(outcome), GeneratorExit):
         return True
     for module, name in (("asyncio", "CancelledError"), ("trio", "Cancelled")):
@@ -210,17 +212,17 @@ def _trio() -> Backend:
 
 
 _LEAST_WAIT = 0.1
-"""Seconds between two looks at a call whose time is over but for a person who answers."""
+"""Seconds between two looks at a call whose time is over except for a person's answer."""
 
 
 class _Clock:
-    """How long a call has waited for people, whose time doesn't count for it.
+    """How long a call has waited for people; that time doesn't count.
 
     Args:
-        outer: of the call whose function makes this one.
+        outer: the clock of the call whose function makes this call.
     """
 
-    # On the class, since every call makes a clock and hardly any asks a person.
+    # On the class, since every call makes a clock, but hardly any asks a person.
     _earlier = 0.0
     _questions = 0
     _since = 0.0
@@ -234,11 +236,11 @@ class _Clock:
         return self._questions > 0
 
     def waited(self) -> float:
-        """Return the seconds until now in which a person was asked."""
+        """Return for how many seconds people have been asked so far."""
         return self._earlier + (monotonic() - self._since if self._questions else 0.0)
 
     def stop(self) -> None:
-        """Stop it, once more if it is stopped already: several tasks of a call may ask."""
+        """Stop the clock, even if it is stopped already: several tasks of a call may ask."""
         if not self._questions:
             self._since = monotonic()
         self._questions += 1
@@ -246,7 +248,7 @@ class _Clock:
             self._outer.stop()
 
     def go_on(self) -> None:
-        """Let it go on, once all questions are answered."""
+        """Start the clock again once all questions are answered."""
         if self._questions == 1:
             self._earlier = self.waited()
         self._questions -= 1
@@ -255,12 +257,12 @@ class _Clock:
 
 
 _clock: ContextVar[_Clock | None] = ContextVar("operator_schema_clock", default=None)
-"""Of the call in whose coroutine, or in one of whose tasks, something runs."""
+"""The clock of the present call: in its coroutine, or in one of its tasks."""
 
 
 @contextmanager
 def person_answers() -> Generator[None]:
-    """Let no time pass for the call that runs here, while a person is asked inside of this."""
+    """Stop the clock of the call that runs here while a person is asked in this block."""
     clock = _clock.get()
     if clock is None:
         yield
@@ -298,7 +300,7 @@ class Tasks:
         Args:
             start: makes the coroutine.
             name: of the task.
-            seconds: that it may take, beside those in which `person_answers`; None for no limit.
+            seconds: how long it may take, without the time in which `person_answers`; None for no limit.
 
         Returns:
             What it returns, or the exception that it raises; a cancellation if it cancelled itself.
@@ -326,7 +328,7 @@ class Tasks:
             with suppress(RuntimeError):  # the event loop is closed
                 job.cancel()
             raise
-        except BaseException:
+        except BaseException:  # the call is cancelled
             await self._end(job)
             raise
         if not job.is_done:
@@ -347,7 +349,7 @@ class Tasks:
 
 
 async def _wait_longer(job: Job, clock: _Clock, end: float) -> None:
-    """Wait as long as people have answered meanwhile, or until a job has ended."""
+    """Wait for as long as people have taken to answer, or until a job has ended."""
     while not job.is_done:
         left = end + clock.waited() - monotonic()
         if clock.is_stopped:
@@ -358,4 +360,4 @@ async def _wait_longer(job: Job, clock: _Clock, end: float) -> None:
 
 
 def _ignore(_: object) -> None:
-    """Take the function that cancels, where nobody else could call it."""
+    """Take the cancelling function, in a case where nobody could call it."""

@@ -1,4 +1,4 @@
-"""A limit on what runs at once, for the tasks of any number of event loops."""
+"""A limit on how much runs at once, shared by tasks of any number of event loops."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ __all__ = ["PLACE", "BlockedLoops", "Place", "Slots", "blocked"]
 
 
 _limited: WeakSet[Slots] = WeakSet()
-"""All of them that have a limit."""
+"""All instances with a limit."""
 
 
 class _Turn:
-    """One that waits for a slot.
+    """A task that waits for a slot.
 
     Attributes:
-        number: how many came before.
-        signal: sent when its turn has come.
-        has_come: whether it has: then it holds a slot.
+        number: its position in the order of arrival.
+        signal: sent when it gets a slot.
+        has_come: whether it has a slot.
     """
 
     __slots__ = ("has_come", "number", "signal")
@@ -45,13 +45,13 @@ class Place:
     """The slot that one call holds.
 
     Args:
-        slots: that it is one of.
+        slots: the slots that it belongs to.
         home: the event loop of the call.
 
     Attributes:
         slots: as given.
         home: as given.
-        thread: in which its function runs, while the call waits for that; None where it runs in none.
+        thread: the thread in which its function runs while the call waits for it; None if it runs in none.
     """
 
     __slots__ = ("home", "slots", "thread")
@@ -63,19 +63,19 @@ class Place:
 
 
 PLACE: ContextVar[Place | None] = ContextVar("PLACE", default=None)
-"""That of the call for which something runs."""
+"""The slot of the present call."""
 
 
 class Slots:
-    """Let a number run at once, and the others wait in the order in which they came.
+    """Let a number of owners run at once; the others wait in the order in which they came.
 
-    What holds a slot may outlive the event loop that it was taken in, as a thread does. The semaphore
-    of `asyncio` belongs to one loop, so it can't be used.
+    A slot may outlive the event loop in which it was taken, because a thread can hold it. The semaphore of
+    `asyncio` belongs to one loop, so it can't be used.
 
     Args:
-        limit: on those that hold a slot at the same time; None for no limit.
-        is_shared: whether one owner gets at most three quarters of the slots that the other owners
-            leave. Then no owner can take the last slot from the others.
+        limit: the number of slots; None for no limit.
+        is_shared: whether one owner gets at most three quarters of the slots that the other owners leave.
+            Then no owner can take the last slot from the others.
     """
 
     __slots__ = (
@@ -91,7 +91,7 @@ class Slots:
             _limited.add(self)
 
     def start_anew(self) -> None:
-        """Take all slots back, as in a forked process, where what held them doesn't run."""
+        """Take all slots back, as in a forked process, where their holders don't run."""
         self._free = self._limit
         self._held: dict[Hashable, int] = {}
         self._stuck: set[Place] = set()
@@ -118,11 +118,11 @@ class Slots:
         """Wait for a slot, and take it.
 
         Args:
-            seconds: to wait at most; None waits as long as it takes.
+            seconds: the longest wait; None waits without limit.
             owner: who takes it.
 
         Returns:
-            Whether a slot was taken, which is then to be given back with `release`.
+            Whether a slot was taken; if so, give it back with `release`.
         """
         if self._free is None:
             return True
@@ -135,9 +135,9 @@ class Slots:
             self._waiting.setdefault(owner, deque()).append(turn)
         try:
             await turn.signal.wait(seconds)
-        except BaseException:
+        except BaseException:  # the call is cancelled
             if self._ends(turn, owner):
-                self.release(owner)  # the slot came at the moment of leaving
+                self.release(owner)  # the slot arrived just now
             raise
         return self._ends(turn, owner)
 
@@ -158,7 +158,7 @@ class Slots:
             del self._held[owner]
 
     def _ends(self, turn: _Turn, owner: Hashable) -> bool:
-        """Stop waiting; return whether the turn has come."""
+        """Stop waiting; return whether it got a slot."""
         with self._lock:
             if not turn.has_come:
                 self._remove(turn, owner)
@@ -171,17 +171,17 @@ class Slots:
                 del self._waiting[owner]
 
     def release(self, owner: Hashable = "") -> None:
-        """Give a slot back, from any thread: to the one that has waited longest and may have it."""
+        """Give a slot back, from any thread; the longest waiting task that may have it gets it."""
         if self._free is None:
             return
         with self._lock:
-            if owner in self._held:  # it isn't where this is the child of a fork
+            if owner in self._held:  # not in the child of a fork
                 self._take(owner, -1)
                 if self._waiting:
                     self._hand_out()
 
     def hand_out(self) -> None:
-        """Give free slots to those that may take one now."""
+        """Give free slots to the tasks that may take one now."""
         with self._lock:
             self._hand_out()
 
@@ -195,7 +195,7 @@ class Slots:
                 self._take(owner)
 
     def _next(self) -> tuple[Hashable, _Turn] | None:
-        """Return the one that has waited longest of those that may take a slot now."""
+        """Return the longest waiting task that may take a slot now."""
         first: tuple[Hashable, _Turn] | None = None
         for owner, turns in self._waiting.items():
             if not self._may_take(owner):
@@ -212,21 +212,21 @@ class Slots:
         self.release(place.home)
 
     def place_of_thread(self) -> Place | None:
-        """Return the slot that a call holds which waits for this thread, or None."""
+        """Return the slot of the call that waits for this thread, or None."""
         place = PLACE.get()
         is_here = place is not None and place.slots is self and place.thread == get_ident()
         return place if is_here else None
 
     @contextmanager
     def needed_by(self, place: Place | None) -> Generator[int]:
-        """Mark the slot of a call that needs another one to go on, inside a `with` block.
+        """Inside a `with` block, mark the slot of a call that needs another slot to go on.
 
         Args:
-            place: its slot; None where no call waits for this thread.
+            place: its slot; None if no call waits for this thread.
 
         Yields:
-            How many slots there are if all of them are held by calls that can't go on, or 0. Such a call
-            needs another slot itself, or its event loop, which is the owner, stands still.
+            The number of slots if calls that can't go on hold all of them, otherwise 0. Such a call needs
+            another slot itself, or its event loop, the owner, is blocked.
         """
         with self._lock:
             if place is not None:
@@ -248,9 +248,9 @@ class Slots:
 
 
 class BlockedLoops:
-    """The event loops that stand still, because their threads wait for calls in another event loop.
+    """The event loops that are blocked, because their threads wait for calls in another event loop.
 
-    Nothing that such a loop waits for can go on. If it were given a slot, nobody else could use that.
+    Nothing in such a loop can go on. If it were given a slot, nobody could use that slot.
     """
 
     __slots__ = ("_lock", "_skipped")
@@ -259,16 +259,16 @@ class BlockedLoops:
         self.start_anew()
 
     def start_anew(self) -> None:
-        """Forget all of them, as in a forked process, where none of their threads runs."""
+        """Forget all event loops, as in a forked process, where none of their threads runs."""
         self._skipped: dict[Any, set[Slots]] = {}
         self._lock = allocate_lock()
 
     def has(self, home: Any) -> bool:
-        """Return whether an event loop stands still."""
+        """Return whether an event loop is blocked."""
         return home in self._skipped
 
     def skips(self, home: Any, slots: Slots) -> bool:
-        """Return whether an event loop stands still; then it is offered slots again later."""
+        """Return whether an event loop is blocked; if so, it is offered slots again later."""
         if not self._skipped:
             return False
         with self._lock:
@@ -296,7 +296,7 @@ blocked = BlockedLoops()
 
 
 def _after_fork() -> None:
-    """Give a child all slots: the threads and tasks that held them, or locked them, stayed in the parent."""
+    """Give a child all slots: the threads and tasks that held or locked them exist only in the parent."""
     blocked.start_anew()
     for slots in list(_limited):
         slots.start_anew()

@@ -1,4 +1,4 @@
-"""The executor: a result for every call, whatever happens."""
+"""The executor: it gives every call a result, whatever happens."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ P = TypeVar("P")
 
 
 class RunOptions(TypedDict, total=False):
-    """What `Executor.run` and `run_sync` take beside the work."""
+    """The options of `Executor.run` and `run_sync`."""
 
     context: Context | None
     hooks: object
@@ -59,9 +59,9 @@ class RunOptions(TypedDict, total=False):
 class Executor:
     """Run the calls that a model sends, and give a result for each.
 
-    A call that fails gives a result that says why: to the model in `content`, to your program in `code`
-    and `details`; failures are logged by `logging.getLogger("operator_schema")`. Only
-    `KeyboardInterrupt`, `SystemExit` and the like, and the cancellation of the caller, are raised.
+    The result of a call that fails says why: to the model in `content`, to your program in `code` and
+    `details`. Failures are logged by `logging.getLogger("operator_schema")`. Only `KeyboardInterrupt`,
+    `SystemExit` and the like, and the cancellation of the caller, are raised.
 
     An async function runs in a task of its own. When its time is over it is cancelled, and gets
     `grace` seconds to clean up. Any other function runs in a thread of its own, which can't be
@@ -72,19 +72,19 @@ class Executor:
     once. A tool that itself waits for a call of the same executor needs a second place under
     `max_concurrency`.
 
-    A copy has the same options, and limits of its own: it does not count the calls of the first one. A
-    deep copy has a copy of the registry too. An executor can be pickled if its registry can, and what the
-    options name.
+    A copy has the same options and its own limits: it doesn't count the calls of the original. A deep copy
+    has a copy of the registry too. An executor can be pickled if its registry and the values of its options
+    can.
 
     Args:
         tools: a tool, a toolset, a registry, which may change later, or a list of these.
         timeout: seconds that a call may take, unless its tool has a timeout; None (for a tool:
             `math.inf`) for no limit. Waiting for a place under `max_concurrency` does not count.
-        max_concurrency: limit on the calls that run at once; None for no limit.
+        max_concurrency: the most calls that run at once; None for no limit.
         threads: whether functions that aren't async run in threads. If not, they run in the thread of the
-            event loop, which stands still meanwhile, and no time limit interrupts them. A tool's own
-            `threads` wins.
-        max_threads: limit on the threads that run at once, including those whose calls are over. One
+            event loop, which is blocked meanwhile, and no time limit interrupts them. A tool's own `threads`
+            wins.
+        max_threads: the most threads that run at once, including those whose calls are over. One
             tool gets at most three quarters of those that other tools leave.
         grace: seconds that an async function gets to clean up after its cancellation.
         show_errors: what the model sees of an exception other than `CallError`: its type; type and
@@ -92,26 +92,26 @@ class Executor:
         report: takes the `DecodeError` of arguments that do not fit, and returns the text that the
             model reads instead of `str(error)`.
         strict_results: whether a result that does not fit the declared type of its tool is a failure.
-            Otherwise it is written as well as it can be, with a warning.
-        native_results: classes of objects that are handed over in `ToolResult.value` as the function
+            Otherwise it is written as well as possible, with a warning.
+        native_results: classes of objects that your program gets in `ToolResult.value` as the function
             returned them, alone or in a list or tuple. The model reads only their class.
-        pass_through: classes of exceptions that your program handles itself. `run` raises them, also
-            from within an exception group, where others turn into a result.
-        confirm: who is asked before a tool with `confirm=True` runs. None: nobody, so the call isn't run, and
-            its result has the code `needs_approval`. A function, plain or async: it gets a `ToolCall` and
+        pass_through: classes of exceptions that your program handles itself. `run` raises them, even from
+            inside an exception group; all others become results.
+        confirm: who is asked before a tool with `confirm=True` runs. None asks nobody: the call isn't run,
+            and its result has the code `needs_approval`. A function, plain or async: it gets a `ToolCall` and
             returns True to run it, False or the text of a refusal, or a decision such as
             `RunNormally(input=…)`; None says that nobody decided. Its time doesn't count for `timeout`.
             `"run"`: such tools run without asking.
         max_content: characters that the text of a result may have, unless its tool has a limit of its own;
-            None for no limit. What is longer is cut, with a sentence that says so, and has no `json`;
+            None for no limit. A longer result is cut, with a sentence that says so, and has no `json`;
             `value` stays whole.
-        hooks: `Hooks`, a function, or a list of these: they hold for every call that the executor runs,
+        hooks: `Hooks`, a function, or a list of these, for every call that the executor runs. They come
             before those that are given to `run`.
-        context: type, or name of a parameter, to value, for the injected parameters of calls that are given
-            none of their own; or a plain function that takes a framework's own context of a call, None where
-            there is none, and returns that.
-        store: such as a `SqliteStore`: a round is saved before and after it runs, and runs in one process
-            only.
+        context: type, or name of a parameter, to value, for the injected parameters of calls without a
+            context of their own; or a plain function that returns such a mapping, and takes the framework's
+            own context of a call, or None without a framework.
+        store: such as a `SqliteStore`. A round is saved before and after it runs, and runs in only one
+            process.
 
     Raises:
         DuplicateToolError: two tools have the same name.
@@ -168,7 +168,7 @@ class Executor:
         self._fill(tools, options)
 
     def _fill(self, tools: Member, options: Mapping[str, Any]) -> None:
-        """Make what runs the calls; the other options are right.
+        """Make what runs the calls, from checked options.
 
         Raises:
             DuplicateToolError: two tools have the same name.
@@ -201,12 +201,12 @@ class Executor:
         registry, options, attributes = self.__getstate__()
         copied = object.__new__(type(self))
         memo[id(self)] = copied
-        # What the options name is shared: classes, and a function of your program.
+        # The values of options are shared: classes, and functions of your program.
         copied.__setstate__((deepcopy(registry, memo), options, deepcopy(attributes, memo)))
         return copied
 
     def with_(self, **options: Any) -> Self:
-        """Return a copy with other options and limits of its own, such as one that asks nobody in a test.
+        """Return a copy with other options and its own limits, such as one that asks nobody in a test.
 
         Args:
             options: those of the constructor.
@@ -221,7 +221,7 @@ class Executor:
         return copied
 
     def with_tools(self, tools: Member, /) -> Self:
-        """Return a copy with other tools and limits of its own, such as the same tools with `repair=True`.
+        """Return a copy with other tools and its own limits, such as the same tools with `repair=True`.
 
         Args:
             tools: as for the constructor.
@@ -240,13 +240,13 @@ class Executor:
         native_results: Collection[type] = (),
         pass_through: Collection[type[BaseException]] = (),
     ) -> Self:
-        """Return the same executor for a framework, which hands over more and passes more through.
+        """Return the same executor for a framework, with further classes of results and exceptions.
 
-        Limits and threads are shared: calls of both count together.
+        Limits and threads are shared: the calls of both count together.
 
         Args:
             native_results: classes of the framework, beside those of the executor.
-            pass_through: classes of exceptions by which the framework steers, beside those of the executor.
+            pass_through: classes of exceptions that the framework handles, beside those of the executor.
 
         Raises:
             ValueError: something isn't such a class.
@@ -275,12 +275,12 @@ class Executor:
 
     @property
     def context(self) -> Context | MakeContext | None:
-        """What is injected into calls without a context of their own, or the function that makes it."""
+        """The context of calls without their own, or the function that makes it."""
         context: Context | MakeContext | None = self._context
         return context
 
     def _context_of(self, given: Context | None) -> Context | None:
-        """Return what is injected into calls: what is given, or the executor's own, made for no framework."""
+        """Return the context of calls: the given one, or the executor's own, made without a framework."""
         own: Any = self._context
         if given is not None or own is None:
             return given
@@ -304,9 +304,9 @@ class Executor:
         return self._outcomes.abandoned
 
     def missing_context(self, context: Context | None = None) -> dict[str, ToolError]:
-        """Return which tools can't run with a context: name to what a call would raise.
+        """Return the tools that can't run with a context: name to the exception of a call.
 
-        Ask this when your program starts, instead of with the first call of each tool.
+        Check this when your program starts, instead of finding out with the first call of each tool.
 
         Args:
             context: type, or name of a parameter, to value, as for `run`; None for that of the executor.
@@ -364,21 +364,22 @@ class Executor:
                 agreed to exactly these calls.
             on_progress: a plain function that gets the call and a `ProgressUpdate` each time that the
                 function reports its progress, in the thread of the event loop, before the result.
-            on_result: a plain function that gets the call and its result as soon as it is there, in that
-                thread too.
+            on_result: a plain function that gets the call and its result as soon as there is one, also in
+                that thread.
             return_exceptions: for several calls: whether exceptions of `pass_through` are items of the list,
-                each in the place of its call. Otherwise the first one is raised, and the results are lost.
+                each at the position of its call. Otherwise the first one is raised, and the results are lost.
 
         Raises:
             HookError: a hook, or `confirm`, failed in a round; nothing was run. Without a round, the result
                 of the call says so.
             InterruptedRoundError: functions of a round raised exceptions of `pass_through`.
             RoundError: the round was committed or discarded, or one of its calls was run before.
-            StoreError: the store of the executor doesn't give the round to this process.
+            StoreError: the round can't be taken from the executor's store.
             TypeError: it is something else, or `on_progress` or `on_result` isn't a plain function; then
                 nothing is run.
             ValueError: `confirm` is something else.
-            BaseException: of `pass_through`, that of the first call, when all calls have ended.
+            BaseException: one of `pass_through`, from the first call that raised one, after all calls have
+                ended.
         """
         if on_result is not None:
             check_on_result(on_result)
@@ -426,11 +427,11 @@ class Executor:
         self, work: Iterable[RawCall], /, *, return_exceptions: bool, **options: Unpack[RunOptions]
     ) -> list[ToolResult | BaseException]: ...
     def run_sync(self, work: Any, /, **options: Any) -> Any:
-        """Do what `run` does, and wait for it, without an event loop or in the thread of one.
+        """Do what `run` does and wait for it, without an event loop or in the thread of one.
 
-        If an event loop runs in this thread, it stands still meanwhile, and the calls run in another
-        thread, in an event loop of its own. `KeyboardInterrupt` cancels the calls. `on_progress` and
-        `on_result` are called in that other thread.
+        If an event loop runs in this thread, it is blocked meanwhile, and the calls run in another thread
+        with its own event loop. `KeyboardInterrupt` cancels the calls. `on_progress` and `on_result` are
+        called in that other thread.
 
         Args:
             work: as for `run`.
@@ -440,8 +441,8 @@ class Executor:
             RuntimeError: it would wait forever, because calls that wait for it, or for the event loop of
                 this thread, hold all places under `max_concurrency`.
         """
-        run: Any = self.run  # its overloads know the kind of work
-        # Functions of your program are awaited in tasks of their own, but for these.
+        run: Any = self.run  # the overloads know the kind of work
+        # These are the only functions of your program that aren't awaited in tasks of their own.
         needs_loop = (
             not isinstance(work, RawCall)
             or options.get("on_progress") is not None
@@ -463,7 +464,7 @@ class Executor:
     ) -> ResultStream:
         """Run calls side by side, and give the results as they come.
 
-        The calls begin when the first result is asked for. If you leave the loop early, those that still
+        The calls begin when you ask for the first result. If you leave the loop early, the calls that still
         run are cancelled: at once with `async with executor.stream(calls) as results:`, soon without it.
 
         Args:
@@ -474,11 +475,12 @@ class Executor:
             hooks: as for `run`; for all of them.
 
         Returns:
-            An async iterator of the results, also an async context manager, with `aclose`. Exceptions of
-            `pass_through` are raised by it, and cancel the calls that still run.
+            An async iterator of the results that is also an async context manager, with `aclose`. It raises
+            exceptions of `pass_through`, which cancel the calls that still run.
 
         Raises:
-            TypeError: one isn't a `RawCall`; then none is run. Or `on_progress` isn't a plain function.
+            TypeError: something isn't a `RawCall`, or `on_progress` isn't a plain function; then nothing is
+                run.
         """
         from .stream import ResultStream
 
@@ -573,25 +575,25 @@ class Executor:
         return giving(on_result, call, self._start_of(call, run, _counted))
 
     def _start_of(self, call: RawCall, run: Start, count: Count) -> Start:  # noqa: ARG002  # for subclasses
-        """Return what runs a call when it is awaited; every call comes through here, alone or in a round.
+        """Return an awaitable that runs a call; every call goes through this method, alone or in a round.
 
-        A subclass may override it, to do more around the call, or to take its result from elsewhere.
-        It gets the calls in their order, before any of them runs, and may refuse one by an exception.
+        A subclass may override it to do more around the call, or to get its result from elsewhere. It gets
+        the calls in order, before any of them runs, and may refuse one by raising an exception.
 
         Args:
             call: as the model sent it.
-            run: runs it, and returns its result, or an exception that is to be raised.
-            count: takes a result that comes from elsewhere, and returns the one that counts; None if the
-                hooks of a round want another one.
+            run: runs it, and returns its result or an exception to raise.
+            count: takes a result from elsewhere, and returns the one that counts; None if the hooks of a
+                round want another one.
         """
         return run
 
     def _call_hooks(self, hooks: Any = None, toolset: Any = None) -> CallHooks | None:
-        """Return what decides about calls: hooks of the executor, of a run, and of the tools themselves.
+        """Return the hooks for calls: those of the executor, of a run, and of the tools themselves.
 
         Args:
-            hooks: that are given to a run, or None.
-            toolset: whose tools are called; None for those of the executor.
+            hooks: the hooks given to a run, or None.
+            toolset: the toolset of the called tools; None for the executor's own.
 
         Raises:
             ToolNotFoundError: a hook is for a tool that isn't there.
@@ -606,7 +608,7 @@ class Executor:
         return self._deciding[1]
 
     def _hooks_for(self, hooks: Any, known: Any, called: Any) -> CallHooks | None:
-        """Return what decides about calls of a toolset; None for nothing. See `_call_hooks`."""
+        """Return the hooks for calls of a toolset; None if there are none. See `_call_hooks`."""
         if hooks is None and self._hooks is None and known.hooks is None and called.hooks is None:
             return None
         given = _hooks_of([_hooks_of(one) for one in (self._hooks, hooks) if one])
@@ -623,12 +625,12 @@ class Executor:
 
 
 async def _counted(result: ToolResult) -> ToolResult:
-    """Return the result of a call outside of a round: nothing there wants another one."""
+    """Return the result of a call outside of a round, where no hook asks for another one."""
     return result
 
 
 async def _around(hooks: ForTools, name: str | None, work: Any, start: Callable[..., Awaitable[Any]]) -> Any:
-    """Run a call or a round inside what hooks put around it, if there are such hooks."""
+    """Run a call or a round inside the context managers of hooks, if any hook has one."""
     if not hooks:
         return await start()
     from .around import around

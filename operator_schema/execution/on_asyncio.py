@@ -22,7 +22,7 @@ __all__ = ["AsyncioBackend"]
 
 
 class AsyncioBackend:
-    """What the executor needs of an event loop, by `asyncio`."""
+    """What the executor needs from an event loop, with `asyncio`."""
 
     __slots__ = ()
 
@@ -39,7 +39,7 @@ class AsyncioBackend:
     def cancellation(self) -> Callable[[], BaseException | None] | None:
         """Return a function that says whether a signal handler cancels the current task.
 
-        The one that `asyncio.run` sets does so, instead of raising `KeyboardInterrupt`.
+        The handler of `asyncio.run` does so, instead of raising `KeyboardInterrupt`.
         """
         task = current_task()
         if task is None or current_thread() is not main_thread():
@@ -72,7 +72,7 @@ class AsyncioSignal:
     """A future that any thread may set.
 
     Attributes:
-        home: the event loop in which it is waited for.
+        home: the event loop of the task that waits for it.
     """
 
     __slots__ = ("_future", "home")
@@ -90,7 +90,7 @@ class AsyncioSignal:
         _wake(self._future)
 
     async def wait(self, seconds: float | None) -> None:
-        """Wait until it is sent, or until the time is over."""
+        """Wait until it is sent or the time is over."""
         await _wait(self.home, self._future, seconds)
 
 
@@ -151,7 +151,7 @@ class AsyncioJob:
             _wake(self._ended)
 
     def wait(self, seconds: float | None) -> Future[None]:
-        """Wait until one that runs has ended, or until the time is over; one at a time may wait."""
+        """Wait until a running job has ended or the time is over; only one task at a time may wait."""
         if self._ended.done():  # the time of an earlier wait was over
             self._ended = self._loop.create_future()
         if seconds is not None:
@@ -159,7 +159,7 @@ class AsyncioJob:
         return self._ended
 
     async def wait_shielded(self, seconds: float | None) -> None:
-        """Do so, even if a cancel scope of anyio cancels the one that waits again and again."""
+        """Do the same, even if a cancel scope of anyio cancels the waiting task again and again."""
         if self._task.done():
             return
         future: Future[None] = self._loop.create_future()
@@ -189,21 +189,21 @@ def _wake(future: Future[None], _: object = None) -> None:
 # --- waits that end in time ----------------------------------------------------------------------
 
 _MOST_LIMITS = 16
-"""Lengths of time for which the waits of one event loop share a timer; others have timers of their own."""
+"""How many lengths of time share timers in one event loop; other waits have their own."""
 
 
 class _Limit:
-    """End the waits of one event loop that take a number of seconds.
+    """Ends the waits of one length in one event loop.
 
     Most calls end long before their time is over, and a timer that is made and cancelled takes as long as
-    starting a task. Waits of the same length end in the order in which they begin, so one timer does.
+    starting a task. Waits of the same length end in the order in which they begin, so one timer is enough.
 
     Args:
         loop: the event loop.
-        seconds: that each wait may take.
+        seconds: how long each wait may take.
 
     Attributes:
-        waiting: what is waited for, with the time at which that ends, in order.
+        waiting: the futures with the times at which their waits end, in order.
     """
 
     __slots__ = ("__weakref__", "_loop", "_seconds", "waiting")
@@ -215,7 +215,7 @@ class _Limit:
         loop.call_later(seconds, self._end)
 
     def _end(self) -> None:
-        """End the waits whose time is over; come again for the next one, if there is any."""
+        """End the waits whose time is over, and set the timer for the next one, if there is any."""
         now = self._loop.time()
         while self.waiting:
             future, when = next(iter(self.waiting.items()))
@@ -228,11 +228,11 @@ class _Limit:
 
 
 _limits: WeakKeyDictionary[AbstractEventLoop, dict[float, ReferenceType[_Limit]]] = WeakKeyDictionary()
-"""Of each event loop, by their seconds. Its timer alone keeps a limit, so nothing here keeps the loop."""
+"""Of each event loop, by their seconds. Only a timer refers to a limit, so nothing here keeps the loop."""
 
 
 def _end_in_time(loop: AbstractEventLoop, future: Future[None], seconds: float) -> Callable[[], object]:
-    """Wake a future when its time is over; return what calls that off."""
+    """Wake a future when its time is over; return a function that cancels this."""
     limits = _limits.get(loop)
     if limits is None:
         limits = _limits[loop] = {}

@@ -20,14 +20,14 @@ __all__ = ["TrioBackend"]
 
 
 class TrioBackend:
-    """What the executor needs of an event loop, by trio."""
+    """What the executor needs from an event loop, with trio."""
 
     __slots__ = ()
 
     has_tasks = True
 
     def home(self) -> lowlevel.TrioToken:
-        """Return the run of trio that this is in."""
+        """Return the current run of trio."""
         return lowlevel.current_trio_token()
 
     def call_soon(self, home: lowlevel.TrioToken, function: Callable[[], object]) -> None:
@@ -46,7 +46,7 @@ class TrioBackend:
         return TrioJob(start, name)
 
     def run(self, start: Start, ready: Ready, context: Context | None) -> Any:
-        """Run a coroutine in a run of its own, in a thread in which there is none."""
+        """Run a coroutine in a new run of trio, in a thread without one."""
 
         async def main() -> Any:
             token = lowlevel.current_trio_token()
@@ -61,7 +61,7 @@ class TrioSignal:
     """An event that any thread may set.
 
     Attributes:
-        home: the run of trio in which it is waited for.
+        home: the run of trio of the task that waits for it.
     """
 
     __slots__ = ("_event", "home")
@@ -79,7 +79,7 @@ class TrioSignal:
         self._event.set()
 
     async def wait(self, seconds: float | None) -> None:
-        """Wait until it is sent, or until the time is over."""
+        """Wait until it is sent or the time is over."""
         await _wait(self._event, seconds, shield=False)
 
 
@@ -94,7 +94,7 @@ class TrioJob:
 
     def __init__(self, start: Start, name: str) -> None:
         self.name = name
-        self.outcome: Any = GeneratorExit()  # unless the coroutine gets to its end
+        self.outcome: Any = GeneratorExit()  # unless the coroutine ends by itself
         self._ended = trio.Event()
         self._functions: list[Callable[[TrioJob], object]] = []
         self._scope = trio.CancelScope()
@@ -114,11 +114,11 @@ class TrioJob:
         self._functions.append(function)
 
     async def wait(self, seconds: float | None) -> None:
-        """Wait until it has ended, or until the time is over."""
+        """Wait until it has ended or the time is over."""
         await _wait(self._ended, seconds, shield=False)
 
     async def wait_shielded(self, seconds: float | None) -> None:
-        """Do so, even if the one that waits has been cancelled."""
+        """Do the same, even if the waiting task has been cancelled."""
         await _wait(self._ended, seconds, shield=True)
 
     # System tasks are protected from KeyboardInterrupt. Tools are not: one may never come back.

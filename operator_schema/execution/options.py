@@ -28,11 +28,11 @@ _GIVEN_LATER = {
     "on_result": "it is given with calls, as in executor.run(calls, on_result=…)",
     "return_exceptions": "it is given with calls, as in executor.run(calls, return_exceptions=True)",
 }
-"""What isn't an option of an executor, although others have it."""
+"""Names that aren't options of an executor, but that people look for there."""
 
 
 def checked_work(work: Any) -> list[RawCall]:
-    """Return several calls that an executor is to run as a list.
+    """Return several calls for an executor as a list.
 
     Raises:
         TypeError: they aren't calls.
@@ -43,9 +43,9 @@ def checked_work(work: Any) -> list[RawCall]:
         return checked_calls(work)
     remedy = remedy_for(work)
     if has_calls:
-        remedy = ": give its calls, or make a round of it: offer.round(answer)"
+        remedy = ": give its calls, or make a round from it: offer.round(answer)"
     elif issubclass(kind, dict) and "calls" in work:
-        remedy = ": toolset.restore_round(data) makes a round of what round.as_dict() returned"
+        remedy = ": toolset.restore_round(data) makes a round from what round.as_dict() returned"
     message = f"expected a RawCall, a list of them, or a round, not {received(work)}{remedy}"
     raise TypeError(message)
 
@@ -54,7 +54,7 @@ def check_names(unknown: Mapping[str, Any], known: Mapping[str, Any]) -> None:
     """Refuse an option that an executor doesn't have, as Python refuses an unknown keyword.
 
     Raises:
-        TypeError: with the place where it is given, or the nearest option.
+        TypeError: with the place where to give it, or the nearest option.
     """
     for name in unknown:
         near = nearest(name, list(known))
@@ -64,19 +64,19 @@ def check_names(unknown: Mapping[str, Any], known: Mapping[str, Any]) -> None:
 
 
 def _check_context(context: Any) -> None:
-    """Check what is injected, or the function that makes it.
+    """Check the context, or the function that makes it.
 
     Raises:
         TypeError: it is neither a mapping nor a plain function.
     """
     is_made = callable(context) and not isinstance(context, type) and not is_coroutine_function(context)
     if context is not None and not isinstance(context, Mapping) and not is_made:
-        message = f"context is a mapping, or a plain function that returns one, not {received(context)}"
+        message = f"context must be a mapping, or a plain function that returns one, not {received(context)}"
         raise TypeError(message)
 
 
 def check_on_progress(on_progress: object) -> None:
-    """Check what gets the progress of tools.
+    """Check the function that gets the progress of tools.
 
     Raises:
         TypeError: it can't be called, or it is async.
@@ -85,7 +85,7 @@ def check_on_progress(on_progress: object) -> None:
 
 
 def check_on_result(on_result: object) -> None:
-    """Check what gets results as they come.
+    """Check the function that gets results as they come.
 
     Raises:
         TypeError: it can't be called, or it is async.
@@ -96,7 +96,7 @@ def check_on_result(on_result: object) -> None:
 def _check_plain(option: str, second: str, given: object) -> None:
     if not callable(given) or is_coroutine_function(given):
         what = "an async one" if callable(given) else received(given)
-        message = f"{option} is a plain function of a call and {second}, not {what}"
+        message = f"{option} must be a plain function of a call and {second}, not {what}"
         raise TypeError(message)
 
 
@@ -140,7 +140,7 @@ def check_confirm(confirm: object) -> None:
     """
     if confirm is None or confirm == "run" or (callable(confirm) and not isinstance(confirm, type)):
         return
-    message = f'confirm is "run", a function of a call, or None, not {as_written(confirm)}'
+    message = f'confirm must be "run", a function of a call, or None, not {as_written(confirm)}'
     raise ValueError(message)
 
 
@@ -153,7 +153,7 @@ def _check_store(store: object) -> None:
     if store is None or (callable(getattr(store, "run", None)) and not isinstance(store, type)):
         return
     path = as_written(store) if isinstance(store, str) else "path"
-    message = f"store is a store of rounds, such as SqliteStore({path}), not {_what_came(store)}"
+    message = f"store must be a store of rounds, such as SqliteStore({path}), not {_what_came(store)}"
     raise TypeError(message)
 
 
@@ -165,7 +165,7 @@ def _exception_classes(given: object) -> ClassSet:
     """Check the option `pass_through`.
 
     Raises:
-        ValueError: it holds something other than classes of exceptions, or what Python itself needs.
+        ValueError: it has something other than classes of exceptions, or a class that Python itself needs.
     """
     classes = _classes("pass_through", "exception classes", given)
     for cls in classes:
@@ -180,7 +180,7 @@ def _exception_classes(given: object) -> ClassSet:
 def _is_of_python(cls: type[BaseException]) -> bool:
     if issubclass(cls, (GeneratorExit, StopIteration, StopAsyncIteration)):
         return True
-    # Without an import of `asyncio`, whose own one this is.
+    # Recognised without importing `asyncio`, which defines it.
     return cls.__name__ == "CancelledError" and not issubclass(cls, Exception)
 
 
@@ -188,7 +188,7 @@ def _result_classes(given: object) -> ClassSet:
     """Check the option `native_results`.
 
     Raises:
-        ValueError: it holds something other than classes, or those of plain values.
+        ValueError: it has something other than classes, or a class of plain values.
     """
     classes = _classes("native_results", "classes", given)
     for cls in classes:
@@ -216,12 +216,12 @@ def _classes(option: str, kind: str, given: Any) -> tuple[type[Any], ...]:
 
 def _refuse_class(option: str, kind: str, given: object) -> NoReturn:
     shown = name_of(given) if isinstance(given, type) else as_written(given)
-    message = f"{option} is a tuple of {kind}, not {shown}"
+    message = f"{option} must be a tuple of {kind}, not {shown}"
     raise ValueError(message)
 
 
 def _refuse(option: str, kind: str, value: object) -> NoReturn:
-    message = f"{option} is {kind}, not {as_written(value)}"
+    message = f"{option} must be {kind}, not {as_written(value)}"
     raise ValueError(message)
 
 
@@ -230,7 +230,7 @@ def _is_count(value: object) -> bool:
 
 
 def with_classes(options: Mapping[str, Any]) -> tuple[dict[str, Any], Failures, ClassSet]:
-    """Return options with tuples of classes, what makes the results of failures, and the native classes.
+    """Return the options with tuples of classes, the maker of failed results, and the native classes.
 
     Raises:
         ValueError: something isn't such a class.

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["Outcomes", "Run"]
 
 _UNDECIDED = object()
-"""What comes of a call about which hooks or a person decide first."""
+"""The outcome of a call about which hooks or a person decide first."""
 
 _NO_THREAD = "no thread could be started for it; with threads=False it needs none"
 _SHOWN_CLASSES = 5
@@ -87,15 +87,15 @@ class Outcomes:
         self._lock = allocate_lock()
         self._uses_threads: bool = options["threads"]
         self._threads = Threads(options["max_threads"])
-        self._decoders = Threads(options["max_threads"])  # apart: tools that hang must not stop decoding
+        self._decoders = Threads(options["max_threads"])  # separate: hanging tools must not stop decoding
         self._tasks = Tasks(options["grace"])
 
     def for_host(self, failures: Failures, native: ClassSet) -> Outcomes:
-        """Return what runs calls with the same limits, and passes more through.
+        """Return a copy that shares the limits, and passes more through.
 
         Args:
-            failures: in place of these.
-            native: in place of these.
+            failures: replaces the present value.
+            native: replaces the present value.
         """
         made = object.__new__(Outcomes)
         made._confirmation = self.confirmation  # a person is asked one question at a time
@@ -112,8 +112,8 @@ class Outcomes:
 
     @property
     def confirmation(self) -> Confirmation:
-        """What asks about calls before they run."""
-        with self._lock:  # a second one would ask about another call at the same time
+        """The object that asks about calls before they run."""
+        with self._lock:  # two of them could ask about two calls at the same time
             if self._confirmation is None:
                 from .around import Confirmation
 
@@ -138,15 +138,15 @@ class Outcomes:
         hooks: CallHooks | None = None,
         execution: Execution | None = None,
     ) -> Outcome:
-        """Return the result of a call, or an exception that is to be raised: a task must not raise it.
+        """Return the result of a call, or an exception for the caller to raise: a task must not raise it.
 
         Args:
             call: as the model sent it.
             context: type, or name of a parameter, to value.
             on_progress: gets the progress of the function, or None.
-            decoded: the same call with its input, about which everybody has decided; None to ask first.
+            decoded: the same call with its input, after all decisions; None to ask first.
             confirm: the option for this call; None for that of the executor.
-            hooks: that decide first, and look at the result; None for no hooks.
+            hooks: hooks that decide first, and look at the result; None for no hooks.
             execution: what hooks around the call see of it; None if they haven't been entered.
         """
         if execution is None and hooks is not None and hooks.around:
@@ -171,7 +171,7 @@ class Outcomes:
             outcome = error
         finally:
             if place is not outer:
-                PLACE.set(outer)  # not `reset`: what ends a coroutine may do so in another context
+                PLACE.set(outer)  # not `reset`: a coroutine may be ended in another context
             if place is not None:
                 slots.give_back(place)
         if type(outcome) is ToolResult:
@@ -181,7 +181,7 @@ class Outcomes:
         return self._unusual(call, outcome)
 
     def _unusual(self, call: RawCall, outcome: Any) -> Outcome:
-        """Return the result of a call that gives none by itself."""
+        """Return the result of a call that ended without one."""
         if issubclass(type(outcome), Exception):
             return self.failures.failed_badly(call, outcome)
         if is_cancellation(outcome):
@@ -196,7 +196,7 @@ class Outcomes:
         settle: Callable[[ToolResult], Awaitable[ToolResult | None]],
         execution: Execution | None = None,
     ) -> Outcome:
-        """Run a call whose input is known until its result counts, and return that.
+        """Run a call with a known input until its result counts, and return the result.
 
         Args:
             decoded: the call.
@@ -221,11 +221,11 @@ class Outcomes:
         hooks: CallHooks | None,
         execution: Execution | None,
     ) -> Outcome:
-        """Let hooks and a person decide about a call, run it if it may, and let hooks look at the result.
+        """Let hooks and a person decide about a call, run it if they agree, and let hooks look at the result.
 
-        Their time takes no place and no time of the call.
+        Their time doesn't count for the call, and they take no place.
         """
-        from ..rounds.deciding import looked_at  # a call alone is decided on as in a round
+        from ..rounds.deciding import looked_at  # a single call is decided on as in a round
 
         call = run.call
         try:
@@ -245,23 +245,14 @@ class Outcomes:
             after = await looked_at(decided, result, looking, next(runs), self.limited)
             return None if after is None else after.result or result
 
-        answers = _NOTHING if run.decoded is None else run.decoded.answers
-        approved = DecodedCall(
-            call,
-            decided.input,
-            answers,
-            approved=True,
-            tool=run.tool,
-            details=run.details,
-            deferred_at=run.deferred_at,
-        )
+        approved = _approved(run, decided.input)
         outcome = await self.settled(approved, run.context, on_progress, settle, execution)
         return _alone(outcome) if type(outcome) is ToolResult else outcome
 
     async def _decision(
         self, run: Run, asking: Asking | None, hooks: CallHooks | None
     ) -> ToolCall[Any] | ToolResult | Passed | BaseException:
-        """Return a call in its state after hooks and a person decided, or the result of one that can't run.
+        """Return a call in its state after all decisions, or the result of a call that can't run.
 
         Raises:
             TimeoutError: decoding its arguments took longer than the call may take.
@@ -285,7 +276,7 @@ class Outcomes:
             return failures.passed(call, error) or failures.not_asked(call, error)
 
     def _undone(self, run: Run, decided: ToolCall[Any]) -> ToolResult:
-        """Return the result of a call that isn't run, because hooks or a person decided so, or nobody did."""
+        """Return the result of a call that isn't run: hooks or a person decided so, or nobody decided."""
         result = decided.result
         if result is None:
             from ..rounds.hooks import CONFIRM
@@ -297,7 +288,7 @@ class Outcomes:
     async def waits(
         self, call: RawCall, context: Context | None, confirm: Confirm | None, hooks: CallHooks | None
     ) -> bool:
-        """Return whether hooks, or its tool, make a call wait for a person; nothing is run."""
+        """Return whether a call waits for a person because of hooks or its tool; nothing is run."""
         run = Run(self, call, context, None)
         if self._ready(run, confirm, hooks) is not _UNDECIDED:
             return False
@@ -310,7 +301,7 @@ class Outcomes:
     async def _executed(
         self, run: Run, on_progress: OnProgress | None, confirm: Confirm | None, hooks: CallHooks | None
     ) -> Any:
-        """Find the tool of a call and run it, or return what it isn't run for."""
+        """Find the tool of a call and run it, or return why it isn't run."""
         outcome = self._ready(run, confirm, hooks)
         if outcome is not None:
             return outcome
@@ -332,7 +323,7 @@ class Outcomes:
                 reports.end()
 
     def _ready(self, run: Run, confirm: Confirm | None, hooks: CallHooks | None) -> Any:
-        """Make a call ready to run, and return None; or a result, or that somebody decides first."""
+        """Make a call ready to run, and return None; or return a result, or that somebody decides first."""
         call, decoded = run.call, run.decoded
         found = self._find(call, run.context, was_offered=decoded is not None)
         if isinstance(found, _ENDS):
@@ -369,7 +360,7 @@ class Outcomes:
             return self.failures.passed(call, error) or self.failures.not_started(call, error, failed)
 
     def limited(self, tool: Tool[..., Any], call: RawCall, result: ToolResult) -> ToolResult:
-        """Return a result as it is, or its beginning if it is longer than that of this tool may be."""
+        """Return a result unchanged, or only its beginning if it is longer than this tool allows."""
         most = self._max_content if tool.max_content is None else tool.max_content
         return self.failures.limited(call, result, most)
 
@@ -384,7 +375,7 @@ class Outcomes:
         """Decode the arguments of a call, without running its function.
 
         Returns:
-            The input, the result that says why there is none, or an exception that is to be raised.
+            The input, a result that says why there is none, or an exception to raise.
 
         Raises:
             TimeoutError: it took longer than the call may take.
@@ -396,7 +387,7 @@ class Outcomes:
         """Run a function that isn't async, or one whose arguments are long.
 
         Returns:
-            What came of it, or an exception that is to be raised; a cancellation if it cancelled itself.
+            Its outcome, or an exception to raise; a cancellation if it cancelled itself.
 
         Raises:
             TimeoutError: it took longer; its text says so if the function did not run.
@@ -418,7 +409,7 @@ class Outcomes:
             outcome.close()
 
     async def _run_inline(self, run: Run, seconds: float | None) -> Any:
-        """Run a plain function in the thread of the event loop, or in the one that waits for that."""
+        """Run a plain function in the thread of the event loop, or in the thread that waits for it."""
         lent, function = lent_thread(), run.run
         if lent is None and self._is_long(run):
             given = await self._decode_in_thread(run.decode, run)
@@ -448,7 +439,7 @@ class Outcomes:
     # --- what it returns -------------------------------------------------------------------------
 
     def written(self, run: Run, value: object) -> ToolResult:
-        """Return the result of a function that has returned something."""
+        """Return the result for a value that a function returned."""
         call, details = run.call, run.details
         if self._has_native:
             text = _native_text(self._native, value)
@@ -463,24 +454,37 @@ class Outcomes:
             details = {**details, "mismatches": written.notes}
         text, parts, found = written.text, written.parts, details or None
         result = ToolResult(call.id, call.name, text, False, None, found, parts, written.json, value)  # noqa: FBT003  # by position, for speed
-        # In its thread, if it has one: cutting megabytes takes its time.
+        # In the thread of the call, if it has one: cutting megabytes takes time.
         return self.limited(run.tool, call, result) if parts or len(text) > LEAST_CONTENT else result
 
     def _note_mismatches(self, run: Run, notes: Sequence[Finding]) -> None:
-        # Without the values: they may hold secrets.
+        # Without the values, which may be secret.
         places = [f"{show_path(problem.path)} {problem.code}".lstrip() for problem in notes]
         is_declared = run.tool.output_schema() is not None
         what = "does not fit its declared type" if is_declared else "has no exact JSON form"
         self.failures.note(run.call, WARNING, f"the result {what}", {"mismatches": places})
 
 
+def _approved(run: Run, given: object) -> DecodedCall:
+    """Return the call that hooks and a person approved, with the input that they saw."""
+    return DecodedCall(
+        run.call,
+        given,
+        _NOTHING if run.decoded is None else run.decoded.answers,
+        approved=True,
+        tool=run.tool,
+        details=run.details,
+        deferred_at=run.deferred_at,
+    )
+
+
 def _alone(result: ToolResult) -> ToolResult:
-    """Return a result without the place in a turn that the call has here."""
+    """Return a result without the position of the call, which is only used here."""
     return result if result._index is None else result.replace(_index=None)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # nobody else knows it
 
 
 def _native_text(native: ClassSet, value: object) -> str | None:
-    """Return what the model reads of a native result, or of a list that holds one; None for others."""
+    """Return what the model reads for a native result, or for a list with one; None for others."""
     if native.has(value):
         return f"[native result: {class_name_of(value)}]"
     first_of_class = {id(type(item)): item for item in items_of(value)}.values()
@@ -490,7 +494,7 @@ def _native_text(native: ClassSet, value: object) -> str | None:
 
 
 def _here(function: Callable[[], Any]) -> Any:
-    """Call a function in this thread; what it raises is its outcome, as in a thread of its own."""
+    """Call a function in this thread; an exception is its outcome, as in a thread of its own."""
     try:
         return copy_context().run(function)
     except BaseException as error:  # noqa: BLE001  # the caller raises it
@@ -507,13 +511,13 @@ class Run:
         outcomes: of the executor.
         call: as the model sent it.
         context: type, or name of a parameter, to value.
-        decoded: the same call with its input, where that is known already.
+        decoded: the same call with its input, if that is known already.
 
     Attributes:
         call: as given.
         context: as given; later with what the executor adds.
         decoded: as given.
-        details: what decoding said of the arguments: repairs, and keys that it ignored.
+        details: what decoding noted about the arguments: repairs, and keys that it ignored.
         deferred_at: when it began to wait for somebody, in seconds since 1970; None if it didn't.
         tool: as the model sees it, once it is found.
     """
@@ -595,7 +599,7 @@ class Run:
         return report.instance
 
     def _checked(self, given: object) -> Any:
-        """Return an input that is given; a result in its place would be taken for that of the call."""
+        """Return a given input; a result in its place would be taken for the result of the call."""
         if not isinstance(given, _ENDS):
             return given
         error = ToolError(self.tool.name, f"its input can't be {received(given)}; decode makes one")
@@ -611,7 +615,7 @@ class Run:
         return self._limited(failures.failed(self.call, error))
 
     def _limited(self, result: ToolResult | Passed) -> ToolResult | Passed:
-        """Return a result that isn't longer than it may be: the text of an exception may have any length."""
+        """Return a result of the allowed length: the text of an exception may be much longer."""
         if isinstance(result, Passed):
             return result
         return self._outcomes.limited(self.tool, self.call, result)
@@ -620,11 +624,11 @@ class Run:
 _NOTHING: Mapping[str, Any] = {}
 
 _ENDS = (ToolResult, Passed)
-"""What `decode` returns where there is no input."""
+"""What `decode` returns if there is no input."""
 
 
 class _Pending:
-    """What an async function returned, to be awaited.
+    """The awaitable that an async function returned.
 
     Attributes:
         given: the input of the function.

@@ -1,4 +1,4 @@
-"""Results and progress as they come."""
+"""Results and progress as they arrive."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ __all__ = ["JobGroup", "ProgressReports", "ResultStream", "with_progress"]
 
 
 MOST_WAITING = 100
-"""Updates of one call that wait for the event loop at most; the newest are kept."""
+"""The most updates of one call that wait for the event loop; the newest are kept."""
 
 
 class ProgressReports:
-    """Take what the function of one call reports, and give it to your program in order.
+    """Takes the reports of one function call, and gives them to your program in order.
 
     Your program gets it in the thread of the event loop, with the context variables of the caller.
 
     Args:
-        call: whose function it is.
+        call: the call whose function it is.
         on_progress: what gets the updates.
 
     Attributes:
@@ -71,13 +71,13 @@ class ProgressReports:
                 self._backend.call_soon(self._home, self._deliver)
 
     def _deliver(self) -> None:
-        # Before the first update is taken: what comes later makes it due again.
+        # Before the first update is taken: a later update makes it due again.
         self._is_due = False
         if not self._is_over:
             self._deliver_waiting()
 
     def _deliver_waiting(self) -> None:
-        for _ in range(len(self._waiting)):  # a thread may add more for ever
+        for _ in range(len(self._waiting)):  # a thread may add more without end
             try:
                 self._context.run(self._give, self._waiting.popleft())
             except (KeyboardInterrupt, SystemExit):
@@ -104,7 +104,7 @@ class ProgressReports:
 def with_progress(
     call: RawCall, context: Context | None, on_progress: OnProgress | None
 ) -> tuple[Context | None, ProgressReports | None]:
-    """Return the context with a `Progress` for a call, and what connects that with `on_progress`."""
+    """Return the context with a `Progress` for a call, and the object that connects it with `on_progress`."""
     if context is not None and not isinstance(context, Mapping):  # the tool says so
         return context, None
     if context is None:
@@ -125,7 +125,7 @@ class JobGroup:
     """Coroutines that run side by side, each in a task of its own.
 
     Args:
-        starts: makes each of them, with a name.
+        starts: functions that make the coroutines, each with a name.
     """
 
     __slots__ = (
@@ -152,7 +152,7 @@ class JobGroup:
             self._signal.send_here()
 
     async def all(self) -> list[Any]:
-        """Wait until all have ended, and return the outcome of each, in the order in which they began.
+        """Wait until all have ended, and return their outcomes in the order in which they began.
 
         Cancelling this also cancels them, and raises the cancellation once they have ended.
         """
@@ -162,10 +162,10 @@ class JobGroup:
         return [job.outcome for job in self._jobs]
 
     async def next(self) -> Any:
-        """Return the outcome of the next that ends; cancelling this cancels all, as in `all`.
+        """Return the outcome of the next coroutine that ends; cancelling this cancels all, as in `all`.
 
         Raises:
-            StopAsyncIteration: each outcome has been returned.
+            StopAsyncIteration: all outcomes have been returned.
         """
         while not self._ended:
             if self._is_dropped or not self._running:
@@ -184,21 +184,21 @@ class JobGroup:
         except GeneratorExit:  # nothing can be awaited any more
             self.drop()
             raise
-        except BaseException:
+        except BaseException:  # the caller is cancelled, and its calls with it
             await self.cancel()
             raise
         finally:
             self._signal = None
 
     async def cancel(self) -> None:
-        """Cancel those that run, and wait until they have ended."""
+        """Cancel the coroutines that still run, and wait until they have ended."""
         running = list(self._running)
         self.drop()
         for job in running:
             await job.wait_shielded(None)
 
     def drop(self) -> None:
-        """Cancel those that run, in the thread of their event loop."""
+        """Cancel the coroutines that still run, in the thread of their event loop."""
         self._is_dropped = True
         self._ended.clear()
         for job in self._running:
@@ -208,16 +208,16 @@ class JobGroup:
                 job.cancel()
 
     def drop_soon(self) -> None:
-        """Do so from any thread."""
+        """Do the same from any thread."""
         if self._running:
             with suppress(RuntimeError):  # the event loop is closed
                 self._backend.call_soon(self._home, self.drop)
 
 
 class ResultStream:
-    """The results of calls as they come: an async iterator, which `async with` closes.
+    """The results of calls as they arrive: an async iterator that `async with` closes.
 
-    The calls begin when it is first asked for a result. Closing it cancels those that still run.
+    The calls begin when the first result is asked for. Closing it cancels the calls that still run.
 
     Args:
         starts: makes the coroutine of each call, with the name of its tool.

@@ -1,4 +1,4 @@
-"""Calls of code that doesn't await: its thread waits for them, with an event loop or without one."""
+"""Calls from code that isn't async: its thread waits for them, with an event loop or without one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ T = TypeVar("T")
 _signal: Any = __import__("_signal")
 
 _PAUSE = 0.1
-"""Seconds between two looks whether a wait has been interrupted, where nothing ends it."""
+"""Seconds between two looks whether a wait has been interrupted, if nothing else ends it."""
 
 
 def wait_for(start: Callable[[], Coroutine[Any, Any, T]], slots: Slots, *, needs_loop: bool) -> T:
@@ -50,7 +50,7 @@ def wait_for(start: Callable[[], Coroutine[Any, Any, T]], slots: Slots, *, needs
     place = slots.place_of_thread()
     if not backends and not waiting and place is None:
         return _run_here(start, needs_loop=needs_loop)
-    # A loop that waits for a function here may still run other calls; it is simply taken to stand still.
+    # A loop that waits for a function here may still run other calls; it simply counts as blocked.
     homes = [*[backend.home() for backend in (*backends, *waiting)], *loops_waiting_here()]
     with blocked.blocking(homes), slots.needed_by(place) as places:
         if places:
@@ -75,17 +75,17 @@ def _run_here(start: Callable[[], Coroutine[Any, Any, T]], *, needs_loop: bool) 
 
 
 class _Interrupts:
-    """What `KeyboardInterrupt` comes from, at a time when it does no harm.
+    """Raises `KeyboardInterrupt`, but only when that does no harm.
 
-    Between two lines of this package that belong together, it would leave a place taken that nobody gives
-    back. `asyncio.run` has such a handler too.
+    Between two lines of this package that belong together, it would leave a place taken for ever.
+    `asyncio.run` has such a handler too.
 
     Args:
-        before: the handler that raises it otherwise.
+        before: the handler that raises it by default.
 
     Attributes:
-        is_waiting: whether it may come at once. Otherwise it comes with the next `check`, or if there is
-            another one before that.
+        is_waiting: whether it may be raised at once. Otherwise the next `check` raises it, or another
+            interrupt before that.
     """
 
     __slots__ = ("_before", "_is_due", "_is_held", "is_waiting")
@@ -96,11 +96,11 @@ class _Interrupts:
         self.is_waiting = False
 
     def hold(self) -> None:
-        """Handle them, unless your program does so in its own way."""
+        """Handle interrupts, unless your program has its own handler."""
         self._is_held = _swap_handler(self._before, self.handle)
 
     def let_go(self) -> None:
-        """Handle them no more."""
+        """Stop handling interrupts."""
         if self._is_held:
             _swap_handler(self.handle, self._before)
 
@@ -112,14 +112,14 @@ class _Interrupts:
         self._is_due = True
 
     def check(self) -> None:
-        """Raise the one that is due."""
+        """Raise the interrupt that is due."""
         if self._is_due:
             self._is_due = False
             raise KeyboardInterrupt
 
 
 def _swap_handler(before: Any, after: Any) -> bool:
-    """Replace the handler of interrupts by another one, if it is the one that is expected."""
+    """Replace the handler of interrupts, if it is the expected one."""
     try:
         if _signal.getsignal(_signal.SIGINT) != before:
             return False
@@ -130,15 +130,15 @@ def _swap_handler(before: Any, after: Any) -> bool:
 
 
 class _WaitingThread:
-    """What the executor needs of an event loop, by a thread that waits for one call.
+    """What the executor needs from an event loop, in a thread that waits for one call.
 
-    It starts no tasks: where a function is async, an event loop runs in the thread for it alone.
+    It starts no tasks: an async function gets an event loop of its own in the thread.
 
     Args:
-        outer: for which the thread runs the function that makes this one, or None.
+        outer: the backend for which the thread runs the function that makes this one, or None.
 
     Attributes:
-        interrupts: those of the thread.
+        interrupts: handles the interrupts of the thread.
     """
 
     __slots__ = ("interrupts",)
@@ -149,7 +149,7 @@ class _WaitingThread:
         self.interrupts = _Interrupts() if outer is None else _Interrupts(outer.interrupts.handle)
 
     def finish(self, start: Start) -> Any:
-        """Run a coroutine, each of whose waits is for a signal."""
+        """Run a coroutine that waits only for signals."""
         waiting, interrupts = waiting_backends(), self.interrupts
         waiting.append(self)
         interrupts.hold()
@@ -161,7 +161,7 @@ class _WaitingThread:
             interrupts.check()
 
     def home(self) -> _WaitingThread:
-        """Return this: each call is a world of its own."""
+        """Return this backend: each call has its own."""
         return self
 
     def signal(self) -> _ThreadSignal:
@@ -200,7 +200,7 @@ class _ThreadSignal:
         self._lock.release()
 
     async def wait(self, seconds: float | None) -> None:
-        """Wait until it is sent, or until the time is over."""
+        """Wait until it is sent or the time is over."""
         end = None if seconds is None else monotonic() + seconds
         interrupts = self.home.interrupts
         interrupts.is_waiting = True
@@ -214,7 +214,7 @@ class _ThreadSignal:
 
 
 def _result_of(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    """Run a coroutine that doesn't wait for an event loop to its end."""
+    """Run a coroutine that needs no event loop to its end."""
     try:
         coroutine.send(None)
     except StopIteration as end:
@@ -230,9 +230,9 @@ def _result_of(coroutine: Coroutine[Any, Any, Any]) -> Any:
 def _run_beside(start: Callable[[], Coroutine[Any, Any, T]], backend: Backend) -> T:
     """Run a coroutine in an event loop of its own, in another thread, and wait for it.
 
-    The coroutine sees the context variables of the caller. What interrupts the wait, such as
-    `KeyboardInterrupt`, cancels the coroutine, and is raised when that has ended; a second interrupt
-    does not wait for it.
+    The coroutine sees the context variables of the caller. An exception that interrupts the wait, such as
+    `KeyboardInterrupt`, cancels the coroutine, and is raised when that has ended; a second interrupt doesn't
+    wait for it.
 
     Args:
         start: makes the coroutine.
@@ -307,14 +307,14 @@ class _Beside:
     def serve(
         self, check: Callable[[], None], cancellation: Callable[[], BaseException | None] | None
     ) -> BaseException | None:
-        """Call what the coroutine gives to the waiting thread until it has ended.
+        """Call the functions that the coroutine gives to the waiting thread until it has ended.
 
         Args:
             check: raises what interrupted the start.
-            cancellation: returns what is to interrupt the wait, or None; is asked again and again.
+            cancellation: returns an exception that is to interrupt the wait, or None; called again and again.
 
         Returns:
-            What interrupted the wait, or None.
+            The exception that interrupted the wait, or None.
         """
         interrupt: BaseException | None = None
         while True:
@@ -322,7 +322,7 @@ class _Beside:
                 check()
                 if not self._serve_one(cancellation if interrupt is None else None):
                     return interrupt
-            except BaseException as error:
+            except BaseException as error:  # an interrupt of this thread, or what a check raises
                 if interrupt is not None:
                     raise
                 interrupt = error

@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 _IDLE_SECONDS = 10.0
-"""That a thread waits for another function before it ends."""
+"""Seconds for which a thread waits for another function before it ends."""
 
 _IDLE_NAME = "operator_schema idle"
 
@@ -40,13 +40,13 @@ class Threads:
     """Run each function in a thread, and stop waiting for it when its time is over.
 
     A thread whose function has returned runs the next one. A pool of `concurrent.futures` would not do: at
-    exit the interpreter waits for what still runs in it, and a function that never returns would hold one
-    of its workers for ever, uncounted.
+    exit the interpreter waits for everything that still runs in it, and a function that never returns would
+    hold one of its workers for ever, uncounted.
 
     Args:
-        limit: on the functions that run at once, including those whose calls are over. One name gets at
-            most three quarters of the places that the others leave, so that a tool that hangs does not
-            take the threads of all others.
+        limit: the most functions that run at once, including those whose calls are over. One name gets at
+            most three quarters of the places that the others leave, so that a tool that hangs doesn't take
+            the threads of all others.
     """
 
     __slots__ = ("_left", "_slots")
@@ -65,8 +65,8 @@ class Threads:
 
         Args:
             function: to run.
-            name: of the thread meanwhile, and of the tool that it runs.
-            seconds: to wait for a free thread, and then for the function; None for no limit.
+            name: name of the tool, and of the thread meanwhile.
+            seconds: the longest wait for a free thread, and then for the function; None for no limit.
 
         Returns:
             What it returns, or the exception that it raises.
@@ -82,7 +82,7 @@ class Threads:
         run = _Run(function, name, _context_for_thread(), self._end)
         try:
             _start(run)
-        except Exception:
+        except Exception:  # no thread started, so nothing else gives the slot back
             slots.release(name)
             raise
         return await self._wait(run, seconds)
@@ -109,7 +109,7 @@ class Threads:
     async def _wait(self, run: _Run, seconds: float | None) -> Any:
         try:
             await run.signal.wait(seconds)
-        except BaseException:
+        except BaseException:  # the call is cancelled
             if self._leave(run):
                 write_log(WARNING, "%s: still runs in a thread, but its call is over", run.name)
             raise
@@ -123,7 +123,7 @@ class Threads:
         if not run.leave():
             return False
         self._left.add(run)
-        if run.has_ended:  # between the two lines before
+        if run.has_ended:  # it has ended between the two lines before
             self._left.discard(run)
         return not run.has_ended
 
@@ -131,7 +131,7 @@ class Threads:
 def _context_for_thread() -> Context:
     """Return a copy of the context variables, for a thread in which no event loop runs."""
     context = copy_context()
-    # Hosts of anyio say in it which event loop runs; functions of anyio would believe that.
+    # In it, hosts of anyio say which event loop runs, and functions of anyio would believe that.
     library: ContextVar[str | None] | None
     library = getattr(modules.get("sniffio"), "current_async_library_cvar", None)
     if library is not None:
@@ -146,13 +146,13 @@ class _Run:
         function: to run.
         name: of the tool that it runs.
         context: in which it runs.
-        end: is called with this when the function has ended, in its thread.
+        end: called with this run, in its thread, when the function has ended.
 
     Attributes:
         name: as given.
-        signal: for its call, when it has ended.
+        signal: tells its call that it has ended.
         outcome: what it returns or raises.
-        has_ended: whether it has.
+        has_ended: whether it has ended.
     """
 
     __slots__ = (
@@ -207,7 +207,7 @@ class _Run:
             _close_elsewhere(self.outcome)
 
     def leave(self) -> bool:
-        """Say that the call is over; return whether the function had not ended yet."""
+        """Note that the call is over; return whether the function still runs."""
         with self._lock:
             self._is_left = True
             has_ended = self.has_ended
@@ -228,10 +228,10 @@ def _close_elsewhere(outcome: object) -> None:
 
 
 class _Worker:
-    """A thread that runs functions, one at a time, and waits for the next one meanwhile.
+    """A thread that runs functions one at a time, and waits for the next one in between.
 
     Args:
-        idle: where it is found while it waits.
+        idle: the list of waiting threads.
     """
 
     __slots__ = ("_given", "_idle", "_run", "thread")
@@ -246,7 +246,7 @@ class _Worker:
         self.thread = Thread(target=self._work, name=_IDLE_NAME, daemon=True)
 
     def give(self, run: _Run | None) -> None:
-        """Let it run a function, or end it: to be called by the one who took it from the idle ones."""
+        """Let it run a function, or end it; only whoever took it from the idle workers may call this."""
         self._run = run
         self._given.release()
 
@@ -256,7 +256,7 @@ class _Worker:
             self.thread.name = run.name
             run.work()
             self.thread.name = _IDLE_NAME
-            if self._idle is not _idle:  # in the child of a fork, where this is the only thread
+            if self._idle is not _idle:  # in the child of a fork, this is the only thread
                 run.deliver()
                 return
             # Before the call goes on, so that its next function finds this thread. A function that never
@@ -266,22 +266,22 @@ class _Worker:
             del run  # the call's objects are not kept while this waits
 
     def _is_given(self) -> bool:
-        """Wait for the next function; return False if there is none for some time."""
+        """Wait for the next function; return False if none comes for some time."""
         if self._given.acquire(timeout=_IDLE_SECONDS):
             return True
         try:
             self._idle.remove(self)
-        except ValueError:  # somebody has just taken it
+        except ValueError:  # somebody has just taken this worker
             return self._given.acquire()
         return False
 
 
 _idle: list[_Worker] = []
-"""The workers without a function, of all executors; the last one was busy last."""
+"""The idle workers of all executors; the last one was busy most recently."""
 
 
 def _start(run: _Run) -> None:
-    """Run a function in a thread: in an idle one, or in a new one.
+    """Run a function in an idle thread, or in a new one.
 
     Raises:
         RuntimeError: the system gives no more threads, or the interpreter allows none.
@@ -298,7 +298,7 @@ def _start(run: _Run) -> None:
 
 
 def end_idle_workers() -> None:
-    """End the threads that have nothing to run, and wait until they have ended."""
+    """End the idle threads, and wait until they have ended."""
     ended: list[_Worker] = []
     while _idle:
         with suppress(IndexError):  # another thread took the last one
@@ -313,7 +313,7 @@ _is_registered = False
 
 
 def _end_them_at_exit() -> None:
-    """See to it that an interpreter which ends, as a part of a process may do, has none of them left."""
+    """Make sure that no idle thread is left when an interpreter ends, which may happen inside a process."""
     global _is_registered  # noqa: PLW0603  # once in each interpreter
     if not _is_registered:
         _is_registered = True
@@ -323,13 +323,13 @@ def _end_them_at_exit() -> None:
 
 
 def _after_fork() -> None:
-    """Forget the workers in a child, where they don't run."""
+    """Forget the workers in a child process, where they don't run."""
     global _idle  # noqa: PLW0603  # those that run on in the parent know the list by itself
     _idle = []
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows
-    # Python warns of a fork while other threads run, and these have nothing to run.
+    # Python warns about a fork while other threads run, and these are idle.
     os.register_at_fork(before=end_idle_workers, after_in_child=_after_fork)
 
 
@@ -337,7 +337,7 @@ if hasattr(os, "register_at_fork"):  # not on Windows
 
 
 class LentThread:
-    """The thread that makes this, which waits for an event loop and runs functions for it meanwhile.
+    """The current thread, which waits for an event loop and runs functions for it meanwhile.
 
     Args:
         put: lets the thread call a function, from any thread.
@@ -355,7 +355,7 @@ class LentThread:
         self._outer = LENT.get()
 
     def homes(self) -> list[Any]:
-        """List the event loop, and those for which the thread was running a function before it waited.
+        """List the event loop, and the loops for which the thread was running a function before it waited.
 
         There are none in any other thread.
         """
@@ -368,13 +368,13 @@ LENT: ContextVar[LentThread | None] = ContextVar("LENT", default=None)
 
 
 def lent_thread() -> LentThread | None:
-    """Return the thread that waits for the event loop that runs here, or None."""
+    """Return the thread that waits for the current event loop, or None."""
     lent = LENT.get()
     return lent if lent is not None and lent.home is current_backend().home() else None
 
 
 def loops_waiting_here() -> list[Any]:
-    """List the event loops that wait for functions which they run in this thread."""
+    """List the event loops that wait for functions that they run in this thread."""
     lent = LENT.get()
     return [] if lent is None else lent.homes()
 
@@ -383,4 +383,4 @@ def _work_in_lent(run: _Run) -> None:
     run.work()
     run.deliver()
     if issubclass(type(run.outcome), KeyboardInterrupt):
-        raise run.outcome  # it is meant for all that the thread waits for
+        raise run.outcome  # it is meant for everything that the thread waits for

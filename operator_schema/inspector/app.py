@@ -13,13 +13,20 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from urllib.parse import parse_qs
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from ..adapters.http_requests import body_of, headers_of, listen, refuse, replayed, status_of_sender
+from ..adapters.http_requests import (
+    body_of,
+    headers_of,
+    listen,
+    refuse,
+    replayed,
+    status_of_sender,
+    uvicorn_server,
+)
 from ..codec.shortcuts import decode_json
 from ..errors import DecodeError, StoreError
 from ..json_values import without_surrogates
@@ -97,7 +104,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-"""What every answer says: nothing but the page's own files is run or loaded, and nothing frames it."""
+"""Headers of every answer: only the page's own files are run or loaded, and nothing frames the page."""
 
 _REASONS = {
     401: "open the address that the inspector printed: it has a token",
@@ -149,7 +156,7 @@ class Pasted:
 
 @dataclass
 class Decided:
-    """What a person decided about a call that waits."""
+    """A person's decision about a call that waits."""
 
     round_id: str
     call: int
@@ -217,7 +224,7 @@ def _file(name: str, kind: str) -> Answer:
 
 
 def _answered(answer: Answer) -> Answer:
-    """Return what answers a question, with errors as JSON."""
+    """Return a function that answers a question, with errors as JSON."""
 
     async def answered(request: Request) -> Response:
         try:
@@ -418,7 +425,7 @@ def _failure_of(done: asyncio.Future[None]) -> dict[str, Any] | None:
 
 
 class Guard:
-    """An ASGI application that hands on only what the page itself asks.
+    """An ASGI application that passes on only requests of the page itself.
 
     Another page in the same browser can send requests here: its address shows in `Origin`, and a name of its
     own that leads to this machine in `Host`. Who opens the address with the token gets a cookie, which the
@@ -426,8 +433,8 @@ class Guard:
 
     Args:
         app: what is behind it.
-        port: that is listened on.
-        token: that the address has.
+        port: the port of the server.
+        token: the token in the address.
     """
 
     def __init__(self, app: ASGIApp, port: int, token: str) -> None:
@@ -525,18 +532,8 @@ async def serve_inspector(inspector: Inspector, port: int, announce: Callable[[s
     with listen(_HOST, port, _MOST_CONNECTIONS) as listening:
         own: int = listening.getsockname()[1]
         token = secrets.token_urlsafe(24)
-        config = uvicorn.Config(
-            Guard(app_of(inspector), own, token),
-            ws="none",
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            limit_concurrency=_MOST_CONNECTIONS,
-            timeout_graceful_shutdown=_GRACE,
-        )
-        server = uvicorn.Server(config)
+        guarded = Guard(app_of(inspector), own, token)
+        server = uvicorn_server(guarded, most=_MOST_CONNECTIONS, grace=_GRACE, has_lifespan=False)
         serving = asyncio.ensure_future(server.serve(sockets=[listening]))
         announce(f"http://{_HOST}:{own}/?token={token}")
         try:

@@ -52,11 +52,11 @@ def needs_agreement(subject: Subject, tool: Tool[..., Any]) -> bool:
 
 
 def overview(subject: Subject, provider: Provider, *, strict: bool) -> dict[str, Any]:
-    """Return what the page shows of all tools.
+    """Return what the page shows about all tools.
 
     Args:
-        subject: that has the tools.
-        provider: that gets them.
+        subject: has the tools.
+        provider: gets the tools.
         strict: whether its strict mode is asked for; a provider without one is asked without.
     """
     tools = subject.tools
@@ -113,10 +113,10 @@ def _row(subject: Subject, tool: Tool[..., Any], sent: ToolReport, cost: int) ->
 def page_of_tool(
     subject: Subject, tool: Tool[..., Any], provider: Provider, *, strict: bool
 ) -> dict[str, Any]:
-    """Return what the page shows of one tool, as one provider gets it, and as the others do.
+    """Return what the page shows about one tool: the form for one provider, and those for the others.
 
     Args:
-        subject: that has the tool.
+        subject: has the tool.
         tool: one of its tools.
         provider: as for `overview`.
         strict: as for `overview`.
@@ -147,7 +147,7 @@ def sent_to(provider: Provider, tool: Tool[..., Any], *, strict: bool) -> dict[s
     """Return what a provider gets of a tool, next to our definition.
 
     Args:
-        provider: that gets it.
+        provider: gets the tool.
         tool: of any kind.
         strict: as for `overview`.
 
@@ -187,7 +187,7 @@ def _strictly(tool: Tool[..., Any]) -> Any:
 
 
 def tool_in(body: dict[str, Any]) -> Any:
-    """Return what stands for the one tool in a request."""
+    """Return the part of a request for the only tool."""
     found: Any = body.get("tools", body.get("toolConfig", body))
     if is_object(found) and "tools" in found:  # Bedrock's toolConfig
         found = found["tools"]
@@ -381,7 +381,7 @@ class _Forms:
 
 
 def _empty(others: Any) -> dict[str, Any]:
-    """Return the field of an object of which nothing is said; closed, it has no fields."""
+    """Return the field of an object without further information; a closed one has no fields."""
     return {"kind": "object", "fields": []} if others is False else {"kind": "json"}
 
 

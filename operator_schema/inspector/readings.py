@@ -119,7 +119,7 @@ def read_call(tool: Tool[..., Any], arguments: Any) -> Reading:
     """Read a call, as a round does before anything runs.
 
     Args:
-        tool: that is called.
+        tool: the called tool.
         arguments: a dict, or the JSON text that the model wrote.
     """
     alone = tool.with_(enabled=True)
@@ -151,7 +151,7 @@ def read_in_steps(tool: Tool[..., Any], text: str, size: int) -> dict[str, Any]:
     """Read the text of a call as it would arrive.
 
     Args:
-        tool: that is called.
+        tool: the called tool.
         text: of the arguments.
         size: characters of one piece.
 
@@ -193,7 +193,7 @@ _MOST_CALLS = 100
 
 
 class UnknownProviderError(LookupError):
-    """There is no provider of a name."""
+    """No provider has this name."""
 
 
 def provider_named(name: str) -> Provider:
@@ -219,7 +219,7 @@ def take_apart(offered: Offered, text: str, provider: str | None = None) -> dict
 
     Args:
         offered: has the tools that were offered.
-        text: of a response or a stream of a provider, as it came; or of calls in any usual form.
+        text: text of a provider's response or stream, unchanged; or of calls in any usual form.
         provider: its name; None to find it out.
 
     Returns:

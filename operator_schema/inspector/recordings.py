@@ -1,4 +1,4 @@
-"""Which calls of a log fail, and which of those that were tried are read in another way now?"""
+"""Which calls of a log fail, and which tried calls have another result now?"""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ _DEEPEST = 200
 
 
 class LoggedCall(Value):
-    """A call of a log, or a record of it that is none.
+    """A call of a log, or a record that isn't a call.
 
     Attributes:
         record: number of the record, such as of a line, the first being 1.
         name: of the tool; None for a record that can't be read.
-        arguments: as they were recorded; why there is no call, for a record that can't be read.
+        arguments: the recorded arguments; for an unreadable record, why it isn't a call.
     """
 
     record: int

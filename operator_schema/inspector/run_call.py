@@ -64,14 +64,14 @@ _SECONDS_TO_AGREE = 300.0
 
 
 class Agreements:
-    """What a person saw before a call runs: an agreement is for exactly that call, once, for a while."""
+    """What a person saw before a call runs: an agreement holds for exactly that call, once, for a while."""
 
     def __init__(self) -> None:
         self._key = secrets.token_bytes(32)
         self._used: dict[str, float] = {}
 
     def offer(self, *shown: Any) -> str:
-        """Return what has to come back for a call to run.
+        """Return the text that has to come back for a call to run.
 
         Args:
             shown: JSON values that say which call it is.
@@ -109,8 +109,8 @@ async def run_call(
     """Run a call.
 
     Args:
-        subject: that runs it.
-        tool: that is called.
+        subject: runs it.
+        tool: the called tool.
         arguments: JSON text, as a model writes it.
         agreed: whether a person has agreed to exactly this call.
         answers: what a person answered the tool, as JSON values by the name of the parameter.
@@ -161,15 +161,15 @@ def undecided(_call: object) -> None:
 
 
 def _with_answers(subject: Subject, answers: dict[Any, Any]) -> Mapping[Any, Any]:
-    """Return what is injected, with the answers of a person before all else."""
+    """Return the context of a call, in which a person's answers come first."""
     known: Any = subject.executor.context if subject.context is None else subject.context
     if not isinstance(known, Mapping) and known is not None:
-        known = known(None)  # a function of a framework's context, of which there is none
+        known = known(None)  # a function of a framework's context, but there is none
     return ChainMap(answers, {} if known is None else cast("Any", known))
 
 
 def _question_about(tool: Tool[..., Any], raw: RawCall) -> str | None:
-    """Return what a person agrees to; None for a call that doesn't fit, so that it can't run anyway."""
+    """Return the text that a person agrees to; None for a call that doesn't fit and can't run anyway."""
     (call,) = Toolset(tool.with_(enabled=True)).offer().round([raw]).calls
     return call_text(call) if call.has_input else None
 
@@ -179,7 +179,7 @@ def _decoded_answers(tool: Tool[..., Any], answers: Mapping[str, Any]) -> dict[A
 
 
 def _asked(tool: Tool[..., Any], result: ToolResult) -> dict[str, Any]:
-    """Return what a tool asks a person, and what is missing for it to run."""
+    """Return the question of a tool for a person, and what is missing for it to run."""
     raised: Any = (result.details or {}).get("exception")
     if isinstance(raised, MissingContextError):
         names = ", ".join(raised.parameters)
@@ -316,7 +316,7 @@ class DecisionError(ValueError):
 
 
 class Decision(Value):
-    """What a person decides about one call.
+    """A person's decision about one call.
 
     Attributes:
         round_id: of the round.

@@ -1,4 +1,4 @@
-"""What is inspected: the tools, also those of an MCP server, what runs them, and what is kept of calls."""
+"""The inspected subject: tools, maybe of an MCP server, what runs them, and the kept calls."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["Inspector", "Subject", "UnknownToolError", "server_tools", "subject_
 
 
 class UnknownToolError(LookupError):
-    """There is no tool of that name; the text says which was probably meant."""
+    """No tool has this name; the text says which was probably meant."""
 
 
 class Subject(Value):
@@ -33,8 +33,8 @@ class Subject(Value):
 
     Attributes:
         name: as the user wrote it.
-        toolset: that has the tools, for rounds.
-        executor: that runs the calls.
+        toolset: the toolset with the tools, for rounds.
+        executor: runs the calls.
         findings: of `lint`, without those of providers.
         context: what is injected into the functions; None for what the executor has.
         is_foreign: whether a server of somebody else runs the tools, which may do more than it says.
@@ -85,7 +85,7 @@ def subject_of(
     """Make a subject of tools.
 
     Args:
-        name: that the page shows.
+        name: shown on the page.
         offered: a registry, a toolset, a list of tools, or an executor, whose rules then hold.
         context: what is injected into the functions.
         is_foreign: as for `Subject`.
@@ -108,7 +108,7 @@ def subject_of(
 
 
 class Inspector:
-    """What one page works on: the subject, which changes, its store, its log, and the calls that were tried.
+    """The content of one page: the subject, which may change, its store, its log, and the tried calls.
 
     Args:
         subject: what is inspected first.

@@ -149,7 +149,7 @@ def _union(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place)
 
 
 def _are_simple(nodes: list[Node]) -> bool:
-    """Return whether nodes are several of `SIMPLE`, each of which is one object: `int | float | None`."""
+    """Return whether nodes are several of `SIMPLE`, which are single objects: `int | float | None`."""
     for node in nodes:
         if not isinstance(node, ScalarNode) or node.description is not None or node.constraints is not None:
             return False
@@ -224,7 +224,7 @@ def _literal_string(reader: Reader, _annotation: Any, _args: tuple[Any, ...], pl
 def _alias(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
     alias = getattr(annotation, "__origin__", annotation)
     if alias.__name__ == "JsonValue" and getattr(alias, "__module__", "") == "pydantic.types":
-        return ANY  # its own tags are no keys of JSON
+        return ANY  # its own tags aren't JSON keys
     return reader.alias_node(alias, args, place)
 
 
@@ -235,7 +235,7 @@ _SETS = (set, frozenset)
 
 
 def _array_of(container: type[Any], accepts: type[Any] | None = None) -> Arm:
-    """Return what reads an array that becomes a container; encoding accepts a wider class."""
+    """Return a reader of arrays that become a container; encoding accepts a wider class."""
     is_set = container in _SETS
     encoded = accepts or container
 
@@ -264,7 +264,7 @@ def _tuple(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place)
 
 
 def _map_of(container: type[Any], accepts: type[Any] | None = None) -> Arm:
-    """Return what reads a map that becomes a container; encoding accepts a wider class."""
+    """Return a reader of maps that become a container; encoding accepts a wider class."""
 
     def read(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
         keys, values = args or (str, Any)
@@ -425,7 +425,7 @@ ORIGINS: Final[dict[object, tuple[Arm, int | None]]] = {
     collections.abc.Mapping: (_map_of(dict, collections.abc.Mapping), 2),
     collections.abc.MutableMapping: (_map_of(dict, collections.abc.MutableMapping), 2),
 }
-"""By what `typing.get_origin` returns: the function, and how many arguments it takes, if any."""
+"""By the result of `typing.get_origin`: the function, and how many arguments it takes, if any."""
 
 CLASSES: Final[tuple[tuple[type, Arm], ...]] = (
     (Flag, _flag),

@@ -449,7 +449,7 @@ def qualifiers(hint: Any) -> set[str]:
 
 
 class ParameterSource(Value):
-    """What the walk needs of the function behind a class.
+    """What the walk needs to know about the function behind a class.
 
     Attributes:
         declared: the parameters that the model gives, in order.

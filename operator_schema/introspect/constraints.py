@@ -1,4 +1,4 @@
-"""What the metadata of `Annotated` says: constraints, descriptions, leaves; and which numbers it allows.
+"""Reads the metadata of `Annotated`: constraints, descriptions, leaves, and which numbers they allow.
 
 Constraints are those of the annotated-types vocabulary. They are recognised by their attributes (`ge`,
 `max_length` …), so that `annotated_types` need not be there, and whatever follows its vocabulary works:
@@ -36,7 +36,7 @@ class Bound(NamedTuple):
     """One end of a range of numbers.
 
     Attributes:
-        limit: where the range ends.
+        limit: the end of the range.
         is_open: whether the limit itself is outside.
     """
 

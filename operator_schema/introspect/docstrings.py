@@ -1,4 +1,4 @@
-"""What a docstring says: its prose, and what it says about each parameter.
+"""Reads a docstring: its prose, and the text about each parameter.
 
 The parameters are read in the forms of Google, NumPy and reST (Sphinx, Epydoc): one row of `_FORMS`
 each. All the rest is prose, so that nothing is lost. Nothing in this module takes time that grows
@@ -69,7 +69,7 @@ _DASHES: Final = (" - ", " -- ", " \u2013 ", " \u2014 ")
 
 
 class Docstring(Value):
-    """What a docstring says.
+    """The content of a docstring.
 
     Attributes:
         text: the prose: everything but the parameters, trimmed, its lines and paragraphs kept.
@@ -310,7 +310,7 @@ def _google_entry(text: str) -> Entry | None:
         head, _, inside = text.partition("(")
         _, colon, rest = _after_bracket(inside).partition(":")
     names = _names(head)
-    # What is wrapped without indentation may begin with a URL.
+    # A line wrapped without indentation may begin with a URL.
     if not colon or not names or rest.startswith("//"):
         return _NOTHING if _says_none(text) else None
     return names, rest.strip()

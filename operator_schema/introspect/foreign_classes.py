@@ -41,7 +41,7 @@ class WrittenField:
         annotation: as the library has it; `dataclasses.MISSING` where the class has it.
         default: the default, or `dataclasses.MISSING`.
         has_factory: whether a factory makes the default.
-        metadata: as that of a dataclass field, or None.
+        metadata: like the metadata of a dataclass field, or None.
     """
 
     __slots__ = ("annotation", "default", "has_factory", "metadata", "name")
@@ -110,7 +110,7 @@ def _struct_default(default: Any) -> Any:
 
 
 def problems_of_fields(node: ObjectNode, reason: Exception, given: Mapping[Any, Any]) -> Sequence[Finding]:
-    """Return what a constructor of pydantic or attrs says of single fields; nothing if it says no field.
+    """Return the settings of single fields in a constructor of pydantic or attrs; nothing if it isn't one.
 
     Args:
         node: of the class.
@@ -147,7 +147,7 @@ def forbids_extra(cls: Any) -> bool:
 
 
 def _extra(cls: Any) -> object:
-    """Return what the configuration of pydantic in a class says of keys that it doesn't name."""
+    """Return what pydantic's configuration of a class says about unknown keys."""
     config: Any = getattr(cls, "__pydantic_config__", None) or {}
     return config.get("extra")
 
@@ -295,7 +295,7 @@ _REMEDIES: Final[dict[str, str]] = {
     "strip_whitespace": "Strip it in your function, or say a pattern",
     "tz": "Take it out, or use the leaf for local times",
 }
-"""By attribute, what to do where it can't be honoured; for any other attribute, `_IN_CLASS`."""
+"""By attribute, what to do if it can't be honoured; for any other attribute, `_IN_CLASS`."""
 
 _CLASS_REMEDIES: Final[dict[str, str]] = {
     "Tag": "Give each member of the union a field that is a Literal",
@@ -321,7 +321,7 @@ def is_foreign(item: object) -> bool:
 
 
 def _name_of(item: object) -> str | None:
-    """Return what an object of one of these libraries is called in source, such as `pydantic.Field`."""
+    """Return the name of an object of these libraries in source code, such as `pydantic.Field`."""
     cls = _foreign_class(item)
     if cls is None:
         return None
@@ -523,7 +523,7 @@ _READERS: Final[dict[str, Callable[[str, Any, Any, Translation], None]]] = {
     "decimal_places": _take_decimals,
     "max_digits": _take_decimals,
 }
-"""By attribute, what takes it over."""
+"""By attribute, what replaces it."""
 
 
 def _holds_for_all_numbers(item: Any) -> bool:

@@ -126,7 +126,7 @@ def check_union(
 
     Args:
         members: as `flat_members` gives them.
-        path: where the union is.
+        path: path to the union.
         owner: name of the class that it is in.
         definitions: of the graph.
         most: members and pairs that may be looked at.
@@ -313,7 +313,7 @@ _OPEN: Final = object()
 
 
 def _why_alike(one: Node, other: Node, objects: _Objects) -> str | None:
-    """Return what to do about two members that JSON can't distinguish, None where it can."""
+    """Return what to do about two members that JSON can't distinguish; None if it can."""
     if (_is_null(one) and _reads_null_as_none(other)) or (_is_null(other) and _reads_null_as_none(one)):
         return None
     common = received_types(one) & received_types(other)
@@ -421,7 +421,7 @@ class SetChecker:
 
         Args:
             node: an array whose container is a set.
-            path: where it is.
+            path: path to it.
             owner: name of the class that it is in.
         """
         items = node.items
@@ -495,7 +495,7 @@ _SAMPLES: Mapping[str, list[float]] = {"boolean": [True], "integer": [1], "numbe
 
 
 def null_fields(fields: Iterable[Field], definitions: Mapping[Target, Node]) -> dict[int, Field]:
-    """Return what replaces each field that null leaves out like an absent key, as `X | None` does.
+    """Return the replacement of each field for which null means the same as an absent key (`X | None`).
 
     Null stays in their schema: other places share the node.
 

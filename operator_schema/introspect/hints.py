@@ -84,7 +84,7 @@ def can_be_joined(texts: Sequence[str]) -> bool:
 
 
 def read_plain(text: str, names: dict[str, Any], outer: dict[str, Any]) -> Any:
-    """Return what evaluating `A`, `A[B, "c"]` or `A | B` gives, `NOT_FOUND` for any other text.
+    """Return the value of `A`, `A[B, "c"]` or `A | B`; `NOT_FOUND` for any other text.
 
     Compiling such a text takes ten times as long. Each part that a text is cut into is read as a
     whole: where the cut went through a bracket or a quoted text, a part is none of these.
@@ -112,7 +112,7 @@ def read_plain(text: str, names: dict[str, Any], outer: dict[str, Any]) -> Any:
 
 
 def _read_parts(parts: Sequence[str], names: dict[str, Any], outer: dict[str, Any]) -> tuple[Any, ...]:
-    """Return what evaluating each part gives, nothing where one of them can't be read."""
+    """Return the value of each part; nothing if one of them can't be read."""
     found: list[Any] = []
     for part in parts:
         value = read_plain(part, names, outer)
@@ -209,7 +209,7 @@ class Scope:
     def evaluate(
         self, text: str, module: str | None = None, enclosing: Mapping[str, Any] | None = None
     ) -> Any:
-        """Return what the text of one annotation means.
+        """Return the meaning of the text of one annotation.
 
         Args:
             text: the annotation as written.
@@ -384,7 +384,7 @@ class FieldPlace(Place):
 
 
 def evaluate_forward(annotation: Any, scope: Scope) -> Any:
-    """Return what a forward reference or text means, any other annotation as it is.
+    """Return the meaning of a forward reference or a text; any other annotation unchanged.
 
     What text means may be text again: an annotation in quotes under `from __future__ import
     annotations`, or an alias that is written as text.
@@ -416,7 +416,7 @@ _COMPARED_PARTS = 1000
 
 
 def annotation_key(annotation: Any) -> Any:
-    """Return what only annotations of the same meaning share.
+    """Return a key that only annotations of the same meaning share.
 
     Equality of annotations is not enough: `Annotated[int, Ge(1)] == Annotated[int, Ge(1.0)]`, and
     `list[Literal[0]]` may be the same object as `list[Literal[False]]`. Classes and
@@ -446,12 +446,12 @@ def _key(annotation: Any, budget: Iterator[int]) -> Any:
 
 
 def bindings_key(bindings: Mapping[Any, Any]) -> tuple[Any, ...]:
-    """Return what only equal bindings share."""
+    """Return a key that only equal bindings share."""
     return tuple([annotation_key(value) for value in bindings.values()])
 
 
 NOT_SUPPORTED: Final = "is not supported"
-"""What a message ends with that is about an annotation, and not about what isn't one."""
+"""The end of a message about an annotation, rather than about something that isn't one."""
 
 _SHOWN_LENGTH = 200
 _SHOWN_LEVELS = 4
@@ -571,7 +571,7 @@ _TYPING: Final = frozenset({"typing", "typing_extensions", "annotationlib"})
 _WRITTEN_AS: Final[dict[type, str]] = {list: "[{}]", tuple: "({})", dict: "{{{}}}"}
 
 
-# What a metaclass says instead need not even be a text.
+# A metaclass may return something else, which needn't even be a string.
 _NAMES: Final = {name: vars(type)[name].__get__ for name in ("__name__", "__qualname__")}
 
 

@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 LAST_RANK: Final = 1000
-"""Of a leaf that every other leaf comes before."""
+"""The order of a leaf that comes after all others."""
 
 
 class SchemaLeaf(Value, Generic[T]):
@@ -246,7 +246,7 @@ def leaf_generation() -> int:
 
 
 def own_leaf(cls: type) -> object:
-    """Return what a class says in `__schema_leaf__`, called if it is a method; None if nothing."""
+    """Return the `__schema_leaf__` of a class, called if it is a method; None if there is none."""
     if not has_attribute(cls, "__schema_leaf__"):
         return None
     own: Any = getattr(cls, "__schema_leaf__", None)

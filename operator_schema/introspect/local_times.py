@@ -59,7 +59,7 @@ LOCAL_DATETIME: Final = trusted_leaf(
     datetime(2026, 1, 31, 9, 30),  # noqa: DTZ001  # a local one
     rank=-2,
 )
-"""The leaf of `LocalDateTime`. What it reads is so particular that it comes before others in a union."""
+"""The leaf of `LocalDateTime`. It reads such special texts that it comes before others in a union."""
 
 LOCAL_TIME: Final = trusted_leaf(
     time, _schema("local time", "09:30:00", _TIME_PATTERN), _read_time, _write_time, time(9, 30), rank=-1

@@ -258,7 +258,7 @@ def shape_of(node: Node) -> ObjectNode | None:
 def may_be(node: Node, value: object) -> bool:
     """Return whether a Python value is one that a node may encode, going by its class."""
     takes, cls = TRAITS[node.__class__].takes, type(value)
-    # A proxy has two classes, of which `isinstance` takes either.
+    # A proxy has two classes, and `isinstance` accepts either.
     return takes(node, cls) or (value.__class__ is not cls and takes(node, value.__class__))
 
 
@@ -327,7 +327,7 @@ def visit_places(
     """Go through every place of a graph, each node before what is inside it.
 
     Args:
-        roots: where to begin.
+        roots: the nodes to begin with.
         definitions: to follow references; without them they are nodes like others.
         known: identities of nodes that were met before.
 

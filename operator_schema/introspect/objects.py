@@ -57,7 +57,7 @@ def make_object(
         cls: a class of that form.
         form: as `form_of` says.
         bindings: of its type parameters.
-        place: where it is used; the owner is what messages call the class itself.
+        place: the place that uses it; its owner is the name of the class in messages.
     """
     report = partial(_report, reader, place)
     generic: Any = cls

@@ -24,7 +24,7 @@ class Place(Value):
     Attributes:
         path: attribute names that lead to it; `*` stands for the items of an array or the values of a map.
         node: what may be there, without reference.
-        field: that it is; None for items and members of unions.
+        field: the field itself; None for items and members of unions.
         level: of objects and arrays around it.
         member: what the member of a union is called that it is in; None outside of unions.
     """

@@ -188,7 +188,7 @@ def _field(key: str, node: Node, *, required: bool) -> Field:
 
 
 def _node_of(cls: Any, schema: Any, root: _Schema, levels: int) -> Node:
-    """Return what a part of a model's schema takes, as far as messages need it."""
+    """Return which values a part of a model's schema takes, as far as messages need it."""
     if not isinstance(schema, dict) or levels < 0:
         return ANY
     part = cast("_Schema", schema)
@@ -368,7 +368,7 @@ def _problem(entry: Mapping[str, Any], value: Any) -> Finding:
     if kind == "missing":
         return Finding(path, "missing", "missing (required)")
     received = excerpt(entry["input"])
-    # What a validator says may hold whatever the model sent.
+    # The message of a validator may contain anything that the model sent.
     said = clip(escape(entry["msg"][: _SAID_LENGTH + 1]), _SAID_LENGTH)
     return Finding(path, _code(kind), f"{said}, got {received}", None, received)
 

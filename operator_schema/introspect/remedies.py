@@ -30,11 +30,11 @@ _SPELLINGS: Final[dict[Any, str]] = {
     typing.NamedTuple: "Write a class that derives from it: class Name(NamedTuple): …",
     typing.Union: "Write X | Y with the types in place of X and Y, such as int | str",
 }
-"""What is often written, and what to do about it."""
+"""Frequent mistakes, and what to do about them."""
 
 
 def remedy_for(annotation: Any, *, is_root: bool) -> str:
-    """Return what to do about an annotation that isn't supported.
+    """Return the remedy for an annotation that isn't supported.
 
     Args:
         annotation: what it is.
@@ -66,7 +66,7 @@ def remedy_for(annotation: Any, *, is_root: bool) -> str:
 
 
 def _inside_annotated(value: Any, kind: type) -> str | None:
-    """Return what to write instead of metadata that stands where its type should stand."""
+    """Return what to write instead of metadata in the place of its type."""
     if is_foreign(value):
         name = kind.__name__
         return f"Write it after the type: Annotated[…, {_CALLED.get(name, name)}(…)]"
@@ -80,7 +80,7 @@ _CALLED: Final = {"FieldInfo": "Field"}
 
 
 def _as_literal(value: Any, kind: type) -> str | None:
-    """Return what to write instead of a list of choices; their own texts may be anything."""
+    """Return what to write instead of a list of choices, whatever their own texts are."""
     if kind not in {list, tuple, set, frozenset} or not value or {type(each) for each in value} - _CHOICES:
         return None
     return 'If these are the values to choose from, write Literal[…], such as Literal["low", "high"]'
@@ -98,7 +98,7 @@ def _is_of_user(cls: type) -> bool:
 
 
 def _spelling(annotation: Any) -> str | None:
-    """Return what is meant by what looks like an annotation."""
+    """Return the meaning of something that looks like an annotation."""
     known = [_SPELLINGS[what] for what in (annotation, get_origin(annotation)) if _is_spelled(what)]
     if known:
         return known[0]

@@ -186,7 +186,7 @@ def _uuid_leaf(cls: Any) -> SchemaLeaf[Any]:
     def encode(value: Any) -> str:
         if value.__class__ is not cls:
             return cls.__str__(value)  # type: ignore[no-any-return]  # of a UUID
-        # With a hyphen after every two bytes, the first and the last two of which are too many.
+        # With a hyphen after every two bytes; the first and the last two hyphens are too many.
         digits = value.int.to_bytes(_UUID_BYTES, "big").hex("-", 2)
         return f"{digits[:4]}{digits[5:29]}{digits[30:34]}{digits[35:]}"
 
@@ -203,7 +203,7 @@ _DECIMAL = r"^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
 _MOST_DIGITS = 4300
 _MOST_BITS = 14285  # of an integer of so many digits
 _LARGEST_EXPONENT = 6144
-"""That of decimal128 (IEEE 754). Without a bound, `int(Decimal("1e999999999"))` would never end."""
+"""The limit of decimal128 (IEEE 754). Without a bound, `int(Decimal("1e999999999"))` would never end."""
 
 
 def _decimal_leaf(cls: Any) -> SchemaLeaf[Any]:
@@ -322,7 +322,7 @@ def _time_leaf(cls: Any) -> SchemaLeaf[Any]:
 
 
 class _ClockWords:
-    """What the schema and the messages of a leaf with a UTC offset say.
+    """The texts in the schema and the messages of a leaf with a UTC offset.
 
     Attributes:
         format: of JSON Schema.
@@ -362,7 +362,7 @@ _MOST_OFFSETS = 100
 
 
 def _datetime_writer(cls: Any, fixed: type, write: Callable[[Any], str]) -> Callable[[Any], str]:
-    """Return what writes usual datetimes in less than half the time that `isoformat` takes.
+    """Return a function that writes usual datetimes in less than half the time of `isoformat`.
 
     Args:
         cls: of the datetimes.
@@ -546,7 +546,7 @@ def _zone_leaf(cls: Any) -> SchemaLeaf[Any]:
         try:
             if zone_name.fullmatch(key):
                 return cls(key)
-        # What an unknown name raises depends on Python's version and on where the database lies.
+        # The exception for an unknown name depends on Python's version and on the place of the database.
         except (LookupError, OSError, ImportError, ValueError):
             pass
         message = f"there is no time zone {quote(key)}; write an IANA name such as Europe/Paris"

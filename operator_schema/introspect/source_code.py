@@ -1,4 +1,4 @@
-"""What the source code of a class says: its file and line, and the strings below its fields."""
+"""Reads the source code of a class: its file and line, and the strings below its fields."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def _is_parameter(annotation: Any) -> bool:
 
 
 def bind(generic: Any, args: Sequence[Any], scope: Scope) -> dict[Any, Any]:
-    """Return what each type parameter of a generic means in `generic[args]`.
+    """Return the meaning of each type parameter of a generic in `generic[args]`.
 
     Args:
         generic: class or alias with type parameters.
@@ -85,7 +85,7 @@ def _pairs(parameters: Sequence[Any], args: Sequence[Any]) -> list[tuple[Any, An
 
 
 def inherited_bindings(cls: type, bindings: Bindings, scope: Scope) -> dict[type, Bindings]:
-    """Return what type parameters mean in each base of a class.
+    """Return the meanings of type parameters in each base of a class.
 
     Args:
         cls: any class.

@@ -1,6 +1,6 @@
 """The walk: from an annotation to the node graph, with every complaint on the way.
 
-What can't be read gets a complaint and becomes `UNKNOWN` in the graph, so that the walk goes on and
+Unreadable parts get a complaint and become `UNKNOWN` in the graph, so that the walk continues and
 one report lists everything that is wrong.
 """
 
@@ -343,7 +343,7 @@ class Walk:
 
         Args:
             identity: what only the same class or alias shares.
-            path: where it is met.
+            path: path of the place that uses it.
             levels: of arrays and objects that it is itself.
         """
         known = self._known[identity] = Known(path, self._deepest)
@@ -499,12 +499,12 @@ class Known:
     """A class or alias that has been met: open while it is walked, then with its node.
 
     Args:
-        path: where it is met first.
+        path: path of the first place that uses it.
         around: levels of arrays and objects of the deepest place met before.
 
     Attributes:
         node: None while it is open.
-        path: where it was met first.
+        path: path of the first place that uses it.
         around: as above.
         height: levels of arrays and objects below it.
         target: what identifies it, if it is used again while it is open.

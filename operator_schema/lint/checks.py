@@ -114,7 +114,7 @@ def _check_providers(providers: Any) -> None:
     wrong: list[Any] = [providers] if isinstance(providers, Provider) else list(providers)
     for one in wrong:
         if wrong[0] is providers or not isinstance(one, Provider):
-            message = f"providers is a list of providers, such as [openai_chat], not {received(one)}"
+            message = f"providers must be a list of providers, such as [openai_chat], not {received(one)}"
             raise TypeError(message)
 
 
@@ -197,12 +197,12 @@ def place_of_tool(tool: Tool[..., Any]) -> str | None:
 
 
 def warning(code: str, path: tuple[str, ...], message: str, remedy: str) -> Finding:
-    """Return what a check finds in a tool."""
+    """Return the findings of a check in a tool."""
     return Finding(path, code, message, remedy=remedy, severity="warning")
 
 
 def warning_at(place: Place, code: str, message: str, remedy: str) -> Finding:
-    """Return what a check finds at a place; inside a union, the path alone doesn't say of which member."""
+    """Return the findings of a check at a place; inside a union, the path doesn't show the member."""
     of = "" if place.member is None else f" (in {place.member})"
     return warning(code, place.path, f"{message}{of}", remedy)
 
@@ -266,7 +266,7 @@ def without_unit(codec: Codec[Any]) -> Iterator[Finding]:
 
 
 def repeated_parameter_names(codec: Codec[Any]) -> Iterator[Finding]:
-    """Yield the descriptions of parameters that say no more than the name."""
+    """Yield the descriptions of parameters that only repeat the name."""
     for place in places_of(codec.graph):
         description = _description_of(place)
         if place.field is None or not description:
@@ -279,7 +279,7 @@ def repeated_parameter_names(codec: Codec[Any]) -> Iterator[Finding]:
 
 
 def opposite_flags(codec: Codec[Any]) -> Iterator[Finding]:
-    """Yield the flags of which one is the opposite of another, so that both can be true."""
+    """Yield the flags that are the opposite of another flag, since both can be true."""
     for place in places_of(codec.graph):
         if not isinstance(place.node, ObjectNode):
             continue
@@ -310,7 +310,7 @@ def unlimited_result(tool: Tool[..., Any]) -> Iterator[Finding]:
         return
     said = [word for field in root.fields for word in words_of(field.name)]
     if LIMITS.isdisjoint(said) and (tool.output_schema() or {}).get("type") == "array":
-        message = "it returns a list of any length, all of which goes into the history"
+        message = "it returns a list of any length, and all of it goes into the history"
         remedy = "Take a parameter such as limit, with a default"
         yield warning("unlimited_result", (), message, remedy)
 
@@ -373,7 +373,7 @@ def _choices_in(description: str) -> list[str]:
 
 
 def _are_opposite(first: str, second: str) -> bool:
-    """Return whether the names of two flags differ in nothing but a word and its opposite, or in `no`."""
+    """Return whether the names of two flags differ only in a word and its opposite, or in `no`."""
     one, other = words_of(first), words_of(second)
     if other in {("no", *one), ("not", *one)} or one in {("no", *other), ("not", *other)}:
         return True
@@ -476,7 +476,7 @@ def content_words(text: str) -> frozenset[str]:
 
 
 def meaning(words: tuple[str, ...]) -> frozenset[str]:
-    """Return what words mean, the first being a verb, whichever of several verbs for the same it is."""
+    """Return the meaning of words that begin with a verb; different verbs may mean the same."""
     first = [_SAME.get(word, word) for word in words[:1]]
     return frozenset([*first, *[_singular(word) for word in words[1:]]]) - _FILLERS
 
@@ -502,7 +502,7 @@ def no_docstring(tool: Tool[..., Any]) -> Iterator[Finding]:
 
 
 def repeated_name(tool: Tool[..., Any]) -> Iterator[Finding]:
-    """Yield that a description says no more than the name."""
+    """Yield a finding if a description only repeats the name."""
     if _words(tool.summary) == _words(tool.name):
         message = f"its description only repeats its name: {quote(tool.summary)}"
         yield warning("description_repeats_name", (), message, "Say what it does, and when to use it")
@@ -521,7 +521,7 @@ def long_description(tool: Tool[..., Any]) -> Iterator[Finding]:
     """Yield that a description is too long, for a model and for OpenAI."""
     size = len(tool.description)
     if size > MOST_CHARACTERS:
-        message = f"its description has {size:,} characters, of which OpenAI takes {MOST_CHARACTERS:,}"
+        message = f"its description has {size:,} characters, but OpenAI takes only {MOST_CHARACTERS:,}"
         remedy = "Shorten it; details can go to the parameters, or to tool.documentation"
         yield warning("long_description", (), message, remedy)
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
 import urllib.error
 import urllib.request
@@ -17,6 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
 from ..json_values import is_array, is_object
 from ..message_text import clip, escape
+from ..processes import kill_group
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -322,14 +321,12 @@ class ProcessChannel(PipeChannel):
         self._hang_up()
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(0.2)
-        for number in (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
-            with suppress(OSError):
-                if hasattr(os, "killpg"):
-                    os.killpg(self._process.pid, number)
-                else:
-                    self._process.kill()
-            with suppress(subprocess.TimeoutExpired):
-                self._process.wait(_SECONDS_TO_END)
+        kill_group(self._process, "SIGTERM")
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_SECONDS_TO_END)
+        kill_group(self._process)
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_SECONDS_TO_END)
         for thread in (self._threads[0], self._listener):  # each closes what it reads
             thread.join(_SECONDS_TO_END)
         return b"".join(self._errors)[-_MOST_ERRORS:].decode(errors="replace")

@@ -392,7 +392,7 @@ def answer_without_nulls(answer: Answer, tools: Mapping[str, Tool[..., Any]]) ->
 
     Args:
         answer: with the tools' own names.
-        tools: that the request offered, by name.
+        tools: the tools in the request, by name.
     """
     from .property_names import without_nulls
 
@@ -410,7 +410,7 @@ def what_is_wrong(body: Mapping[str, Any], error: Exception) -> str:
 
     Args:
         body: of the response.
-        error: that came when it was read.
+        error: the exception raised when it was read.
     """
     said: Any = body.get("error")
     if said is None and isinstance(body.get("message"), str):  # as Bedrock says it
@@ -455,4 +455,4 @@ _FORMS = {
     "stopReason": "Bedrock Converse",
     "output": "OpenAI Responses",
 }
-"""What one provider's answers alone have at their top."""
+"""Keys that only one provider's answers have at the top."""

@@ -55,7 +55,7 @@ __all__ = ["ChatLikeWire", "ChatWire", "LENGTH", "calls_of", "reasoning_of", "te
 
 
 _LEGACY = f"{UNNAMED}function_"
-"""What the ids of calls in OpenAI's old `function_call` begin with: their results have another role."""
+"""The beginning of the ids of calls in OpenAI's old `function_call`: their results have another role."""
 
 _FAILED = "tool_use_failed"
 """Groq's code of an error that says what the model had written.
@@ -200,7 +200,7 @@ class ChatWire(ChatLikeWire):
 
 
 def tools_alone(tools: Sequence[dict[str, Any]], wanted: Wanted) -> Sequence[dict[str, Any]]:
-    """Return the tool alone that the model has to call, where a provider has no other word for it."""
+    """Return only the tool that the model has to call, for a provider with no other way to say so."""
     if wanted.name is None:
         return tools
     return [tool for tool in tools if tool["function"]["name"] == wanted.name]
@@ -212,7 +212,7 @@ def calls_of(message: Mapping[str, Any]) -> tuple[RawCall, ...]:
 
 
 def _answered(result: ToolResult) -> dict[str, Any]:
-    """Return what says of which call a result is."""
+    """Return the keys that say which call a result belongs to."""
     if result.call_id.startswith(_LEGACY):
         return {"role": "function", "name": result.name}
     call_id = given_id(result.call_id)
@@ -292,7 +292,7 @@ def reasoning_of(message: Mapping[str, Any]) -> str:
 
 
 def _thought_of(part: Any) -> str:
-    """Return what a part of Mistral's or Cohere's content says of the model's thinking: parts, or text.
+    """Return the model's thinking in a part of Mistral's or Cohere's content: parts, or text.
 
     Source: https://docs.mistral.ai/capabilities/reasoning and https://docs.cohere.com/docs/reasoning
     """
@@ -521,7 +521,7 @@ def openai_compatible(
     """
     name = checked_text("the name of a provider", name)
     if not isinstance(features, Features):
-        message = f"features is a Features(…), not {received(features)}"
+        message = f"features must be a Features(…), not {received(features)}"
         raise TypeError(message)
     _check_features(features)
     wire = ChatWire(required, sent_keys, takes_images, features.custom)

@@ -34,7 +34,7 @@ _STOPS: dict[str, StopReason] = {
 
 
 class CohereWire(ChatLikeWire):
-    """Chat v2: a single tool is required by offering that one alone."""
+    """Chat v2: a single tool is required by offering only that one."""
 
     def request(self, tools: Sequence[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:
         """Return `tools`, `strict_tools` and `tool_choice`."""

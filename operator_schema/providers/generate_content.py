@@ -246,7 +246,7 @@ class _Candidate:
     def take(self, candidate: Mapping[str, Any]) -> None:
         content = object_of(candidate.get("content") or {})
         self._content.content["role"] = content.get("role") or self._content.content["role"]
-        # What is said beside the content, such as its sources, is said as a whole each time.
+        # What comes beside the content, such as its sources, comes as a whole each time.
         about = {key: value for key, value in candidate.items() if key not in {"content", "finishReason"}}
         self.tree.content.update(copy_json(about))
         parts = content.get("parts") or ()
@@ -338,7 +338,7 @@ def _continues(part: Mapping[str, Any], last: Mapping[str, Any]) -> bool:
 
 
 def _is_text(part: Mapping[str, Any]) -> bool:
-    """Return whether a part is text alone: a signature stays with its own part."""
+    """Return whether a part is only text: a signature stays with its own part."""
     return "text" in part and part.keys() <= {"text", "thought"}
 
 

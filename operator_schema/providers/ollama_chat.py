@@ -30,7 +30,7 @@ __all__ = ["OllamaWire", "ollama"]
 class OllamaWire(ChatLikeWire):
     """Ollama's chat: arguments that are objects, and ids since 0.12.10.
 
-    It has no `tool_choice`, so one tool is required by offering it alone, and none by offering none.
+    It has no `tool_choice`, so one tool is required by offering only that one, and none by offering none.
     """
 
     def request(self, tools: Sequence[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:

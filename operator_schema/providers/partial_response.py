@@ -259,7 +259,7 @@ class GrowingInput(_Growing):
     """The input of a call while it arrives.
 
     Args:
-        call: that shows it; None for a call that the provider runs itself.
+        call: the call that shows it; None for a call that the provider runs itself.
         first: the value in the response until more arrives.
         as_value: whether the response has the value that the text says, instead of the text.
     """
@@ -439,7 +439,7 @@ class StreamedCall:
     """One call while it arrives. Each reading shows the content so far.
 
     Attributes:
-        id: that the provider gave; None if it gives none.
+        id: given by the provider; None if it gives none.
     """
 
     __slots__ = ("id", "_wire_name", "_known", "_text", "_stream", "_fed", "_keys")
@@ -470,7 +470,7 @@ class StreamedCall:
 
     @property
     def partial(self) -> Partial | None:
-        """What is known of the arguments so far, typed; None if the tool isn't known.
+        """The typed arguments so far; None if the tool isn't known.
 
         Raises:
             Exception: that code of your own raises for a value, other than ValueError and TypeError.

@@ -151,7 +151,7 @@ class KeysInText:
     def __init__(self, names: Mapping[str, str]) -> None:
         self._names = names
         self._starts = frozenset(name[:end] for name in names for end in range(len(name) + 1))
-        self._in_value = False  # whether the text ends in a string that is no key
+        self._in_value = False  # whether the text ends in a string that isn't a key
         self.held = ""  # what might become one of the keys
 
     def feed(self, piece: str) -> str:

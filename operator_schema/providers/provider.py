@@ -155,7 +155,7 @@ class Provider(Value):
 
         if isinstance(item, Turn):
             return self._turn(item, offered)
-        message = f"a history has strings, messages, turns and answers, not {received(item)}"
+        message = f"a history must have only strings, messages, turns and answers, not {received(item)}"
         raise TypeError(message)
 
     def report(self, offer: Tools, /, *, strict: Strict | None = None) -> Report:
@@ -181,8 +181,8 @@ class Provider(Value):
 
         Args:
             response: a dict, JSON text, or the object of the provider's SDK.
-            offer: that the request had. Calls get the tools' own names back where the provider doesn't take
-                these, and lose the nulls that a strict mode asks for in place of what is left out.
+            offer: the offer in the request. Calls get the tools' own names back where the provider doesn't
+                take these, and lose the nulls that a strict mode asks for in place of what is left out.
 
         Raises:
             ResponseError: it is an error of the provider, or isn't in the expected form.
@@ -208,7 +208,7 @@ class Provider(Value):
         """Read a response, with the names that are on the wire."""
         body = json_of(response)
         if body is None:
-            message = f"a response is a JSON object, not {what_came(response)}"
+            message = f"a response must be a JSON object, not {what_came(response)}"
             raise ResponseError(self.name, message)
         try:
             check_response_depth(body)
@@ -241,7 +241,7 @@ class Provider(Value):
         return list(self.answer(response, offer).calls)
 
     def stream(self, offer: Tools, /) -> Stream:
-        """Return what reads one streamed response.
+        """Return a reader of one streamed response.
 
         Args:
             offer: as for `answers`; calls show what is known of their arguments so far, typed.

@@ -45,7 +45,7 @@ class ToolReport(Value):
         losses: differences from the usual schema, each with a code as `fate_of` returns it.
         refused: types that the provider can't express, with the remedy; a request raises a `SchemaError`.
         size: bytes of the tool in a request, as JSON on one line; None if it is refused.
-        tokens: that it takes, by `tiktoken` or an estimate; None if it is refused.
+        tokens: its number of tokens, by `tiktoken` or an estimate; None if it is refused.
         strict: whether the provider holds the model to its schema.
         not_strict: why it doesn't, where `strict="auto"` left that to what its strict mode takes.
     """

@@ -74,7 +74,7 @@ def tools_with(
     """Return the fragment of a request's body that has tools, with options.
 
     Args:
-        provider: that gets it.
+        provider: the provider that gets it.
         offered: what is offered, maybe with deferred tools.
         options: as `Provider.request` takes them; what is listed is an `Offered`.
 
@@ -139,7 +139,7 @@ def load_found(
 
 
 def _given(provider: TakesTools, offered: Offered, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that say something, of which the provider takes each.
+    """Return the options that were given, after checking that the provider takes each.
 
     Raises:
         TypeError: one is unknown, or of another kind.
@@ -186,7 +186,7 @@ def _check_kind(option: str, value: Any) -> None:
         if value is None or isinstance(value, bool) or (is_time and value in _TIMES):
             return
         words = 'True, "5m" or "1h"' if option == "cache" else "True or False"
-        message = f"{option} is {words}, not {as_written(value)}"
+        message = f"{option} must be {words}, not {as_written(value)}"
         raise (ValueError if is_time else TypeError)(message)
     kind = _KINDS.get(option)
     if value is None or kind is None:
@@ -195,7 +195,7 @@ def _check_kind(option: str, value: Any) -> None:
     if is_text or not isinstance(value, kind[0]):
         is_single = option != "search" and hasattr(cast("Any", type(value)), "name")
         remedy = f": for one, write {kind[2]}" if is_single else ""
-        message = f"{option} is {kind[1]}, not {received(value)}{remedy}"
+        message = f"{option} must be {kind[1]}, not {received(value)}{remedy}"
         raise TypeError(message)
 
 
@@ -290,7 +290,7 @@ def _searches(provider: TakesTools, offered: Offered, given: Mapping[str, Any]) 
 
 
 def _without_own_search(offered: Offered) -> Offered:
-    """Return what is offered without a `ToolSearch`, where the provider has a search of its own.
+    """Return what is offered without a `ToolSearch`, if the provider has its own search.
 
     Raises:
         ValueError: it is required.
@@ -306,8 +306,8 @@ class _Entries:
     """The tools of one request, as they are listed.
 
     Args:
-        provider: that gets them.
-        tools: that are listed.
+        provider: the provider that gets them.
+        tools: the listed tools.
         sent: each as it is without options; they are changed.
     """
 
@@ -332,7 +332,7 @@ class _Entries:
         from ..tools import Tool
 
         if not isinstance(selector, (str, Tool)):
-            message = f"a tool is chosen by its name or the tool itself, not by {received(selector)}"
+            message = f"choose a tool by its name or by the tool itself, not by {received(selector)}"
             raise TypeError(message)
         name = selector if isinstance(selector, str) else selector.name
         if name not in self._tools:
@@ -355,7 +355,7 @@ class _Entries:
         for selector in custom or ():
             name, grammar = self._name_of(selector), custom[selector] if is_named else None
             if grammar is not None and not isinstance(grammar, Grammar):
-                message = f"the grammar of {quote(name)} is a Grammar or None, not {received(grammar)}"
+                message = f"the grammar of {quote(name)} must be a Grammar or None, not {received(grammar)}"
                 raise TypeError(message)
             about = _description_with_text(self._tools[name], self._descriptions.get(name))
             written = None if grammar is None else grammar.as_dict()
@@ -386,7 +386,7 @@ class _Entries:
         for selector in given:
             name, callers = self._name_of(selector), given[selector]
             if type(callers) not in {list, tuple} or not callers:
-                message = f"the callers of {quote(name)} are a list of names, not {received(callers)}"
+                message = f"the callers of {quote(name)} must be a list of names, not {received(callers)}"
                 raise TypeError(message)
             self._callers[name] = tuple([_known_caller(self._provider, known, each) for each in callers])
             self._sent[name]["allowed_callers"] = [*dict.fromkeys(self._callers[name])]
@@ -448,9 +448,8 @@ class _Entries:
         seen: set[str] = set()
         for namespace in namespaces or ():
             if not isinstance(namespace, Namespace):
-                message = (
-                    f"namespaces is a list of Namespace(name, description, tools), not {received(namespace)}"
-                )
+                wanted = "a list of Namespace(name, description, tools)"
+                message = f"namespaces must be {wanted}, not {received(namespace)}"
                 raise TypeError(message)
             names = [self._name_of(selector) for selector in namespace.tools]
             twice = next((name for name in names if name in owners), None)
@@ -570,7 +569,7 @@ def _known_caller(provider: TakesTools, known: Mapping[str, Any], caller: Any) -
 
 
 def _description_with_text(tool: Tool[..., Any], description: str | None) -> str:
-    """Return what a model reads of a tool that takes text: its description, and that of the text.
+    """Return what a model reads about a tool that takes text: its description, and that of the text.
 
     Raises:
         SchemaError: it takes something else.
@@ -589,7 +588,7 @@ def _description_with_text(tool: Tool[..., Any], description: str | None) -> str
 
 
 def _examples(provider: TakesTools, tool: Tool[..., Any], schema: Mapping[str, Any]) -> list[Any]:
-    """Return the examples of a tool, in the provider's names, of which each fits the schema that is sent.
+    """Return the examples of a tool with the provider's names, each of which fits the sent schema.
 
     Raises:
         SchemaError: one doesn't.

@@ -38,7 +38,7 @@ class Grammar(Value):
 
     def __init__(self, syntax: Literal["lark", "regex"], definition: str) -> None:
         if str(syntax) not in {"lark", "regex"}:  # what callers promise, some do not
-            message = f'the syntax of a grammar is "lark" or "regex", not {as_written(syntax)}'
+            message = f'the syntax of a grammar must be "lark" or "regex", not {as_written(syntax)}'
             raise ValueError(message)
         definition = writable_text("the definition of a grammar", definition)
         if not definition.strip():
@@ -75,7 +75,7 @@ class Namespace(Value):
         description = writable_text("the description of a namespace", description)
         if isinstance(tools, (str, Mapping)) or not isinstance(tools, Collection):
             what = received(cast("object", tools))
-            message = f"the tools of a namespace are a list of names or tools, not {what}"
+            message = f"the tools of a namespace must be a list of names or tools, not {what}"
             raise TypeError(message)
         if not (name and description.strip() and tools):
             message = "a namespace needs a name, a description and tools"
@@ -91,7 +91,7 @@ def with_own_forms(answer: Answer, tools: Sequence[Tool[..., Any]]) -> Answer:
 
     Args:
         answer: with the tools' own names.
-        tools: that the request offered.
+        tools: the tools in the request.
     """
     codecs = {tool.name: tool.codec for tool in tools}
     return answer.replace(calls=tuple([_own_form(call, codecs, tools) for call in answer.calls]))

@@ -312,7 +312,7 @@ class Delta(Value):
     """The addition of one piece of a stream to the first answer.
 
     Attributes:
-        text: that the model said beside its calls: print it as it is. A character whose second half hasn't
+        text: what the model said beside its calls: print it as it is. A character whose second half hasn't
             come is left out until it has.
         calls: the calls that grew.
     """
@@ -477,7 +477,7 @@ class Stream:
 
     def _take(self, event: Any, piece: object) -> None:
         if not is_object(event):
-            message = _WHOLE if _is_item(piece) else f"an event is a JSON object, not {what_came(piece)}"
+            message = _WHOLE if _is_item(piece) else f"an event must be a JSON object, not {what_came(piece)}"
             raise ResponseError(self._provider, message)
         try:
             error = _error_in(event)
@@ -544,7 +544,7 @@ class Stream:
 _WHOLE = (
     "this is a whole answer, not a stream: did you send stream=True? provider.answer(…) reads it as it is"
 )
-"""What is wrong if the loop over the events goes over one response, or if an event is one."""
+"""The error if the loop over the events goes over one response, or if an event is one."""
 
 
 def _is_item(piece: object) -> bool:
@@ -564,7 +564,7 @@ def _shown(event: object) -> str:
 def _error_in(event: Mapping[str, Any]) -> Any:
     """Return the error that an event tells, in the provider's words; None if it tells none.
 
-    A call that the provider refused is no error: the model can mend it.
+    A call that the provider refused isn't an error: the model can correct it.
     """
     if failed_calls(event):
         return None

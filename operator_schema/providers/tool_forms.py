@@ -105,7 +105,7 @@ class Offered(Value):
     Attributes:
         tools: as the model sees them.
         choice: whether the model may or must call them.
-        descriptions: for this request alone, by the name of the tool.
+        descriptions: for this request only, by the name of the tool.
         strict: whether the provider has to hold the model to the schemas.
         deferred: names of the tools that the model finds by a search.
         entries: returns tools by their names, as the request that holds the history lists them; None where
@@ -146,7 +146,7 @@ class ToolForm:
     """A tool in the form in which one provider gets it; the tool keeps it.
 
     Attributes:
-        provider: that gets it.
+        provider: the provider that gets it.
         name: on the wire.
         original: of what is in the list of tools.
         size: what counts against the limits of the strict mode; None without it.
@@ -181,7 +181,7 @@ def forms_of(provider: TakesTools, tools: Tools, modes: Sequence[bool]) -> list[
     """List the forms in which a provider gets tools; each tool keeps its own.
 
     Args:
-        provider: that gets them.
+        provider: the provider that gets them.
         tools: in the order of the request.
         modes: whether each is strict.
 
@@ -207,7 +207,7 @@ def sent_tools(provider: TakesTools, offered: Offered) -> tuple[list[dict[str, A
     """List tools as a request has them, the caller's own, and say whether any is strict.
 
     Args:
-        provider: that gets them.
+        provider: the provider that gets them.
         offered: the tools.
 
     Raises:
@@ -306,7 +306,7 @@ def dialect_in(provider: TakesTools, *, strict: bool) -> Dialect | None:
 
 
 def called(provider: TakesTools, *, strict: bool) -> str:
-    """Return what errors call a provider, or its strict mode."""
+    """Return the name of a provider, or of its strict mode, in errors."""
     return f"the strict mode of {provider.name}" if strict else provider.name
 
 
@@ -341,12 +341,12 @@ def too_many(provider: TakesTools, tools: Tools) -> list[Finding]:
     most = provider.rules.most_tools
     if most is None or len(tools) <= most:
         return []
-    message = f"there are {len(tools):,} tools, of which a request takes {most:,}"
+    message = f"there are {len(tools):,} tools, but a request takes only {most:,}"
     return [about_type((), "too_large", provider.name, message, "Offer fewer: toolset.offer(…)")]
 
 
 def not_deferred(provider: TakesTools, offered: Offered) -> list[Finding]:
-    """Return what is wrong with deferred tools, where the provider has no search that finds them."""
+    """Return what is wrong with deferred tools, if the provider has no search that finds them."""
     if provider.features.searches or not offered.deferred:
         return []
     message = f"{provider.name} has no search for deferred tools"
@@ -358,8 +358,8 @@ def too_long(provider: TakesTools, tools: Tools, texts: Sequence[str]) -> list[F
     """Return what is wrong with the lengths of descriptions.
 
     Args:
-        provider: that gets them.
-        tools: that have them.
+        provider: the provider that gets them.
+        tools: the tools that have them.
         texts: the description of each.
     """
     most = provider.rules.longest_description
@@ -371,7 +371,7 @@ def too_long(provider: TakesTools, tools: Tools, texts: Sequence[str]) -> list[F
             (),
             "too_large",
             tool.name,
-            f"its description has {len(text):,} characters, of which {provider.name} takes {most:,}",
+            f"its description has {len(text):,} characters, but {provider.name} takes only {most:,}",
             remedy,
         )
         for tool, text in zip(tools, texts, strict=True)
@@ -435,7 +435,7 @@ def checked_strict(strict: Any, provider: TakesTools | None = None) -> Strict:
 
     Args:
         strict: as it was given.
-        provider: that has to have a strict mode; None if that doesn't matter.
+        provider: must have a strict mode; None if that doesn't matter.
 
     Raises:
         TypeError: it is neither a bool nor `auto`.

@@ -101,8 +101,8 @@ class HostedTool(Value):
     """A tool that the provider runs itself, as a request lists it.
 
     Attributes:
-        type: by which the provider knows it.
-        name: by which the model calls it; None where the type says it.
+        type: the provider's name for it.
+        name: the name that the model calls; None if the type says it.
     """
 
     type: str
@@ -114,7 +114,7 @@ class HostedTool(Value):
 
 
 class Features(Value):
-    """What a provider takes in a request beside tools, and a choice of one, some or none of them.
+    """What a provider takes in a request besides tools and a choice of one, some or none of them.
 
     Each is for an option of `Provider.request`, which refuses what a provider doesn't take.
 

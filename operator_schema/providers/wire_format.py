@@ -63,7 +63,7 @@ __all__ = [
 ]
 
 UNNAMED = "operator_schema_"
-"""What the ids begin with that calls get whose provider gives none; they are never sent."""
+"""The beginning of the ids of calls from a provider that gives none; they are never sent."""
 
 IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """Media types of the images that OpenAI and Anthropic take."""
@@ -72,7 +72,7 @@ PDF = "application/pdf"
 
 
 CUSTOM = f"{UNNAMED}custom_"
-"""What the ids of calls of OpenAI's custom tools begin with: they and their results have another form."""
+"""The beginning of the ids of calls of OpenAI's custom tools: they and their results have another form."""
 
 SEARCHED = f"{UNNAMED}search_"
 """The same for searches of tools that OpenAI leaves to your program."""
@@ -215,7 +215,7 @@ class Wire(Value):
         raise NotImplementedError
 
     def merger(self, calls: StreamedCalls) -> Merger:
-        """Return what merges the events of one stream into a response, which `answers` reads.
+        """Return a merger of the events of one stream into a response, which `answers` reads.
 
         Args:
             calls: to which it adds the calls of the first answer while they come.

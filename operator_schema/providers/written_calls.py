@@ -33,11 +33,11 @@ _ARGUMENTS = ("arguments", "parameters", "args", "input")
 
 
 class _NoCallError(Exception):
-    """A part of a text is no call."""
+    """A part of a text isn't a call."""
 
 
 def written_calls(text: str) -> list[RawCall]:
-    """Return the calls in a text that is nothing but calls; none if it says anything else.
+    """Return the calls in a text that has only calls; none if it says anything else.
 
     Known are: JSON, also in a code block or between `<tool_call>` tags; `<function=NAME>{…}</function>` of
     Llama; `<|tool_call_begin|>` of Kimi; `print(default_api.NAME(key=1))` of Gemini.

@@ -1,4 +1,4 @@
-"""Which call is meant, which has run already, and which result goes to which call."""
+"""Which call is meant, which calls have run already, and which result belongs to which call."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def settled(calls: Sequence[ToolCall[Any]], results: Iterable[Given]) -> tuple[T
     """Return a result for each call of a turn, in order.
 
     Args:
-        calls: all of the turn.
-        results: for the calls that are pending; for an issue too, which then counts.
+        calls: all calls of the turn.
+        results: results of the pending calls; one for an issue replaces that of the issue.
 
     Raises:
         CommitError: with everything that doesn't fit.
@@ -53,11 +53,11 @@ def settled(calls: Sequence[ToolCall[Any]], results: Iterable[Given]) -> tuple[T
 
 
 def with_results(calls: Sequence[ToolCall[Any]], results: Iterable[Given]) -> list[ToolCall[Any]]:
-    """Return the calls of a turn, those that have a result now with it.
+    """Return the calls of a turn, with the results that some now have.
 
     Args:
-        calls: all of the turn.
-        results: of some of the pending calls, or for issues.
+        calls: all calls of the turn.
+        results: results of some pending calls, or for issues.
 
     Raises:
         CommitError: with everything that doesn't fit.
@@ -77,7 +77,7 @@ def with_results(calls: Sequence[ToolCall[Any]], results: Iterable[Given]) -> li
 
 
 def revised(call: ToolCall[Any], result: object) -> ToolCall[Any]:
-    """Return a call that was handled with another result.
+    """Return a handled call with another result.
 
     Raises:
         EncodeError: the result can't be saved.
@@ -87,7 +87,7 @@ def revised(call: ToolCall[Any], result: object) -> ToolCall[Any]:
     from .serialization import save_result
 
     if not isinstance(result, ToolResult):
-        message = f"a call is revised with a ToolResult, such as call.complete(…), not {received(result)}"
+        message = f"revise takes a ToolResult, such as call.complete(…), not {received(result)}"
         raise TypeError(message)
     if (result.call_id, result.name) != (call.id, call.name):
         message = f"this is the result of {shown_call(result.name, result.call_id)}"
@@ -97,7 +97,7 @@ def revised(call: ToolCall[Any], result: object) -> ToolCall[Any]:
 
 
 def _refuse(calls: Sequence[ToolCall[Any]], faults: Sequence[Finding]) -> None:
-    """Raise what is wrong, in the order of the calls; nothing is wrong if there are no faults.
+    """Raise all faults, in the order of the calls, if there are any.
 
     Raises:
         CommitError: there are faults.
@@ -110,13 +110,13 @@ def _refuse(calls: Sequence[ToolCall[Any]], faults: Sequence[Finding]) -> None:
 def _matched(
     calls: Sequence[ToolCall[Any]], results: Iterable[Given]
 ) -> tuple[dict[int, Given], list[Finding]]:
-    """Find the call of each result.
+    """Find the call that each result belongs to.
 
     Calls may share an id. A result that a call has made belongs to that call; others belong to the calls of
     the same name, in their order.
 
     Args:
-        calls: all of the turn.
+        calls: all calls of the turn.
         results: in any order.
 
     Returns:
@@ -129,7 +129,7 @@ def _matched(
     named = _by_id_and_name(calls)
     found: dict[int, Given] = {}
     faults: dict[int, Finding] = {}
-    # One that knows its own call comes first: another one with this id could take its place.
+    # Results that know their own call come first: others with the same id could take their place.
     for number in sorted(range(len(given)), key=lambda number: _own_index(given[number]) is None):
         place = _place_of(given[number], calls, named, found)
         if isinstance(place, Finding):
@@ -140,12 +140,12 @@ def _matched(
 
 
 class _SameName:
-    """The calls of one id and name.
+    """The calls with the same id and name.
 
     Attributes:
-        free: positions of the pending ones and of the issues, the one that gets the next result last.
-        takes_any: whether there was one that takes a result.
-        is_deferred: whether one waits for a decision.
+        free: positions of the pending calls and the issues; the last one gets the next result.
+        takes_any: whether any of them took a result at first.
+        is_deferred: whether one of them waits for a decision.
     """
 
     __slots__ = ("free", "is_deferred", "takes_any")
@@ -177,9 +177,8 @@ def _checked(results: Any) -> list[Any]:
     checked = list(results)
     for result in checked:
         if not (isinstance(result, ToolResult) or _is_decided(result)):
-            message = (
-                f"a result is a ToolResult, what call.handled or call.reject returns, not {received(result)}"
-            )
+            wanted = "a ToolResult, as call.handled and call.reject return"
+            message = f"a result must be {wanted}, not {received(result)}"
             raise TypeError(message)
         if isinstance(result, ToolResult):
             checked_text("the call_id of a result", result.call_id)
@@ -237,7 +236,7 @@ def _place_of(
 
 
 def _decided(result: Given, *, is_deferred: bool) -> Finding:
-    """Return what is wrong with a result of a call that takes none."""
+    """Return what is wrong with a result for a call that takes none."""
     if is_deferred:
         return _fault("deferred", result, "it waits for a decision: leave this one out")
     return _fault("already_decided", result, "the round has its result already: leave this one out")
@@ -249,7 +248,7 @@ def _fault(code: FaultCode, about: Given, message: str) -> Finding:
 
 
 WhichCall: TypeAlias = "str | int | ToolCall[Any]"
-"""By which a call is chosen: its id, its position in the turn, or the call itself."""
+"""How a call is chosen: by its id, by its position in the turn, or by the call itself."""
 
 _SHOWN = 5
 _REASON_LENGTH = 100
@@ -259,7 +258,7 @@ def find_call(calls: tuple[ToolCall[Any], ...], call: WhichCall, kind: str) -> T
     """Return the one call of a turn that is meant.
 
     Args:
-        calls: all of the turn.
+        calls: all calls of the turn.
         call: its id, its position, or the call itself.
         kind: `deferred`, `deferred or pending`, or `handled`.
 
@@ -318,13 +317,13 @@ def _named(calls: tuple[ToolCall[Any], ...], call: Any) -> list[ToolCall[Any]]:
     if isinstance(call, int) and not isinstance(call, bool):
         return list(calls[call : call + 1]) if call >= 0 else []
     if not isinstance(call, ToolCall):
-        message = f"a call is chosen by its id, its position or the call itself, not by {received(call)}"
+        message = f"choose a call by its id, its position or the call itself, not by {received(call)}"
         raise TypeError(message)
     return [one for one in calls[call.index : call.index + 1] if one.raw == call.raw]
 
 
 def _check_same(found: ToolCall[Any], call: Any) -> None:
-    """Check that a call which was chosen by itself still waits for the same: it may be from an older state.
+    """Check that a call chosen by itself still waits for the same thing: it may come from an older state.
 
     Raises:
         RoundError: it asks something else, or has another input.
@@ -355,7 +354,7 @@ _ID_BYTES = 12
 
 
 INTERRUPTED = "it was begun and interrupted, so nobody knows whether it did its work"
-"""Why a call waits that was begun, and didn't end."""
+"""Why a call waits that began and never ended."""
 
 
 class Run:
@@ -374,11 +373,11 @@ class Run:
 
 
 Runs: TypeAlias = dict[tuple[int, int], Run]
-"""Those of a round, by the position of the call and the number of its runs before."""
+"""The runs of a round, by the position of the call and the number of its earlier runs."""
 
 
 class _Rounds:
-    """The runs of rounds that can be restored in this process, of the last ones.
+    """The runs of the latest rounds that can be restored in this process.
 
     Two generations, so that nothing is searched and no lock is needed, which a fork could leave closed.
     """
@@ -393,7 +392,7 @@ class _Rounds:
         self._old: dict[str, Runs] = {}
 
     def of(self, round_id: str, runs: Runs) -> Runs:
-        """Return what is known of a round; the given runs if it is unknown."""
+        """Return the known runs of a round, or the given ones if it is unknown."""
         new = self._new
         found = new.setdefault(round_id, self._old.get(round_id, runs))  # one step, for all threads
         if len(new) > self.KEPT:
@@ -405,10 +404,10 @@ _rounds = _Rounds()
 
 
 class Settlement:
-    """Which round it is, what ran, and how it ended, for all states of it; the first to settle it wins.
+    """The id of a round, what ran, and how it ended, shared by all its states; the first to settle it wins.
 
     Args:
-        round_id: of a round that was restored; None for a new one, which gets its id when it is asked for.
+        round_id: id of a restored round; None for a new one, which gets its id when somebody asks for it.
     """
 
     __slots__ = ("_ending", "_id", "_results", "_runs")
@@ -465,11 +464,11 @@ class Settlement:
         self._runs[call.run].has_result = True
 
     def forget(self, call: ToolCall[Any]) -> None:
-        """Let a call run again, which raised what the executor passes through."""
+        """Let a call run again after it raised what the executor passes through."""
         del self._runs[call.run]
 
     def state_after(self, call: ToolCall[Any]) -> ToolCall[Any] | None:
-        """Return a call after it ran; None as long as it hasn't, or where that isn't known here."""
+        """Return a call after it ran; None if it hasn't, or if that isn't known here."""
         run = self._runs.get(call.run)
         if run is None:
             return None
@@ -483,12 +482,12 @@ class Settlement:
 
     @property
     def how(self) -> str | None:
-        """How it ended; None as long as it is open."""
+        """How the round ended; None as long as it is open."""
         found = self._ending.get(None)
         return None if found is None else found.how
 
     def settle(self, how: str) -> None:
-        """End it.
+        """End the round.
 
         Raises:
             RoundError: it has ended.
@@ -501,7 +500,7 @@ class Settlement:
             raise RoundError(message)
 
     def reopen(self) -> None:
-        """Take it back, after a commit that failed."""
+        """Open the round again, after a commit that failed."""
         self._ending.clear()
 
 
@@ -515,7 +514,7 @@ def _ran(call: ToolCall[Any], run: Run) -> RoundError:
 
 
 class _Ending:
-    """How a round ended; each is another object."""
+    """How a round ended; each end is an object of its own."""
 
     __slots__ = ("how",)
 

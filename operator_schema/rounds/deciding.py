@@ -1,4 +1,4 @@
-"""What is decided about a call: by hooks before and after it runs, and by a person."""
+"""Decisions about a call: by hooks before and after it runs, and by a person."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 WHO = "confirm"
-"""What an error calls the function that asks, by the option that it was given as."""
+"""What an error calls the function that asks: the name of its option."""
 
 _NAME_LENGTH = 100
 _TEXT_LENGTH = 2000
@@ -43,7 +43,7 @@ class FailedHookError(Exception):
     """A hook failed; a signal that never reaches a caller.
 
     Attributes:
-        hook: that failed.
+        hook: the hook that failed.
     """
 
     def __init__(self, hook: Hook) -> None:
@@ -54,17 +54,17 @@ class FailedHookError(Exception):
 async def decide(call: ToolCall[Any], hooks: ForTools) -> ToolCall[Any]:
     """Ask hooks about a call, in their order, until one completes or rejects it.
 
-    A call that one of them defers goes on to the next ones: the person then sees what all of them made of it,
-    and nothing that one of them refuses.
+    A call that one hook defers still goes to the next ones: so the person sees the call as all of them left
+    it, and no call that one of them refuses.
 
     Args:
-        call: that is pending.
-        hooks: each with the names of its tools, None for all.
+        call: a pending call.
+        hooks: hooks, each with the names of its tools, or None for all.
 
     Raises:
-        FailedHookError: one failed; its cause is what it raised.
+        FailedHookError: a hook failed; the cause is what it raised.
     """
-    is_settled = call.approved  # by a person: then this very input is run, or none
+    is_settled = call.approved  # by a person, so this very input runs, or none
     reason: str | None = None
     shown: ToolCall[Any] | None = None
     for hook, names in hooks:
@@ -76,13 +76,13 @@ async def decide(call: ToolCall[Any], hooks: ForTools) -> ToolCall[Any]:
             if is_awaitable(decision):
                 decision = await decision
             after = decided(call, shown, decision, is_settled=is_settled)
-        except Exception as error:
+        except Exception as error:  # a hook is your program's own code
             raise FailedHookError(hook) from error
         _log(call, hook, decision, after)
         if after.state == "deferred":
             reason = after.reason if reason is None else reason
         elif after.state == "pending":
-            # What a hook gave may be edited, even where the input of a settled call stays as it is.
+            # An input from a hook may be edited, even if the input of a settled call doesn't change.
             is_untouched = after is call and getattr(decision, "input", MISSING) is MISSING
             shown = shown if is_untouched else None
             call = after
@@ -100,7 +100,7 @@ def unless_confirmed(call: ToolCall[Any]) -> ToolCall[Any]:
 
 
 def with_own_input(call: ToolCall[Any]) -> ToolCall[Any]:
-    """Return a call for a function to look at: what it does to the input changes nothing else.
+    """Return a copy of a call for a function to look at: whatever it does to the input changes nothing else.
 
     Raises:
         TypeError: the input can't be copied.
@@ -114,15 +114,15 @@ def decided(
     """Return a call in its state after a decision; the input of a settled call doesn't change.
 
     Args:
-        call: that was decided on.
+        call: the call before the decision.
         shown: the call that the function got, with an input of its own.
-        decision: of the function.
+        decision: what the function returned.
         is_settled: whether a person has agreed to this very input.
 
     Raises:
         DecodeError: an input doesn't fit the types of the tool.
         EncodeError: an input or output can't be written as JSON.
-        ToolError: an input is that of another tool.
+        ToolError: the input belongs to another tool.
         TypeError: it isn't a decision.
         ValueError: the input was edited in place, and isn't what the decision says.
     """
@@ -147,20 +147,20 @@ def _not_a_decision(given: Any) -> str:
     wanted = ", ".join([kind.__name__ for kind in DECISIONS])
     made = isinstance(given, type) and given in DECISIONS
     what = f"the class {given.__name__}: write {given.__name__}(…)" if made else received(given)
-    return f"a hook returns {wanted} or None, not {what}"
+    return f"a hook must return {wanted} or None, not {what}"
 
 
 # --- a person ------------------------------------------------------------------------------------
 
 
 async def asked_about(call: ToolCall[Any], asking: Asking | None, hooks: ForTools) -> ToolCall[Any]:
-    """Ask a person about a call that hooks or its tool made wait, and return it in its new state.
+    """Ask a person about a call that waits because of a hook or its tool, and return it in its new state.
 
     A call in another state, or with a question of its tool, stays as it is. If the person changes the input,
     hooks see the call again, and may complete or reject it.
 
     Args:
-        call: after hooks decided.
+        call: a call after the hooks decided.
         asking: gets the call with the reason why it waits; returns True, False, the text of a refusal, or a
             decision; None if nobody decided. None if nobody can be asked.
         hooks: as for `decide`.
@@ -170,7 +170,7 @@ async def asked_about(call: ToolCall[Any], asking: Asking | None, hooks: ForTool
         FailedHookError: a hook failed.
         TypeError: the answer is something else.
         ValueError: the input was edited in place, and isn't what the answer says.
-        Exception: what asking raises.
+        Exception: whatever asking raises.
     """
     if asking is None or call.state != "deferred" or call.question is not None:
         return call
@@ -187,7 +187,7 @@ def _decision(answer: Any, reason: str) -> Any:
     """Return the decision that an answer means.
 
     Args:
-        answer: of a person.
+        answer: the answer of a person.
         reason: why the call waits; it keeps waiting if nobody decided.
 
     Raises:
@@ -205,7 +205,7 @@ def _decision(answer: Any, reason: str) -> Any:
         case _ if isinstance(answer, DECISIONS):
             return answer
         case _:
-            message = f"confirm returns True, False, a text, a decision or None, not {received(answer)}"
+            message = f"confirm must return True, False, a string, a decision or None, not {received(answer)}"
             raise TypeError(message)
 
 
@@ -215,17 +215,17 @@ def _decision(answer: Any, reason: str) -> Any:
 async def looked_at(
     call: ToolCall[Any], result: ToolResult, hooks: ForTools, run: int, limited: Limited | None
 ) -> ToolCall[Any] | None:
-    """Return a call in its state after it ran, with the result that hooks leave.
+    """Return a call in its state after it ran, with the result that counts after the hooks.
 
     Args:
-        call: as it ran.
-        result: of its function.
-        hooks: that look at results, each with the names of its tools, None for all.
-        run: which run of it that was, the first being 1.
-        limited: cuts what hooks give; None to leave it.
+        call: the call that ran.
+        result: the result of its function.
+        hooks: hooks after calls, each with the names of its tools, or None for all.
+        run: number of the run; the first is 1.
+        limited: cuts the results that hooks give; None to leave them.
 
     Returns:
-        The call; one whose function has a question waits, and no hook sees it. None if it is to run again.
+        The call; if its function has a question, it waits, and no hook sees it. None if it is to run again.
     """
     after = after_run(call, result)
     if not hooks or after.result is None:
@@ -238,9 +238,9 @@ async def _after_hooks(call: ToolCall[Any], hooks: ForTools, run: int) -> ToolCa
     """Show hooks the result of a call, in their order, and return the call with the result that counts.
 
     Args:
-        call: that ran, with its result.
-        hooks: each with the names of its tools, None for all.
-        run: which run of it that was, the first being 1.
+        call: a call with its result.
+        hooks: hooks, each with the names of its tools, or None for all.
+        run: number of the run; the first is 1.
 
     Returns:
         The call; None if it is to run again.
@@ -281,7 +281,7 @@ def _result_of(call: ToolCall[Any], decision: Any) -> ToolResult | RunAgain | No
     if decision is None or isinstance(decision, RunAgain):
         return decision
     if not isinstance(decision, ToolResult):
-        message = f"a hook after a call returns a ToolResult, RunAgain or None, not {received(decision)}"
+        message = f"a hook after a call must return a ToolResult, RunAgain or None, not {received(decision)}"
         raise TypeError(message)
     if (decision.call_id, decision.name) != (call.id, call.name):
         message = "it returned the result of another call"
@@ -306,7 +306,7 @@ class _Shown:
 
 def _log(call: ToolCall[Any], hook: Hook, decision: Any, after: ToolCall[Any]) -> None:
     if after.state == "pending":
-        # The arguments may hold secrets: only those who ask for everything get them.
+        # The arguments may hold secrets, so they are logged only at the level DEBUG.
         _write(DEBUG, call, hook.name, "RunNormally", _Shown(after))
         return
     _write(INFO, call, hook.name, type(decision).__name__, clip(escape(after.reason or ""), _TEXT_LENGTH))

@@ -81,12 +81,12 @@ class CommitError(RoundError):
 
 
 class StoreError(RoundError):
-    """A store doesn't give a round to this process: it is done, runs now, or was changed in the meantime.
+    """A round can't be taken from a store: it is done, runs now, or was changed in the meantime.
 
     Or the file of the store can't be used.
 
     Attributes:
-        round_id: of the round; None if the file is what is wrong.
+        round_id: id of the round; None if the file is the problem.
     """
 
     def __init__(self, message: str, round_id: str | None = None) -> None:

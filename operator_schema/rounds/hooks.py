@@ -44,7 +44,7 @@ __all__ = [
 
 
 CONFIRM = "the tool asks for the agreement of a person (confirm=True)"
-"""Why a call waits whose tool says so."""
+"""Why a call waits if its tool says `confirm=True`."""
 
 _NAME_LENGTH = 100
 
@@ -59,7 +59,7 @@ class RunNormally(Value):
     has approved or answered doesn't change any more.
 
     Attributes:
-        input: with which to go on; left out to keep it.
+        input: another input for the call; leave it out to keep the present one.
         approved: whether the call needs no person any more, although its tool says `confirm=True`.
     """
 
@@ -69,15 +69,15 @@ class RunNormally(Value):
     ends = False
 
     def applied(self, call: ToolCall[Any]) -> ToolCall[Any]:
-        """Return the call as it goes on; `deciding.py` has given it the input."""
+        """Return the call that goes on; `deciding.py` has given it the input."""
         return call.replace(approved=True) if self.approved is True else call
 
 
 class Complete(Value):
-    """Stop here: this is the output of the call, and its function doesn't run.
+    """Stop here: the call gets this output, and its function doesn't run.
 
     Attributes:
-        output: as the function would have returned it.
+        output: what the function would have returned.
     """
 
     output: Any
@@ -108,7 +108,7 @@ class Reject(Value):
         super().__init__(writable_text("the reason of Reject", reason))
 
     def applied(self, call: ToolCall[Any]) -> ToolCall[Any]:
-        """Return the call as one that isn't run."""
+        """Return the call as rejected."""
         return call.reject(self.reason, by="hook")
 
 
@@ -129,7 +129,7 @@ class Defer(Value):
         super().__init__(writable_text("the reason of Defer", reason))
 
     def applied(self, call: ToolCall[Any]) -> ToolCall[Any]:
-        """Return the call as one that waits, unless a person has approved it already."""
+        """Return the call as deferred, unless a person has approved it already."""
         return call if call.approved else call.defer(self.reason)
 
 
@@ -137,14 +137,14 @@ class RunAgain(Value):
     """Run the call once more: what a hook after a call returns.
 
     Attributes:
-        most: how often the call runs in all; if it has run so often, its result counts as it is.
+        most: how often the call may run in all; after that many runs, the last result counts.
     """
 
     most: int = 2
 
     def __init__(self, most: int = 2) -> None:
         if type(most) is not int or most < 1:
-            message = f"most is the number of runs in all, from 1 on, not {received(most)}"
+            message = f"most, the number of all runs, must be at least 1, not {received(most)}"
             raise ValueError(message)
         super().__init__(most)
 
@@ -153,7 +153,7 @@ Decision: TypeAlias = RunNormally | Complete | Reject | Defer | None
 """What a hook may return; None is `RunNormally()`. If one `ends` the decision, no other hook is asked."""
 
 DECISIONS: tuple[type[Any], ...] = tuple([kind for kind in get_args(Decision) if kind is not NoneType])
-"""The classes of these. A new one stands in `Decision` alone, and is exported."""
+"""The classes of decisions. Add a new one to `Decision`, and export it."""
 
 AfterDecision: TypeAlias = ToolResult | RunAgain | None
 """What a hook after a call may return: another result, or None to leave it."""
@@ -170,7 +170,7 @@ Marks: TypeAlias = tuple[tuple[HookKind, tuple[Any, ...] | None], ...]
 
 
 class HookDecorator:
-    """Choose the tools about whose calls a function decides: `@hook(search, "fetch")`; for `Hooks`.
+    """Choose the tools for which a function in `Hooks` decides about calls: `@hook(search, "fetch")`.
 
     The function takes a `ToolCall`, and returns `RunNormally`, `Complete`, `Reject`, `Defer`, or None to
     go on with the next hook. It may be async. Without this decorator, it decides about every call.
@@ -209,8 +209,9 @@ class HookDecorator:
         """Mark a function that sees calls from outside: `@hook.around()`; for spans, timers and the like.
 
         It takes the `Execution` of a call before its arguments are decoded, and returns a context manager
-        that is left when the call has its result; None to leave the call alone. Context variables that the
-        context manager sets hold for the function of the tool, also in a thread. The hook isn't async, and
+        that ends when the call has its result, or None to leave the call alone. Context variables that the
+        context manager sets also hold in the function of the tool, even in a thread. The hook isn't async,
+        and
         changes nothing: if it fails, the log has an error and the call goes on.
 
         Args:
@@ -270,11 +271,11 @@ class Hook(Value):
     """One function of `Hooks`.
 
     Attributes:
-        function: that decides, looks at results, or describes.
+        function: decides, looks at results, or describes.
         name: of the function, for messages.
         kind: what it does.
-        tools: for which it does so; None for all of the toolset.
-        toolset: whose tools these are; None for the one that the hooks are applied to.
+        tools: names of its tools; None for all tools of the toolset.
+        toolset: the toolset of these tools; None for the one that the hooks are applied to.
     """
 
     function: Any
@@ -288,10 +289,10 @@ class Hooks(Value):
     """Functions that decide about calls, in their order.
 
     Args:
-        sources: each one of these. A function that `hook`, `hook.after` or `hook.describe` marks, for its
-            tools. Any other function, for every call. An object whose methods they mark. Other `Hooks`.
-        toolset: whose tools are meant. The hooks then also apply where it is nested in another toolset,
-            to its tools alone and under the names that they have there. None for the toolset that they
+        sources: each is one of these. A function marked by `hook`, `hook.after` or `hook.describe`, for its
+            tools. Any other function, for every call. An object with methods marked like that. Other `Hooks`.
+        toolset: the toolset of the tools. The hooks then also apply where it is nested in another toolset,
+            but only to its tools, under the names that they have there. None for the toolset that they
             are applied to.
 
     Raises:
@@ -304,7 +305,7 @@ class Hooks(Value):
 
     def __init__(self, *sources: Any, toolset: NamedTools | None = None) -> None:
         if not (toolset is None or isinstance(toolset, NamedTools)):
-            message = f"toolset is a Toolset, not {received(toolset)}"
+            message = f"toolset must be a Toolset, not {received(toolset)}"
             raise TypeError(message)
         toolset = None if toolset is None else toolset.toolset
         found = tuple([found for source in sources for found in _hooks_of(source, toolset)])
@@ -326,7 +327,7 @@ class Hooks(Value):
 
     @property
     def may_decide(self) -> bool:
-        """Whether one of them may change what comes of a call."""
+        """Whether one of them may change the result of a call."""
         return any(hook.kind != "around" for hook in self.hooks)
 
     def __repr__(self) -> str:
@@ -340,10 +341,10 @@ class Hooks(Value):
         return Hooks(self, toolset=toolset)
 
     def for_calls(self, toolset: NamedTools, /) -> CallHooks:
-        """Return the hooks for calls of a toolset: that decide, look at results, or are around both.
+        """Return the hooks for calls of a toolset: before, after or around them.
 
         Args:
-            toolset: whose calls are decided on.
+            toolset: the toolset of the calls.
 
         Raises:
             ToolNotFoundError: a hook is for a tool that isn't there.
@@ -357,10 +358,10 @@ class Hooks(Value):
         """Return the descriptions that the hooks give now, for `toolset.offer(descriptions=…)`.
 
         Args:
-            toolset: whose tools are described.
+            toolset: the toolset of the described tools.
 
         Returns:
-            Name to description; where two hooks describe one tool, that of the last.
+            Name to description; if two hooks describe one tool, that of the last.
 
         Raises:
             ToolNotFoundError: a hook is for a tool that isn't there.
@@ -395,7 +396,7 @@ class CallHooks(Value):
     around: ForTools = ()
 
     def joined(self, other: CallHooks) -> CallHooks:
-        """Return both, these first; those of the other that are here already aren't asked twice."""
+        """Return both, these first; hooks that are in both are asked once."""
         known = {(hook.kind, hook.function) for hook, _ in (*self.before, *self.after, *self.around)}
 
         def new(hooks: ForTools) -> ForTools:
@@ -413,7 +414,7 @@ class CallHooks(Value):
 
 
 NO_HOOKS = CallHooks()
-"""Where nothing decides but the tools themselves."""
+"""For calls about which only the tools themselves decide."""
 
 
 def hooks_of(given: object) -> Hooks:
@@ -426,11 +427,11 @@ def hooks_of(given: object) -> Hooks:
 
 
 def call_hooks_of(hooks: Any, toolset: NamedTools) -> CallHooks:
-    """Return the hooks that hold for the calls of a toolset: those that are given, and its own.
+    """Return the hooks for the calls of a toolset: the given ones, and its own.
 
     Args:
-        hooks: `Hooks` or a function, None for no more; or all that hold, as an executor knows them.
-        toolset: whose tools are called.
+        hooks: `Hooks` or a function, None for no more; or all hooks that apply, as an executor knows them.
+        toolset: the toolset of the called tools.
     """
     if isinstance(hooks, CallHooks):
         return hooks
@@ -449,7 +450,7 @@ def _unpickled(*hooks: Hook) -> Hooks:
 
 def _resolved(hooks: Iterable[Hook], toolset: NamedTools) -> list[tuple[Hook, frozenset[str] | None]]:
     """Return hooks with the names of their tools in a toolset; None for all."""
-    # Hooks mostly share their toolset, and to find one among many tools takes milliseconds.
+    # Hooks mostly share their toolset, and finding it among many tools takes milliseconds.
     nested: dict[int, _Here] = {}
     found: list[tuple[Hook, frozenset[str] | None]] = []
     for hook in hooks:
@@ -495,9 +496,8 @@ def _hooks_of(source: Any, toolset: NamedTools | None) -> Iterator[Hook]:
         return
     if not callable(source):
         hint = ": write Hooks(*…)" if type(source) in {list, tuple} else ""
-        message = (
-            f"a hook is a function, or an object with methods that @hook marks, not {received(source)}{hint}"
-        )
+        wanted = "a function, or an object with methods marked by @hook"
+        message = f"a hook must be {wanted}, not {received(source)}{hint}"
         raise TypeError(message)
     if _is_called_without(source):
         name = _name_of(source)
@@ -516,7 +516,7 @@ def _marks_of(function: Any) -> Marks | None:
 
 
 def _marked_methods(source: Any) -> list[tuple[Any, Marks]]:
-    """List the methods of an object that are marked, and how, those of its bases first."""
+    """List the marked methods of an object and their marks, methods of the bases first."""
     found: dict[str, Any] = {}
     for cls in reversed(type(source).__mro__):
         found |= dict(vars(cls))

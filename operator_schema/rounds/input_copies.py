@@ -1,4 +1,4 @@
-"""Inputs and arguments of calls: copies that nobody else can change, digests, and what JSON gives back."""
+"""Inputs and arguments of calls: copies that nobody else can change, digests, and checks after JSON."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ __all__ = [
 
 
 _LEAST = 16
-"""Bytes, as for the token of a server."""
+"""The shortest secret, in bytes; the same as for the token of a server."""
 
 
 def digest_with(secret: bytes | None) -> Digest:
     """Return the function that makes the digest of a JSON object.
 
-    It is the same after a database has reordered keys, or written `1.0` as `1`. A key `digest` of the
-    object itself doesn't count.
+    It is the same after a database has reordered keys, or written `1.0` as `1`. The key `digest` of the
+    object itself is left out.
 
     Args:
         secret: the key for HMAC-SHA-256 (RFC 2104), or None for SHA-256 alone.
@@ -71,14 +71,14 @@ def digest_with(secret: bytes | None) -> Digest:
     if secret is None:
         return lambda saved: sha256(text_of(saved)).hexdigest()
     if not isinstance(secret, (bytes, bytearray)):  # what callers promise, some do not
-        message = f"the secret is bytes, such as secrets.token_bytes(32), not {class_name_of(secret)}"
+        message = f"the secret must be bytes, such as secrets.token_bytes(32), not {class_name_of(secret)}"
         raise TypeError(message)
     if not secret:
         message = "the secret is empty, so anybody could sign: make one with secrets.token_bytes(32)"
         raise ValueError(message)
     if len(secret) < _LEAST:
         message = (
-            f"the secret has {len(secret)} bytes, and takes at least {_LEAST}: "
+            f"the secret has {len(secret)} bytes, and must have at least {_LEAST}: "
             "make one with secrets.token_bytes(32)"
         )
         raise ValueError(message)
@@ -88,7 +88,7 @@ def digest_with(secret: bytes | None) -> Digest:
 
 
 def canonical_text(value: Any) -> str:
-    """Write a JSON value so that equal ones are written alike: as in a database that reorders keys."""
+    """Write a JSON value so that equal values give equal text, even after a database has reordered keys."""
     return _writer()(_canonical(value))
 
 
@@ -107,10 +107,10 @@ def _writer() -> Callable[[Any], str]:
 
 
 def what_is_signed(head: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the digest of a whole round is made of.
+    """Return the text from which the digest of a whole round is made.
 
-    The calls are in it by their ids and digests alone. So damage to one call leaves the others usable, and
-    no call can be added, moved or left out.
+    It has only the ids and digests of the calls. So damage to one call leaves the others usable, and no call
+    can be added, moved or left out.
     """
     return {**head, "calls": [[call.get("id"), call.get("digest")] for call in head["calls"]]}
 
@@ -146,24 +146,24 @@ def _as_integer(value: float) -> int:
 
 
 MESSAGE_DEPTH = 2 * MAX_DEPTH
-"""Levels of arrays and objects in the message of a model: more than its arguments, and as deep as schemas."""
+"""How deep the message of a model may nest: deeper than arguments, and as deep as schemas."""
 
 _NAME_LENGTH = 60
 _SHOWN_ARGUMENTS = 1000
 
 
 class NotJSONError(ValueError):
-    """A value has something in it that JSON has no type for; a signal that never reaches a caller."""
+    """A value has a part that JSON has no type for; a signal that never reaches a caller."""
 
 
 def own_json(value: Any, depth: int = MAX_DEPTH) -> Any:
     """Return a copy of a JSON value.
 
-    An object of a subclass, such as an `OrderedDict`, is read as what it is based on.
+    An object of a subclass, such as an `OrderedDict`, is read as its built-in type.
 
     Args:
         value: anything.
-        depth: levels of arrays and objects that it may nest.
+        depth: how many levels of arrays and objects it may nest.
 
     Raises:
         NotJSONError: something in it is of a type that JSON doesn't have.
@@ -180,7 +180,7 @@ def _copied(value: Any, left: int, depth: int) -> Any:
             _refuse(f"it nests deeper than {depth} levels")
         if kind is list:
             return [_copied(item, left - 1, depth) for item in value]
-        # Most of what arguments hold are texts.
+        # Most values in arguments are strings.
         return {
             key if type(key) is str else _key(key): item
             if type(item) is str
@@ -201,7 +201,7 @@ def _copied(value: Any, left: int, depth: int) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value of a built-in type for one of a subclass."""
+    """Return a value of a subclass as its built-in type."""
     given: object = value
     kind = type(given)  # `isinstance` would ask the value for its `__class__`
     if issubclass(kind, str):
@@ -233,7 +233,7 @@ _SHOWN = 100
 
 
 def own_copy(tool: Tool[..., Any], given: Any) -> Any:
-    """Return an input that shares nothing that could be changed with a given one.
+    """Return a copy of an input that shares nothing mutable with it.
 
     Raises:
         TypeError: it can't be copied.
@@ -243,7 +243,7 @@ def own_copy(tool: Tool[..., Any], given: Any) -> Any:
     except Exception:  # noqa: BLE001  # the code of whatever is in it
         try:
             return checked_input(tool, given)
-        except Exception as error:
+        except Exception as error:  # a class's own code
             message = "its input can't be copied, so no function may look at it before it is run"
             raise TypeError(message) from error
 
@@ -266,7 +266,7 @@ def _written(tool: Tool[..., Any], given: Any) -> str | None:
 
 
 def checked_input(tool: Tool[..., Any], given: Any) -> Any:
-    """Return an equal input that nobody else has, after it was checked as arguments of a model are.
+    """Return an equal input of its own, checked as the arguments of a model are.
 
     Raises:
         DecodeError: it doesn't fit the types, or JSON doesn't give it back.
@@ -329,25 +329,25 @@ def _differences(path: tuple[str | int, ...], before: Any, now: Any) -> Iterator
     if is_object(before) and is_object(now):
         for key in before:
             if key not in now:
-                message = "this was part of the call, and the tool does not take it any more"
+                message = "this was part of the call, but the tool doesn't take it any more"
                 yield Finding((*path, key), "unknown", message)
             else:
                 yield from _differences((*path, key), before[key], now[key])
         for key in now:
             if key not in before:
                 shown = excerpt(now[key], _SHOWN)
-                message = f"this was not part of the call, and would be {shown} now: send it"
+                message = f"this wasn't part of the call, but would now be {shown}: send it"
                 yield Finding((*path, key), "missing", message)
     elif is_array(before) and is_array(now) and len(before) == len(now):
         for index, (one, other) in enumerate(zip(before, now, strict=True)):
             yield from _differences((*path, index), one, other)
     elif canonical_text(before) != canonical_text(now):
         was, would_be = excerpt(before, _SHOWN), excerpt(now, _SHOWN)
-        yield Finding(path, "rejected", f"this was {was} in the call, and would be {would_be} now")
+        yield Finding(path, "rejected", f"this was {was} in the call, but would now be {would_be}")
 
 
 def schema_digest(tool: Tool[..., Any]) -> str:
-    """Return a digest of the schema of a tool, for inputs that only the arguments give back."""
+    """Return a digest of the schema of a tool, for inputs that can be made only from the arguments."""
     return text_digest(canonical_text(tool.input_schema()))
 
 

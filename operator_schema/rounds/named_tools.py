@@ -1,4 +1,4 @@
-"""Tools by name: which there are, how they are looked up, and which of them a model may call."""
+"""Tools by name: how they are listed and looked up, and which of them a model may call."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class Source(Value):
     """A toolset that a tool came from.
 
     Attributes:
-        toolset: that was a member of another one, or of which another one was made.
-        name: that the tool has there.
+        toolset: a member of another toolset, or one from which another was made.
+        name: name of the tool in it.
     """
 
     toolset: NamedTools
@@ -54,7 +54,7 @@ class Entry(Value):
     Attributes:
         tool: under the name that it has in this toolset.
         is_hidden: whether a request offers it only if it is asked for.
-        switch: that its registry had for it, None to leave it to the tool.
+        switch: the switch that its registry had for it; None to leave it to the tool.
         sources: the toolsets that it came from, the innermost first.
         found: whether a search has found it; None for a tool that needs none.
     """
@@ -67,12 +67,12 @@ class Entry(Value):
 
     @property
     def is_listed(self) -> bool:
-        """Whether a list has it, and a request that doesn't ask for it, if it is switched on."""
+        """Whether lists and requests have it without asking for it, if it is switched on."""
         return not self.is_hidden and self.found is not False
 
 
 def entries_of(members: Iterable[Any]) -> list[Entry]:
-    """List the tools of members, those of nested toolsets in their place.
+    """List the tools of members; those of a nested toolset come at its place.
 
     Raises:
         DuplicateToolError: two tools have the same name.
@@ -85,7 +85,7 @@ def merged(entries: Iterable[Entry], *, same_is_one: bool = False) -> dict[str, 
     """Return entries by name.
 
     Args:
-        entries: in their order.
+        entries: the tools, in order.
         same_is_one: whether the same tool may be there twice; then the first entry stays.
 
     Raises:
@@ -135,16 +135,16 @@ def switches_of(entries: Mapping[str, Entry]) -> dict[str, Switch]:
 
 
 Selector: TypeAlias = "str | Tool[..., Any]"
-"""By which a tool is chosen: its name, or the tool itself."""
+"""How a tool is chosen: by its name, or by the tool itself."""
 
 Selection: TypeAlias = "str | Tool[..., Any] | NamedTools | list[Any] | tuple[Any, ...]"
-"""By which tools are chosen: a name, a tool, a toolset or registry for all its tools, or a list of these."""
+"""How tools are chosen: by a name, a tool, a toolset or registry (for all its tools), or a list of these."""
 
 _SUGGESTED = 3
 
 
 class NamedTools:
-    """What can be asked of tools by their names: of a toolset, and of a registry, which holds one."""
+    """Tools that can be looked up by name: in a toolset, or in a registry, which holds one."""
 
     __slots__ = ()
 
@@ -156,7 +156,7 @@ class NamedTools:
 
         @property
         def toolset(self) -> NamedTools:
-            """The tools that are there now, as one immutable value."""
+            """The present tools, as one immutable value."""
             ...
 
     @property
@@ -165,7 +165,7 @@ class NamedTools:
         return self.toolset.hooks
 
     def __entries__(self) -> tuple[Entry, ...]:
-        """Return what it is made of, for the rest of this package."""
+        """Return its entries, for the rest of this package."""
         return tuple(self._named.values())
 
     @property
@@ -194,8 +194,8 @@ class NamedTools:
             selector: its name; or a tool, also under the name that it had in a nested toolset.
 
         Raises:
-            ToolNotFoundError: it isn't there; with the nearest names.
-            ValueError: it is there under several names, or another tool has its name.
+            ToolNotFoundError: there is no such tool; the error has the nearest names.
+            ValueError: it has several names here, or another tool has its name.
         """
         return self._named[self.name_of(selector)].tool
 
@@ -206,15 +206,15 @@ class NamedTools:
             selector: as for `toolset[…]`.
 
         Raises:
-            ToolNotFoundError: it isn't there; with the nearest names.
-            ValueError: it is there under several names, or another tool has its name.
+            ToolNotFoundError: there is no such tool; the error has the nearest names.
+            ValueError: it has several names here, or another tool has its name.
         """
         names = self._names_of(selector)
         if len(names) > 1:
             message = f"this toolset has the tool as {' and '.join(names)}: give the name that you mean"
             raise ValueError(message)
         if not names and isinstance(selector, Tool) and selector.name in self._named:
-            message = f"the tool {quote(selector.name)} of this toolset is another one: give its name"
+            message = f"the tool {quote(selector.name)} of this toolset is another tool: give its name"
             raise ValueError(message)
         if not names:
             name = selector.name if isinstance(selector, Tool) else selector
@@ -229,8 +229,8 @@ class NamedTools:
                 nested here have the names under which it is nested; other ones are looked for one by one.
 
         Raises:
-            ToolNotFoundError: one isn't there; with the nearest names.
-            ValueError: one is there under several names, or another tool has its name.
+            ToolNotFoundError: there is no such tool; the error has the nearest names.
+            ValueError: one has several names here, or another tool has its name.
         """
         found: list[str] = []
         for selection in selections:
@@ -249,7 +249,7 @@ class NamedTools:
         if isinstance(selector, str):
             return [selector] if selector in self._named else []
         if not isinstance(selector, Tool):
-            message = f"a tool is chosen by its name or the tool itself, not by {received(selector)}"
+            message = f"choose a tool by its name or by the tool itself, not by {received(selector)}"
             raise TypeError(message)
         own = self._named.get(selector.name)  # pyright: ignore[reportUnknownMemberType]  # a tool of whatever type
         if own is not None and own.tool == selector:
@@ -264,11 +264,11 @@ class NamedTools:
         """Return the names that the tools of another toolset have here.
 
         Args:
-            toolset: this one, or one that is nested in it or that it was made of.
+            toolset: this toolset, or one that is nested in it or that it was made of.
 
         Returns:
-            Name there to the names here, for the tools that are here: several where the other toolset is
-            there under several prefixes. None if the other isn't in this one.
+            Its own names to the names here, for the tools that are here: several names if the toolset is
+            nested under several prefixes. None if it isn't part of this one.
         """
         toolset = toolset.toolset
         if toolset == self.toolset:
@@ -302,7 +302,7 @@ class NamedTools:
             context: as for `offered`.
 
         Raises:
-            ToolNotFoundError: there is none of this name; tools that are switched off aren't suggested.
+            ToolNotFoundError: there is no such tool; tools that are switched off aren't suggested.
         """
         entries = self._entries
         if isinstance(selector, str) and selector not in entries.tools:
@@ -371,7 +371,7 @@ class NamedTools:
         return [entries.definition(name, describer, style) for name in entries.offered(context)]
 
     def switched(self, tools: tuple[Selection, ...], enabled: Switch | None) -> list[str]:
-        """Return the names of tools that another switch would decide about, for the rest of this package.
+        """Return the names of tools whose switch is about to change, for the rest of this package.
 
         Raises:
             ToolNotFoundError: one isn't there.
@@ -408,9 +408,9 @@ class Snapshot:
 
     Attributes:
         tools: name to tool, in the order of registration.
-        switches: name to the switch that this one tool has here, whatever it says itself.
+        switches: name to the switch of a tool here, whatever the tool itself says.
         describer: name of the tool that gives the long documentation of the others, or None.
-        unfound: names of the tools that no list has until a search finds them; they may be called.
+        unfound: names of the tools that aren't listed until a search finds them; they may be called.
     """
 
     __slots__ = ("tools", "switches", "describer", "unfound", "_questions", "_shown")
@@ -435,11 +435,11 @@ class Snapshot:
         return own.own if asked_for and isinstance(own, HiddenSwitch) else own
 
     def switch_of(self, name: str, *, asked_for: bool = False) -> Switch:
-        """Return the switch that decides about a tool.
+        """Return the switch of a tool.
 
         Args:
             name: of the tool.
-            asked_for: whether it is about a request that asks for the tool, even if it is hidden.
+            asked_for: whether a request asks for the tool, even if it is hidden.
         """
         own = self._own_switch(name, asked_for=asked_for)
         if own is None:
@@ -501,7 +501,7 @@ class Snapshot:
         Args:
             name: of the tool.
             context: for switches that take one.
-            asked_for: whether a request offered the tool: then it may run even if it is hidden from others.
+            asked_for: whether a request offered the tool; then it may run even if it is hidden.
 
         Returns:
             None if there is no tool of this name.

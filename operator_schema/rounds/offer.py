@@ -39,7 +39,7 @@ _SUGGESTED = 3
 
 
 class ModelAnswer(Protocol):
-    """What a provider reads of a response: calls, and the message that they are a part of."""
+    """What a provider reads from a response: the calls, and the message that contains them."""
 
     @property
     def calls(self) -> Iterable[RawCall]:
@@ -53,12 +53,12 @@ class ModelAnswer(Protocol):
 
 
 class ToolChoice(Value):
-    """What a request asks of the model, in words that each provider has.
+    """What a request asks of the model, in terms that every provider has.
 
     Attributes:
         mode: `auto`: it may call tools; `required`: it has to call one; `named`: it has to call this
             one; `none`: it may not call any, or there are none.
-        name: of the tool that it has to call; None in every other mode.
+        name: name of the tool that it has to call; None in every other mode.
     """
 
     mode: Literal["auto", "required", "named", "none"]
@@ -69,9 +69,9 @@ class Offer(Value, Generic[Input]):
     """What one request offers to the model; made by `toolset.offer`.
 
     Attributes:
-        toolset: that offers it.
+        toolset: the toolset that made the offer.
         names: of the tools, in order.
-        choice: what the model has to do with them.
+        choice: whether the model may or must call them.
         strict: whether the provider has to hold the model to the schemas: False, True or `"auto"`.
         left_out: names of the tools for which `max_tokens` had no room, in order.
         deferred: names of the tools that the model finds by a search of its provider, in order.
@@ -151,10 +151,10 @@ class Offer(Value, Generic[Input]):
         """Decode the calls of the answer to this request; nothing is run.
 
         Args:
-            answer: of a provider, with its message; or the calls alone, as the model sent them, whose ids
-                may repeat. A turn without calls is a round too.
-            assistant: beside calls alone, the rest of the model's turn, as JSON: its text, or the provider's
-                own message. It is kept, and comes back in `Turn.assistant`.
+            answer: an answer of a provider, with its message; or only the calls as the model sent them. Their
+                ids may repeat. A turn without calls is a round too.
+            assistant: if only calls are given, the rest of the model's turn as JSON: its text, or the
+                provider's own message. It is kept, and comes back in `Turn.assistant`.
 
         Raises:
             RoundError: `assistant` nests deeper than 200 levels, or has a number that isn't JSON.
@@ -175,7 +175,7 @@ class Offer(Value, Generic[Input]):
             return _issue(index, raw, FAILURES.cut_off(raw))
         try:
             report = tool.decode_report(arguments_to_decode(raw))
-            # The tool as the toolset has it, without what an offered `describe_tools` changes.
+            # The tool of the toolset itself, without the changes of an offered `describe_tools`.
             return call_with_input(
                 index, raw, self._snapshot.tools[raw.name], report.instance, report.as_details()
             )
@@ -216,7 +216,7 @@ def _said(answer: Any, assistant: Any) -> tuple[Any, Any]:
     """Return the calls of an answer and its message; anything else as it is.
 
     Raises:
-        TypeError: there is an answer, and another message beside it.
+        TypeError: both an answer and another message are given.
     """
     kind: Any = cast("Any", type(answer))
     if not (hasattr(kind, "calls") and hasattr(kind, "message")):
@@ -261,7 +261,7 @@ def make_offer(
 ) -> Offer[Any]:
     """Make an offer; see `Toolset.offer`.
 
-    What `found` names goes last, in this order, instead of the tools that a search has found in the toolset.
+    The tools in `found` come last, in this order, in place of those that a search has found in the toolset.
     """
     snapshot = toolset._entries  # noqa: SLF001  # the same tools, with their switches
     wanted, last = _wanted(toolset, only, also, found), found or ()
@@ -317,7 +317,7 @@ def _choice(
     if isinstance(required, str) and required == "any":
         if not names:
             room = "max_tokens has room for none" if left_out else "none is available"
-            message = f"a tool is required, but {room}: make one available, or require none"
+            message = f"a tool is required, but {room}: make one available, or don't require one"
             raise OfferError(None, message)
         return ToolChoice("required")
     name = toolset.name_of(required)
@@ -346,20 +346,20 @@ def _within(
     order: Iterable[str],
     descriptions: Mapping[str, str],
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the tools that a number of tokens has room for, and those that it hasn't, both in order.
+    """Return the tools that fit into a number of tokens, and the other tools, both in order.
 
     Args:
-        most: tokens.
-        snapshot: that has the tools.
+        most: the number of tokens.
+        snapshot: a toolset with the tools.
         names: of the tools.
-        order: in which they get room.
-        descriptions: for this request alone.
+        order: the order in which they get room.
+        descriptions: descriptions for this request only.
 
     Raises:
         ValueError: it isn't a positive integer.
     """
     if type(most) is not int or most < 1:
-        message = f"max_tokens is a positive integer or None, not {as_written(most)}"
+        message = f"max_tokens must be a positive integer or None, not {as_written(most)}"
         raise ValueError(message)
     describer = snapshot.describer if snapshot.describer in names else None
     room, kept = most, set[str]()
@@ -387,7 +387,7 @@ def _tokens_of(snapshot: Snapshot, name: str, describer: str | None, description
 
 def _checked(toolset: NamedTools, descriptions: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     if not isinstance(descriptions, Mapping):  # what callers promise, some do not
-        message = f"descriptions maps names of tools to texts, not {received(descriptions)}"
+        message = f"descriptions must map names of tools to strings, not {received(descriptions)}"
         raise TypeError(message)
     found: list[tuple[str, str]] = []
     for name, text in descriptions.items():
@@ -397,10 +397,10 @@ def _checked(toolset: NamedTools, descriptions: Mapping[str, str]) -> tuple[tupl
 
 
 def _selections(option: str, tools: Any) -> tuple[Any, ...]:
-    """Return what an option names: one tool, name or toolset, or several of them.
+    """Return the tools, names and toolsets that an option gives, one or several.
 
     Raises:
-        TypeError: it names none.
+        TypeError: it is something else.
     """
     given: Any = tools
     if isinstance(tools, (NamedTools, str, Tool)):

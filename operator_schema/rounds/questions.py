@@ -35,7 +35,7 @@ __all__ = [
 
 
 def decoded_call(call: ToolCall[Any]) -> DecodedCall:
-    """Return what an executor runs of a call.
+    """Return a call in the form that an executor runs.
 
     Raises:
         DecodeError: an answer no longer fits its parameter.
@@ -53,7 +53,7 @@ def decoded_call(call: ToolCall[Any]) -> DecodedCall:
 
 
 def after_run(call: ToolCall[Any], result: ToolResult) -> ToolCall[Any]:
-    """Return a call in its state after it ran."""
+    """Return a call in its state after its run."""
     raised: Any = (result.details or {}).get("exception") if result.code == "needs_input" else None
     if not isinstance(raised, NeedsInput):
         return call.with_result(result, "executor")
@@ -77,7 +77,7 @@ def answer_schema(tool: Tool[..., Any], raised: NeedsInput) -> dict[str, Any]:
         SchemaError: its type can't be read from JSON.
         ToolError: the tool has no such parameter.
     """
-    codec = answer_codec(tool, raised.parameter)  # also where the answer has a type of its own
+    codec = answer_codec(tool, raised.parameter)  # even if the answer has a type of its own
     if raised.answer_type is not None:
         codec = codec_of(raised.answer_type)
     schema: dict[str, Any] = codec.json_schema()
@@ -91,7 +91,7 @@ def _failed(call: ToolCall[Any], error: SchemaError | ToolError) -> ToolResult:
 
 
 def answered(call: ToolCall[Any], question: Question, answer: object) -> ToolCall[Any]:
-    """Return a deferred call as one that is to be run again, with the answer to its question.
+    """Return a deferred call as pending again, with the answer to its question.
 
     Raises:
         DecodeError: the answer doesn't fit.
@@ -117,7 +117,7 @@ def answered(call: ToolCall[Any], question: Question, answer: object) -> ToolCal
 
 
 def _as_read(codec: Any, answer: Any, given: Any) -> Any:
-    """Return an answer with defaults and without ignored keys, as it is compared after a restart."""
+    """Return an answer with defaults and without ignored keys, to compare it after a restart."""
     try:
         written = codec.encode(given)
         return written if codec.decode(written) == given else answer
@@ -126,7 +126,7 @@ def _as_read(codec: Any, answer: Any, given: Any) -> Any:
 
 
 def check_answer(tool: Tool[..., Any], parameter: str, answer: Any) -> None:
-    """Check that an answer that was saved is still read as what it was.
+    """Check that a saved answer still means what it meant.
 
     Raises:
         DecodeError: it doesn't fit any more, or would be read as something else.
@@ -149,7 +149,7 @@ def check_question(tool: Tool[..., Any], parameter: str) -> None:
 
 
 def answer_codec(tool: Tool[..., Any], parameter: str) -> Any:
-    """Return what reads the answers for an injected parameter.
+    """Return the codec of the answers for an injected parameter.
 
     Raises:
         SchemaError: its type can't be read from JSON.
@@ -159,7 +159,7 @@ def answer_codec(tool: Tool[..., Any], parameter: str) -> Any:
 
 
 def _without_none(annotation: Any) -> Any:
-    """Return X for `X | None`: that the answer isn't there yet is no answer."""
+    """Return X for `X | None`: None stands for a missing answer, and isn't an answer."""
     if not is_union(annotation):
         return annotation
     others = tuple([member for member in get_args(annotation) if member is not NoneType])
@@ -167,28 +167,28 @@ def _without_none(annotation: Any) -> Any:
 
 
 _SHOWN = 2000
-"""Characters of the arguments that a person reads, unless there are very many arguments."""
+"""The most characters of arguments that a person reads, unless there are very many arguments."""
 
 _LEAST = 60
-"""Characters that every argument may have."""
+"""Characters that every argument may have in any case."""
 
 _MOST_INSIDE = 8
-"""Values that are shown of a long object or array."""
+"""How many values of a long object or array are shown."""
 
 _DEEPEST = 3
-"""Keys and indexes on the way to a value that has a line of its own."""
+"""The longest path, in keys and indexes, of a value with a line of its own."""
 
 _MOST_IGNORED = 8
 
 
 def call_text(call: ToolCall[Any]) -> str:
-    """Write which tool is to run, why a hook has it wait, and a line for each argument that it gets.
+    """Write which tool is to run, why a hook makes it wait, and a line for each argument.
 
-    The arguments are those that run: with defaults and repairs. What is long is cut for itself, so that none
-    hides another one, and nothing in them can look like something else.
+    The arguments are those that run, with defaults and repairs. Each long argument is cut on its own, so that
+    none hides another one, and no argument can look like something else.
 
     Args:
-        call: that nobody has agreed to.
+        call: a call that nobody has agreed to.
     """
     title = call.tool.annotations.title or call.name
     name = escape(call.name)
@@ -207,7 +207,7 @@ def _argument_lines(call: ToolCall[Any]) -> list[str]:
 
 
 def _ignored_lines(call: ToolCall[Any]) -> list[str]:
-    """Write what the model sent in vain."""
+    """Write which arguments of the model are ignored."""
     try:
         ignored = call.tool.decode_report(arguments_to_decode(call.raw)).ignored
     except Exception:  # noqa: BLE001  # the input is there, so a hook made it of something else; or own code
@@ -223,14 +223,14 @@ def _shown(arguments: Any) -> list[str]:
 
 
 def _lines_of(pairs: Iterable[tuple[tuple[str | int, ...], Any]], most: int = _SHOWN) -> list[str]:
-    """Write values line by line; short ones leave their room to the long ones."""
+    """Write values line by line; short values leave their room to long ones."""
     shown = list(pairs)
     room = _room_for([len(_as_json(value)) for _, value in shown], most)
     return [line for path, value in shown for line in _lines(path, value, room)]
 
 
 def _room_for(lengths: Sequence[int], most: int) -> int:
-    """Return how long each value may be, so that all of them have a number of characters."""
+    """Return how long each value may be, so that all together have a number of characters."""
     room = most
     for position, length in enumerate(sorted(lengths)):
         share = most // (len(lengths) - position)

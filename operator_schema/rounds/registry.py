@@ -76,11 +76,11 @@ class Registry(NamedTools):
         return self.toolset._entries  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # the same tools, with their switches
 
     def __entries__(self) -> tuple[Entry, ...]:
-        """Return what another set of tools takes over: a tool of `describe_tools` describes this registry."""
+        """Return the entries for another set of tools; a tool of `describe_tools` describes this registry."""
         return tuple([entry for entry in [*self._named.values()] if not entry.tool.describes_tools])
 
     def admit(self, entries: list[Entry]) -> list[Entry]:
-        """Return how tools are kept that come now, for the rest of this package."""
+        """Return new tools in the form in which they are kept, for the rest of this package."""
         return entries
 
     # --- changes ---------------------------------------------------------------------------------
@@ -89,7 +89,7 @@ class Registry(NamedTools):
         """Add tools, or none if two would have the same name; also as a decorator above `@tool`.
 
         Args:
-            member: a tool, or anything that is several tools, as for the class.
+            member: a tool, or several in one object, as for the class.
             others: more of these.
 
         Returns:
@@ -134,7 +134,7 @@ class Registry(NamedTools):
         """Set whether the model may call tools now, whatever the tools themselves say.
 
         Args:
-            tools: as for `only` of a toolset; the registry itself for all that are there.
+            tools: as for `only` of a toolset; the registry itself for all its tools.
             enabled: as for `switch` of a toolset.
 
         Raises:
@@ -151,10 +151,10 @@ class Registry(NamedTools):
     def update(self, change: Callable[[Toolset[Any]], Toolset[Any]], /) -> None:
         """Change all tools at once: `registry.update(lambda tools: tools.without("search").prefix("x_"))`.
 
-        Nobody sees anything between before and after, and other changes wait meanwhile.
+        Nobody sees a state in between, and other changes wait meanwhile.
 
         Args:
-            change: a plain function that takes the tools, and returns those that are there from then on.
+            change: a plain function that takes the present tools, and returns the new ones.
 
         Raises:
             TypeError: it returns something other than a `Toolset`; then nothing changes.
@@ -167,7 +167,7 @@ class Registry(NamedTools):
                 message = f"update takes a function that returns a Toolset, not {received(after)}"
                 raise TypeError(message)
             named = after.entries_after(before)
-            # Those that were made of tools from before are kept as these were.
+            # Tools that were made from earlier ones are kept as those were.
             own = {name for name, entry in after._named.items() if _is_from(before, entry)}  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # the same tools
             named.update({one.tool.name: one for one in self.admit([*_without(named, own)])})
             changed = _difference(dict(self._named), named)
@@ -189,7 +189,7 @@ class Registry(NamedTools):
                 method: when nothing else refers to the instance, its method isn't called any more.
 
         Returns:
-            A function that ends this. It may be called more than once.
+            A function that ends the subscription. It may be called more than once.
 
         Raises:
             TypeError: it isn't a plain function.
@@ -215,7 +215,7 @@ class Registry(NamedTools):
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         from copy import deepcopy
 
-        # Switches are shared: they are asked for what holds in your program, not in a copy of it.
+        # Switches are shared: they say what holds in your program, not in a copy of the registry.
         entries, attributes = self.__getstate__()
         copied = object.__new__(type(self))
         memo[id(self)] = copied
@@ -251,8 +251,8 @@ class RegistryChange(Value):
     Attributes:
         added: names of the tools that were added, in their order.
         removed: names of the tools that were removed.
-        switched: names of the tools that another switch decides about now; whether the model may call
-            them may be the same as before.
+        switched: names of the tools that have another switch now, even if the model may or may not call them
+            as before.
     """
 
     added: tuple[str, ...] = ()
@@ -269,7 +269,7 @@ class Listeners:
     __slots__ = ("_lock", "_subscriptions")
 
     def __init__(self) -> None:
-        self._lock = RLock()  # an instance that goes meanwhile may unsubscribe, in this thread
+        self._lock = RLock()  # an instance that is freed meanwhile may unsubscribe, in this thread
         self._subscriptions: tuple[_Subscription, ...] = ()
 
     def add(self, listener: Listener) -> Callable[[], None]:
@@ -310,7 +310,7 @@ class Listeners:
 
 
 class _Subscription:
-    """A listener until it is unsubscribed, or until the instance whose method it is, is gone."""
+    """A listener, until it is unsubscribed or the instance of its method is gone."""
 
     __slots__ = ("listener",)
 
@@ -339,7 +339,7 @@ def _check_listener(listener: object) -> None:
         if not is_coroutine_function(listener) and not is_generator_function(listener):
             return
         what = "one that is async or a generator"
-    message = f"a listener is a plain function (def) that takes the change, not {what}"
+    message = f"a listener must be a plain function (def) that takes the change, not {what}"
     raise TypeError(message)
 
 

@@ -1,4 +1,4 @@
-"""Rounds from data that come from outside: everything is checked, and nothing is run."""
+"""Rounds from outside data: everything is checked, and nothing is run."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ class RestoreError(ValueError):
 
     Attributes:
         findings: everything that no longer fits.
-        round: the round in which each call that no longer fits is an issue, and all others are as they
-            were; None where the data as a whole can't be used.
+        round: the round, in which each call that no longer fits is an issue; None if the data as a whole
+            can't be used.
     """
 
     def __init__(self, findings: Sequence[Finding], so_far: Round[Any] | None = None) -> None:
@@ -65,7 +65,7 @@ class RestoreError(ValueError):
 
 
 def restore_round(toolset: NamedTools, data: object, secret: bytes | None) -> Round[Any]:
-    """Return the round that was saved; see `Toolset.restore_round`.
+    """Return the saved round; see `Toolset.restore_round`.
 
     Raises:
         RestoreError: something no longer fits.
@@ -91,7 +91,7 @@ def _head(data: object, digest: Digest, or_else: str) -> SavedHead:
     """
     own = _own(data)
     if not is_object(own):
-        _refuse("not_a_round", f"a saved round is a JSON object, not {received(own)}")
+        _refuse("not_a_round", f"a saved round must be a JSON object, not {received(own)}")
     version = own.get("format")
     if isinstance(version, (int, float)) and version > FORMAT:
         _refuse(
@@ -125,11 +125,9 @@ def _head(data: object, digest: Digest, or_else: str) -> SavedHead:
 
 
 def _own(data: object) -> Any:
-    """Return a copy of the data, of JSON values alone."""
+    """Return a copy of the data that has only JSON values."""
     if issubclass(type(data), Round):  # not by its `__class__`, which may be code
-        _refuse(
-            "not_a_round", "this is a round, which needs no restoring; what is restored is round.as_dict()"
-        )
+        _refuse("not_a_round", "this is a round already: restore what round.as_dict() returned")
     try:
         if type(data) in {str, bytes, bytearray}:
             data = _read(cast("str", data))
@@ -141,17 +139,17 @@ def _own(data: object) -> Any:
 
 
 def _read(text: str | bytes) -> Any:
-    """Return what a text says.
+    """Return the JSON value of a text.
 
     Raises:
         DecodeError: it isn't JSON.
         ValueError: a number in it isn't JSON.
     """
     try:
-        # Our own reader refuses lone surrogates, but the model may have written some into its arguments.
+        # Our own reader refuses lone surrogates, which the model may have written into its arguments.
         return loads(text)
     except (ValueError, RecursionError):
-        return _TEXTS.decode_json(text)  # it says better what is wrong
+        return _TEXTS.decode_json(text)  # its message says better what is wrong
 
 
 def _refuse(code: RestoreProblemCode, message: str) -> NoReturn:
@@ -182,7 +180,7 @@ def _restored(
 
 
 def _as_sent(data: dict[str, Any]) -> dict[str, Any]:
-    """Return a saved call without texts; as it is if these were changed, so that it is refused."""
+    """Return a saved call with its texts decoded; unchanged if they are damaged, so that it is refused."""
     try:
         found = without_texts(data, SavedCall.__dataclass_fields__)
     except (RecursionError, TypeError, ValueError):
@@ -235,7 +233,7 @@ _NEEDED: dict[str, tuple[str, ...]] = {
     "rejected": ("by",),
     "issue": ("code", "content"),
 }
-"""What a saved call has to have, beside what all have."""
+"""The keys that a saved call must have in each state, beside those of all calls."""
 
 
 def _in_state(toolset: NamedTools, index: int, raw: RawCall, saved: Any) -> ToolCall[Any]:
@@ -259,7 +257,7 @@ def _in_state(toolset: NamedTools, index: int, raw: RawCall, saved: Any) -> Tool
 
 
 def _decided(toolset: NamedTools, index: int, raw: RawCall, saved: SavedCall) -> ToolCall[Any]:
-    """Return a decided call with its input; if that no longer fits, with what is saved of it instead."""
+    """Return a decided call with its input, or with the saved data if the input no longer fits."""
     without = ToolCall(index, raw, raw.arguments, None, None)
     if saved.issue:
         return without
@@ -303,11 +301,11 @@ def _seconds(saved: SavedCall) -> float | None:
 
 
 def _input(tool: Tool[..., Any], raw: RawCall, saved: SavedCall) -> Any:
-    """Return the input that was saved.
+    """Return the saved input.
 
     Raises:
         DecodeError: it doesn't fit any more, or the tool makes something else of it.
-        ToolError: whether it is the same can't be known.
+        ToolError: nobody can know whether it is the same.
         Exception: a class's own code.
     """
     from_arguments = saved.input is None or saved.source is not None
@@ -320,7 +318,7 @@ def _input(tool: Tool[..., Any], raw: RawCall, saved: SavedCall) -> Any:
 
 
 def _answers(tool: Tool[..., Any], saved: SavedCall) -> tuple[tuple[str, Any], ...]:
-    """Return the answers that were saved.
+    """Return the saved answers.
 
     Raises:
         DecodeError: one doesn't fit any more, or would be read as something else.

@@ -41,17 +41,17 @@ _QUESTION_LENGTH = 200
 class Round(Value, Generic[Input]):
     """The calls of one turn of the model, each in its state; made by `offer.round`. It runs nothing.
 
-    Run the calls yourself and `commit` their results, let hooks decide first (`apply`), or leave all of it
+    Run the calls yourself and `commit` their results, let hooks decide first (`apply`), or leave everything
     to an executor (`executor.run`).
 
-    A round is immutable: what changes something returns another one, of which you keep the last. It can be
-    saved at any time (`as_dict`) and restored in another process (`toolset.restore_round`). Two are equal if
-    the same would be saved.
+    A round is immutable: each method that changes something returns another one, and you keep the last. It
+    can be saved at any time (`as_dict`) and restored in another process (`toolset.restore_round`). Two rounds
+    are equal if the same data would be saved.
 
     Attributes:
-        toolset: whose tools are called.
+        toolset: the toolset of the called tools.
         offered: the names of the tools that the request offered.
-        calls: all of them, in the order of the turn.
+        calls: all calls, in the order of the turn.
     """
 
     toolset: NamedTools
@@ -78,7 +78,7 @@ class Round(Value, Generic[Input]):
 
     @property
     def id(self) -> str:
-        """The id of the round, made at random; it stays the same, whatever is decided."""
+        """The random id of the round, which stays the same whatever is decided."""
         return self._settlement.round_id
 
     @property
@@ -88,7 +88,7 @@ class Round(Value, Generic[Input]):
 
     @property
     def handled(self) -> tuple[ToolCall[Input], ...]:
-        """The calls that have their result."""
+        """The calls that have a result."""
         return self._in_state("handled")
 
     @property
@@ -111,17 +111,17 @@ class Round(Value, Generic[Input]):
 
     @property
     def is_complete(self) -> bool:
-        """Whether each call has its result, so that `commit` needs no more."""
+        """Whether each call has a result, so that `commit` needs no more."""
         return not any(call.state in _OPEN for call in self.calls)
 
     @property
     def continue_suggestion(self) -> str | None:
-        """Why the model should get another turn: some of its calls could not be used. Otherwise None."""
+        """Why the model should get another turn: some of its calls could not be used. None otherwise."""
         return continue_suggestion(self.calls)
 
     @property
     def assistant(self) -> Any:
-        """The rest of the model's turn, as it was given to `offer.round`; a copy at each reading."""
+        """The rest of the model's turn, as given to `offer.round`; a new copy each time."""
         return copy_json(self._assistant)
 
     def expect_one(self) -> ToolCall[Input]:
@@ -155,13 +155,13 @@ class Round(Value, Generic[Input]):
     # --- decisions of hooks ----------------------------------------------------------------------
 
     async def apply(self, hooks: AnyHooks | None = None, /) -> Round[Input]:
-        """Let hooks decide about the calls that are pending: these, and then those of the toolset itself.
+        """Let hooks decide about the pending calls: first these hooks, then those of the toolset itself.
 
         A call that is still pending afterwards, and not approved, is deferred if its tool says
-        `confirm=True`. So it is without hooks.
+        `confirm=True`; so it is without any hooks.
 
         Args:
-            hooks: for this toolset, or for one that is nested in it; or one function for every call.
+            hooks: hooks for this toolset or for one that is nested in it; or one function for every call.
                 Don't apply the same ones twice: those that change an input would change it again, unless
                 a person has approved it.
 
@@ -200,9 +200,9 @@ class Round(Value, Generic[Input]):
         """Wait for a decision about a call.
 
         Raises:
-            HookError: what decides failed.
+            HookError: the hook or the function that decides failed.
         """
-        who: str | None = None  # the function given as `confirm`
+        who: str | None = None  # from the function given as `confirm`
         try:
             return await deciding
         except FailedHookError as failed:
@@ -221,14 +221,14 @@ class Round(Value, Generic[Input]):
     # --- decisions of people ---------------------------------------------------------------------
 
     def approve(self, call: WhichCall, /, *, input: Any = None, arguments: object = None) -> Round[Input]:
-        """Return the round in which a call that was deferred is to be run.
+        """Return the round with a deferred call approved, to be run.
 
-        Hooks still see it, and may complete or reject it. They can't defer it again, and can't change its
-        input: what is run is what was approved.
+        Hooks still see it, and may complete or reject it. They can't defer it again or change its input:
+        exactly what was approved is run.
 
         Args:
             call: its id, its position in the turn, or the call itself.
-            input: another input with which it is to be run, or None.
+            input: another input to run it with, or None.
             arguments: the same as JSON, such as from a form, in place of `input`, or None.
 
         Raises:
@@ -253,7 +253,7 @@ class Round(Value, Generic[Input]):
         return self._replaced(approved.as_pending().replace(approved=True))
 
     def answer(self, call: WhichCall, answer: object, /) -> Round[Input]:
-        """Return the round in which a call whose tool had a question is to be run again, with the answer.
+        """Return the round with a question of a tool answered, so that its call is to be run again.
 
         Args:
             call: its id, its position in the turn, or the call itself.
@@ -274,9 +274,9 @@ class Round(Value, Generic[Input]):
         return self._replaced(answered(waiting, waiting.question, answer))
 
     def reject(self, call: WhichCall, reason: str = "", /) -> Round[Input]:
-        """Return the round in which a call that is deferred, or pending, isn't run.
+        """Return the round with a deferred or pending call rejected.
 
-        So a person may take an approval back, as long as the call hasn't run.
+        This way a person may take back an approval, as long as the call hasn't run.
 
         Args:
             call: its id, its position in the turn, or the call itself.
@@ -288,9 +288,9 @@ class Round(Value, Generic[Input]):
         return self._replaced(self._find(call, "deferred or pending").reject(reason))
 
     def reject_open(self, reason: str = "", /) -> Round[Input]:
-        """Return the round in which no call that is deferred or pending is run any more.
+        """Return the round with all deferred and pending calls rejected.
 
-        So a turn can end when the user writes something else while calls wait.
+        This way a turn can end if the user writes something else while calls wait.
 
         Args:
             reason: for the model; it may be empty.
@@ -307,12 +307,12 @@ class Round(Value, Generic[Input]):
         return self._with(calls)
 
     def with_results(self, results: Iterable[Given], /) -> Round[Input]:
-        """Return the round in which calls that were pending have their results.
+        """Return the round with the results of some calls.
 
-        So a round can be saved when some calls have been run and others wait.
+        This way a round can be saved when some calls have been run and others wait.
 
         Args:
-            results: of some of the pending calls, or for issues.
+            results: results of some pending calls, or for issues.
 
         Raises:
             CommitError: with everything that doesn't fit.
@@ -324,9 +324,9 @@ class Round(Value, Generic[Input]):
         return self._with(with_results(self.calls, results))
 
     def revise(self, call: WhichCall, result: ToolResult, /) -> Round[Input]:
-        """Return the round in which a call that was handled has another result.
+        """Return the round with another result for a handled call.
 
-        So your program can shorten a result, or take a secret out of it, before the commit.
+        This way your program can shorten a result, or remove a secret from it, before the commit.
 
         Args:
             call: its id, its position in the turn, or the call itself.
@@ -349,8 +349,8 @@ class Round(Value, Generic[Input]):
         deferred, because nobody knows whether it did its work: `approve` runs it again. One that is still
         running stays as it is.
 
-        A restored round doesn't know the results that the round in memory got after it was saved, only that
-        there are some: such calls stay as they are, and can't be run.
+        A restored round knows only that calls ran after it was saved, but not their results: such calls stay
+        as they are, and can't be run.
         """
         calls = list(self.calls)
         for call in self.calls:
@@ -359,9 +359,9 @@ class Round(Value, Generic[Input]):
         return self._with(calls)
 
     def interrupted(self) -> Round[Input]:
-        """Return the round in which pending calls are deferred: nobody knows whether they did their work.
+        """Return the round with its pending calls deferred, because nobody knows whether they did their work.
 
-        This is for a round whose process died while it ran. An executor would run such calls again.
+        Use it for a round whose process died while it ran. An executor would run such calls again.
         """
         return self._with(
             [
@@ -375,16 +375,16 @@ class Round(Value, Generic[Input]):
     # --- the end ---------------------------------------------------------------------------------
 
     def commit(self, history: History, /, *, results: Iterable[Given] = ()) -> Turn:
-        """Append the turn to a history: all calls, and a result for each, or nothing at all.
+        """Append the turn to a history: all calls with a result for each, or nothing at all.
 
         Handled and rejected calls and issues bring their results along.
 
         Args:
             history: anything with `append`, such as a `Transcript` or a list.
-            results: of the calls that are pending. One for an issue counts in place of its own.
+            results: results of the pending calls. One for an issue replaces its own.
 
         Returns:
-            What was appended.
+            The appended turn.
 
         Raises:
             CommitError: with everything that doesn't fit.
@@ -402,7 +402,7 @@ class Round(Value, Generic[Input]):
         self._settlement.settle("committed")
         try:
             append_turn(history, turn, self._revision)
-        except BaseException:
+        except BaseException:  # whatever stops it: nothing was appended
             self._settlement.reopen()
             raise
         return turn
@@ -428,12 +428,12 @@ class Round(Value, Generic[Input]):
     ) -> Round[Input]:
         """Let hooks decide, then run what is pending; for `executor.run`.
 
-        Calls of tools without a function (`tool_input`) stay pending: they are your program's to run.
+        Calls of tools without a function (`tool_input`) stay pending: your program runs them.
 
         Args:
             run_all: runs calls side by side, gives each result to a function as it comes, which returns the
                 result that counts or None to run the call again; returns a result or an exception for each.
-            hooks: as for `apply`, or all that hold.
+            hooks: as for `apply`, or all hooks that apply.
             asking: asks a person about calls of tools that say `confirm=True`; None to defer them.
             wording: writes what the model reads of arguments that could not be decoded; None to leave it.
             limited: cuts the results that hooks and people give; None to leave them.
@@ -454,7 +454,7 @@ class Round(Value, Generic[Input]):
         if limited is not None:
             pairs = zip(told.calls, after.calls, strict=True)
             after = after._with([call if call is old else shortened(call, limited) for old, call in pairs])  # noqa: SLF001  # its own class
-        self._check_open()  # it may have ended while hooks were asked
+        self._check_open()  # the round may have ended while hooks were asked
         return await after._run(run_all, found.after, limited)  # noqa: SLF001  # its own class
 
     async def _run(self, run_all: RunAll, hooks: ForTools, limited: Limited | None) -> Round[Input]:
@@ -506,8 +506,8 @@ class Round(Value, Generic[Input]):
         (`ToolResult.value`) and details of failures (`ToolResult.details`).
 
         Args:
-            secret: a key of your own, such as 32 random bytes. Without it, restoring notices data that
-                were damaged. With it, also data that somebody changed on purpose (HMAC, RFC 2104).
+            secret: a key of your own, such as 32 random bytes. Without it, restoring notices damaged data.
+                With it, restoring also notices data that somebody changed on purpose (HMAC, RFC 2104).
 
         Raises:
             EncodeError: an input that was changed in place, or the `json` of a result that your program
@@ -574,7 +574,7 @@ class Round(Value, Generic[Input]):
             raise RoundError(message)
 
     def _find(self, call: WhichCall, kind: str) -> ToolCall[Any]:
-        """Return the one call that is meant, if it can be decided on.
+        """Return the one call that is meant, if a decision about it is possible.
 
         Raises:
             RoundError: there is none, there are several, or it was run by another state of the round.
@@ -594,8 +594,8 @@ class HookError(RoundError):
 
     Attributes:
         hook: name of the function; `confirm` for the one that was given as that option.
-        call_id: of the call that it was asked about.
-        tool: that the call names.
+        call_id: id of the call in question.
+        tool: the tool that the call names.
         round: the round so far. This call, and those after it, are pending as they were.
     """
 

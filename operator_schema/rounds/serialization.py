@@ -1,4 +1,4 @@
-"""Rounds as data: the form in which they are saved, and how it is made."""
+"""Rounds as data: the form in which they are saved, and how to make it."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _PART_TYPES: dict[type[Part], PartType] = {cls: name for name, cls in _PART_CLAS
 
 @dataclass
 class SavedPart:
-    """A content part, with its data: the attributes of all of them."""
+    """A content part with its data; it has the attributes of all kinds of parts."""
 
     type: PartType
     text: str | None = None
@@ -73,7 +73,7 @@ class SavedPart:
 
 @dataclass
 class SavedResult:
-    """A `ToolResult`, without what is for the program that ran the function."""
+    """A `ToolResult`, without the attributes for the program that ran the function."""
 
     content: str
     is_error: bool = False
@@ -95,9 +95,9 @@ class SavedQuestion:
 class SavedCall:
     """A call of the turn, with its state.
 
-    `input` is what the call runs with, defaults included; what is restored has to be the same. It is read
-    from the `arguments` where `source` says so. Where not all of it can be written (`InitVar`), it is read
-    from them too, and `schema` is the digest of the schema that the tool has to have. `runs` counts the
+    `input` is what the call runs with, defaults included; restoring must give the same. It is read from the
+    `arguments` if `source` says so. If not all of it can be written (`InitVar`), it is read from them too,
+    and `schema` is the digest of the schema that the tool must have. `runs` counts the
     earlier runs. `deferred_at` is in milliseconds since 1970: a database may write other fractions.
     `issue` says that a call which is handled was an issue before.
     """
@@ -138,7 +138,7 @@ class SavedHead:
 
 
 DEPTH = MESSAGE_DEPTH + 10
-"""Levels of arrays and objects in a saved round: the message of the model and schemas are the deepest."""
+"""How deep a saved round may nest; the message of the model and schemas are the deepest parts."""
 
 _ABOVE_RESULTS = 3
 """Levels of a saved round above a result: the round, its calls, the call."""
@@ -178,11 +178,11 @@ def _with_texts(saved: dict[str, Any]) -> dict[str, Any]:
 
 
 def without_texts(saved: dict[str, Any], names: Collection[str]) -> dict[str, Any]:
-    """Return saved values as they were before some of them were written as JSON text.
+    """Return saved values, with those that were written as JSON text decoded.
 
     Args:
-        saved: that may come from anybody.
-        names: of the values that may be a text.
+        saved: a saved round, which may come from anybody.
+        names: names of the values that may be JSON text.
 
     Raises:
         RecursionError: a text nests too deep to be read.
@@ -265,7 +265,7 @@ def _details(call: ToolCall[Any]) -> dict[str, Any]:
 
 
 def _short(saved: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out what says nothing; but `content`, `input` and `json` may be empty and mean it."""
+    """Leave out empty values, except for `content`, `input` and `json`, where they mean something."""
     return {
         name: value
         for name, value in saved.items()
@@ -306,10 +306,10 @@ def _decided(call: ToolCall[Any]) -> dict[str, Any]:
 
 
 def _saved_input(call: ToolCall[Any]) -> dict[str, Any]:
-    """Return what is saved of the input of a call.
+    """Return the saved form of the input of a call.
 
-    Whoever changed it may have done so in place, so it is written anew. It is saved also where it is what the
-    arguments say: what the tool makes of them after a restart must not be something else.
+    Somebody may have changed it in place, so it is written anew. It is saved even if it is what the arguments
+    say: the tool must not make something else of them after a restart.
 
     Raises:
         EncodeError: it was changed, and can't be written.
@@ -328,7 +328,7 @@ def _saved_input(call: ToolCall[Any]) -> dict[str, Any]:
         return {"input": now}
     if is_stable and not makes(tool, sent, call.input):
         return {"input": now}
-    # Where what is written is stable and another input all the same, it doesn't say all that counts.
+    # If the written form is stable but reads as another input, it doesn't say everything that counts.
     lossy = {"schema": schema_digest(tool)} if is_stable else {}
     return {"input": now, "source": "arguments", **lossy}
 
@@ -341,7 +341,7 @@ def _is_as_sent(call: ToolCall[Any]) -> bool:
 
 
 def _is_same(one: Any, other: Any) -> bool:
-    """Return whether two inputs of a tool are equal, also those of a class without an `__eq__`."""
+    """Return whether two inputs of a tool are equal, even if their class has no `__eq__`."""
     try:
         return bool(one == other) or [getattr(one, field.name) for field in fields(one)] == [
             getattr(other, field.name) for field in fields(other)
@@ -354,7 +354,7 @@ def _is_same(one: Any, other: Any) -> bool:
 
 
 def is_same_call(one: ToolCall[Any], other: ToolCall[Any]) -> bool:
-    """Return whether two calls are equal: the same would be saved."""
+    """Return whether two calls are equal, so that the same data would be saved."""
     if one == other:
         return True
     try:

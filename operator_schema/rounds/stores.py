@@ -45,11 +45,11 @@ _RESULTS: Codec[SavedResult] = Codec(SavedResult, max_depth=DEPTH)
 
 
 class StuckRound(Value):
-    """A round that a process began to run, and didn't end yet.
+    """A round that a process began to run, and that hasn't ended yet.
 
     Attributes:
         id: of the round.
-        seconds: since it began.
+        seconds: how long ago it began.
     """
 
     id: str
@@ -59,11 +59,11 @@ class StuckRound(Value):
 class SqliteStore:
     """Rounds that wait, and transcripts, in a file of SQLite.
 
-    Give it to an executor (`Executor(tools, store=store)`): a round then runs in one process only, and is
-    saved before and after that. Any number of threads and processes may use the same file at once.
+    Give it to an executor (`Executor(tools, store=store)`): a round then runs in only one process, and is
+    saved before and after. Any number of threads and processes may use the same file at once.
 
     Args:
-        path: of the file, which is made if it isn't there.
+        path: path of the file, which is created if it doesn't exist.
         secret: a key of your own, as for `round.as_dict`. Whoever can write to the file, but doesn't know it,
             can't change what was decided.
 
@@ -86,22 +86,22 @@ class SqliteStore:
                 db.execute(statement)
 
     def transcript(self, name: str) -> StoredTranscript:
-        """Return a conversation; a new one is empty.
+        """Return a conversation, which is empty at first.
 
         Args:
             name: of the conversation, such as the id of a customer.
         """
         if not isinstance(name, str):  # what callers promise, some do not
-            message = f"a transcript has a string as its name, not {received(name)}"
+            message = f"the name of a transcript must be a string, not {received(name)}"
             raise TypeError(message)
         return StoredTranscript(self, name)
 
     def load(self, round_id: str, toolset: Toolset[Any]) -> Round[Any]:
-        """Return a round that waits, to decide about its calls; nothing is run, and nobody is kept from it.
+        """Return a round that waits, to decide about its calls; nothing is run or locked.
 
         Args:
             round_id: of the round.
-            toolset: that has its tools.
+            toolset: a toolset with its tools.
 
         Raises:
             RestoreError: it doesn't fit the toolset any more, or somebody changed it.
@@ -120,12 +120,12 @@ class SqliteStore:
         return [found for (found,) in rows]
 
     def stuck(self, seconds: float = 0.0) -> list[StuckRound]:
-        """List the rounds that began to run, and didn't end: their process died, or runs them still.
+        """List the rounds that began to run and haven't ended: their process died, or still runs them.
 
         Nothing runs them again, because nobody knows which of their calls did their work: see `take_back`.
 
         Args:
-            seconds: how long ago they have to have begun; longer than your tools may take.
+            seconds: how long ago they must have begun; give more than your tools may take.
         """
         now = time()
         with self._transaction() as db:
@@ -135,13 +135,13 @@ class SqliteStore:
             return [StuckRound(found, now - since) for found, since in rows]
 
     def take_back(self, round_id: str, toolset: Toolset[Any]) -> Round[Any]:
-        """Return a round whose process died, with the calls that were to run waiting for a person.
+        """Return a round whose process died; its pending calls wait for a person.
 
         Approving such a call runs it, maybe for a second time; rejecting it tells the model what you know.
 
         Args:
             round_id: one of `stuck()`. Be sure that no process runs it any more.
-            toolset: that has its tools.
+            toolset: a toolset with its tools.
 
         Raises:
             RestoreError: as for `load`.
@@ -167,15 +167,15 @@ class SqliteStore:
 
         Raises:
             StoreError: another process has it.
-            BaseException: what `run` raises; the store then has what has come of the calls.
+            BaseException: whatever `run` raises; the store then has the results so far.
         """
         claimed = self.claim(work)
         try:
             after = await run(claimed)
-        except HookError:  # nothing has run, and the caller's round may be run again
+        except HookError:  # nothing has run, so the caller may run the round again
             self.give_back(claimed)
             raise
-        except BaseException as error:
+        except BaseException as error:  # cancelled or interrupted too: what has run must be kept
             so_far: Any = getattr(error, "round", None) or claimed.current()
             kept = self.keep(claimed, so_far)
             if hasattr(error, "round"):
@@ -184,7 +184,7 @@ class SqliteStore:
         return self.keep(claimed, after)
 
     def claim(self, work: Round[Any]) -> Round[Any]:
-        """Save a round as one that runs now, in this process alone; for executors.
+        """Save a round as running now, in only this process; for executors.
 
         Raises:
             EncodeError: it can't be written as JSON.
@@ -206,11 +206,11 @@ class SqliteStore:
         return work.replace(_revision=row[0] + 1)
 
     def keep(self, claimed: Round[Any], after: Round[Any]) -> Round[Any]:
-        """Save a round after it ran, as one that waits; for executors.
+        """Save a round after it ran, as waiting; for executors.
 
         Args:
             claimed: what `claim` returned.
-            after: the round with what has come of its calls.
+            after: the round with the results of its calls.
 
         Raises:
             StoreError: somebody took it back meanwhile.
@@ -222,7 +222,7 @@ class SqliteStore:
         return kept
 
     def give_back(self, claimed: Round[Any]) -> None:
-        """Undo `claim` for a round of which nothing has run; for executors.
+        """Undo `claim` for a round that hasn't run at all; for executors.
 
         Raises:
             StoreError: somebody took it back meanwhile.
@@ -262,7 +262,7 @@ class SqliteStore:
                 try:
                     yield db
                     db.execute("COMMIT")
-                except BaseException:
+                except BaseException:  # an interrupt too: the transaction must not stay open
                     if db.in_transaction:  # SQLite itself ends it when the disk is full
                         db.execute("ROLLBACK")
                     raise
@@ -339,7 +339,7 @@ class StoredTranscript:
 
 
 def stored_records(path: str | PathLike[str]) -> Iterator[Any]:
-    """Yield what a store holds, in the order in which it was stored; the file is only read.
+    """Yield the content of a store, in the order in which it was stored; the file is only read.
 
     Args:
         path: of the file of a `SqliteStore`.
@@ -363,7 +363,7 @@ def stored_records(path: str | PathLike[str]) -> Iterator[Any]:
     except sqlite3.Error as error:
         raise _unusable(name, error) from error
     except (KeyError, TypeError, ValueError) as error:
-        message = f"the store {clip(escape(name), 200)} holds something else than turns and rounds"
+        message = f"the store {clip(escape(name), 200)} holds something other than turns and rounds"
         raise StoreError(message) from error
 
 
@@ -377,8 +377,8 @@ _OTHER_FILE = "give the path of another file, or of one that isn't there yet"
 _REMEDIES = {
     sqlite3.SQLITE_NOTADB: _OTHER_FILE,
     sqlite3.SQLITE_CORRUPT: "restore it from a backup, or move it away to begin a new one",
-    sqlite3.SQLITE_CANTOPEN: "its folder has to be there, and this process may need rights to both",
-    sqlite3.SQLITE_READONLY: "this process has to be allowed to write to the file and to its folder",
+    sqlite3.SQLITE_CANTOPEN: "create its folder, and check that this process may use both",
+    sqlite3.SQLITE_READONLY: "let this process write to the file and to its folder",
     sqlite3.SQLITE_BUSY: f"another process held it for {_PATIENCE:.0f} seconds: end that one, or try again",
     sqlite3.SQLITE_FULL: "make room on the disk",
     sqlite3.SQLITE_IOERR: "check the disk",
@@ -398,13 +398,13 @@ def _unusable(path: str, error: sqlite3.Error) -> StoreError:
 
 
 def _row(db: sqlite3.Connection, round_id: str) -> Any:
-    """Return revision, begin of its run, data, and data before that; None if a round isn't there."""
+    """Return the revision of a round, the start of its run, its data, and the data before; or None."""
     query = "SELECT revision, since, round, before FROM rounds WHERE id = ?"
     return db.execute(query, (round_id,)).fetchone()
 
 
 def _gone(round_id: str, row: Any) -> StoreError:
-    """Return why somebody can't have a round now."""
+    """Return why a round isn't available now."""
     name = clip(escape(round_id), 100)
     if row is None:
         return StoreError(f"{name} is done, or was never stored", round_id)
@@ -414,7 +414,7 @@ def _gone(round_id: str, row: Any) -> StoreError:
 
 
 def _turn(data: Any) -> Turn:
-    """Return a turn that was saved."""
+    """Return a saved turn."""
     calls = [
         RawCall(call["id"], call["name"], call["arguments"], "is_cut_off" in call, call.get("caller"))
         for call in data["calls"]

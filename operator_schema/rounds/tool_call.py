@@ -55,12 +55,12 @@ _REJECTION = "This call was rejected"
 
 
 class Question(Value):
-    """What a tool has to know before it can go on.
+    """What a tool needs to know before it can go on.
 
     Attributes:
         text: for a person.
         parameter: name of the injected parameter by which the function gets the answer.
-        answer_schema: the JSON Schema of the answer, for a form; a copy at each reading.
+        answer_schema: the JSON Schema of the answer, for a form; a new copy each time.
     """
 
     text: str
@@ -70,7 +70,7 @@ class Question(Value):
 
     @property
     def answer_schema(self) -> dict[str, Any]:
-        """The JSON Schema of the answer, for a form; a copy at each reading."""
+        """The JSON Schema of the answer, for a form; a new copy each time."""
         copied: dict[str, Any] = copy_json(self._schema)
         return copied
 
@@ -79,7 +79,7 @@ class Question(Value):
 
 
 class ToolCall(Value, Generic[Input]):
-    """A call of a turn, in its state; `match call.input:` dispatches on what is to be run.
+    """A call of a turn, in its state; use `match call.input:` to dispatch on its type.
 
     Attributes:
         index: position in the turn, the first being 0.
@@ -89,8 +89,8 @@ class ToolCall(Value, Generic[Input]):
         by: who gave its result, or refused it: `hook`, `host` (your program) or `executor`; else None.
         reason: of a rejected call, for the model; of a deferred one, for whoever decides. It may be empty.
             None in other states.
-        question: that the tool of a deferred call has; None where it is to be approved or rejected.
-        deferred_at: when it last began to wait for somebody, in seconds since 1970; None if it never did.
+        question: what the tool of a deferred call asks; None if the call only needs approval.
+        deferred_at: when it last began to wait for a decision, in seconds since 1970; None if it never did.
     """
 
     index: int
@@ -158,7 +158,7 @@ class ToolCall(Value, Generic[Input]):
 
     @property
     def id(self) -> str:
-        """The id by which the provider matches call and result; calls of one turn may share it."""
+        """The provider's id for the call and its result; calls of one turn may share it."""
         return self._raw.id
 
     @property
@@ -168,7 +168,7 @@ class ToolCall(Value, Generic[Input]):
 
     @property
     def raw(self) -> RawCall:
-        """The call as the model sent it, with a copy of the arguments at each reading."""
+        """The call as the model sent it, with a new copy of the arguments each time."""
         raw = self._raw
         return RawCall(raw.id, raw.name, copy_json(self._arguments), raw.is_cut_off, copy_json(raw.caller))
 
@@ -178,7 +178,7 @@ class ToolCall(Value, Generic[Input]):
     def details(self) -> Mapping[str, Any]:
         """What decoding said of the arguments: `repairs` and `ignored` keys, as findings.
 
-        Empty where there is nothing to say, and after a restart.
+        Empty if decoding had nothing to report, and after a restart.
         """
         return self._notes or {}
 
@@ -189,7 +189,7 @@ class ToolCall(Value, Generic[Input]):
 
     @property
     def tool(self) -> Tool[..., Any]:
-        """The tool that it calls.
+        """The called tool.
 
         Raises:
             RoundError: it has none.
@@ -211,12 +211,12 @@ class ToolCall(Value, Generic[Input]):
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """The input as arguments: with what hooks and people changed.
+        """The input as arguments, with the changes of hooks and people.
 
         Raises:
             EncodeError: the input can't be written as JSON.
             RoundError: it has none.
-            ToolError: the input doesn't keep all that it was made of (`InitVar`).
+            ToolError: the input doesn't keep everything that it was made from (`InitVar`).
         """
         return self.tool.encode_input(self.input)
 
@@ -227,7 +227,7 @@ class ToolCall(Value, Generic[Input]):
 
     @property
     def run(self) -> tuple[int, int]:
-        """Which run of which call of the turn it would be, for the rest of this package."""
+        """The position of the call and the number of its next run, for the rest of this package."""
         return self.index, self._runs
 
     def _without_input(self) -> RoundError:
@@ -241,9 +241,10 @@ class ToolCall(Value, Generic[Input]):
 
     @property
     def result(self) -> ToolResult | None:
-        """What goes into the transcript; None as long as it is pending or deferred.
+        """The result for the transcript; None as long as it is pending or deferred.
 
-        `commit` may get another result for an issue. `rejection_reason` reads the reason of a refusal back.
+        `commit` may get another result for an issue. `rejection_reason` returns the reason of a rejected
+        call.
         """
         if self.state == "rejected":
             text = rejection_text(self.reason or "")
@@ -256,19 +257,19 @@ class ToolCall(Value, Generic[Input]):
     def error(self) -> Exception | None:
         """What was raised, such as the `DecodeError` of an issue.
 
-        None where nothing was, where there is no result, and after a restart.
+        None if nothing was raised or there is no result, and after a restart.
         """
         details = None if self.result is None else self.result.details
         return None if details is None else details.get("exception")
 
     @property
     def code(self) -> ResultCode | None:
-        """Why it has no output, as in its result; None where it has one, or no result."""
+        """Why it has no output, as in its result; None if it has an output, or no result."""
         return None if self.result is None else self.result.code
 
     @property
     def content(self) -> str | None:
-        """What the model reads of it; None as long as it has no result."""
+        """What the model reads as its result; None as long as it has none."""
         return None if self.result is None else self.result.content
 
     @property
@@ -338,18 +339,18 @@ class ToolCall(Value, Generic[Input]):
 
         Args:
             result: such as what `complete` or `fail` returns.
-            by: who gives it.
+            by: who gave it.
         """
         return self.replace(
             state="handled", by=by, reason=None, question=None, _result=result, _error=None, _saved=None
         )
 
     def reject(self, reason: str = "", /, by: DecidedBy = "host") -> ToolCall[Input]:
-        """Return the call as one that is refused, for `commit`.
+        """Return the call as rejected, for `commit`.
 
         Args:
             reason: for the model; it may be empty.
-            by: who refuses it.
+            by: who rejected it.
         """
         text = writable_text("the reason", reason)
         return self.replace(
@@ -357,11 +358,11 @@ class ToolCall(Value, Generic[Input]):
         )
 
     def defer(self, reason: str = "", question: Question | None = None) -> ToolCall[Input]:
-        """Return the call as one about which somebody has to decide first.
+        """Return the call as deferred: somebody has to decide first.
 
         Args:
             reason: for whoever decides.
-            question: that the tool has, or None.
+            question: what the tool asks, or None.
 
         Raises:
             RoundError: the call has no tool.
@@ -374,13 +375,13 @@ class ToolCall(Value, Generic[Input]):
         )
 
     def as_pending(self) -> ToolCall[Input]:
-        """Return a deferred call as one that is to be run, for the rest of this package."""
+        """Return a deferred call as pending, for the rest of this package."""
         if self.state == "pending":
             return self
         return self.replace(state="pending", reason=None, question=None)
 
     def again(self) -> ToolCall[Input]:
-        """Return the call as one that may be run once more, for the rest of this package."""
+        """Return the call with leave to run once more, for the rest of this package."""
         return self.as_pending().replace(approved=False, _runs=self._runs + 1)
 
     # --- as a value ------------------------------------------------------------------------------
@@ -425,7 +426,7 @@ def call_with_input(
     Args:
         index: position in the turn.
         raw: as the model sent it.
-        tool: that it calls.
+        tool: the called tool.
         given: the input.
         notes: what decoding said of the arguments: repairs, and keys that it ignored.
 
@@ -452,7 +453,7 @@ def call_issue(index: int, raw: RawCall, arguments: Any, result: ToolResult) -> 
 
 
 def worded(call: ToolCall[Any], wording: Wording) -> ToolCall[Any]:
-    """Return an issue about arguments with the text of an executor; any other call as it is."""
+    """Return an issue about arguments with the text of an executor; any other call unchanged."""
     result = call.result if call.state == "issue" else None
     if result is None or call.error is None or result.code not in _WORDED:
         return call
@@ -460,11 +461,11 @@ def worded(call: ToolCall[Any], wording: Wording) -> ToolCall[Any]:
 
 
 _WORDED = frozenset({"invalid_params", "execution_failed"})
-"""The issues whose text an executor may word otherwise."""
+"""The codes of issues for which an executor may have its own text."""
 
 
 def shortened(call: ToolCall[Any], limited: Limited) -> ToolCall[Any]:
-    """Return a call with a result as long as a model may read; one without a result stays as it is."""
+    """Return a call with its result cut to what a model may read; unchanged without a result."""
     result = call.result if call.state in {"handled", "rejected"} and call.has_input else None
     if result is None:
         return call
@@ -484,8 +485,8 @@ def rejection_reason(result: ToolResult | Mapping[str, Any] | str, /) -> str | N
 
     Args:
         result: a result, one of the `results` of a turn as data (`turn.as_dict()`), or its text alone, as it
-            came back from a provider. By its text alone, an output or a failure that says the same can't be
-            told from a rejection.
+            came back from a provider. Given only a text, a rejection can't be distinguished from an output or
+            failure with the same text.
 
     Returns:
         The reason; an empty string if none was given.
@@ -511,7 +512,7 @@ def rejection_reason(result: ToolResult | Mapping[str, Any] | str, /) -> str | N
 
 
 def continue_suggestion(calls: Iterable[ToolCall[Any]]) -> str | None:
-    """Return why the model should get another turn: some of its calls could not be used."""
+    """Return why the model should get another turn, as some of its calls could not be used."""
     issues = [call for call in calls if call.state == "issue"]
     if not issues:
         return None

@@ -1,4 +1,4 @@
-"""Tool search: a registry of many tools, of which a model sees a few, and finds the others itself."""
+"""Tool search: a registry of many tools; a model sees a few of them, and finds the others itself."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ _NOTHING = "No tool fits these words. Try others: say what has to be done, and w
 _LONGEST_QUERY = 2_000
 _LONGEST_ANSWER = 1_000_000
 _RANKED = 50
-"""Tools of each ranking that are fused."""
+"""How many tools of each ranking are fused."""
 
 _NAME_WEIGHT, _DESCRIPTION_WEIGHT = 4, 2
 _MOST_PARTS = 20_000
-"""Of one schema, that are read."""
+"""How many parts of one schema are read."""
 
 
 class _Short:
@@ -60,10 +60,10 @@ class _Short:
 
 
 class FoundTools:
-    """What searches find in one conversation, for what has a registry and no history.
+    """What searches find in one conversation, for hosts that have a registry but no history.
 
-    Given in the context of calls, as `context={FoundTools: found}`, a search adds to it what it finds, and
-    not to the registry; `registry.offered(context=…)` lists what is in it.
+    If it is in the context of calls, as `context={FoundTools: found}`, a search adds the tools that it finds
+    to it, and not to the registry; `registry.offered(context=…)` lists them.
 
     Args:
         on_change: called after a search that found something new, in the thread of that search; None for
@@ -83,7 +83,7 @@ class FoundTools:
         return tuple(self._names)
 
     def add(self, names: Iterable[str]) -> None:
-        """Add tools; those that are there stay in their place."""
+        """Add tools; those that it has already keep their place."""
         with self._lock:
             before = len(self._names)
             self._names = {**self._names, **dict.fromkeys(names)}
@@ -93,35 +93,35 @@ class FoundTools:
 
 
 class ToolSearch(Registry):
-    """A registry of many tools, of which a model sees a few, and a tool `search_tools` that finds the others.
+    """A registry of many tools; a model sees a few, and finds the others with the tool `search_tools`.
 
     A search reads names, descriptions, parameters with their descriptions and enum values, and tags. It finds
     no tool that is switched off or hidden. What was found is listed from the next request on, after
     everything that was listed before, so that the beginning of a request stays the same.
 
-    In rounds, `offer(history)` reads in the history what was found. Nothing else is kept, so one `ToolSearch`
-    serves any number of conversations, and a restart changes nothing. What takes a registry without a
-    history, such as a framework, lists what was found in this registry: give each conversation one of its own
-    (`for_conversation`), or `FoundTools` in the context, as our MCP server does for each client. A search
-    decides what is listed, and not what may be called: a call of a tool that is switched on runs, also if its
-    name is known from before.
+    In rounds, `offer(history)` reads from the history which tools were found. Nothing else is kept, so one
+    `ToolSearch` serves any number of conversations, and a restart changes nothing. A host without a history,
+    such as a framework, lists the tools found in this registry: give each conversation its own registry
+    (`for_conversation`), or put `FoundTools` into the context, as our MCP server does for each client. A
+    search decides what is listed, not what may be called: a call of a tool that is switched on runs, even if
+    its name is known from before.
 
-    As a member of a toolset or of another registry, it is its tools alone.
+    As a member of a toolset or another registry, it stands for its tools only.
 
     Args:
         members: as for `Registry`.
-        always: tools, names or toolsets that each request has without a search.
+        always: tools, names or toolsets that are in each request without a search.
         embed: takes a list of texts and returns a vector of numbers for each, all of one length: a plain
             function, called in a thread. The ranks by words and by vectors are then fused. If it fails, that
             is logged, and words alone decide.
-        most: tools that one search finds at most.
+        most: the most tools that one search finds.
         about: what there is to find, for the description of the tool: "tools of GitHub and Slack".
-        name: by which the model calls it.
+        name: the name that the model calls.
 
     Raises:
         DuplicateToolError: two tools have the same name.
         SchemaError: providers refuse a name.
-        ToolNotFoundError: `always` has a name that isn't there.
+        ToolNotFoundError: `always` has a name that no tool has.
         TypeError: something is neither a tool nor a collection of tools, or an argument is of another kind.
         ValueError: `most` is out of range.
     """
@@ -141,7 +141,7 @@ class ToolSearch(Registry):
         self._vectors: dict[str, list[float]] = {}
         self._index: tuple[dict[str, Tool[..., Any]], Ranking] | None = None
         catalogue: Toolset[Any] = Toolset(*members)
-        # Name to whether a search found it, for tools that come back, as from a server that has changed.
+        # Name to whether a search found it, for tools that return, as from a server that has changed.
         self._known: dict[str, bool | None] = dict.fromkeys([name, *catalogue.names_of(always)])
         super().__init__(self._new_tool(name), catalogue)
 
@@ -166,14 +166,14 @@ class ToolSearch(Registry):
         return made  # type: ignore[no-any-return]  # callers don't see the context
 
     def admit(self, entries: list[Entry]) -> list[Entry]:
-        """Return how tools are kept that come now: unfound, unless they were listed before."""
+        """Return new tools in the form in which they are kept: unfound, unless they were listed before."""
         return [
             entry.replace(found=self._known.get(entry.tool.name, False)) if entry.found is None else entry
             for entry in entries
         ]
 
     def __entries__(self) -> tuple[Entry, ...]:
-        """Return what another set of tools takes over: the tools alone, as if all were found."""
+        """Return the entries for another set of tools: only the tools, as if all were found."""
         kept = super().__entries__()
         return tuple([entry.replace(found=None) for entry in kept if not self._is_search(entry)])
 
@@ -190,8 +190,8 @@ class ToolSearch(Registry):
         Tools that are always listed are left out: the model sees them anyway.
 
         Args:
-            query: in words.
-            prefix: of the names of the tools.
+            query: words that say what the tools should do.
+            prefix: the start of the names of the tools.
             context: for switches that take one.
 
         Raises:
@@ -231,7 +231,7 @@ class ToolSearch(Registry):
         try:
             by_vectors = best(self._similarities(query, {name: tools[name] for name in wanted}))
         except Exception as error:  # noqa: BLE001  # your program's own code
-            write_log(WARNING, "embed failed, so a search of tools had words alone", error=error)
+            write_log(WARNING, "embed failed, so a search of tools used only words", error=error)
             return by_words
         ranked = best(fused([by_words[:_RANKED], by_vectors[:_RANKED]]))
         return [*ranked, *[name for name in by_words[_RANKED:] if name not in ranked]]
@@ -240,7 +240,7 @@ class ToolSearch(Registry):
         """Return name to cosine; the vector of each text is made once.
 
         Raises:
-            ValueError: the function returns another number of vectors, or vectors of several lengths.
+            ValueError: the function returns a wrong number of vectors, or vectors of several lengths.
             Exception: what it raises.
         """
         texts = {name: _text_of(one) for name, one in tools.items()}
@@ -259,7 +259,7 @@ class ToolSearch(Registry):
         return similarities(made[0], {name: known[text] for name, text in texts.items()})
 
     def _find(self, names: Iterable[str]) -> None:
-        """List tools from now on, the new ones after those that are listed already."""
+        """List these tools from now on, after those that are listed already."""
         with self._lock:
             new = [name for name in names if name in self._named and self._named[name].found is False]
             for name in new:
@@ -274,8 +274,8 @@ class ToolSearch(Registry):
         """List the tools that the model may call now, as it sees them.
 
         Args:
-            context: for switches that take one. With `FoundTools` in it, what was found is in these, and what
-                was found in the registry is left out.
+            context: for switches that take one. With `FoundTools` in it, those found tools are listed, and
+                not the tools found in the registry.
         """
         own = _own_of(context)
         if own is None:
@@ -292,21 +292,23 @@ class ToolSearch(Registry):
 
     @property
     def found(self) -> tuple[str, ...]:
-        """The names of the tools that were found in this registry and are still there, in order."""
+        """The names of the found tools that this registry still has, in order."""
         return tuple([name for name, entry in [*self._named.items()] if entry.found])
 
     def found_in(self, history: Iterable[Any], /) -> tuple[str, ...]:
-        """List the names of the tools that searches found in a conversation and that are there now.
+        """List the names of the tools that searches found in a conversation and that still exist.
 
         Args:
             history: a transcript, or a list: its turns are read, also as `turn.as_dict()` returns them.
 
         Raises:
-            TypeError: it is no list of items.
+            TypeError: it isn't a list of items.
         """
         given: Any = history
         if isinstance(given, (str, Mapping)) or not hasattr(given, "__iter__"):
-            message = f"a history is a transcript or a list of turns, not {received(cast('object', given))}"
+            message = (
+                f"a history must be a transcript or a list of turns, not {received(cast('object', given))}"
+            )
             raise TypeError(message)
         names = [entry.tool.name for entry in [*self._named.values()] if self._is_search(entry)]
         told = [name for item in history for name in _told(item, names)]
@@ -314,15 +316,15 @@ class ToolSearch(Registry):
         return tuple([name for name in dict.fromkeys(told) if name in there])
 
     def for_conversation(self, history: Iterable[Any] = (), /) -> Self:
-        """Return a registry of the same tools for one conversation, in which nothing else is found.
+        """Return a registry of the same tools for one conversation, with only the tools found in it.
 
-        It shares no changes with this one, as every copy.
+        Like every copy, it shares no changes with this one.
 
         Args:
             history: of the conversation so far, as for `found_in`.
 
         Raises:
-            TypeError: it is no list of items.
+            TypeError: it isn't a list of items.
         """
         from copy import copy
 
@@ -333,7 +335,7 @@ class ToolSearch(Registry):
         return made
 
     def _begin(self, found: Iterable[str]) -> None:
-        """Forget what was found, and list this."""
+        """Forget what was found, and list these instead."""
         for name, entry in self._named.items():
             if entry.found:
                 self._named[name] = entry.replace(found=False)
@@ -354,19 +356,19 @@ class ToolSearch(Registry):
         max_tokens: int | None = None,
         deferred: bool = False,
     ) -> Offer[Any]:
-        """Say what the next request of a conversation offers: what is always there, then what was found.
+        """Make an offer for the next request of a conversation: constant tools first, then the found ones.
 
         Args:
-            history: of the conversation so far, as for `found_in`.
+            history: the conversation so far, as for `found_in`.
             also: as for `offer` of a toolset.
             required: as for `offer` of a toolset.
             strict: as for `offer` of a toolset.
             descriptions: as for `offer` of a toolset.
             context: for switches that take one.
-            max_tokens: as for `offer` of a toolset. What was found last is kept first.
-            deferred: whether to offer all tools, with those that a search finds deferred and in the order of
-                their names, for a provider that loads what was found (`provider.features.loads_found`), or
-                has a search of its own. Then nothing in a request moves when something is found.
+            max_tokens: as for `offer` of a toolset. The tools found last have priority.
+            deferred: whether to offer all tools. Those that a search finds are then deferred, in the order of
+                their names, for a provider that loads found tools (`provider.features.loads_found`) or has a
+                search of its own. So nothing in a request moves when something is found.
 
         Raises:
             OfferError: what is required isn't available, or has no room.
@@ -375,7 +377,7 @@ class ToolSearch(Registry):
             ValueError: `max_tokens` is out of range.
         """
         if not isinstance(deferred, bool):
-            message = f"deferred is True or False, not {as_written(deferred)}"
+            message = f"deferred must be True or False, not {as_written(deferred)}"
             raise TypeError(message)
         found = self._to_be_found() if deferred else self.found_in(history)
         named = None if required is None or required in {"any", "none"} else self.name_of(required)
@@ -439,16 +441,15 @@ def _check_options(embed: Any, most: Any) -> None:
         ValueError: `most` isn't a positive integer.
     """
     if embed is not None and (not callable(embed) or is_coroutine_function(embed)):
-        message = (
-            f"embed is a plain function (def) that takes texts and returns vectors, not {received(embed)}"
-        )
+        wanted = "a plain function (def) that takes texts and returns vectors"
+        message = f"embed must be {wanted}, not {received(embed)}"
         raise TypeError(message)
     if type(most) is not int or most < 1:
-        message = f"most is a positive integer, not {as_written(most)}"
+        message = f"most must be a positive integer, not {as_written(most)}"
         raise ValueError(message)
 
 
-# --- what a conversation tells -------------------------------------------------------------------
+# --- what a conversation says -------------------------------------------------------------------
 
 
 def _told(item: Any, names: list[str]) -> list[str]:
@@ -465,7 +466,7 @@ def _told(item: Any, names: list[str]) -> list[str]:
 
 
 def _names_in(content: Any) -> list[str]:
-    """List the names in the text of a result, which may be anything: hooks change it, and files keep it."""
+    """List the names in the text of a result, which may be anything: hooks may have changed it."""
     if not isinstance(content, str) or len(content) > _LONGEST_ANSWER:
         return []
     from json import loads
@@ -479,11 +480,11 @@ def _names_in(content: Any) -> list[str]:
     return [name for name in shown if isinstance(name, str)]
 
 
-# --- what a search reads of a tool ---------------------------------------------------------------
+# --- what a search reads about a tool ---------------------------------------------------------------
 
 
 def _terms_of(one: Tool[..., Any]) -> dict[str, float]:
-    """Return how much each term of a tool counts; the tool keeps it."""
+    """Return how much each term of a tool counts; the tool stores it."""
     known: dict[str, float] | None = one.kept_form("search_terms")
     if known is not None:
         return known
@@ -520,7 +521,7 @@ def _texts_in(schema: Any) -> list[str]:
 
 
 def _text_of(one: Tool[..., Any]) -> str:
-    """Return the text of a tool that a vector is made of; the tool keeps it."""
+    """Return the text of a tool for its vector; the tool stores it."""
     known: str | None = one.kept_form("search_text")
     if known is not None:
         return known
@@ -538,7 +539,8 @@ _SKIPPED = frozenset(
         "on or please that the this to use using want what which will with would you your",
     )
 )
-"""Common words, which say little about what a tool does: they count in names, and in a query of no others."""
+"""Common words, which say little about what a tool does: they count in names, and in a query with only such
+words."""
 
 _ENDINGS = (
     *("ization", "ations", "ation", "ating", "ators", "ator", "ated", "ates", "ate", "ities", "ies"),
@@ -552,10 +554,10 @@ _SHORTEST = 3
 """Letters that a word keeps."""
 
 _K1, _B = 2.0, 0.75
-"""How fast repetition of a word stops counting, and how much long texts are held back.
+"""How soon repetitions of a word stop counting, and how much less words of long texts count.
 
-They are usual ones: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009).
-Chosen on one half of the questions of `tests/tool_search`, where 1.2 finds fewer of them.
+The usual values are in Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond"
+(2009). Chosen on one half of the questions of `tests/tool_search`, where 1.2 finds fewer of them.
 """
 
 _FUSION = 60
@@ -563,7 +565,7 @@ _FUSION = 60
 
 
 def terms(text: str) -> list[str]:
-    """List the words of a text, but for common ones, without their endings."""
+    """List the words of a text without their endings, and without common words."""
     return [_stem(word) for word in _words(text) if word not in _SKIPPED]
 
 
@@ -616,7 +618,7 @@ class Ranking:
     def scores(self, query: str) -> dict[str, float]:
         """Return name to score for the texts that have a term of the query.
 
-        Common words count in a query that has no others.
+        Common words count only if the query has no others.
         """
         found: dict[str, float] = {}
         for term in dict.fromkeys(terms(query) or all_terms(query)):
@@ -626,7 +628,7 @@ class Ranking:
 
 
 def similarities(query: Sequence[float], vectors: Mapping[str, Sequence[float]]) -> dict[str, float]:
-    """Return name to the cosine between a vector, shape (n,), and each of some, of the same shape."""
+    """Return name to the cosine between one vector and each of several, all of shape (n,)."""
 
     def length(vector: Sequence[float]) -> float:
         return sqrt(sum(map(mul, vector, vector))) or 1.0
@@ -636,7 +638,7 @@ def similarities(query: Sequence[float], vectors: Mapping[str, Sequence[float]])
 
 
 def best(scores: Scores) -> list[str]:
-    """List the names by score, the best first; equal ones by name, so that the order is always the same."""
+    """List the names by score, the best first, and by name where scores are equal."""
     return sorted(scores, key=lambda name: (-scores[name], name))
 
 

@@ -84,7 +84,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
 
     @classmethod
     def of_entries(cls, entries: Iterable[Entry], hooks: Hooks | None = None) -> Toolset[Any]:
-        """Return a toolset of what `__entries__` returns, for the rest of this package."""
+        """Return a toolset of entries, for the rest of this package."""
         made: Toolset[Any] = cls.__new__(cls)
         made._fill(entries, hooks)  # its own class
         return made
@@ -113,7 +113,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
         return Hooks(*[one._own_hooks.bound_to(one) for one in holders.values()])  # noqa: SLF001  # its own class
 
     def entries_after(self, before: Toolset[Any]) -> dict[str, Entry]:
-        """Return its content for a registry that had another one, without the steps in between.
+        """Return its content for a registry that replaces another content, without the steps in between.
 
         A registry that changes again and again would keep all of them.
         """
@@ -171,8 +171,8 @@ class Toolset(NamedTools, Value, Generic[Input]):
         """Make a toolset of the tools that installed distributions offer.
 
         Args:
-            group: of entry points. Each leads to a tool, a module, or anything that is several tools, as for
-                the class.
+            group: group of entry points. Each leads to a tool, a module, or several tools in one object, as
+                for the class.
 
         Returns:
             The tools, ordered by the names of distribution and entry point.
@@ -205,7 +205,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
         max_tokens: int | None = None,
         deferred: Selections = (),
     ) -> Offer[Input]:
-        """Say what one request offers to the model: all tools that aren't hidden, unless told otherwise.
+        """Make an offer for one request: all tools that aren't hidden, unless told otherwise.
 
         Tools that are switched off (`enabled=False`) are never offered.
 
@@ -284,19 +284,19 @@ class Toolset(NamedTools, Value, Generic[Input]):
         return found
 
     def restore_round(self, data: object, /, *, secret: bytes | None = None) -> Round[Input]:
-        """Make a round of what `round.as_dict` returned, also in another process; nothing is run.
+        """Make a round from what `round.as_dict` returned, even in another process; nothing is run.
 
         Args:
-            data: JSON values, or the text of them.
-            secret: that was given to `as_dict`.
+            data: JSON values, or JSON text.
+            secret: the secret given to `as_dict`.
 
         Returns:
             A round equal to the saved one. `NeedsInput(answer_type=…)` isn't saved: the answer to a
             question then has the type of its parameter.
 
         Raises:
-            RestoreError: something no longer fits. Its `round` is the round in which the calls that no
-                longer fit are issues, if the rest can be used.
+            RestoreError: something no longer fits. If the rest can be used, its `round` has it, with the
+                calls that no longer fit as issues.
             TypeError: the secret isn't bytes.
             ValueError: it is shorter than 16 bytes.
         """
@@ -307,7 +307,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
     # --- making others ---------------------------------------------------------------------------
 
     def __or__(self, other: Toolset[Any]) -> Toolset[Any]:
-        """Return the tools of both; a tool that both have is there once, as it is in this one.
+        """Return the tools of both; a tool in both appears once, as it is in this one.
 
         Raises:
             DuplicateToolError: two different tools have the same name.
@@ -318,7 +318,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
         return self.of_entries(merged(both, same_is_one=True).values())
 
     def only(self, *selections: Selection, **wanted: Unpack[Wanted]) -> Toolset[Any]:
-        """Return a toolset of these tools alone, in the order that they have here.
+        """Return a toolset of only these tools, in their order here.
 
         Args:
             selections: names, tools, and toolsets for all of their tools; all tools if there are none, and
@@ -348,10 +348,10 @@ class Toolset(NamedTools, Value, Generic[Input]):
         return self.of_entries([entry for entry in self._derived() if entry.tool.name not in names])
 
     def hide(self, *selections: Selection) -> Toolset[Any]:
-        """Return the same tools with these hidden: requests offer them only if they are asked to.
+        """Return the same tools with these hidden, so that requests offer them only if asked to.
 
-        `offer(also=…)` and `offer(only=…)` ask for them. Whoever lists the tools without an offer, such as a
-        framework, doesn't get them.
+        `offer(also=…)` and `offer(only=…)` ask for them. Hosts that list the tools without an offer, such as
+        a framework, don't get them.
 
         Args:
             selections: names, tools, and toolsets for all of their tools.
@@ -368,7 +368,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
         )
 
     def switch(self, *tools: Selection, enabled: Switch | None) -> Toolset[Any]:
-        """Return the same tools, of which these can be called now, or can't, whatever they say themselves.
+        """Return the same tools with these switched on or off, whatever the tools themselves say.
 
         Args:
             tools: names, tools, and toolsets for all of their tools.
@@ -419,7 +419,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
         return self.of_entries(merged(changed).values())
 
     def _derived(self) -> list[Entry]:
-        """List the tools as those of another toolset, where hooks for this one still apply."""
+        """List the tools as members of another toolset, where hooks for this one still apply."""
         return [
             entry.replace(sources=(*entry.sources, Source(self, name))) for name, entry in self._named.items()
         ]
@@ -474,7 +474,7 @@ def _that_state(tools: Iterable[Tool[..., Any]], wanted: Mapping[str, Any]) -> l
     """List the tools that have all tags and state all of this; what isn't stated isn't False.
 
     Raises:
-        TypeError: something is asked for that tools don't state, or not with True or False.
+        TypeError: something is asked for that tools don't state, or with a value other than True or False.
     """
     for name, value in wanted.items():
         _check(name, value)

@@ -1,4 +1,4 @@
-"""Transcripts: where the turns of a conversation go, each as a whole."""
+"""Transcripts: they hold the turns of a conversation, each as a whole."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _NAME_LENGTH = 100
 
 
 class Turn(Value):
-    """One turn of the model that called tools, with a result for each call.
+    """One turn of the model with calls of tools, and a result for each call.
 
-    It is neutral: a provider's module makes messages of it.
+    It is independent of providers: each provider turns it into its own messages.
 
     Attributes:
         id: of the round; two turns never share it.
         calls: as the model sent them, in order.
         results: one for each call, in the order of the calls.
-        assistant: the rest of the model's turn as JSON, as it was given to `offer.round`.
+        assistant: the rest of the model's turn as JSON, as given to `offer.round`.
     """
 
     id: str
@@ -41,7 +41,7 @@ class Turn(Value):
     def as_dict(self) -> dict[str, Any]:
         """Return the turn as JSON values, with the data of all parts.
 
-        A lone surrogate, which no encoding can write, is U+FFFD in them.
+        A lone surrogate, which no encoding can write, becomes U+FFFD.
         """
         from .serialization import save_call, save_result, writable
 
@@ -58,7 +58,7 @@ class Turn(Value):
 
 
 class History(Protocol):
-    """Where committed turns go; a `list` is one too."""
+    """A destination of committed turns; a `list` is one too."""
 
     def append(self, turn: Turn, /) -> None:
         """Add a turn as a whole, or raise an exception and add nothing."""
@@ -69,12 +69,12 @@ def append_turn(history: History, turn: Turn, revision: int | None = None) -> No
     """Append a turn.
 
     Args:
-        history: to which it is appended.
-        turn: that is appended.
-        revision: of its round in a store; None where it is in none.
+        history: gets the turn.
+        turn: the turn.
+        revision: revision of its round in a store; None without a store.
 
     Raises:
-        TypeError: it has no `append`, or one that is async, so that nothing was appended yet.
+        TypeError: it has no `append`, or an async one, which would append nothing yet.
         Exception: what `append` raises.
     """
     stored: Any = getattr(type(history), "commit_turn", None)
@@ -83,7 +83,7 @@ def append_turn(history: History, turn: Turn, revision: int | None = None) -> No
         return
     if not callable(getattr(history, "append", None)):
         known = "a Transcript, a list, or anything else with append"
-        message = f"a transcript is {known}, not {received(history)}"
+        message = f"a transcript must be {known}, not {received(history)}"
         raise TypeError(message)
     returned: object = history.append(turn)  # type: ignore[func-returns-value]  # what callers promise, some do not
     if is_awaitable(returned):
@@ -101,11 +101,11 @@ class Transcript:
 
     A string is a message of the user, a dict a message in the form of a provider.
 
-    Any number of threads may append at once. A turn goes in once: a second commit of the same round,
-    also of one that was restored twice, is refused.
+    Any number of threads may append at once. Each turn is added once: a second commit of the same round is
+    refused, even if it was restored twice.
 
     Args:
-        items: what there is so far, such as messages of the user.
+        items: the conversation so far, such as messages of the user.
 
     Raises:
         TypeError: `items` is a string.

@@ -149,7 +149,7 @@ def dialect_schema(codec: Codec[Any], dialect: Dialect, name: str, provider: str
 
 
 class _Findings:
-    """What a renderer finds while it renders.
+    """The findings of a renderer while it renders.
 
     Args:
         tool: name of the tool, for complaints.
@@ -244,7 +244,7 @@ class DialectRenderer(Renderer):
         return super().inlined(node) if type(node) in self.ARMS else self._unknown(node)
 
     def _unknown(self, node: Node) -> dict[str, Any]:
-        """Refuse a node of a kind that the table lacks, or say no more than its types."""
+        """Refuse a node of a kind that the table lacks, or render only its types."""
         kinds = sorted(json_types_of(node, self._found.graph.definitions))
         what = f"it is a {type(node).__name__}"
         return self._unsaid(what, "Write it in another way", self._weak({"type": kinds}), "")
@@ -277,7 +277,7 @@ class DialectRenderer(Renderer):
             )
 
     def _weak(self, schema: Any) -> dict[str, Any]:
-        """Return a schema that says no more than the types of another one."""
+        """Return a schema with only the types of another one."""
         known = types_in(schema)
         made: list[dict[str, Any]] = [
             {"type": kind, "items": self._any_type()} if kind == "array" else {"type": kind} for kind in known
@@ -507,7 +507,7 @@ def _describe(document: dict[str, Any], whole: Any, where: str, keyword: str) ->
 
 
 def _inside(place: dict[str, Any], keyword: str) -> dict[str, Any]:
-    """Return what a schema, or its only alternative with a keyword, says by it; nothing if none has it."""
+    """Return a keyword's argument in a schema, or in its only alternative that has it; nothing otherwise."""
     found = [one[keyword] for one in (place, *place.get("anyOf", ())) if is_object(one.get(keyword))]
     return found[0] if len(found) == 1 else {}
 

@@ -42,7 +42,7 @@ def said_of(keywords: Mapping[str, Any]) -> list[str]:
     """Return the words that say what keywords say.
 
     Args:
-        keywords: that have words in the table of keywords, with their values.
+        keywords: keywords with words in the table of keywords, and their values.
     """
     exactly = {
         least: most
@@ -137,7 +137,7 @@ def _with_words(description: Any, words: list[str]) -> str:
 
 _ABOUT = frozenset({"description", "title"})
 _OUTER = frozenset({"default", "examples"})
-"""What is said of the value, whichever of several types it has."""
+"""The text about the value, whichever of several types it has."""
 
 _OF_OBJECTS: Final = frozenset({"properties", "required", "additionalProperties"})
 _OWN: Final = {
@@ -156,7 +156,7 @@ _LEVELS = 50
 
 
 class CannotSay(Exception):  # noqa: N818  # it never leaves the package
-    """What a dialect can't say of the schema of a leaf.
+    """The parts of a leaf's schema that a dialect can't express.
 
     Attributes:
         path: of property names below the leaf; `*` stands for the items of an array.
@@ -174,7 +174,7 @@ def leaf_schema(document: Any, dialect: Dialect, fitted: Fitted) -> dict[str, An
 
     Args:
         document: the schema.
-        dialect: that it has to be in.
+        dialect: the dialect that it must fit.
         fitted: moves the keywords that the dialect doesn't take to the description.
 
     Returns:
@@ -197,7 +197,7 @@ class _Writer:
     """Writes schemas of others, each inside the one before.
 
     Args:
-        dialect: that they have to be in.
+        dialect: the dialect that they must fit.
         fitted: moves the keywords that the dialect doesn't take to the description.
     """
 

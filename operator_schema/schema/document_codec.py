@@ -129,7 +129,7 @@ class DocumentCodec(ResultCodec[Any]):
     name. `Judge` checks the keywords that the graph of the document doesn't express.
 
     Args:
-        document: whose `schema` is also what `json_schema` returns.
+        document: the schema document; `json_schema` returns its `schema`.
         options: as `Codec` takes them; those about Python types have no effect. With
             `unknown_fields="reject"`, objects refuse keys that they don't name unless the schema
             allows them explicitly.

@@ -137,7 +137,7 @@ _NO_LIMITS: Final = Constraints()
 
 
 class Reading(Value):
-    """What a document means.
+    """The meaning of a document.
 
     Attributes:
         graph: takes every value that the document takes.
@@ -229,7 +229,7 @@ class _Reader:
         return bool(unclear)
 
     def _as_arguments(self, node: Node, name: str) -> Node:
-        """Return a node of which every value is an object with known keys."""
+        """Return a node whose values are all objects with known keys."""
         known = node if not isinstance(node, RefNode) else self.definitions.get(node.target, node)
         if isinstance(known, ObjectNode):
             return node

@@ -46,7 +46,7 @@ def schema_changes(tool: _Tool, sent: Mapping[str, Any], /) -> list[Finding]:
         message = f"schema_changes takes a tool made by @tool or @tool_input, not {received(tool)}"
         raise TypeError(message)
     if not is_object(sent):
-        message = f"sent is a JSON Schema as a dict, not {received(sent)}"
+        message = f"sent must be a JSON Schema as a dict, not {received(sent)}"
         raise TypeError(message)
     ours = tool.input_schema(inline="$defs" not in sent)
     found: list[Finding] = []

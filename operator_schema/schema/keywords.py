@@ -84,7 +84,7 @@ class Limit(Value):
         sign: what messages show before its value.
         breaks: whether a number, a length or a text breaks it.
         said: how messages name a number or text that breaks it, or a length that is expected.
-        words: that say the same in a description, with `{}` for the value; of a length, without its unit.
+        words: the same in a description, with `{}` for the value; for a length, without its unit.
         tighter: of two limits, the one to keep; None where both can't be kept.
         test: the operator that generated code writes for `breaks`; empty where it calls that.
         finder: for a text, makes the function that generated code calls, which is true of what fits.
@@ -167,7 +167,7 @@ class Keyword(Value):
             an object, or a plain `value`.
         says: which `values` fit · something `beside` another keyword, and nothing alone · the `format` of a
             value · what a person reads (`note`) · where something is, or its `name`.
-        words: that say the same in a description, with `{}` for its value; empty where few words can't.
+        words: the same in a description, with `{}` for its value; empty if it takes more than a few words.
         in_graph: whether a node can say it.
         limit: the constraint.
     """

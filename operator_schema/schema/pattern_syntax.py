@@ -357,7 +357,7 @@ class _Parser:
     # --- sets of characters ----------------------------------------------------------------------
 
     def _escape(self) -> Ranges:
-        """Return what a backslash and what follows it mean."""
+        """Return the meaning of a backslash and the characters after it."""
         character = self._next()
         if character in _CLASSES:
             return _CLASSES[character]
@@ -431,7 +431,7 @@ class _Parser:
 
 
 def _span(low: Ranges, high: Ranges) -> Ranges:
-    """Return what two members of a class and a hyphen between them mean."""
+    """Return the meaning of two members of a class with a hyphen between them."""
     if not _is_one(low) or not _is_one(high):  # as in `[\\w-.]`, where a hyphen can only be itself
         return (*low, (ord("-"), ord("-")), *high)
     if low[0][0] > high[0][0]:

@@ -127,8 +127,8 @@ class LinearPattern:
         """Return whether the expression is found in a text.
 
         Args:
-            text: that may contain anything.
-            count: is called with a number of steps other than looking at characters.
+            text: the text to search.
+            count: called with a number of steps other than looking at characters.
         """
         for condition, is_negated in self._conditions:
             if condition.search(text, count) is is_negated:
@@ -211,7 +211,7 @@ class _State(dict[str, "_State"]):
     """Places that were reached together; by character the state that follows.
 
     Attributes:
-        places: that were reached, as bits.
+        places: the places that were reached together, as bits.
         before: the side that the last character is.
         verdict: whether the expression is found, if that is known already.
     """

@@ -101,7 +101,7 @@ def _mapping(schema: Schema) -> dict[str, Any]:
 
 
 def resolve(schema: Mapping[str, Any], reference: str) -> Any:
-    """Return what a reference below the definitions of a schema points to, None where nothing is there."""
+    """Return the target of a reference below the definitions of a schema; None if there is none."""
     steps = steps_of(reference)
     if len(steps) < 2 or steps[0] not in DEFINITIONS:  # noqa: PLR2004  # the keyword and the name
         return None
@@ -282,7 +282,7 @@ class References:
     """Where the references of a document lead, never out of it.
 
     Args:
-        document: whose schemas may have identifiers (`$id`) and anchors.
+        document: a document; its schemas may have identifiers (`$id`) and anchors.
     """
 
     def __init__(self, document: dict[str, Any]) -> None:
@@ -319,7 +319,7 @@ class References:
         return base
 
     def find(self, schema: dict[str, Any]) -> Any:
-        """Return what the reference of a schema leads to.
+        """Return the target of a schema's reference.
 
         Raises:
             LookupError: it leads out of the document, or nowhere.

@@ -370,13 +370,13 @@ def _shared_nodes(graph: Graph) -> dict[Target, Node]:
                 target, node.replace(description=None) if isinstance(node, ObjectNode) else node
             )
             uses[target] = uses.get(target, 0) + 1
-    # What is defined already is used by its reference.
+    # A type that is defined already is used by its reference.
     defined = {_target_of(node, aliases) for node in graph.definitions.values()}
     return {target: shared[target] for target, count in uses.items() if count > 1 and target not in defined}
 
 
 def _target_of(node: Node, aliases: Mapping[int, Target]) -> Target | None:
-    """Return what a node that has others inside is known by; None for one that has not."""
+    """Return the identity of a node with others inside; None for a node without."""
     if isinstance(node, ObjectNode):
         return Target(_identity(node), node.name, f"{node.type.__module__}.{node.name}", is_object=True)
     kind = _KINDS.get(type(node))

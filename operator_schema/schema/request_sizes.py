@@ -22,7 +22,7 @@ MANY_CHOICES = 250
 
 
 class Size(Value):
-    """What one strict schema counts against the limits of a request.
+    """The size of one strict schema, for the limits of a request.
 
     Attributes:
         properties: of all objects.
@@ -44,7 +44,7 @@ class Size(Value):
 
 
 def size_of(schema: Mapping[str, Any]) -> Size:
-    """Return what a strict schema counts against the limits of a request."""
+    """Return the size of a strict schema, for the limits of a request."""
     found = list(_parts(schema))
     objects = [part for part, _ in found if "properties" in part]
     return Size(
@@ -92,7 +92,7 @@ def over_limits(dialect: Dialect, sizes: Sequence[Size]) -> list[str]:
         ),
     )
     return [
-        f"{number:,} {what}, of which a request takes {most:,}"
+        f"{number:,} {what}, but a request takes only {most:,}"
         for what, number, most in counted
         if most is not None and number > most
     ]

@@ -77,14 +77,14 @@ def _style(**options: bool) -> SchemaStyle | None:
 
 
 class Dialect(Value):
-    """What a provider, or its strict mode, takes of JSON Schema.
+    """The part of JSON Schema that a provider, or its strict mode, takes.
 
     Each dialect takes `type`, `properties`, `required`, `items`, `enum`, and `anyOf` below the root. A
     keyword that it doesn't take moves to the description. What a few words can't say is refused, or
     weakened if the dialect is lenient.
 
     Attributes:
-        keywords: that it takes in addition to those.
+        keywords: further keywords that it takes.
         formats: of strings, that it takes.
         lenient: whether a schema may say less than the type, where it can't say all: the provider holds the
             model to nothing, so it is better to ask for too little than not at all.

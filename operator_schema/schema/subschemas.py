@@ -132,7 +132,7 @@ def _escaped(written: str) -> str:
 
 
 def unescaped(written: str) -> str:
-    """Return what a step of a JSON pointer means."""
+    """Return the meaning of a step in a JSON pointer."""
     return written.replace("~1", "/").replace("~0", "~")
 
 

@@ -72,7 +72,7 @@ class Rule(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """What one schema says.
+    """The content of one schema.
 
     Attributes:
         rules: its keywords, those that look at the others last.
@@ -88,7 +88,7 @@ def same_text(value: Any, count: Callable[[int], None] = count_nothing) -> str:
 
     Args:
         value: of JSON.
-        count: is called with the number of steps before they are done.
+        count: called with the number of steps before they are done.
     """
     if isinstance(value, str):
         count(1 + len(value) // CHARACTERS_A_STEP)
@@ -114,7 +114,7 @@ class TooMuch(Exception):  # noqa: N818  # ends a check; never leaves `Judge.pro
     """Says that a check takes too long or nests too deep.
 
     Attributes:
-        problem: that is reported.
+        problem: the reported problem.
     """
 
     def __init__(self, problem: Finding) -> None:

@@ -1,4 +1,4 @@
-"""Which calls were made: checked against what a test expects, with a difference that can be read."""
+"""Checks which calls were made against what a test expects, and shows a readable difference."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class _Call(NamedTuple):
     Attributes:
         name: of the tool.
         arguments: JSON values; text that isn't JSON.
-        tool: that has decoded it, so that defaults are there; None if nothing is known.
+        tool: the tool that decoded it, so that defaults are filled in; None if it is unknown.
     """
 
     name: str
@@ -84,7 +84,7 @@ def assert_calls(source: Any, expected: Iterable[ExpectedCall], /, *, in_order: 
 
 def _listed(expected: Any) -> list[Any]:
     if not _is_list(expected):
-        message = f"expected calls are a list, not {received(expected)}: write [call] for a single one"
+        message = f"expected calls must be a list, not {received(expected)}: write [call] for a single one"
         raise TypeError(message)
     return list(expected)
 
@@ -106,9 +106,8 @@ def _expected(given: Any) -> _Expected:
         return _Expected(..., dict(given))
     if issubclass(kind, tuple) and len(given) == 2 and (isinstance(given[0], str) or given[0] is ...):  # noqa: PLR2004  # a pair
         return _Expected(given[0], given[1])
-    message = (
-        f'an expected call is a RawCall, "name", ("name", arguments), arguments or ..., not {received(given)}'
-    )
+    forms = 'a RawCall, "name", ("name", arguments), arguments or ...'
+    message = f"an expected call must be {forms}, not {received(given)}"
     raise TypeError(message)
 
 
@@ -345,12 +344,12 @@ def _filled(expected: Any, found: Any) -> Any:
 
 
 def differences(expected: Any, found: Any, path: tuple[str | int, ...] = ()) -> list[str]:
-    """Return what differs between two JSON values, a line for each path.
+    """Return the differences between two JSON values, a line for each path.
 
     Args:
         expected: in which `...` stands for any value, and the entry `...: ...` for any other keys.
         found: the value that is there.
-        path: that leads to them.
+        path: path to them.
     """
     if expected is ...:
         return []

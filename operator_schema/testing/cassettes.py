@@ -32,7 +32,7 @@ __all__ = ["PlaybackError", "PlaybackExecutor", "RecordingExecutor", "playback",
 Redact: TypeAlias = Callable[[dict[str, Any]], dict[str, Any] | None] | Collection[str]
 
 REDACTED: Final = "[redacted]"
-"""What is in a cassette in place of a secret; as an argument it stands for any value."""
+"""Replaces a secret in a cassette; as an argument it stands for any value."""
 
 _BEFORE: Final = frozenset({"pending", "issue"})
 """The states of calls in a round that hasn't run."""
@@ -62,7 +62,7 @@ def record(executor: Executor, path: str | os.PathLike[str], /, *, redact: Redac
     results; images and files are described, without their data.
 
     Args:
-        executor: whose calls are recorded. Its limits are its own; the copy has its own too.
+        executor: its calls are recorded. It keeps its own limits, and the copy has limits of its own.
         path: of the file, which is made if it isn't there.
         redact: what keeps secrets out: names of keys, whose values are replaced at any depth, in arguments
             and results, and so is the whole text of an error of such a call; or a function that gets each
@@ -172,7 +172,7 @@ class _Cassette:
     """A file to which calls are added.
 
     Attributes:
-        calls: that were recorded, in this process.
+        calls: the calls recorded in this process.
     """
 
     def __init__(self, path: Path, keep: Callable[[dict[str, Any]], dict[str, Any] | None]) -> None:
@@ -226,7 +226,7 @@ def _append(path: Path, line: bytes) -> None:
             line = b"\n" + line  # a process was killed in the middle of a line
         if file.write(line) != len(line):
             file.truncate(end)
-            message = f"the cassette {path} is full: no more can be written"
+            message = f"the cassette {path} is full: nothing more can be written"
             raise OSError(message)
 
 
@@ -257,7 +257,7 @@ def _locked(number: int) -> Generator[None]:
 
 
 def _redacting(redact: Any) -> Callable[[dict[str, Any]], dict[str, Any] | None]:
-    """Return what makes a line without secrets.
+    """Return a function that makes a line without secrets.
 
     Raises:
         TypeError: it is something else.
@@ -269,7 +269,7 @@ def _redacting(redact: Any) -> Callable[[dict[str, Any]], dict[str, Any] | None]
     kind = cast("Any", type(redact))
     is_names = issubclass(kind, Collection) and not issubclass(kind, (str, bytes))
     if not is_names or not all(isinstance(name, str) for name in redact):
-        message = f"redact is a function or a list of names of arguments, not {received(redact)}"
+        message = f"redact must be a function or a list of names of arguments, not {received(redact)}"
         raise TypeError(message)
     hidden: frozenset[str] = frozenset(redact)
     return lambda line: _without_secrets(line, hidden)
@@ -280,7 +280,7 @@ def _checked_line(kept: Any) -> dict[str, Any] | None:
         return None
     if is_object(kept) and isinstance(kept.get("name"), str) and "arguments" in kept:
         return {**kept}
-    message = f"redact returns the line with its name and arguments, or None, not {received(kept)}"
+    message = f"redact must return the line with its name and arguments, or None, not {received(kept)}"
     raise TypeError(message)
 
 
@@ -431,7 +431,7 @@ class _Tape:
     """The recorded calls, in their order, and which were played back.
 
     Args:
-        executor: whose tools decode arguments.
+        executor: its tools decode the arguments.
         path: of the cassette, for messages.
         lines: of the cassette.
         ignore: names of arguments that don't matter.

@@ -54,7 +54,7 @@ class ToolDouble(Tool[..., Any]):
     needed. A tool without a function gets one: its double answers.
 
     Args:
-        tool: whose place it takes.
+        tool: the tool that it replaces.
         answer: what each call returns: a value as the function would return it, an exception to be raised, or
             a function that gets the input, plain or async, and returns the value. Without it, and without
             `answers`, results are generated that fit the declared type; this needs the extra `testing`.
@@ -169,7 +169,7 @@ def _arguments(tool: Tool[..., Any], given: Any) -> dict[str, Any] | None:
 
 
 class _Script:
-    """What a double answers; copies of the double share it.
+    """The answers of a double, shared by its copies.
 
     Attributes:
         calls: so far.

@@ -1,4 +1,4 @@
-"""What the forms of all providers share in which a script is answered, and how they write arguments."""
+"""The common parts of all providers' answers to a script, and how they write arguments."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class ResponseForm:
         return f"{named}data: {to_json_text(event)}\n\n".encode()
 
     def end(self) -> bytes:
-        """Return what ends a stream."""
+        """Return the end of a stream."""
         return b""
 
 

@@ -22,7 +22,7 @@ def results(tool: Tool[..., Any], /) -> SearchStrategy[Any]:
     """Generate results of a tool, as its function would return them.
 
     Args:
-        tool: that declares the type of its result, or has an output schema.
+        tool: a tool that declares the type of its result, or has an output schema.
 
     Returns:
         A strategy of instances of the type; of JSON values where a JSON Schema document describes the result.

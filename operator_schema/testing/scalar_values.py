@@ -91,7 +91,7 @@ def scalars(node: ScalarNode) -> SearchStrategy[Any]:
 
 
 def _likely_scalars(node: ScalarNode, constraints: Constraints) -> SearchStrategy[Any]:
-    """Generate scalars of which a node accepts most: not every constraint says how to make a value."""
+    """Generate scalars, most of which a node accepts: not every constraint says how to make a value."""
     match node.type:
         case "string":
             return _texts(constraints)

@@ -236,7 +236,9 @@ def _lines(script: Any) -> list[Any]:
         TypeError: it is one answer, or no list.
     """
     if issubclass(type(script), (str, bytes, dict)) or not issubclass(type(script), Iterable):
-        message = f"a script is a list of answers, not {received(script)}: write [answer] for a single one"
+        message = (
+            f"a script must be a list of answers, not {received(script)}: write [answer] for a single one"
+        )
         raise TypeError(message)
     return list(script)
 
@@ -248,8 +250,8 @@ def _check(line: object) -> None:
     if parts and all(isinstance(part, (str, RawCall)) for part in parts):
         return
     message = (
-        "an answer of a script is a text, a RawCall, a list of these, CutOff(…), Refusal(…), a response as a "
-        f"dict, an exception, or a function that returns one of them, not {received(line)}"
+        "an answer of a script must be a string, a RawCall, a list of these, CutOff(…), Refusal(…), a whole "
+        f"response as a dict, an exception, or a function that returns one of them, not {received(line)}"
     )
     raise TypeError(message)
 

@@ -32,7 +32,7 @@ class _RequestError(Exception):
 
     Attributes:
         status: of the answer.
-        message: for whoever reads it.
+        message: for the reader.
     """
 
     def __init__(self, status: int, message: str) -> None:
@@ -47,7 +47,7 @@ def serving(answer: Callable[..., Any], provider: Provider | None) -> Generator[
 
     Args:
         answer: the `answer` of the `ScriptedModel`.
-        provider: whose form the requests have; None for that of their paths.
+        provider: the provider whose form the requests have; None to tell it by their paths.
 
     Yields:
         The address.

@@ -400,7 +400,7 @@ def _as_codec(annotation: Any) -> Codec[Any] | None:
 
 
 _SMALL = 5
-"""Of six near misses, this many have a small mistake; one has another JSON type."""
+"""How many of six near misses have a small mistake; one has another JSON type."""
 
 
 class NearMisses:
@@ -600,7 +600,7 @@ _NO_TYPE: frozenset[str] = frozenset()
 def _whole_types(
     node: Node, definitions: Mapping[Target, Node], around: frozenset[Target] = frozenset()
 ) -> frozenset[str]:
-    """Return the JSON types of which a node takes every value.
+    """Return the JSON types that a node takes completely.
 
     A type that contains itself (`type JSON = … | list[JSON]`) accepts every value if it does so
     on the assumption that it does.

@@ -1,4 +1,4 @@
-"""From an input and injected values to the arguments of the function, also as a method."""
+"""Makes the arguments of a function, or of a method, from an input and the injected values."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ class CallPlan:
 
     Attributes:
         callee: the function and its parameters.
-        injected: the parameters that your program injects, each with the types that it may have, as far
-            as they are known, and its evaluated annotation.
+        injected: the parameters that your program injects, each with its possible types, as far as they are
+            known, and its evaluated annotation.
         input_parameter: name of the parameter that takes the input itself; None if each field of the
             input has a parameter of its own.
     """
@@ -79,7 +79,7 @@ class CallPlan:
         return self._takes_progress
 
     def without_progress(self) -> Sequence[Injected]:
-        """Return the parameters that your program injects but for a `Progress`."""
+        """Return the parameters that your program injects, except for a `Progress`."""
         from .injection import Progress
 
         return [each for each in self.injected if all(kind is not Progress for kind in each[1])]
@@ -88,7 +88,7 @@ class CallPlan:
 def call_arguments(
     parameters: Sequence[Parameter], injected: Mapping[str, Any], input_parameter: str | None, given: Any
 ) -> tuple[list[Any], dict[str, Any], dict[str, Any]]:
-    """Arrange an input and the injected values as a call takes them.
+    """Arrange an input and the injected values for a call.
 
     Args:
         parameters: of the function.
@@ -97,7 +97,8 @@ def call_arguments(
         given: the input.
 
     Returns:
-        The arguments by position, those by name, and the extra ones by name, which may not repeat any.
+        The arguments by position, the arguments by name, and the extra ones by name, which may not repeat any
+        other.
     """
     positional: list[Any] = []
     named: dict[str, Any] = {}
@@ -127,12 +128,12 @@ _POSITIONAL = frozenset({"positional_only", "positional"})
 
 
 def bound(plan: CallPlan | None, function: Any, instance: Any, owner: Any) -> tuple[Any, CallPlan] | None:
-    """Bind a function as attribute access does.
+    """Bind a function like attribute access.
 
     Args:
         plan: how the function is called; None for a tool without a function.
         function: of the tool.
-        instance: whose attribute it is, or None.
+        instance: the instance whose attribute it is, or None.
         owner: the class whose attribute it is, or None.
 
     Returns:
@@ -147,14 +148,14 @@ def bound(plan: CallPlan | None, function: Any, instance: Any, owner: Any) -> tu
         return None
     receiver, first = plan.callee.receiver, plan.callee.parameters[:1]
     injected = [entry for entry in plan.injected if entry[0] is not receiver]
-    # `*args` takes the instance too, and is not used up by it.
+    # `*args` takes the instance too, and more after it.
     taken = 1 if first and first[0].kind in _POSITIONAL else 0
     callee = plan.callee.replace(parameters=plan.callee.parameters[taken:], is_bound=True)
     return bind(function, instance), CallPlan(callee, injected, plan.input_parameter)
 
 
 def check_first_parameter(tool: str, plan: CallPlan | None, owner: type[Any]) -> None:
-    """Refuse a method whose instance the model would have to give.
+    """Refuse a method if the model would have to give its instance.
 
     Args:
         tool: name of the tool.
@@ -162,12 +163,12 @@ def check_first_parameter(tool: str, plan: CallPlan | None, owner: type[Any]) ->
         owner: the class in which the tool is an attribute.
 
     Raises:
-        SchemaError: the first parameter takes the instance, but is one of the model's.
+        SchemaError: the first parameter takes the instance, but the model is to give it.
     """
     callee = None if plan is None else plan.callee
     if callee is None or callee.binds == "nothing" or callee.is_bound or callee.receiver is not None:
         return
-    # A class may also hold tools that were made elsewhere.
+    # A class may also have tools that were made elsewhere.
     is_method = callee.source.__qualname__.rpartition(".")[0] == owner.__qualname__
     first = callee.parameters[0] if callee.parameters else None
     if first is None or not is_method or first.kind not in _POSITIONAL:
@@ -209,7 +210,7 @@ def context_of(decoded: DecodedCall, context: Mapping[Any, Any] | None) -> Mappi
 
 
 class Input:
-    """The parameters of one call; each function has a dataclass of its own that derives from this."""
+    """The parameters of one call; each function has its own dataclass derived from this class."""
 
     if TYPE_CHECKING:  # `typing.get_type_hints` looks here too
         __function__: ClassVar[str]
@@ -220,7 +221,7 @@ class Input:
 
 
 class _WrittenByDataclass:
-    """An attribute that `dataclass` writes; asking for it turns the class into a dataclass first."""
+    """An attribute that `dataclass` writes; reading it turns the class into a dataclass first."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -267,7 +268,7 @@ def make_input_type(
         name: of the class.
         qualname: its qualified name.
         module: of the function.
-        source: what the walk reads.
+        source: the class that the walk reads.
         parameters: the parameters that `source` declares, in the same order.
         reserved: names that `**kwargs` may not hold; empty if there is no such parameter.
         function: qualified name of the function.
@@ -297,7 +298,7 @@ def _refuse_reserved(given: Input) -> None:
 
 
 def copy_of_default(default: Any) -> Any:
-    """Copy a default that can change; return any other as it is.
+    """Copy a mutable default; return any other unchanged.
 
     Raises:
         Exception: it can't be copied.
@@ -306,7 +307,7 @@ def copy_of_default(default: Any) -> Any:
 
 
 def _may_change(default: object) -> bool:
-    """Return whether a default is a list or the like, or holds one as a tuple may."""
+    """Return whether a default is mutable, such as a list, or contains something mutable, as a tuple may."""
     if type(default).__hash__ is None:
         return True
     try:
@@ -332,12 +333,12 @@ def _field(parameter: Parameter) -> Any:
 def install(cls: type[Input], names: dict[str, Any]) -> None:
     """Put a class into the module of its function.
 
-    If its name is taken there, its place is the attribute of the tool: `read.input_type`.
+    If its name is taken there, it can be found as the attribute of the tool: `read.input_type`.
     """
     present: object = names.setdefault(cls.__name__, cls)
     if present is cls:
         return
-    # The cell of a notebook that is run again makes its tools again.
+    # Running the cell of a notebook again makes its tools again.
     if isinstance(present, type) and issubclass(present, Input) and present.__function__ == cls.__function__:
         names[cls.__name__] = cls
     else:
@@ -348,9 +349,9 @@ def install(cls: type[Input], names: dict[str, Any]) -> None:
 
 
 def class_of_inputs(codec: Codec[Any]) -> type[Any]:
-    """Return the class of the instances that a codec makes."""
+    """Return the class of a codec's instances."""
     node = codec.graph.resolve_root()
-    if isinstance(node, UnionNode):  # of plain dicts: unions of classes have no function
+    if isinstance(node, UnionNode):  # unions of classes have no function, so these are plain dicts
         node = codec.graph.resolve(node.members[0])
     if not isinstance(node, ObjectNode) or codec.decoded_type is RawArguments:
         return RawArguments
@@ -359,6 +360,6 @@ def class_of_inputs(codec: Codec[Any]) -> type[Any]:
 
 
 def keeps_not_all(graph: Graph) -> bool:
-    """Return whether there is an `InitVar` in the type, which an instance doesn't keep."""
+    """Return whether the type has an `InitVar`, whose value an instance doesn't keep."""
     nodes = visit([graph.root, *graph.definitions.values()])
     return any(field.init_only for node in nodes if isinstance(node, ObjectNode) for field in node.fields)

@@ -1,4 +1,4 @@
-"""The call of a model, its result, and what an executor runs of a round."""
+"""A call of the model, its result, and a round as the executor runs it."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ ResultCode = Literal[
     "cut_off",
 ]
 """Why a call has no result: the tool is unknown · the arguments do not fit · it took too long · its
-function, or your program, failed · the tool is switched off · it needs an answer of a person first · it
-was not offered in this request · a hook or a person refused the call · nobody has agreed to it, and its
+function, or your program, failed · the tool is switched off · it needs a person's answer first · it was not
+offered in this request · a hook or a person refused the call · nobody has agreed to it, and its
 tool says `confirm=True` · the model's answer ended before the call was complete."""
 
 _SHOWN_EXCEPTION = 1000
@@ -74,7 +74,7 @@ class RawCall(Value):
     never equal.
 
     Attributes:
-        id: by which the provider matches call and result; calls of one turn may share it. Any string is
+        id: the provider's id for the call and its result; calls of one turn may share it. Any string is
             kept as it is, even an empty one.
         name: of the tool, as the model wrote it.
         arguments: a dict of JSON values, or JSON text; it is kept as it is, not copied. None and
@@ -134,7 +134,7 @@ class RawCall(Value):
                 raise TypeError(message)
             name = checked_text(_NAME, name)
         if is_cut_off is not True and is_cut_off is not False:
-            message = f"is_cut_off is True or False, not {received(is_cut_off)}"
+            message = f"is_cut_off must be True or False, not {received(is_cut_off)}"
             raise TypeError(message)
         if type(id) is not str:
             id = _new_id() if id is None else checked_text(_ID, id)  # noqa: A001  # the attribute's name
@@ -166,7 +166,7 @@ def _check_caller(caller: Any) -> None:
             what = f": {error}"
         else:
             return
-    message = f"caller is a dict of JSON values or None{what}"
+    message = f"caller must be a dict of JSON values or None{what}"
     raise TypeError(message)
 
 
@@ -207,7 +207,7 @@ class ToolResult(Value):
         parts: the content as parts for the model. If the function returned no parts, it is one
             `Text` with the content.
         json: the result as a JSON value, of which `content` is the text: `"5"` and `5` differ. For a
-            string it is the string. For content parts it says what they are, without their data. None
+            string it is the string. For content parts it describes them, without their data. None
             if the function returned None, if there is no result, and for one of `native_results`. It
             shares nothing with `value`: you may change it.
         value: what the function returned, the object itself; None if there is no result. Pickling a
@@ -298,7 +298,7 @@ class ToolResult(Value):
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         from copy import deepcopy
 
-        # What the function returned or raised may be anything, also what can't be copied.
+        # The function may have returned or raised anything, even what can't be copied.
         for kept in (self.details or {}).values():
             if issubclass(type(kept), BaseException):
                 memo[id(kept)] = kept
@@ -308,8 +308,8 @@ class ToolResult(Value):
     def as_dict(self) -> dict[str, Any]:
         """Return the result as JSON values, for logs: the exception as type and message, bounded.
 
-        Parts that the function returned are there by type and size, without their data; `json` and
-        `value` are not.
+        Parts that the function returned are given by type and size, without their data; `json` and `value`
+        are left out.
         """
         content = _logged(self)
         if self.details is not None:
@@ -322,7 +322,7 @@ _LOGGED = ("call_id", "name", "content", "is_error", "code", "details")
 
 
 def _logged(result: ToolResult) -> dict[str, Any]:
-    """Return the attributes that the model and the log get."""
+    """Return the attributes for the model and the log."""
     return {name: getattr(result, name) for name in _LOGGED}
 
 
@@ -330,7 +330,7 @@ _parts_slot: Any = vars(ToolResult)["parts"]
 
 
 def own_parts(result: ToolResult) -> tuple[Part, ...]:
-    """Return the parts that a result was made with."""
+    """Return the parts given when the result was made."""
     try:
         parts: tuple[Part, ...] = _parts_slot.__get__(result)
     except AttributeError:
@@ -339,7 +339,7 @@ def own_parts(result: ToolResult) -> tuple[Part, ...]:
 
 
 def _shown(value: Any) -> Any:
-    if issubclass(type(value), BaseException):  # by its type: its `__class__` may be code that raises
+    if issubclass(type(value), BaseException):  # by its type, as its `__class__` may be code that raises
         return exception_text(value)
     if isinstance(value, tuple):  # of findings
         return [str(item) for item in cast("tuple[object, ...]", value)]
@@ -380,7 +380,7 @@ _READERS = {
     "function_call": "openai_responses.answer(response, offer).calls",
     "tool_use": "anthropic.answer(response, offer).calls",
 }
-"""The functions that read calls from responses, by the `type` of a call in the response."""
+"""The functions that read calls from responses, by the `type` of a call."""
 
 
 def checked_call(call: object) -> RawCall:
@@ -390,7 +390,7 @@ def checked_call(call: object) -> RawCall:
         TypeError: it isn't one.
     """
     if not isinstance(call, RawCall):
-        message = f"a call is a RawCall(id, name, arguments), not {received(call)}{remedy_for(call)}"
+        message = f"a call must be a RawCall(id, name, arguments), not {received(call)}{remedy_for(call)}"
         raise TypeError(message)
     return call
 
@@ -415,7 +415,7 @@ def checked_calls(calls: Any) -> list[RawCall]:
     """Return calls as a list.
 
     Raises:
-        TypeError: they aren't calls, or there is one alone.
+        TypeError: they aren't calls, or only one call is given.
     """
     if isinstance(calls, RawCall):
         message = "expected a list of calls, not one RawCall alone: write [call]"
@@ -429,14 +429,14 @@ def checked_calls(calls: Any) -> list[RawCall]:
 
 
 class DecodedCall(Value):
-    """One call that is to be run, with its input.
+    """One call to run, with its input.
 
     Attributes:
         call: as the model sent it.
         given: the input, maybe edited.
         answers: name of an injected parameter to its value; wins over the context.
         approved: whether a person has approved it, or needn't be asked.
-        tool: the `Tool` that a person has approved; None for the one that has the name when the call runs.
+        tool: the `Tool` that a person has approved; None for the tool of that name when the call runs.
         details: what decoding noted about the arguments: repairs, and keys that it ignored.
         deferred_at: when it began to wait for somebody, in seconds since 1970; None if it didn't.
     """
@@ -455,7 +455,7 @@ if TYPE_CHECKING:
     Plan_co = TypeVar("Plan_co", covariant=True)
 
     class Executable(Protocol[Hooks_contra, Plan_co]):
-        """What `Executor.run` takes as a round."""
+        """A round as `Executor.run` takes it."""
 
         async def execute_with(
             self,
@@ -469,14 +469,14 @@ if TYPE_CHECKING:
             """Run the pending calls, and return the round with their results.
 
             Args:
-                run_all: runs calls concurrently. As each result comes, also before a cancellation, it passes
-                    that and the position of the call to an async function, which returns the result that
-                    counts, or None to run the call again. It returns, in the order of the calls, the result
-                    of each, or the exception of `pass_through` that it raised.
+                run_all: runs calls concurrently. As each result comes, even before a cancellation, it passes
+                    the result and the position of the call to an async function, which returns the result
+                    that counts, or None to run the call again. It returns the result of each call, or the
+                    exception of `pass_through` that it raised, in the order of the calls.
                 hooks: decide about the calls; None for no hooks.
                 asking: asks about calls of tools with `confirm=True`; None to defer them.
-                wording: writes what the model reads of arguments that could not be decoded; None to leave it.
-                limited: cuts results that a hook or a person gave; None to leave them.
+                wording: writes what the model reads if its arguments could not be decoded; None to leave it.
+                limited: cuts the results that a hook or a person gave; None to leave them.
             """
             ...
 
@@ -494,7 +494,7 @@ _VALUE_LENGTH = 8
 """Characters that a value other than a string counts for."""
 
 _SHORT = frozenset({int, float, bool, NoneType})
-"""Classes of values that have nothing inside."""
+"""Classes of values that contain no others."""
 
 
 def takes_long(arguments: object) -> bool:

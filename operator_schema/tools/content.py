@@ -36,11 +36,11 @@ __all__ = [
 ]
 
 
-INSTEAD = "A content part is what a function returns, alone or in a list, not inside another value"
-"""The text that takes the place of a part that is shown elsewhere."""
+INSTEAD = "A function may return a content part alone or in a list, but not inside another value"
+"""The text in place of a part that is shown elsewhere."""
 
 _SCHEME = r"[A-Za-z][A-Za-z0-9+.-]*:"
-"""What a URI begins with (RFC 3986 section 3.1)."""
+"""The scheme at the beginning of a URI (RFC 3986 section 3.1)."""
 
 
 class Text(Value):
@@ -49,7 +49,7 @@ class Text(Value):
     In a list of parts, a string means the same.
 
     Attributes:
-        text: of any length.
+        text: a string of any length.
 
     Raises:
         TypeError: the text isn't a string.
@@ -130,7 +130,7 @@ class _Recorded(_Data):
 
         Raises:
             OSError: the file can't be read.
-            ValueError: it isn't a regular file, is empty, or is of another type than its name says.
+            ValueError: it isn't a regular file, is empty, or has another type than its name says.
         """
         return cls(*from_path(cls._kind(), path, media_type)[:2])
 
@@ -150,7 +150,7 @@ class _Recorded(_Data):
 class Image(_Recorded, Value):
     """An image for the model.
 
-    Its size has no limit here. Providers have different limits, and treat larger images differently.
+    Its size isn't limited here. Providers have different limits, and treat larger images differently.
 
     Attributes:
         data: the bytes of the file, kept once and never copied.
@@ -199,7 +199,7 @@ class File(_Data, Value):
     Attributes:
         data: the bytes of the file, kept once and never copied.
         media_type: such as `application/pdf`, in its usual spelling.
-        name: that the model may see, or None.
+        name: a name that the model may see, or None.
 
     Raises:
         TypeError: the data aren't bytes, or the name isn't a string.
@@ -224,7 +224,7 @@ class File(_Data, Value):
             data: of any kind.
             media_type: None to find it from the name and the first bytes, which have to agree;
                 `application/octet-stream` if they don't say.
-            name: that the model may see, or None.
+            name: a name that the model may see, or None.
 
         Raises:
             TypeError: the data aren't bytes, or the name isn't a string.
@@ -242,11 +242,11 @@ class File(_Data, Value):
             path: of the file.
             media_type: None to find it from the name and the first bytes, which have to agree;
                 `application/octet-stream` if they don't say.
-            name: that the model may see; None for the last part of the path.
+            name: a name that the model may see; None for the last part of the path.
 
         Raises:
             OSError: the file can't be read.
-            ValueError: it isn't a regular file, is empty, or is of another type than its name says.
+            ValueError: it isn't a regular file, is empty, or has another type than its name says.
         """
         data, kind, found = from_path("File", path, media_type)
         return cls(data, kind, found if name is None else name)
@@ -263,14 +263,14 @@ class File(_Data, Value):
 
 
 class Resource(Value):
-    """A resource with an address: with its text or data, or only as a link.
+    """A resource with an address, and with its text or data, or only as a link.
 
     Attributes:
         uri: its address (RFC 3986), absolute.
         text: its content, or None.
         data: its content if it isn't text, or None.
-        media_type: None gives `text/plain` for a text, and for data what their first bytes say,
-            `application/octet-stream` if they don't. A link has one only if it is given.
+        media_type: None means `text/plain` for a text, and for data the type of their first bytes, or
+            `application/octet-stream` if that is unknown. A link has none unless it is given.
 
     Raises:
         TypeError: an attribute is of another type.
@@ -294,7 +294,7 @@ class Resource(Value):
     ) -> None:
         uri = checked_text("the uri of this Resource", uri)
         if not re.match(_SCHEME, uri):
-            message = f"the uri of a Resource is absolute, such as file:///notes.txt, not {excerpt(uri)}"
+            message = f"the uri of a Resource must be absolute, such as file:///notes.txt, not {excerpt(uri)}"
             raise ValueError(message)
         if text is not None and data is not None:
             message = "a Resource holds a text or data, not both: return two"
@@ -367,7 +367,7 @@ _UNKNOWN = "application/octet-stream"
 
 
 def from_bytes(kind: str, data: object, media_type: str | None, name: str | None = None) -> tuple[bytes, str]:
-    """Return data and their type, which is found if it isn't given."""
+    """Return data and their type; find the type if it isn't given."""
     found = _bytes_of(kind, data)
     return found, _found_type(kind, found, name) if media_type is None else media_type
 
@@ -386,10 +386,10 @@ def from_path(kind: str, path: str | PathLike[str], media_type: str | None) -> t
 
 
 def _found_type(kind: str, data: bytes, name: str | None) -> str:
-    """Return the type that the name and the first bytes of a file say.
+    """Return the type of a file by its name and first bytes.
 
     Raises:
-        ValueError: they say different types, or none.
+        ValueError: they mean different types, or none.
     """
     family = _FAMILIES.get(kind, "")
     allowed = types_in(data)
@@ -437,19 +437,19 @@ def checked_type(kind: str, media_type: object) -> str:
     """
     written = written_type(checked_text(f"the media_type of this {kind}", media_type))
     if written is None:
-        message = f"media_type is a type such as image/png (RFC 6838), not {excerpt(media_type)}"
+        message = f"media_type must be a type such as image/png (RFC 6838), not {excerpt(media_type)}"
         raise ValueError(message)
     family = _FAMILIES.get(kind, "")
     if not written.startswith(family):
         other = next((name for name, start in _FAMILIES.items() if written.startswith(start)), "File")
-        message = f"the media_type of this {kind} begins with {family}, {written} does not: use {other}"
+        message = f"the media_type of this {kind} must begin with {family}, not {written}: use {other}"
         raise ValueError(message)
     return written
 
 
 def _bytes_of(kind: str, data: object) -> bytes:
     if not isinstance(data, (bytes, bytearray, memoryview)):
-        message = f"the data of this {kind} are bytes, not {received(data)}"
+        message = f"the data of this {kind} must be bytes, not {received(data)}"
         if isinstance(data, str):
             message += ": decode base64 with base64.b64decode, read a file with from_path"
         raise TypeError(message)
@@ -461,7 +461,7 @@ def _bytes_of(kind: str, data: object) -> bytes:
 
 
 def shown_name(name: str) -> str:
-    """Show the name of a file, or an address, on one line."""
+    """Show a file name or an address on one line."""
     return clip(escape(name), _SHOWN_NAME)
 
 
@@ -564,7 +564,7 @@ _CERTAIN = {kind for kind in _KNOWN if not kind.startswith("text/")} - {
 """Types whose data always begin with a signature."""
 
 _LOOKED_AT = 4096
-"""Bytes of the data that are searched for a signature."""
+"""How many bytes of the data are searched for a signature."""
 
 
 def types_in(data: bytes) -> tuple[str, ...]:
@@ -596,7 +596,7 @@ def is_refuted(kind: str, data: bytes) -> bool:
     if kind in allowed or kind == "application/octet-stream":
         return False
     if allowed:
-        # Many types that aren't known here begin as a known one of their family does, such as image/apng.
+        # Many types that aren't known here begin like a known one of their family, such as image/apng.
         return kind in _KNOWN or not any(_family(kind) == _family(known) for known in allowed)
     if kind == "application/pdf":
         return b"%PDF-" not in data[: 1024 + len(b"%PDF-")]  # Adobe's note 13 to ISO 32000-1, annex H.3
@@ -631,6 +631,6 @@ def type_of_name(name: str) -> str | None:
         return _BY_SUFFIX[suffix]
     from mimetypes import MimeTypes
 
-    # Not `mimetypes.guess_type`: it reads files of the system, which say something else on each.
+    # Not `mimetypes.guess_type`: it reads files of the system, which differ between systems.
     kind, encoding = MimeTypes().guess_type(f"file.{suffix}")
     return kind if encoding is None else None

@@ -1,4 +1,4 @@
-"""Which values do injected parameters get, by name or by type, generic types included?"""
+"""Which values do injected parameters get, by name or by type, including generic types?"""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class WholeContext:
 
 
 class _Shape:
-    """A type without its arguments, and these."""
+    """A type without its arguments, and its arguments."""
 
     __slots__ = ("args", "origin")
 
@@ -65,12 +65,12 @@ def injected_values(
 
     Raises:
         MissingContextError: some are not given and have no default.
-        ToolError: a name isn't one of the injected parameters, two types of the context fit one
-            parameter, one nearly fits a parameter that has a default, or the context isn't a mapping.
+        ToolError: a name isn't one of the injected parameters, two types of the context fit one parameter, a
+            type nearly fits a parameter with a default, or the context isn't a mapping.
     """
     if context is not None and not isinstance(context, Mapping):  # what callers promise, some do not
         what = name_of(type(context))
-        message = f"a context maps types and names to values, as in {{Db: db}}, not {what}"
+        message = f"a context must map types and names to values, as in {{Db: db}}, not {what}"
         raise ToolError(tool, message)
     names = [parameter.name for parameter, _, _ in injected]
     for name in given:
@@ -164,19 +164,19 @@ def _refuse_near_miss(tool: str, parameter: Parameter, kinds: Sequence[Any], con
     """Refuse a context that nearly has a value, where the default would silently take its place."""
     near = near_miss(kinds, context)
     if near:
-        message = f"{quote(parameter.name)} would be its default, but {near}; give it by name or by its type"
+        message = f"{quote(parameter.name)} would get its default, but {near}; give it by name or by its type"
         raise ToolError(tool, message)
 
 
 def value_for(tool: str, parameter: Parameter, kinds: Sequence[Any], context: Context) -> Any:
-    """Return what a context holds for a parameter, or `dataclasses.MISSING`.
+    """Return the value of a context for a parameter, or `dataclasses.MISSING`.
 
-    By type, the best key counts: the same type with the same arguments; the same type where one of
-    the two has no arguments, or `Any`; a subclass. Other arguments never fit.
+    By type, the best key counts: first the same type with the same arguments, then the same type if one of
+    the two has no arguments or `Any`, then a subclass. Other arguments never fit.
 
     Args:
         tool: name of the tool, for messages.
-        parameter: that your program injects.
+        parameter: a parameter that your program injects.
         kinds: the types that it may have.
         context: type or parameter name to value.
 
@@ -201,7 +201,7 @@ def value_for(tool: str, parameter: Parameter, kinds: Sequence[Any], context: Co
 
 
 def _best_keys(wanted: Any, context: Context) -> Sequence[Any]:
-    """Return the keys that fit a type best, or the one that is that type."""
+    """Return the keys that fit a type best, or the key that is the type itself."""
     shape = _shape(wanted)
     found: dict[int, list[Any]] = {}
     for key in context:
@@ -230,7 +230,7 @@ def _shape(annotation: Any) -> _Shape:
 
 
 def _own(cls: Any, name: str) -> Any:
-    """Return an attribute that isn't inherited, or None."""
+    """Return the attribute of a class itself, not an inherited one, or None."""
     return cls.__dict__.get(name)
 
 
@@ -259,7 +259,7 @@ def _is_same(one: Any, other: Any) -> bool:
 
 
 def _agree(some: Sequence[Any], others: Sequence[Any]) -> bool:
-    """Return whether two lists of arguments can mean the same; without arguments, anything is meant."""
+    """Return whether two lists of arguments can mean the same; no arguments mean anything."""
     if not some or not others:
         return True
     pairs = zip(some, others, strict=False)
@@ -278,7 +278,7 @@ def _is_derived(key: _Shape, wanted: _Shape) -> bool:
     cls, base = key.origin, wanted.origin
     if not isinstance(cls, type) or not isinstance(base, type) or base is object:
         return False
-    if wanted.args:  # what only looks like a subclass, as of a protocol, says nothing about arguments
+    if wanted.args:  # a class that only fits a protocol says nothing about its arguments
         return base in cls.__mro__
     try:
         return issubclass(cls, base)
@@ -289,7 +289,7 @@ def _is_derived(key: _Shape, wanted: _Shape) -> bool:
 
 
 def _arguments_in(shape: _Shape, base: type) -> tuple[Any, ...]:
-    """Return the arguments that a class gives to a base, as far as they are known."""
+    """Return the arguments that a class gives to one of its bases, as far as they are known."""
     for _ in range(_BASES_AT_MOST):
         if shape.origin is base:
             return shape.args
@@ -303,7 +303,7 @@ def _arguments_in(shape: _Shape, base: type) -> tuple[Any, ...]:
 
 
 def _with_arguments(argument: Any, given: Mapping[Any, Any]) -> Any:
-    """Return an argument with what is given for the type parameters in it."""
+    """Return an argument with its type parameters replaced."""
     if isinstance(argument, TypeVar):
         return given.get(argument, argument)
     if isinstance(argument, type):
@@ -311,12 +311,12 @@ def _with_arguments(argument: Any, given: Mapping[Any, Any]) -> Any:
     parameters = getattr(argument, "__parameters__", ())
     try:
         return argument[tuple([given.get(one, one) for one in parameters])] if parameters else argument
-    except TypeError:  # not all forms take all kinds of arguments; it stays open then
+    except TypeError:  # not all forms take all kinds of arguments; then it stays open
         return argument
 
 
 def near_miss(kinds: Sequence[Any], context: Context) -> str | None:
-    """Return what in a context was probably meant for a parameter, and why it does not fit; None if nothing.
+    """Return which value was probably meant for a parameter, and why it doesn't fit; None if none was.
 
     Args:
         kinds: the types that the parameter may have.
@@ -358,7 +358,7 @@ def _near_type(key: Any, wanted: Any, shape: _Shape) -> str | None:
     return f"another class named {full}, perhaps from before its module was reloaded"
 
 
-_UNION: Any = Union  # of members that are known only now, some of which have no `|`
+_UNION: Any = Union  # its members are known only now, and some have no `|`
 
 
 def plain_type(parameter: Parameter, kinds: Sequence[Any], hint: Any) -> Any:
@@ -370,8 +370,7 @@ def plain_type(parameter: Parameter, kinds: Sequence[Any], hint: Any) -> Any:
         hint: its evaluated annotation, or `dataclasses.MISSING`.
 
     Returns:
-        The annotation; of one with forward references in it, the union of the types. `Any` where
-        nothing is known.
+        The annotation; if it has forward references, the union of the types. `Any` if nothing is known.
     """
     if parameter.kind in {"rest", "extra"} or hint is MISSING or isinstance(hint, Unresolved):
         return Any

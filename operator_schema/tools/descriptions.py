@@ -41,7 +41,7 @@ __all__ = [
 
 
 MAX_EXPANDED = 10_000
-"""Objects that are written out with their properties; further ones have only a type."""
+"""How many objects are written out with their properties; further ones have only a type."""
 
 
 def parameters_of(annotation: Any, /) -> list[tuple[str, dict[str, Any]]]:
@@ -52,14 +52,14 @@ def parameters_of(annotation: Any, /) -> list[tuple[str, dict[str, Any]]]:
 
     Returns:
         Name and parameter, in the order of declaration. A parameter is a fresh dict: `type`, then
-        `required`, which is stated in every case, then what there is of `summary`, `description`,
-        `default`, `examples`, `enum`, `items`, `properties` and the rest of its JSON Schema. Every
-        `$ref` is resolved; where a recursive type contains itself, its properties are left out. Those of
-        raw arguments are what your own schema says; without one, there are none.
+        `required`, which is stated in every case, then whichever it has of `summary`, `description`,
+        `default`, `examples`, `enum`, `items`, `properties` and the rest of its JSON Schema. Every `$ref` is
+        resolved; where a recursive type contains itself, its properties are left out. The parameters of raw
+        arguments are those of your own schema; without one, there are none.
 
     Raises:
-        SchemaError: with every complaint about the type; also for one that has no list of
-            parameters, such as a union.
+        SchemaError: with every complaint about the type; also if it has no list of parameters, such as a
+            union.
     """
     name = annotation.name if isinstance(annotation, Tool) else None
     if isinstance(annotation, Tool):
@@ -107,7 +107,7 @@ def schema_response(tools: Iterable[Tool[..., Any]] | Mapping[str, Tool[..., Any
     Returns:
         `{"tools": [{"name", "summary", "description", "parameters": {name: parameter}}]}`, a fresh
         dict; a tool that has no more than its summary has no `description`. A parameter is as in
-        `parameters_of`. A tool without such a list, as of a union, has its `input_schema` instead.
+        `parameters_of`. A tool without such a list, such as one for a union, has its `input_schema` instead.
     """
     return {"tools": [_tool_response(tool) for tool in tools_of(tools)]}
 
@@ -131,7 +131,7 @@ def schema_of_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_required_listed(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a schema that lists what its properties state, at every depth."""
+    """Return a schema with `required` in lists instead of in properties, at every depth."""
     copy = rebuilt(document, _with_required_listed)
     properties: Any = document.get("properties")
     if not is_object(properties):
@@ -160,7 +160,7 @@ class _Parameters(Renderer):
     """Renders parameters: every reference resolved, `required` stated, up to `MAX_EXPANDED` objects.
 
     Attributes:
-        above: the objects and references that contain the current node; recursion ends at them.
+        above: the objects and references around the current node; recursion ends at them.
     """
 
     __slots__ = ("_definitions", "above")
@@ -265,12 +265,12 @@ def describe_tools(
 ) -> Tool[[list[str]], str]:
     """Make the tool that gives the long documentation of the named tools.
 
-    Name it to the other tools by `with_(described_by=…)`; a `Registry` does so by itself. Their
-    definitions then contain summaries alone, and their errors say how to call this tool.
+    Tell the other tools about it with `with_(described_by=…)`; a `Registry` does this itself. Their
+    definitions then contain only summaries, and their errors say how to call this tool.
 
     Args:
-        tools: tools, or name to tool. They are read at every call, so that a registry may change.
-        name: by which the model calls it.
+        tools: tools, or name to tool. They are read again at every call, since a registry may change.
+        name: the name that the model calls.
 
     Returns:
         A tool that takes the names of at least one tool and returns Markdown.
@@ -280,13 +280,13 @@ def describe_tools(
         TypeError: something isn't a tool.
     """
     source: Any = tools if hasattr(tools, "__len__") or isinstance(tools, Tool) else list(tools)
-    tools_of(source)  # raises now, and not at a call of the model
+    tools_of(source)  # raises now rather than at a call of the model
 
     def describe(
         tools: Annotated[list[str], _NotEmpty, "Names of the tools to describe."],
         _whole_context: Annotated[WholeContext | None, skip] = None,
     ) -> str:
-        # A registry offers those tools that the model may call.
+        # A registry gives only the tools that the model may call.
         offered = source.offered(context=_whole_context) if hasattr(source, "offered") else source
         known = {entry.name: entry for entry in tools_of(offered)}
         return _answer(known, list(dict.fromkeys(tools)))
@@ -317,8 +317,8 @@ def documentation_of(tool: Tool[..., Any], *, with_summaries: bool = False) -> s
 
     Args:
         tool: any tool.
-        with_summaries: whether to include what the definition has: parameters with only a summary, and
-            the fields inside of parameters.
+        with_summaries: whether to include what the definition has already: parameters with only a summary,
+            and the fields inside parameters.
     """
     parts = [f"## {tool.name}", tool.summary, tool.details or ""]
     if tool.examples:
@@ -341,7 +341,7 @@ def documentation_of(tool: Tool[..., Any], *, with_summaries: bool = False) -> s
 
 
 def _all_in(path: str, parameter: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """List a parameter and all fields inside of it, by paths such as `lines[].price`."""
+    """List a parameter and all fields inside it, by paths such as `lines[].price`."""
     yield path, parameter
     yield from _inside(path, parameter)
 

@@ -30,7 +30,7 @@ _DICTS = frozenset({dict, Mapping, MutableMapping, RawArguments, Any, object, MI
 
 
 class RawDocumentCodec(DocumentCodec):
-    """Check values against a document, and hand them over as raw arguments."""
+    """Check values against a document, and return them as raw arguments."""
 
     @property
     def decoded_type(self) -> Any:
@@ -62,7 +62,7 @@ def register_document(
 
 
 def complain_parameters(parameters: Parameters, owner: str) -> list[Finding]:
-    """Return what keeps a function from taking all arguments at once.
+    """Return the reasons why a function can't take all arguments at once.
 
     Args:
         parameters: of the function.
@@ -70,7 +70,7 @@ def complain_parameters(parameters: Parameters, owner: str) -> list[Finding]:
     """
     names = [quote(each.name) for each in parameters.visible]
     if not names:
-        message = "it has no parameter for the arguments, which come in one dict"
+        message = "it has no parameter for the arguments, which are passed in one dict"
     elif len(names) > 1:
         among = listed(names, separator=" and ")
         message = f"the model would give {among}, but with a JSON Schema all arguments are one dict"

@@ -1,4 +1,4 @@
-"""A tool whose arguments a JSON Schema document describes, and another program runs."""
+"""Tools with a JSON Schema document for their arguments, such as those that another program runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ R = TypeVar("R")
 
 
 class DocumentOutput(OutputType):
-    """The result of a tool, as a JSON Schema document describes it.
+    """The result of a tool, described by a JSON Schema document.
 
     The document is read when the first result is written: most tools of a large server never run.
 
@@ -47,10 +47,10 @@ class DocumentOutput(OutputType):
 
     @classmethod
     def of_schema(cls, schema: Any, name: str) -> Self:
-        """Return the result that somebody else describes; not described, if the schema can't be used.
+        """Return the result by a schema from outside; it counts as not described if the schema can't be used.
 
         Args:
-            schema: as it came; not an object for none.
+            schema: the schema as it arrived; anything but an object means none.
             name: of the tool.
         """
         try:
@@ -75,7 +75,7 @@ class DocumentOutput(OutputType):
         return self._of_document
 
     def with_leaves(self, leaves: Iterable[SchemaLeaf[Any]]) -> OutputType:  # noqa: ARG002  # a document has no types
-        """Return the same."""
+        """Return the same object."""
         return self
 
     def write(self, value: object, name: str, *, is_lenient: bool) -> WrittenOutput:
@@ -97,11 +97,11 @@ def document_tool(
 ) -> Tool[P, R]:
     """Make a tool whose arguments are checked against a JSON Schema document.
 
-    The model gets the document as it is. The function gets the arguments as JSON values: a copy, repaired
-    if that is asked for, with the keys that the document doesn't name.
+    The model gets the document unchanged. The function gets a copy of the arguments as JSON values, repaired
+    if you asked for that, and with the keys that the document doesn't name.
 
     Args:
-        function: takes all arguments in its only parameter that isn't injected: as a dict
+        function: its only parameter that isn't injected takes all arguments: as a dict
             (`arguments: dict[str, Any]`), by name (`**arguments: Any`), or as `RawArguments`.
         schema: the document, with `"type": "object"`.
         output_schema: a document of the results; the annotation of the function describes them unless given.
@@ -126,7 +126,7 @@ def tool_of_document(
     output: OutputType,
     **options: Unpack[DocumentToolOptions],
 ) -> Tool[..., Any]:
-    """Make a tool as `document_tool` does, for a maker of tools.
+    """Make a tool like `document_tool`, for other makers of tools.
 
     Args:
         function: as there.

@@ -52,8 +52,8 @@ _DEEPEST_GROUP = 20
 def write_log(level: int, message: str, *arguments: object, error: BaseException | None = None) -> None:
     """Log one message, with the traceback of an exception if there is one.
 
-    What logging itself raises (a handler of your program, an exception that can't be printed) is dropped:
-    a call must not lose its result by it.
+    Exceptions of logging itself (from a handler of your program, or an exception that can't be printed) are
+    dropped, so that no call loses its result.
 
     Args:
         level: as in `logging`.
@@ -66,12 +66,12 @@ def write_log(level: int, message: str, *arguments: object, error: BaseException
         return
     if error is not None and not has_plain_traceback(error):
         message, arguments, error = f"{message}: %s", (*arguments, exception_text(error)), None
-    with suppress(Exception):
+    with suppress(Exception):  # handlers and filters are your program's own code
         logger.log(level, message, *arguments, exc_info=error)
 
 
 def is_logged(level: int) -> bool:
-    """Return whether a message of this level is logged; ask before you write a costly one."""
+    """Return whether messages of this level are logged; check this before you write a costly one."""
     return _logger().isEnabledFor(level)
 
 
@@ -82,10 +82,10 @@ def _logger() -> Logger:
 
 
 def has_plain_traceback(error: BaseException) -> bool:
-    """Return whether `traceback` can write an exception with all that it was raised from.
+    """Return whether `traceback` can write an exception with all its causes.
 
-    It can't where an attribute raises something, or where groups nest too deep; and hundreds of causes
-    would take too long.
+    It can't if an attribute raises something or groups nest too deep, and hundreds of causes would take too
+    long.
     """
     waiting: list[tuple[BaseException, int]] = [(error, 0)]
     seen: set[int] = set()
@@ -121,12 +121,12 @@ _QUESTION_LENGTH = 1000
 
 
 def error_hint(error: DecodeError | None, tool: str, describer: str | None) -> str | None:
-    """Return what else may help a model whose arguments were wrong.
+    """Return hints for a model whose arguments were wrong.
 
     Args:
-        error: that the decoder raised; None if something else refused the arguments.
+        error: the exception of the decoder; None if something else refused the arguments.
         tool: name of the tool.
-        describer: name of the tool that has more to say about it, or None.
+        describer: name of the tool with its documentation, or None.
 
     Returns:
         The ignored arguments, and the call that gets the documentation; None if there is nothing to add.
@@ -152,10 +152,10 @@ def _ignored_arguments(error: DecodeError) -> list[str]:
 
 
 class ClassSet:
-    """Classes of values that are handed over as they are.
+    """Classes of values that are passed on unchanged.
 
-    Subclasses count. A value is looked at by its type alone: what it says of itself (`__class__`), and
-    what a metaclass says of its subclasses, is code of others.
+    Subclasses count. Only the type of a value is looked at: its `__class__`, and what a metaclass says about
+    subclasses, may be any code.
 
     Args:
         classes: in any order.
@@ -168,7 +168,7 @@ class ClassSet:
 
     @property
     def classes(self) -> Sequence[type]:
-        """The classes, as they were given."""
+        """The given classes."""
         return self._classes
 
     def __bool__(self) -> bool:
@@ -184,11 +184,11 @@ _ORDER: Any = vars(type)["__mro__"]
 
 
 class NoAnswerError(AssertionError):
-    """A double has no answer left: an executor raises it, for the test, instead of telling the model."""
+    """A double has no answer left: an executor raises this for the test, instead of telling the model."""
 
 
 class Passed:
-    """An exception that goes to the caller, who handles it.
+    """An exception that the caller gets and handles.
 
     Attributes:
         error: as it was raised.
@@ -209,11 +209,11 @@ def results_of(outcomes: Iterable[Outcome], *, return_exceptions: bool) -> list[
     """Return the results of several calls, or raise the exception that passes through.
 
     Args:
-        outcomes: of calls that have all ended, in their order.
+        outcomes: the outcomes of ended calls, in order.
         return_exceptions: whether exceptions that pass through are items of the list.
 
     Raises:
-        BaseException: what ends the program comes first, then the first of those passed through.
+        BaseException: first one that ends the program, else the first one that passes through.
     """
     results: list[Any] = []
     passed: list[BaseException] = []
@@ -229,7 +229,7 @@ def results_of(outcomes: Iterable[Outcome], *, return_exceptions: bool) -> list[
 
 
 class Failures:
-    """Make a result for each way in which a call can fail, and log it.
+    """Makes a result for each way in which a call can fail, and logs it.
 
     Args:
         show: how much of an exception the model sees.
@@ -270,11 +270,11 @@ class Failures:
         return _no_result(call, "cut_off", content)
 
     def needs_approval(self, call: RawCall, reason: str = "") -> ToolResult:
-        """Return the result for a call that nobody has agreed to.
+        """Return the result of a call that nobody has agreed to.
 
         Args:
             call: as the model sent it.
-            reason: of a hook, for your program.
+            reason: the reason of a hook, for your program.
         """
         _log(INFO, call, "a person has to agree to it, and nobody has")
         content = (
@@ -308,7 +308,7 @@ class Failures:
         return _no_result(call, "invalid_params", self._reported(call, error), error, **error.as_dict())
 
     def wording(self) -> Callable[[RawCall, Exception], str] | None:
-        """Return what words the failures of a round to decode arguments; None for the usual text."""
+        """Return the function that words decoding failures in a round; None for the usual text."""
         return None if self._show == "type" and self._report is str else self._worded
 
     def _worded(self, call: RawCall, error: Exception) -> str:
@@ -324,7 +324,7 @@ class Failures:
             text: Any = self._report(error)
             if isinstance(text, str):
                 return str.__str__(text)
-            message = f"report returns a string, not {type(text).__name__}"
+            message = f"report must return a string, not {type(text).__name__}"
             raise TypeError(message)  # noqa: TRY301  # handled like what the function itself raises
         except Exception as failure:  # noqa: BLE001  # your program's own code
             _log(ERROR, call, "the function given as report failed", failure)
@@ -332,12 +332,12 @@ class Failures:
 
     def note(self, call: RawCall, level: int, message: str, details: Mapping[str, Sequence[object]]) -> None:
         """Log what isn't a failure: repaired and ignored arguments, or a result of another type."""
-        with suppress(Exception):
+        with suppress(Exception):  # the texts of what is noted come from your program's own code
             shown = [f"{kind}: {listed([str(item) for item in found])}" for kind, found in details.items()]
             _log(level, call, f"{message}; {'; '.join(shown)}")
 
     def timed_out(self, call: RawCall, seconds: float, error: TimeoutError) -> ToolResult:
-        """Return the result for a call that took too long: what it did isn't known."""
+        """Return the result of a call that took too long: nobody knows what it did."""
         why = str(error)
         after = "it was not run" if why else "whether it did its work is not known"
         _log(WARNING, call, f"no result within {seconds:g} s{f': {why}' if why else ''}")
@@ -346,26 +346,26 @@ class Failures:
         return _no_result(call, "timeout", content, None, seconds=seconds, **details)
 
     def late(self, call: RawCall, result: ToolResult, took: float, seconds: float) -> ToolResult:
-        """Return the result of a call that took too long, where nothing could interrupt the function."""
+        """Return the result of a call that took too long, because nothing could interrupt the function."""
         _log(
             WARNING, call, f"it took {took:.3g} s, and its limit is {seconds:g} s: nothing could interrupt it"
         )
         return result.replace(details={**(result.details or {}), "took_seconds": took})
 
     def limited(self, call: RawCall, result: ToolResult, most: float) -> ToolResult:
-        """Return a result as it is, or its beginning without its data if it is longer than it may be.
+        """Return a result unchanged, or only its beginning without data if it is too long.
 
         Args:
             call: as the model sent it.
             result: of the call.
-            most: characters that the model may read.
+            most: the most characters that the model reads.
         """
         if len(result.content) <= most and not own_parts(result):
             return result
         length = max(len(result.content), sum(map(_length, own_parts(result))))
         if length <= most:
             return result
-        _log(WARNING, call, f"its result has {length:,} characters, and the model reads {int(most):,}")
+        _log(WARNING, call, f"its result has {length:,} characters, but the model reads only {int(most):,}")
         return _cut_result(result, length, int(most))
 
     def cancelled(self, call: RawCall, error: BaseException) -> ToolResult:
@@ -377,7 +377,7 @@ class Failures:
         """Return the result for a function that did its work, but whose result can't be written as JSON."""
         _log(ERROR, call, "the function did its work, but its result can't be written", error)
         content = f"{call.name} did its work, but its result can't be shown; calling it again will not help"
-        # By its type alone: its `__class__` may be code that raises.
+        # Only its type is used, as its `__class__` may be code that raises.
         details = cast("EncodeError", error).as_dict() if issubclass(type(error), EncodeError) else {}
         return _no_result(call, "execution_failed", content, error, **details)
 
@@ -391,7 +391,7 @@ class Failures:
     def passed(self, call: RawCall, error: BaseException) -> Passed | None:
         """Return an exception that your program handles itself: the first one of a group.
 
-        What else is in the group is logged: nothing else would say it.
+        The others in the group are logged, since nothing else would report them.
         """
         leaves = _leaves(error)
         wanted = [leaf for leaf in leaves if self._pass_through.has(leaf)]
@@ -399,7 +399,12 @@ class Failures:
             return None
         for leaf in leaves:
             if not self._pass_through.has(leaf):
-                _log(WARNING, call, "the function raised this beside what is passed through", leaf)
+                _log(
+                    WARNING,
+                    call,
+                    "the function raised this besides the exception that is passed through",
+                    leaf,
+                )
         return Passed(wanted[0])
 
     def not_started(self, call: RawCall, error: Exception, why: str) -> ToolResult:
@@ -457,19 +462,19 @@ def _shown_leaf(error: BaseException, show: ShowErrors) -> str:
 
 
 def _encodable(text: str) -> str:
-    """Return a text that UTF-8 can encode: as it is, unless it has lone surrogates."""
+    """Return a text that UTF-8 can encode; it changes only lone surrogates."""
     return "\n".join([escape(line) for line in text.split("\n")]) if has_surrogate(text) else text
 
 
 def _leaves(error: BaseException) -> list[BaseException]:
-    """List the exceptions of a group, as what runs several tasks at once raises it."""
+    """List the exceptions in a group, such as a task group raises."""
     found: list[BaseException] = []
     waiting, seen = [error], set[int]()
     while waiting:
         current = waiting.pop()
         if not issubclass(type(current), BaseExceptionGroup):
             found.append(current)
-        elif id(current) not in seen:  # groups may share parts: each is listed once
+        elif id(current) not in seen:  # groups may share exceptions: each is listed once
             seen.add(id(current))
             waiting += reversed(current.exceptions)  # type: ignore[attr-defined]  # `issubclass` says so
     return found
@@ -484,7 +489,7 @@ def _traceback(error: BaseException) -> str:
 
 
 def _log(level: int, call: RawCall, message: str, error: BaseException | None = None) -> None:
-    with suppress(Exception):
+    with suppress(Exception):  # a log must not fail a call
         name, call_id = clip(escape(call.name), _NAME_LENGTH), clip(escape(call.id), _NAME_LENGTH)
         write_log(level, "%s (call %s): %s", name, call_id, message, error=error)
 
@@ -507,9 +512,9 @@ def _cut_result(result: ToolResult, length: int, most: int) -> ToolResult:
     """Return the beginning of a result, without its data.
 
     Args:
-        result: that is longer.
-        length: characters that the model would read of it.
-        most: characters that the model may read of it.
+        result: a longer result.
+        length: its number of characters for the model.
+        most: how many of them the model may read.
     """
     note = f"\n[cut: the whole result has {length:,} characters; ask for less of it]"
     shown = most - len(note)
@@ -523,7 +528,7 @@ def _cut_result(result: ToolResult, length: int, most: int) -> ToolResult:
 
 
 def _cut_parts(parts: tuple[Part, ...], left: int, note: str) -> tuple[Part, ...]:
-    """Return parts with a number of characters in all, and what was done to them; none stays none."""
+    """Return parts cut to a total number of characters, and what was done to them; no parts stay no parts."""
     from .content import Text
 
     kept: list[Part] = []
@@ -544,7 +549,7 @@ def _cut_part(part: Part, left: int) -> Part:
         return part.replace(name=(part.name or "")[:left] or None)
     if isinstance(part, Resource) and part.text is not None and len(part.uri) < left:
         return part.replace(text=part.text[: left - len(part.uri)])
-    return Text(part.as_text()[:left])  # images and recordings have nothing that is too long
+    return Text(part.as_text()[:left])  # images and recordings have no text
 
 
 def _length(part: Part) -> int:
@@ -552,7 +557,7 @@ def _length(part: Part) -> int:
 
 
 def _give_result(on_result: OnResult, call: RawCall, result: ToolResult) -> None:
-    """Give a result to your program as it comes; what its function raises is logged."""
+    """Give a result to your program when it arrives; exceptions of its function are logged."""
     try:
         returned: Any = on_result(call, result)
     except Exception as error:  # noqa: BLE001  # your program's own code
@@ -564,7 +569,7 @@ def _give_result(on_result: OnResult, call: RawCall, result: ToolResult) -> None
 
 
 def giving(on_result: OnResult | None, call: RawCall, start: Start) -> Start:
-    """Return what runs a call, and also gives its result to your program."""
+    """Return an awaitable that runs a call and also gives its result to your program."""
     if on_result is None:
         return start
 

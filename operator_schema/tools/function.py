@@ -1,4 +1,4 @@
-"""From a function, or a dataclass, to a tool, with every complaint about it."""
+"""Makes a tool from a function or a dataclass, with every complaint about it."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ Made = TypeVar("Made", covariant=True)  # noqa: PLC0105  # as short as `P`
 class InputTool(Tool[P, Made], type):
     """A tool without a function: calling it builds the input, and your program runs the call.
 
-    A decorator leaves it under the name of a class, so it can be used as this class: in annotations, in
-    patterns (`case Ask():`), for `isinstance` and as a base. That is why it is itself a type.
+    A decorator replaces a class by it, so it can be used like that class: in annotations, in patterns (`case
+    Ask():`), for `isinstance` and as a base. For that reason it is itself a type.
     """
 
     def __new__(  # pyright: ignore[reportInconsistentConstructor]  # what it makes isn't a tool
@@ -87,7 +87,7 @@ class InputTool(Tool[P, Made], type):
     @classmethod
     def _with_content(cls, content: dict[str, Any]) -> Any:
         codec = content["_codec"]
-        # What a class pattern without names looks for.
+        # A class pattern without names looks for this.
         matched = {"__match_args__": getattr(codec.type, "__match_args__", ())}
         own = None if is_union(codec.type) else getattr(codec.type, "__name__", None)
         name = content["_metadata"].name if own is None else own
@@ -110,7 +110,7 @@ class InputTool(Tool[P, Made], type):
 
     @property
     def __schema_type__(cls) -> Any:
-        """The class that stood under its name: annotations with this name mean that class."""
+        """The class that had its name before: annotations with this name mean that class."""
         return cls.input_type
 
     @property
@@ -125,9 +125,9 @@ class InputTool(Tool[P, Made], type):
         return cls.input_type[arguments]
 
     __iter__: ClassVar[None] = None
-    """Python takes what has a `__getitem__` for something to iterate otherwise."""
+    """Otherwise Python would iterate over it, because it has `__getitem__`."""
 
-    if not TYPE_CHECKING:  # checkers would find no misspelt name any more
+    if not TYPE_CHECKING:  # type checkers would no longer find misspelt names
 
         def __getattr__(cls, name: str) -> Any:
             # Inside the methods of the class, its name means the tool, too.
@@ -158,7 +158,7 @@ class InputTool(Tool[P, Made], type):
 
 
 def at_its_place(module: str, qualname: str) -> Any:
-    """Return what is at the place that a class or function names, None if nothing is."""
+    """Return the object at the place that a class or function names; None if there is none."""
     found: Any = sys.modules.get(module)
     for name in qualname.split("."):
         found = getattr(found, name, None)
@@ -166,9 +166,9 @@ def at_its_place(module: str, qualname: str) -> Any:
 
 
 def pickle_through_tool(cls: type) -> None:
-    """Let instances of a class be pickled whose name is about to become that of its tool.
+    """Let instances of a class be pickled although its tool is about to take its name.
 
-    Classes are pickled by name. Under a decorator that name means the tool, which knows the class.
+    Classes are pickled by name. After a decorator that name means the tool, which knows the class.
     """
     is_decorated = at_its_place(cls.__module__, cls.__qualname__) is not cls
     methods: Any = cls
@@ -194,7 +194,7 @@ def _new(tool: InputTool[..., Any], *args: Any) -> Any:
 
 
 class _Decorator(Protocol):
-    """What `tool` with options returns."""
+    """The decorator that `tool` returns with options."""
 
     @overload
     def __call__(self, function: classmethod[Any, P, R], /) -> _UnboundTool[P, R]: ...
@@ -205,7 +205,7 @@ class _Decorator(Protocol):
 
 
 class _InputDecorator(Protocol):
-    """What `tool_input` with options returns."""
+    """The decorator that `tool_input` returns with options."""
 
     @overload
     def __call__(self, annotation: type[R], /) -> InputTool[..., R]: ...
@@ -224,11 +224,11 @@ def tool(description: str | None = None, /, **options: Unpack[ToolOptions]) -> _
 @overload
 def tool(*, description: str | None, **options: Unpack[ToolOptions]) -> _Decorator: ...
 def tool(function: Any = None, /, **options: Any) -> Any:  # noqa: D417  # the options are its arguments
-    """Make a tool of a function, which can still be called as before.
+    """Make a tool from a function, which can still be called as before.
 
     Args:
-        function: with annotated parameters; or the description, when this is called with options.
-        name: by which the model calls it; the function's own unless given.
+        function: a function with annotated parameters; or the description, when this is called with options.
+        name: the name that the model calls; by default the name of the function.
         description: what it does; the docstring unless given. Its first sentence is the summary.
         summary: replaces the first sentence, which the model gets with every request.
         skip: names of the parameters that your program injects; the model does not see them.
@@ -279,8 +279,8 @@ def tool_input(annotation: Any = MISSING, /, **options: Any) -> Any:  # noqa: D4
     Calling the tool builds an instance of the dataclass; the class itself is its `input_type`.
 
     Args:
-        annotation: a dataclass, `TypedDict` or `NamedTuple`, or a union of such.
-        name: by which the model calls it; by default the name of the class in snake case.
+        annotation: a dataclass, `TypedDict` or `NamedTuple`, or a union of these.
+        name: the name that the model calls; by default the name of the class in snake case.
         description: what it does; the docstring of the class unless given.
         summary: replaces the first sentence, which the model gets with every request.
         output: type of the results that your program returns.
@@ -324,12 +324,13 @@ def make_tool(
     schema: Mapping[str, Any] | None = None,
     output: OutputType | None = None,
 ) -> Tool[..., Any]:
-    """Make a tool of a function.
+    """Make a tool from a function.
 
     Args:
         function: as `tool` takes it.
         options: as `tool` takes them.
-        frame: of the caller, whose tool it is and whose local names text in annotations may use.
+        frame: the frame of the caller, to which the tool belongs; text in annotations may use its local
+            names.
         by_position: whether the description was given without its name.
         schema: a JSON Schema of its arguments, in place of the parameters.
         output: writes its results, in place of its annotation.
@@ -371,7 +372,7 @@ def make_tool(
 def _valid_options(
     caller: TakesOptions, owner: str, name: Any, options: dict[str, Any], *, by_position: bool = False
 ) -> tuple[dict[str, Any], dict[str, Finding]]:
-    """Return the options that are valid; and by name, what is wrong with the others.
+    """Return the valid options, and by name what is wrong with the others.
 
     Raises:
         TypeError: an option doesn't exist.
@@ -465,7 +466,7 @@ def _input_type(callee: Callee, parameters: Parameters) -> type[Any]:
     source = ParameterSource(parameters.declared, _doc_of(function), others)
     reserved: frozenset[str] = frozenset()
     if parameters.visible and parameters.visible[-1].kind == "extra":
-        # Beside a parameter that is given by position alone, `**kwargs` may have its name.
+        # `**kwargs` may have the name of a positional-only parameter.
         beside = [*[p for p, _, _ in parameters.injected], *parameters.visible]
         named = [p.name for p in beside if p.kind != "positional_only"]
         reserved = frozenset([*callee.hidden, *named])
@@ -478,13 +479,13 @@ def _input_type(callee: Callee, parameters: Parameters) -> type[Any]:
 
 
 def _doc_of(function: Any) -> str | None:
-    """Return a docstring without what no encoding can write; a class can't have that either."""
+    """Return a docstring without lone surrogates, which no encoding can write and no class can have."""
     doc: str | None = function.__doc__
     return doc and without_surrogates(doc)
 
 
 def _input_doc(callee: Callee, parameters: Parameters, owner: str, complaints: list[Finding]) -> str | None:
-    """Return the documentation of a function whose only visible parameter takes the whole input.
+    """Return the documentation of a function with a single visible parameter for the whole input.
 
     The schema has no place for a description of that parameter, so it follows the prose.
     """

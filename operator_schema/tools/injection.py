@@ -1,7 +1,7 @@
-"""What a function gets besides what the model gives.
+"""What a function gets besides the arguments of the model.
 
-Your program gives parameters that are marked by `skip`, or annotated with a class of a framework. A function
-can also ask for its progress, and for the arguments one by one.
+Your program injects parameters that are marked by `skip`, or annotated with a class of a framework. A
+function can also ask for its progress, and for the arguments one by one.
 """
 
 from __future__ import annotations
@@ -75,13 +75,13 @@ _NEVER = frozenset({"builtins", "typing", "abc"})
 
 
 def register_injected(cls: C, /) -> C:
-    """Declare that a class is the host's: parameters of it need no `skip` in tools made from now on.
+    """Declare that a class belongs to the host: its parameters need no `skip` in tools made from now on.
 
-    This counts for its subclasses, for generic types of it (`RunContext[Db]`) and for `X | None`.
-    Any thread may call it, also several times for one class. It does not keep the class alive.
+    This includes its subclasses, its generic types (`RunContext[Db]`) and `X | None`.
+    Any thread may call it, even several times for one class. It doesn't keep the class alive.
 
     Args:
-        cls: a class, such as a framework's context. It can also be a decorator of the class.
+        cls: a class, such as a framework's context. The function also works as a decorator of the class.
 
     Returns:
         The same class.
@@ -94,7 +94,7 @@ def register_injected(cls: C, /) -> C:
         message = f"register_injected takes a class, not {received(cls)}; {instead}"
         raise TypeError(message)
     if cls.__module__ in _NEVER:
-        message = f"register_injected takes a class of the host, and {name_of(cls)} is one of Python's own"
+        message = f"register_injected takes a class of the host, but {name_of(cls)} is one of Python's own"
         raise TypeError(message)
     _remember(_registered, cls)
     return cls
@@ -103,7 +103,7 @@ def register_injected(cls: C, /) -> C:
 def register_handed_through(cls: type, /) -> None:
     """Declare that a framework itself handles instances of a class that functions return.
 
-    This counts for its subclasses; a schema that it may have is an accident.
+    This includes its subclasses; a schema that it happens to have doesn't matter.
 
     Args:
         cls: a class, such as that of a framework's results.
@@ -113,17 +113,17 @@ def register_handed_through(cls: type, /) -> None:
 
 def _remember(classes: dict[int, weakref.ref[type]], cls: type) -> None:
     key = id(cls)
-    # The entry goes before another class can have this identity.
+    # The entry is removed before another class can have this identity.
     classes[key] = weakref.ref(cls, lambda _: classes.pop(key, None))
 
 
 def has_registered() -> bool:
-    """Return whether any class is registered, so that most programs need not ask for each parameter."""
+    """Return whether any class is registered, so that most programs needn't check each parameter."""
     return bool(_registered)
 
 
 def is_registered(hint: Any) -> bool:
-    """Return whether an annotation is of classes that `register_injected` was given."""
+    """Return whether an annotation has only classes given to `register_injected`."""
     kinds = alternatives_of(hint)
     return bool(kinds) and all(map(_is_of_host, kinds))
 
@@ -139,7 +139,7 @@ def _is_entry(cls: type, classes: Mapping[int, weakref.ref[type]] = _registered)
 
 
 def host_class_in(hint: Any) -> type | None:
-    """Return the one class that an annotation is of, without None and arguments, if it has one."""
+    """Return the only class in an annotation, without None and type arguments, if there is one."""
     kinds: Sequence[Any] = alternatives_of(hint)
     if len(kinds) != 1:
         return None
@@ -148,10 +148,10 @@ def host_class_in(hint: Any) -> type | None:
 
 
 def framework_fields(graph: Graph, *, is_made: bool) -> Sequence[str]:
-    """Return the attributes of an input that are instances of a framework's class, such as its context.
+    """Return the attributes of an input with an instance of a framework's class, such as its context.
 
-    Some of these classes have a schema, and a model would have to invent a context. An empty string stands
-    for the input itself.
+    Some of these classes have a schema, and a model would have to invent a context. An empty string means the
+    input itself.
 
     Args:
         graph: of the input.
@@ -173,14 +173,14 @@ _WITH_CLASS: Final[frozenset[Any]] = frozenset({ObjectNode, LeafNode})
 def _is_framework(node: Node) -> bool:
     if isinstance(node, ObjectNode):
         return framework_of(node.type) is not None
-    # What isn't a model of pydantic is a leaf because somebody wants it from the model.
+    # Other leaves than models of pydantic exist because somebody wants them from the model.
     if isinstance(node, LeafNode) and isinstance(node.leaf.encode, CheckedEncoder):
         return framework_of(node.leaf.type) is not None
     return False
 
 
 def framework_of(cls: type) -> str | None:
-    """Return the package whose framework gives instances of a class, as far as we know it."""
+    """Return the package of the framework that gives instances of a class, as far as it is known."""
     for base in cls.__mro__:
         for package in _KNOWN.get(class_name(base), ()):
             if f"{base.__module__}.".startswith(f"{package}."):
@@ -213,13 +213,13 @@ _KNOWN: Final[Mapping[str, Sequence[str]]] = {
     "ToolContext": ("agents", "google.adk", "strands"),
     "ToolRuntime": ("langchain", "langgraph"),
 }
-"""Name of a class to the packages that have one; nothing is imported for it."""
+"""Name of a class to the packages that have such a class; nothing is imported for this."""
 
 
 def holds_handed_through(hint: Any) -> bool:
     """Return whether a type holds objects that a framework handles itself, such as mcp's `CallToolResult`.
 
-    They say what is to be done with a result. That some of them have a schema is an accident.
+    They say what to do with a result. Some of them happen to have a schema.
     """
     cls = get_origin(hint) or hint
     own = isinstance(cls, type) and any(map(_is_handed_through, cls.__mro__))
@@ -259,11 +259,11 @@ _HANDED_THROUGH: Final[Mapping[str, Sequence[tuple[str, tuple[str, ...]]]]] = {
     "smolagents": [("smolagents.agent_types", _EVERY)],
     "strands": [("strands.types", _EVERY)],
 }
-"""By package, the modules of such classes and how their names begin; nothing is imported for it."""
+"""By package, the modules of such classes and the beginnings of their names; nothing is imported for this."""
 
 
 AnnotatedAlias: Final[Any] = type(Annotated[int, None])
-"""The class of `Annotated[…]`; `get_origin` says the same in five times the time."""
+"""The class of `Annotated[…]`; `get_origin` takes five times as long."""
 
 _ALIASES_AT_MOST = 100
 
@@ -278,7 +278,7 @@ def alternatives_of(hint: Any) -> Sequence[Any]:
 
 
 def _without_names(hint: Any) -> Any:
-    """Return what is in `Annotated`, and what a type alias (PEP 695) means."""
+    """Return the type inside `Annotated`, and the meaning of a type alias (PEP 695)."""
     for _ in range(_ALIASES_AT_MOST):
         if isinstance(hint, AnnotatedAlias):
             hint = hint.__origin__
@@ -295,7 +295,7 @@ def _without_names(hint: Any) -> Any:
 
 
 def members_of(hint: Any) -> tuple[Any, ...]:
-    """Return the members of a union; of anything else, itself alone."""
+    """Return the members of a union; for anything else, only itself."""
     return hint.__args__ if is_union(hint) else (hint,)
 
 
@@ -305,7 +305,7 @@ def is_union(hint: Any) -> bool:
 
 
 def takes_none(hint: Any) -> bool:
-    """Return whether None fits an annotation; also True where that can't be known."""
+    """Return whether None fits an annotation; True also if that can't be known."""
     hint = _without_names(hint)
     if is_union(hint):
         return any(map(takes_none, hint.__args__))
@@ -318,7 +318,7 @@ def takes_none(hint: Any) -> bool:
 
 @final
 class Skip:
-    """The class of `skip`, of which there is one."""
+    """The class of `skip`, its only instance."""
 
     __slots__ = ()
 
@@ -347,14 +347,14 @@ _NAME_LENGTH = 100
 class RawArguments(Value):
     """The arguments of one call, without types of their own.
 
-    A function whose only visible parameter is annotated with it gets all arguments as they came. Each
-    argument that it reads is decoded as always, so a tool can become typed one argument at a time.
+    A function whose only visible parameter is annotated with this class gets all arguments as they came. Each
+    argument that it reads is decoded as usual, so a tool can become typed one argument at a time.
 
     Attributes:
         arguments: key to JSON value, a copy of what the model sent.
         tool: name of the tool, for messages.
-        hint: what errors add to the problems, such as how to get the documentation of the tool.
-        repair: whether a value that does not fit is corrected if it can be read in only one way.
+        hint: added to the problems in errors, such as how to get the documentation of the tool.
+        repair: whether a value that doesn't fit is corrected if only one meaning is possible.
     """
 
     arguments: Mapping[str, Any]
@@ -409,7 +409,7 @@ class RawArguments(Value):
         Args:
             key: of the argument. Null counts as absent.
             annotation: a type, or any other supported annotation.
-            default: what an absent argument is.
+            default: the value of an absent argument.
 
         Raises:
             DecodeError: the argument does not fit the type.
@@ -438,8 +438,8 @@ class RawArguments(Value):
         """Return a leaf that gives the model a schema of your own: `Annotated[RawArguments, leaf]`.
 
         Args:
-            json_schema: a JSON Schema document with `"type": "object"`. As the only input of a tool, all
-                of it is enforced, as in `document_tool`; inside other types its type alone is.
+            json_schema: a JSON Schema document with `"type": "object"`. If it is the whole input of a tool,
+                all of it is enforced, as in `document_tool`; inside other types, only its type is.
 
         Raises:
             SchemaError: it isn't such a document.
@@ -452,7 +452,7 @@ class RawArguments(Value):
 
 
 def schema_of_raw(hint: Any, leaves: Iterable[SchemaLeaf[Any]]) -> Mapping[str, Any] | None:
-    """Return the schema that raw arguments are described by; None where there is none, and for other types.
+    """Return the schema of raw arguments; None if there is none, and for other types.
 
     Args:
         hint: the annotation of the only parameter.
@@ -479,12 +479,12 @@ _MESSAGE_LENGTH = 1000
 
 
 class ProgressUpdate(Value):
-    """How far a tool is.
+    """The progress of a tool.
 
     Attributes:
         done: how much is done, in any unit.
-        total: how much there is, in the same unit; None if that isn't known.
-        message: what it does now, at most 1,000 characters; or None.
+        total: how much there is to do, in the same unit; None if that isn't known.
+        message: what the tool is doing, at most 1,000 characters; or None.
     """
 
     done: float
@@ -494,11 +494,11 @@ class ProgressUpdate(Value):
 
 @final
 class Progress:
-    """Report how far a tool is, to the program that runs the call.
+    """Reports the progress of a tool to the program that runs the call.
 
     A tool gets one for a parameter such as `progress: Annotated[Progress, skip]`, and calls it:
-    `progress(3, 10, "Reading page 3")`. This takes no time to speak of, can be done from any thread, and
-    does nothing if nobody listens or the call is over. `Progress()` makes one that does nothing.
+    `progress(3, 10, "Reading page 3")`. This takes hardly any time, works from any thread, and does nothing
+    if nobody listens or the call is over. `Progress()` makes one that does nothing.
     """
 
     __slots__ = ("_report",)
@@ -507,19 +507,19 @@ class Progress:
         self._report: Callable[[ProgressUpdate], object] | None = None
 
     def __call__(self, done: float, total: float | None = None, message: str | None = None) -> None:
-        """Report how far the tool is.
+        """Report the progress of the tool.
 
         Args:
             done: how much is done, in any unit.
-            total: how much there is, in the same unit; None if that isn't known.
-            message: what the tool does now.
+            total: how much there is to do, in the same unit; None if that isn't known.
+            message: what the tool is doing.
 
         Raises:
             TypeError: an argument has the wrong type.
         """
-        _check("done is a number", done, (int, float))
-        _check("total is a number or None", total, (int, float, NoneType))
-        _check("message is a string or None", message, (str, NoneType))
+        _check("done must be a number", done, (int, float))
+        _check("total must be a number or None", total, (int, float, NoneType))
+        _check("message must be a string or None", message, (str, NoneType))
         report = self._report
         if report is not None:
             text = None if message is None else clip(str.__str__(message), _MESSAGE_LENGTH)
@@ -527,7 +527,7 @@ class Progress:
 
 
 def connect(progress: Progress, report: Callable[[ProgressUpdate], object] | None) -> None:
-    """Let a function get what is reported; None ends that."""
+    """Set the function that gets reports; None removes it."""
     progress._report = report  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # tools must not see it
 
 

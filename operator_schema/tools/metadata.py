@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     Context = Mapping[Any, Any]
     Switch = bool | Callable[[], bool] | Callable[[Context], bool]
-    Enabled = Switch | None  # None: something else decides
+    Enabled = Switch | None  # None leaves the decision to something else
 
 __all__ = [
     "Documentation",
@@ -68,10 +68,10 @@ __all__ = [
 
 
 FLAGS = ("read_only", "destructive", "idempotent", "open_world", "confirm")
-"""The statements that are yes or no."""
+"""The statements that are true or false."""
 
 STATEMENTS = frozenset({"title", *FLAGS, "meta"})
-"""All of them, by the names that the options have."""
+"""All statements, by the names of their options."""
 
 
 MCP_HINTS: Mapping[str, str] = {
@@ -81,15 +81,15 @@ MCP_HINTS: Mapping[str, str] = {
     "idempotent": "idempotentHint",
     "open_world": "openWorldHint",
 }
-"""Our names of what a tool says about itself, and those of the Model Context Protocol (2025-06-18)."""
+"""Our names for what a tool says about itself, and those of the Model Context Protocol (2025-06-18)."""
 
 
 class ToolAnnotations(Value):
     """What a tool says about itself to the program that offers it; the model does not see it.
 
     The names and meanings come from `ToolAnnotations` in MCP (schema 2025-06-18 and later), where
-    they are the values of `MCP_HINTS`. What isn't stated is None: what a client then assumes is its own
-    matter. All are what the author says, and nothing here enforces them.
+    they are the values of `MCP_HINTS`. What isn't stated is None, and clients may assume what they like. All
+    of this is only what the author says: nothing here enforces it.
 
     Attributes:
         title: name for people.
@@ -98,7 +98,7 @@ class ToolAnnotations(Value):
         idempotent: whether a second call with the same arguments changes nothing more.
         open_world: whether it deals with an open set of outside things, such as the web.
         confirm: whether a person has to agree before it is called.
-        meta: data for the program that offers the tool, as a JSON object; a copy at each reading.
+        meta: data for the program that offers the tool, as a JSON object; a new copy each time.
     """
 
     title: str | None
@@ -119,12 +119,12 @@ class ToolAnnotations(Value):
         confirm: bool | None = None,
         meta: Mapping[str, Any] | None = None,
     ) -> None:
-        """Keep what is given as it is, with a copy of `meta`; `tool` checks its options."""
+        """Keep the values unchanged, with a copy of `meta`; `tool` checks its options."""
         copied: dict[str, Any] = copy_json(dict(meta)) if meta else {}
         super().__init__(title, read_only, destructive, idempotent, open_world, confirm, copied)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what was stated, by its name, as JSON values that the caller owns."""
+        """Return the statements by name, as JSON values that the caller owns."""
         stated = {name: getattr(self, name) for name in ("title", *FLAGS)}
         found = {name: value for name, value in stated.items() if value is not None}
         meta = self.meta
@@ -146,16 +146,16 @@ class ToolAnnotations(Value):
 
 
 _kept: Any = vars(ToolAnnotations)["meta"]
-# Nobody who reads it can change what the tool has.
+# A reader can't change the data of the tool.
 type.__setattr__(ToolAnnotations, "meta", property(lambda self: copy_json(_kept.__get__(self))))
 
 
 NOTHING_STATED = ToolAnnotations()
-"""Of every tool that states nothing."""
+"""The statements of a tool that states nothing."""
 
 
 def as_json_object(given: Any) -> dict[str, Any] | None:
-    """Return a mapping as a JSON object of its own; None if it is something else."""
+    """Return a copy of a mapping as a JSON object; None if it is something else."""
     from ..codec.codec import codec_of
 
     try:
@@ -166,7 +166,7 @@ def as_json_object(given: Any) -> dict[str, Any] | None:
 
 
 def contradiction(annotations: ToolAnnotations) -> tuple[str, str] | None:
-    """Return message and remedy for statements that can't both be true, None where all can."""
+    """Return message and remedy for statements that contradict each other; None if none do."""
     if annotations.read_only and annotations.destructive:
         return "it can't be both read_only and destructive", "Keep one of the two"
     return None
@@ -183,7 +183,7 @@ class Documentation(Value):
 
     Attributes:
         summary: its first sentence, which the model gets with every request.
-        details: the rest, which it may get on demand, or None.
+        details: the rest, which the model may get on demand, or None.
         description: both, as they were written.
     """
 
@@ -206,7 +206,7 @@ class Metadata(Value):
     """What is known about a tool besides its function and its input.
 
     Attributes:
-        name: by which the model calls it.
+        name: the name that the model calls.
         documentation: for the model.
         enabled: whether the model may call it, or a function that says so; None leaves it to the
             registry.
@@ -271,7 +271,7 @@ class HasMetadata:
 
     @property
     def name(self) -> str:
-        """The name by which the model calls it."""
+        """The name that the model calls."""
         return self._metadata.name
 
     @property
@@ -359,7 +359,7 @@ def read_documentation(
 
 
 LEAST_CONTENT = 200
-"""Characters that a limit on results has at least: the sentence about what is missing needs them."""
+"""The lowest limit on results, in characters: the sentence about what is missing needs so many."""
 
 
 def is_content_limit(value: object) -> TypeGuard[float]:
@@ -389,27 +389,27 @@ def snake_case(name: str) -> str:
 
 
 NO_CONTEXT: Context = MappingProxyType({})
-"""What a switch gets where there is no context."""
+"""The argument of a switch if there is no context."""
 
 SWITCH_REMEDY = "Give True, False, or a function (def) that takes nothing or the context"
 
 
 class HiddenSwitch(Value):
-    """The switch of a tool that a toolset hides: off, except for requests that offer the tool all the same.
+    """The switch of a hidden tool: off, except for requests that offer the tool anyway.
 
     Attributes:
-        own: what decides for such requests; None leaves it to the tool.
+        own: the switch for these requests; None leaves it to the tool.
     """
 
     own: Switch | None
 
     def __call__(self) -> bool:
-        """Return False: nobody else may call the tool."""
+        """Return False, as nobody else may call the tool."""
         return False
 
 
 def is_switch(value: object) -> bool:
-    """Return whether it is a boolean, or a function that can be asked without being awaited."""
+    """Return whether it is a boolean, or a function that can be called without being awaited."""
     if isinstance(value, bool):
         return True
     if not callable(value) or _takes(value) is None:
@@ -419,17 +419,17 @@ def is_switch(value: object) -> bool:
 
 
 def check_switch(enabled: Switch) -> Switch:
-    """Return a switch, if it is one.
+    """Return the switch, if it is valid.
 
     Raises:
-        TypeError: it isn't.
+        TypeError: it isn't valid.
     """
     if not is_switch(enabled):
         what = received(enabled)
         if callable(enabled):
             takes_more = _takes(enabled) is None
             what = "one that takes other arguments" if takes_more else "one that is async or a generator"
-        message = f"enabled is a boolean, or a function that takes nothing or the context, not {what}"
+        message = f"enabled must be a boolean, or a function that takes nothing or the context, not {what}"
         raise TypeError(message)
     return enabled
 
@@ -445,7 +445,7 @@ def question_of(switch: Switch) -> bool | Callable[[Context], bool]:
 
 
 def _takes(function: Any) -> int | None:
-    """Return how many arguments a switch has to be given: 0, 1, or None where it can't be asked."""
+    """Return how many arguments a switch takes: 0, 1, or None if it can't be called."""
     by_position, by_name = required_parameters(function)
     return None if by_name or by_position > 1 else by_position
 
@@ -453,6 +453,6 @@ def _takes(function: Any) -> int | None:
 def _answer(answer: object) -> bool:
     if is_awaitable(answer):
         close_awaitable(answer)
-        message = "a switch returns a boolean, not something to await"
+        message = "a switch must return a boolean, not something to await"
         raise TypeError(message)
     return bool(answer)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ..codec.options import CodecOptions
     from .metadata import Enabled, Statements
 
-    # Making a TypedDict takes as long as registering a small type, and no code asks for these.
+    # Making a TypedDict takes as long as registering a small type, and no code uses these at run time.
     class _CommonOptions(CodecOptions, Statements, total=False):
         summary: str | None
         enabled: Enabled
@@ -46,25 +46,25 @@ if TYPE_CHECKING:
         tags: Collection[str]
 
     class ToolOptions(_CommonOptions, total=False):
-        """What `tool` takes besides the description."""
+        """The options of `tool` besides the description."""
 
         skip: Collection[str]
         flatten: bool
         threads: bool | None
 
     class DocumentToolOptions(ToolOptions, total=False):
-        """What `document_tool` takes."""
+        """The options of `document_tool`."""
 
         description: str | None
 
     class InputToolOptions(_CommonOptions, total=False):
-        """What `tool_input` takes."""
+        """The options of `tool_input`."""
 
         description: str | None
         output: Any
 
     class ToolChanges(_CommonOptions, total=False):
-        """What `Tool.with_` takes."""
+        """The options of `Tool.with_`."""
 
         description: str | None
         described_by: str | None
@@ -110,12 +110,12 @@ def check_option_names(owner: str, options: Mapping[str, Any], function: TakesOp
 
 
 def codec_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that are the codec's; it has its defaults for the others."""
+    """Return the options for the codec, which has defaults for the others."""
     return {name: value for name, value in options.items() if name in CODEC_OPTIONS}
 
 
 def stated(given: Mapping[str, Any], before: ToolAnnotations = NOTHING_STATED) -> ToolAnnotations:
-    """Return what checked options state, besides what was stated before."""
+    """Return the earlier statements with those of checked options."""
     if STATEMENTS.isdisjoint(given):
         return before
     said = {name: given[name] for name in STATEMENTS & given.keys() if given[name] is not None}
@@ -128,13 +128,13 @@ def stated(given: Mapping[str, Any], before: ToolAnnotations = NOTHING_STATED) -
 def check_options(
     given: Mapping[str, Any], *, by_position: bool = False, before: ToolAnnotations = NOTHING_STATED
 ) -> dict[str, Finding]:
-    """Return option to complaint, for the options whose value is of the wrong kind.
+    """Return a complaint for each option with a value of the wrong kind.
 
     Args:
         given: option to value, with a name.
         by_position: whether the description was given without its keyword, where a single word is
             taken for a name.
-        before: what the tool stated already.
+        before: the statements that the tool has already.
     """
     name = given["name"]
     owner = clip(escape(name), 100) if name and isinstance(name, str) else "tool"
@@ -177,12 +177,12 @@ def check_options_for_all(owner: str, options: Mapping[str, Any]) -> None:
 
 
 def _complain(option: str, value: Any) -> tuple[str, str] | None:
-    """Return message and remedy for a value of the wrong kind, None for a right one."""
+    """Return message and remedy for a value of the wrong kind; None for a valid one."""
     if option in CODEC_OPTIONS:
         try:
             checked_options({option: value})
         except ValueError as error:
-            return str(error), "Give what Codec takes for it"
+            return str(error), "Give a value that Codec takes"
         return None
     fits, kind, remedy = _ROWS.get(option, _ANY)
     return None if fits(value) else (f"{option} is {as_written(value)}, not {kind}", remedy)
@@ -248,14 +248,14 @@ _ROWS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
         "Give it in characters, or math.inf for no limit",
     ),
     "threads": (_is_choice, "True or False", _FLAG_REMEDY),
-    "examples": (_are_examples, "a list", "Give a list with the arguments of a call for each"),
-    "tags": (_are_names, "a list of texts", 'Write tags=("files",)'),
+    "examples": (_are_examples, "a list", "Give a list, with the arguments of one call in each item"),
+    "tags": (_are_names, "a list of strings", 'Write tags=("files",)'),
     "output": _ANY,
     "title": (_is_title, "a text", "Write a name for people"),
     "meta": (_is_meta, "a JSON object", "Give a dict with strings as keys and JSON values"),
     **dict.fromkeys(FLAGS, (_is_choice, "True or False", f"{_FLAG_REMEDY}, or leave it out")),
 }
-"""The options that aren't the codec's: the check, what is wanted, and the remedy."""
+"""The options that aren't for the codec: the check, what is wanted, and the remedy."""
 
 _KNOWN: Mapping[TakesOptions, frozenset[str]] = {
     "tool": CODEC_OPTIONS | _ROWS.keys() - {"output", "described_by"},
@@ -325,7 +325,7 @@ def _check_examples(codec: Codec[Any], examples: Collection[Any], name: str) -> 
 
 
 def _example(codec: Codec[Any], example: Any) -> Any:
-    """Return the JSON value of an example, which may be given as text or as an input."""
+    """Return the JSON value of an example, which may also be text or an input."""
     if isinstance(example, (str, bytes, bytearray)):
         from ..codec.json_text import read_json
 
@@ -345,7 +345,7 @@ def doc_of(codec: Codec[Any]) -> str | None:
 
 
 def make_metadata(name: str, options: Mapping[str, Any], doc: str | None, codec: Codec[Any]) -> Metadata:
-    """Gather the metadata of a tool from checked options."""
+    """Make the metadata of a tool from checked options."""
     documentation = read_documentation(name, options.get("description"), options.get("summary"), doc)
     if not options:
         return Metadata(name, documentation)
@@ -368,8 +368,8 @@ def changed_input(
     """Return the codec of an input, and its options, with checked changes.
 
     Args:
-        codec: before.
-        options: before.
+        codec: the codec before.
+        options: the options before.
         given: option to value, with a name.
         metadata: of the tool, before.
 

@@ -45,12 +45,12 @@ __all__ = [
 
 
 class WrittenOutput(Value):
-    """A result as it goes out.
+    """A result in all forms.
 
     Attributes:
         text: for the model.
-        json: of which it is the text.
-        notes: what does not fit the declared type.
+        json: the JSON value that the text represents.
+        notes: what doesn't fit the declared type.
         parts: content parts that the function returned.
     """
 
@@ -77,10 +77,9 @@ class OutputType:
 
     Args:
         written: the annotation as written, or `dataclasses.MISSING`.
-        hint: the evaluated annotation; an `Unresolved` is evaluated again when the type is first
-            asked for.
-        scope: what names in it mean.
-        leaves: leaves for this type alone.
+        hint: the evaluated annotation; an `Unresolved` is evaluated again when the type is first needed.
+        scope: the meanings of names in it.
+        leaves: leaves for this type only.
     """
 
     __slots__ = ("_codec", "_leaves", "_scope", "_type", "_written")
@@ -115,13 +114,13 @@ class OutputType:
         return None if codec is MISSING else codec  # a name in it may not be known yet
 
     def complaints(self, owner: str, where: str) -> list[Finding]:
-        """Return what is wrong with a type whose values can't be written as JSON.
+        """Return the complaints about a type whose values can't be written as JSON.
 
-        A type in which a name is not known yet may still turn out to be right.
+        A type with a name that isn't known yet may still turn out to be right.
 
         Args:
             owner: name of the tool.
-            where: the type is declared: `return` or `output`.
+            where: the place of the declaration: `return` or `output`.
         """
         hint = self._type
         if isinstance(hint, Unresolved) or (type(hint) is type and hint in _WRITABLE) or hint is None:
@@ -158,7 +157,7 @@ class OutputType:
         return ResultCodec(hint, namespace=names, leaves=self._leaves)
 
     def with_leaves(self, leaves: Iterable[SchemaLeaf[Any]]) -> OutputType:
-        """Return the same declared type with leaves of its own."""
+        """Return the same declared type with its own leaves."""
         return OutputType(self._written, self._type, self._scope or Scope(None, {}), leaves)
 
     def write(self, value: object, name: str, *, is_lenient: bool) -> WrittenOutput:
@@ -167,10 +166,10 @@ class OutputType:
         Args:
             value: of the type.
             name: of the tool.
-            is_lenient: whether a value that does not fit the type is written as well as it can be.
+            is_lenient: whether a value that doesn't fit the type is written as well as possible.
 
         Raises:
-            EncodeError: some part of it has no JSON form; unless `is_lenient`, does not fit the type.
+            EncodeError: a part of it has no JSON form or, unless `is_lenient`, doesn't fit the type.
         """
         text = _plain_text(value)
         if text is not None and self._takes_any_text():
@@ -181,7 +180,9 @@ class OutputType:
         try:
             return _in_json(codec, value, text, is_lenient=is_lenient)
         except EncodeError as error:
-            if is_lenient and _holds_parts(value):  # its work is done, and there is something to show
+            if is_lenient and _holds_parts(
+                value
+            ):  # the function has done its work, and there is something to show
                 written = _in_parts(value, name, is_lenient=True)
                 return written.replace(notes=(*error.findings, *written.notes))
             raise EncodeError(name, error.findings, error.omitted) from None
@@ -205,13 +206,13 @@ def _in_json(codec: Codec[Any], value: object, text: str | None, *, is_lenient: 
 
 
 def _is_open(codec: Codec[Any]) -> bool:
-    """Return whether a type says nothing of what a value, or a list of values, holds."""
+    """Return whether a type says nothing about the content of a value, or of a list of values."""
     root = codec.graph.root
     return isinstance(root.items if isinstance(root, ArrayNode) else root, AnyNode)
 
 
 def _holds_parts(value: object) -> bool:
-    """Return whether a value is a content part, or a list or tuple in which there is one."""
+    """Return whether a value is a content part, or a list or tuple with one."""
     return holds_parts(value, items_of(value))
 
 
@@ -230,7 +231,7 @@ def _in_parts(value: object, name: str, *, is_lenient: bool) -> WrittenOutput:
 
 
 def _plain_text(value: object) -> str | None:
-    """Return a string that is written as it is; None for any other value, and for lone surrogates."""
+    """Return a string that is written unchanged; None for other values, and for lone surrogates."""
     if not issubclass(type(value), str):  # unlike `isinstance`, this runs no code of the value
         return None
     text = str.__str__(cast("str", value))
@@ -238,7 +239,7 @@ def _plain_text(value: object) -> str | None:
 
 
 def items_of(value: object) -> Sequence[object]:
-    """Return what a list or tuple holds; nothing for any other value, such as a named tuple."""
+    """Return the items of a list or tuple; nothing for any other value, such as a named tuple."""
     is_several = type(value) is list or type(value) is tuple
     return cast("Sequence[object]", value) if is_several else ()
 
@@ -247,7 +248,7 @@ _WRITABLE = frozenset({str, int, float, bool, dict, list, NoneType})
 """Types that need no check."""
 
 _NO_PARTS = frozenset({int, float, bool, dict, NoneType})
-"""Classes of values that aren't and hold no content parts."""
+"""Classes of values that neither are nor contain content parts."""
 
 
 def _awaited(hint: Any) -> Any:
@@ -263,9 +264,9 @@ _AWAITABLE = frozenset({collections.abc.Awaitable, collections.abc.Coroutine})
 
 
 def _is_unwritable(hint: Any, depth: int = 0) -> bool:
-    """Return whether a type without a schema has values that can't be written as what they are.
+    """Return whether a type without a schema has values with no JSON form of their own.
 
-    Types that only the model's arguments can't have, such as unions of look-alikes, are writable.
+    Some types, such as unions of look-alikes, are impossible only for arguments: they can be written.
 
     Args:
         hint: the type.
@@ -299,7 +300,7 @@ def _of_result(complaint: Finding, owner: str, where: str) -> Finding:
 
 
 _LISTS: frozenset[Any] = frozenset({list, tuple, collections.abc.Sequence})
-"""What a list of content parts may be declared as."""
+"""Declarations of a list of content parts."""
 
 
 def _is_part(cls: type) -> bool:
@@ -311,7 +312,7 @@ def _is_part(cls: type) -> bool:
 _NEVER: frozenset[Any] = frozenset({Callable})
 _IS_ABSTRACT = 1 << 20  # inspect.TPFLAGS_IS_ABSTRACT
 _PLAIN = (str, int, float, list, tuple, set, frozenset, Mapping)
-"""Classes whose instances, also of subclasses, have a JSON form."""
+"""Classes whose instances, including those of subclasses, have a JSON form."""
 
 
 def _has_schema(hint: Any) -> bool:
@@ -331,13 +332,13 @@ NO_OUTPUT = OutputType(MISSING, MISSING, Scope(None, {}))
 
 
 class PartsOutput(NamedTuple):
-    """Content parts as they go out.
+    """Content parts in all forms.
 
     Attributes:
-        text: what a model reads that gets text alone.
-        json: what the parts are, without their data; a string for a text.
-        notes: what could not be written as it is.
-        parts: with every text in a form that UTF-8 can encode.
+        text: for a model that gets only text.
+        json: a description of the parts, without their data; a string for a text.
+        notes: what could not be written unchanged.
+        parts: the parts, with every text in a form that UTF-8 can encode.
     """
 
     text: str
@@ -357,15 +358,16 @@ def holds_parts(value: object, items: Iterable[object]) -> bool:
 
 
 def write_parts(value: object, items: Iterable[object], write: Write) -> PartsOutput:
-    """Write a content part, or a list in which there are some.
+    """Write a content part, or a list with content parts.
 
     Args:
-        value: a part; anything else is looked at by its items.
-        items: of the list: parts, strings, and other values, of which each becomes a `Text`.
-        write: makes text and JSON value of what isn't a part, with a note for all that doesn't fit.
+        value: a part; otherwise only its items count.
+        items: items of the list: parts, strings, and other values, each of which becomes a `Text`.
+        write: makes text and JSON value from anything that isn't a part, with a note for everything that
+            doesn't fit.
 
     Raises:
-        EncodeError: an item has no JSON form, such as a list in which there is another part.
+        EncodeError: an item has no JSON form, such as a list with another part in it.
     """
     from .content import PARTS
 
@@ -406,7 +408,7 @@ RESULT_KEY = "result"
 
 
 class StructuredOutput(Value):
-    """The declared result of a tool as a JSON object, as the Model Context Protocol and others want it.
+    """The declared result of a tool as a JSON object, as the Model Context Protocol and others require it.
 
     Attributes:
         codec: of the declared type.
@@ -430,8 +432,8 @@ class StructuredOutput(Value):
             json: the JSON value of the result, as in `ToolResult.json`. It is not copied.
 
         Returns:
-            The object; None if there isn't one, because the function returned something else than it
-            declares. What is wrapped doesn't show that: see `ToolResult.details["mismatches"]`.
+            The object; None if there is none, because the function returned something other than it declares.
+            A wrapped result doesn't show that: see `ToolResult.details["mismatches"]`.
         """
         if self.is_wrapped:
             return {RESULT_KEY: json}
@@ -439,7 +441,7 @@ class StructuredOutput(Value):
 
 
 def structured_output_of(codec: ResultCodec[Any] | None) -> StructuredOutput | None:
-    """Return how results of a type become objects; None for text, and for a type that says nothing.
+    """Return how results of a type become objects; None for text, and for a type without information.
 
     Args:
         codec: of the type; None if it has no schema.

@@ -1,4 +1,4 @@
-"""Which parameters of a function the model gives, and which your program injects."""
+"""Separates the parameters that the model gives from those that your program injects."""
 
 from __future__ import annotations
 
@@ -82,9 +82,9 @@ class Signature:
     """The evaluated annotations of a function.
 
     Attributes:
-        hints: of its parameters, without the one that takes the instance or class.
-        returns: of its result; an `Unresolved` where a name in it is not known yet.
-        scope: what the forward references that are left in them mean.
+        hints: the types of its parameters, without the one that takes the instance or class.
+        returns: the type of its result; an `Unresolved` if a name in it isn't known yet.
+        scope: the meanings of the forward references that are left.
     """
 
     __slots__ = ("hints", "returns", "scope")
@@ -98,13 +98,13 @@ class Signature:
 def evaluate_signature(callee: Callee, namespace: Mapping[str, Any], frame: FrameType | None) -> Signature:
     """Evaluate the annotations of a function.
 
-    Of the local variables around the function, only those are kept that forward references still
-    mention: a tool must not keep anything else alive.
+    Only those local variables around the function are kept that forward references still mention: a tool must
+    not keep anything else alive.
 
     Args:
         callee: the function.
         namespace: names that annotations may use besides the names of the module.
-        frame: in which it is decorated.
+        frame: the frame in which it is decorated.
     """
     around = enclosing_names(callee.source, frame) or class_names(callee.function, callee.source)
     scope = Scope(callee.source, {**around, **namespace} if around else namespace)
@@ -166,7 +166,7 @@ def read_parameters(
 
 
 def _evaluate(written: list[Any], scope: Scope) -> list[Any]:
-    """Evaluate the annotations of a function, in one go where they are text."""
+    """Evaluate the annotations of a function, all at once if they are text."""
     texts = [hint for hint in written if type(hint) is str]
     hints = scope.evaluate_all(texts) if texts else []
     if len(texts) < len(written):
@@ -182,7 +182,7 @@ _EVALUATED = frozenset({type, GenericAlias, UnionType, NoneType, type(MISSING)})
 
 
 def _complain_raw(visible: Sequence[Parameter], owner: str) -> Finding:
-    """Complain about raw arguments that are optional, or beside other parameters."""
+    """Complain about raw arguments that are optional, or that stand beside other parameters."""
     message = "RawArguments takes all arguments, so no other parameter can take one"
     remedy = "Read the others with require and optional, or inject them: skip=(…)"
     if len(visible) == 1:
@@ -192,9 +192,9 @@ def _complain_raw(visible: Sequence[Parameter], owner: str) -> Finding:
 
 
 def _complain_default(parameter: Parameter, hint: Any, owner: str) -> Finding:
-    """Complain about a parameter that would silently be None where the context has no value for it."""
+    """Complain about a parameter that would silently be None if the context has no value for it."""
     name, shown = parameter.name, name_of(alternatives_of(hint)[0])
-    message = f"its default is None, which {shown} doesn't include"
+    message = f"its default is None, but {shown} doesn't include None"
     optional = f"{name}: Annotated[{shown} | None, skip] = None"
     remedy = f"If it may be left out, write {optional}; if not, take out the default"
     return about_type((name,), "bad_default", owner, message, remedy)
@@ -217,7 +217,7 @@ def _injected_types(parameter: Parameter, hint: Any, scope: Scope) -> Sequence[A
 
 
 def _with_forward_arguments(hint: Any, scope: Scope) -> Any:
-    """Return a generic type with the arguments that are text in it evaluated: `RunContext["Db"]`."""
+    """Return a generic type with its textual arguments evaluated: `RunContext["Db"]`."""
     args = getattr(hint, "__args__", ())
     if isinstance(hint, type) or not any(isinstance(arg, (str, ForwardRef)) for arg in args):
         return hint
@@ -246,7 +246,7 @@ _UNCHANGING = frozenset({type(MISSING), type(None), bool, int, float, str})
 
 
 def _with_safe_default(parameter: Parameter, owner: str, complaints: list[Finding]) -> Parameter:
-    """Copy a default that can change, so that a direct call can't change it for the model."""
+    """Copy a mutable default, so that a direct call can't change it for the model."""
     if type(parameter.default) in _UNCHANGING:
         return parameter
     if parameter.default is skip_mark:
@@ -264,7 +264,7 @@ def _with_safe_default(parameter: Parameter, owner: str, complaints: list[Findin
 
 
 def _complain_mark(parameter: Parameter, hint: Any, owner: str) -> Finding | None:
-    """Complain about a `skip` that isn't where it belongs: in `Annotated`, behind the type."""
+    """Complain about a `skip` in the wrong place; it belongs after the type in `Annotated`."""
     name = parameter.name
     if hint is skip_mark:
         message = "skip is a mark, not a type"
@@ -322,7 +322,7 @@ def _declare(parameter: Parameter, hint: Any, scope: Scope) -> Declared:
     if parameter.kind == "extra":
         if get_origin(hint) is Unpack:  # PEP 692
             keys = _unpacked(hint, scope)
-            # Its annotations may be text, into which `__required_keys__` does not look.
+            # Its annotations may be text, which `__required_keys__` ignores.
             fields = declared_fields(keys, "typed_dict", {}, keys, scope.outside().names, scope)
             may_be_empty = not any(field.required for field in fields.values())
             return Declared(parameter.name, get_args(hint)[0], scope, has_factory=may_be_empty)
@@ -373,7 +373,7 @@ def description_in(hint: Any) -> str | None:
 
 
 def class_of(hint: Any) -> Any:
-    """Return what an annotation is of, without metadata and arguments."""
+    """Return the class of an annotation, without metadata and arguments."""
     if isinstance(hint, type):
         return hint
     origin = get_origin(hint)
@@ -397,11 +397,11 @@ def enclosing_names(function: Any, frame: FrameType | None) -> dict[str, Any]:
     """Return the local variables of the functions and classes around a function.
 
     Args:
-        function: that is being decorated.
+        function: the function to decorate.
         frame: in which it is decorated.
 
     Returns:
-        Name to value; nothing for a function of the module, and for one that was written elsewhere.
+        Name to value; nothing for a function at module level, and for one that was written elsewhere.
     """
     outside = function.__qualname__.rpartition(".")[0]
     if not outside:
@@ -411,7 +411,7 @@ def enclosing_names(function: Any, frame: FrameType | None) -> dict[str, Any]:
     while frame is not None and len(frames) < len(around):
         frames.append(frame)
         frame = frame.f_back
-    # Elsewhere than where it was written, the names around mean something else.
+    # Away from the place where it was written, the names around it mean something else.
     if [inner.f_code.co_name for inner in reversed(frames)] != around:
         return {}
     return {name: value for inner in reversed(frames) for name, value in inner.f_locals.items()}
@@ -422,7 +422,7 @@ def class_names(function: Any, source: Any) -> Mapping[str, Any]:
 
     Args:
         function: what is called.
-        source: the function in which its annotations are written.
+        source: the function with its annotations.
     """
     if type(function) is FunctionType:
         return {}
@@ -440,7 +440,7 @@ def class_names(function: Any, source: Any) -> Mapping[str, Any]:
 def mentioned_names(annotations: Iterable[Any], names: Mapping[str, Any]) -> dict[str, Any]:
     """Return the names that the text in annotations mentions.
 
-    Text may mean text again, as an alias that is written in quotes does; its names count too.
+    Text may mean text again, as a quoted alias does; those names count too.
     """
     found: dict[str, Any] = {}
     pending = list(annotations)
@@ -477,10 +477,10 @@ _INSTALLED = frozenset({"site-packages", "dist-packages"})
 def with_unmarked(
     complaints: Sequence[Finding], parameters: Parameters, owner: str, accepted: Collection[str] = ()
 ) -> list[Finding]:
-    """Return the complaints about a function's input, those about an unmarked parameter in one.
+    """Return the complaints about a function's input; those about an unmarked parameter become one.
 
-    A class of a framework has many fields that aren't JSON, and none of the complaints about them is the
-    mistake. A class of one's own keeps its complaints; the first of them also says how to mark it.
+    A class of a framework has many fields that aren't JSON, but the complaints about them don't show the
+    mistake. A class of your own keeps its complaints; the first of them also says how to mark it.
 
     Args:
         complaints: of the walk.
@@ -515,7 +515,7 @@ def _is_about(complaint: Finding, name: str) -> bool:
 
 
 def _one_complaint(own: Sequence[Finding], name: str, hint: Any, cls: type, owner: str) -> Finding | None:
-    """Return the complaint that takes the place of all about one parameter; None if they all count."""
+    """Return one complaint in place of all complaints about a parameter; None to keep them all."""
     shown, package = name_of(cls), framework_of(cls)
     register = f"or call register_injected({shown}) once"
     if package is not None:

@@ -1,4 +1,4 @@
-"""What a callable takes, read from its code object without `inspect`, and whether it is async."""
+"""Reads the parameters of a callable from its code object, without `inspect`, and whether it is async."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ _WRAPPED_AT_MOST = 100
 
 
 class Parameter(Value):
-    """One parameter that a caller gives.
+    """One parameter of a callable.
 
     Attributes:
         name: as written.
         kind: how it is given.
         annotation: as written, or `dataclasses.MISSING`.
-        default: or `dataclasses.MISSING`.
+        default: the default, or `dataclasses.MISSING`.
     """
 
     name: str
@@ -74,15 +74,15 @@ class Parameter(Value):
 
 
 class Callee(Value):
-    """A callable and what it takes.
+    """A callable and its parameters.
 
     Attributes:
-        function: what is called; for a method the function that it is made of.
-        source: the function in which the annotations are written.
+        function: the called function; for a method, the function inside it.
+        source: the function with the annotations.
         parameters: the parameters that a caller gives, in order.
         returns: the return annotation as written, or `dataclasses.MISSING`.
         hidden: names of parameters that are bound already.
-        binds: how access through an instance or class binds it.
+        binds: whether access through an instance or a class binds it.
         is_bound: whether its first parameter is bound already.
     """
 
@@ -110,7 +110,7 @@ class Callee(Value):
 
     @property
     def receiver(self) -> Parameter | None:
-        """The parameter that takes the instance or the class, where that is not bound yet."""
+        """The parameter for the instance or the class, if that isn't bound yet."""
         if self.binds == "nothing" or self.is_bound or not self.parameters:
             return None
         scope = self.source.__qualname__.rpartition(".")[0]
@@ -121,12 +121,12 @@ class Callee(Value):
 
 
 def read_callee(function: Any) -> Callee:
-    """Read what a callable takes.
+    """Read the parameters of a callable.
 
     Args:
         function: a function, method, `staticmethod`, `classmethod`, `functools.partial`, or an object
-            with a `__call__` that was written in Python. What is decorated with `functools.wraps` is
-            read as what it wraps.
+            with a `__call__` that was written in Python. A function decorated with `functools.wraps` is read
+            as the one that it wraps.
 
     Raises:
         UnfitError: it can't be read.
@@ -253,9 +253,9 @@ def _without(callee: Callee, count: int, names: Collection[str]) -> Callee:
             hidden.append(parameter.name)
             by_name = by_name or is_positional
         elif by_name and parameter.kind == "rest":
-            hidden.append(parameter.name)  # what comes before it can't be given by position
+            hidden.append(parameter.name)  # earlier parameters can't be given by position
         else:
-            # Behind what is bound by name, others can be given by name alone.
+            # Parameters after one that is bound by name can be given only by name.
             kind: Kind = "keyword_only" if by_name and parameter.kind == "positional" else parameter.kind
             kept.append(parameter if kind == parameter.kind else parameter.replace(kind=kind))
     return callee.replace(parameters=tuple(kept), hidden=tuple(hidden), is_bound=True)
@@ -268,7 +268,7 @@ def caller_module(frame: FrameType) -> str:
 
 
 def name_of_callee(function: Any) -> str | None:
-    """Return the name under which a callable was written, None where it has none."""
+    """Return the name under which a callable was written; None if it has none."""
     while isinstance(function, functools.partial):
         function = function.func
     name: object = getattr(function, "__name__", None)
@@ -276,19 +276,19 @@ def name_of_callee(function: Any) -> str | None:
 
 
 def flags_of(function: Any) -> int:
-    """Return the flags of the code that runs first when something is called, 0 if there is none."""
+    """Return the flags of the code that runs first in a call; 0 if there is no code."""
     for _ in range(_WRAPPED_AT_MOST):
         code = getattr(function, "__code__", None)
         if code is not None:
             flags: int = code.co_flags
-            # What `inspect.markcoroutinefunction` leaves (Python 3.12).
+            # The mark of `inspect.markcoroutinefunction` (Python 3.12).
             return flags | (_COROUTINE if hasattr(function, "_is_coroutine_marker") else 0)
         function = _inside(function)
     return 0
 
 
 def _inside(function: Any) -> Any:
-    """Return what a callable calls, as far as can be seen."""
+    """Return the function that a callable calls, as far as can be seen."""
     if isinstance(function, functools.partial):
         return function.func
     for attribute in ("__func__", "__wrapped__"):
@@ -298,7 +298,7 @@ def _inside(function: Any) -> Any:
 
 
 def required_parameters(function: Any) -> tuple[int, int]:
-    """Return how many arguments a callable needs, as far as can be seen: by position, and by name alone."""
+    """Return how many arguments a callable needs, as far as can be seen: by position, and only by name."""
     bound, named = 0, frozenset[str]()
     for _ in range(_WRAPPED_AT_MOST):
         if isinstance(function, functools.partial):
@@ -316,7 +316,7 @@ def required_parameters(function: Any) -> tuple[int, int]:
 
 
 def _passes_on(function: Any) -> bool:
-    """Return whether a callable hands its arguments to the one that it wraps."""
+    """Return whether a callable passes its arguments to the one that it wraps."""
     if not hasattr(function, "__wrapped__"):
         return False
     return not isinstance(function, FunctionType) or bool(function.__code__.co_flags & _REST)
@@ -332,28 +332,28 @@ def _required(function: FunctionType, bound: int, named: Collection[str]) -> tup
         if name not in named and name not in (function.__kwdefaults__ or ())
     ]
     first_named = next((i for i, name in enumerate(by_position) if name in named), len(by_position))
-    # Behind what is bound by name, others can be given by name alone.
+    # Parameters after one that is bound by name can be given only by name.
     behind = [name for name in by_position[first_named:] if name not in named]
     return first_named, len(behind) + len(by_name)
 
 
 def is_coroutine_function(function: Any) -> bool:
-    """Return whether calling it gives something to await."""
+    """Return whether a call returns something to await."""
     return bool(flags_of(function) & (_COROUTINE | _ITERABLE_COROUTINE))
 
 
 def is_generator_function(function: Any) -> bool:
-    """Return whether calling it gives an iterator that runs the code bit by bit."""
+    """Return whether a call returns an iterator that runs the code step by step."""
     return bool(flags_of(function) & (_GENERATOR | _ASYNC_GENERATOR))
 
 
 def gives_context_manager(callee: Callee) -> bool:
-    """Return whether it is a generator under `contextlib.contextmanager` or its like."""
+    """Return whether it is a generator decorated with `contextlib.contextmanager` or the like."""
     function: Any = callee.function
     for _ in range(_WRAPPED_AT_MOST):
         if function is callee.source:
             break
-        # What a decorator of that module makes looks like the generator, but for its globals.
+        # The result of a decorator of that module looks like the generator, except for its globals.
         if getattr(function, "__globals__", {}).get("__name__") == "contextlib":
             return is_generator_function(callee.source)
         function = _inside(function)
@@ -363,8 +363,7 @@ def gives_context_manager(callee: Callee) -> bool:
 def is_awaitable(value: object) -> bool:
     """Return whether `await` takes a value.
 
-    `await` looks at the class alone, and so does this: to ask the value itself would run its own
-    `__getattr__`.
+    Like `await`, this looks only at the class: asking the value itself would run its own `__getattr__`.
     """
     try:
         return hasattr(type(value), "__await__")
@@ -391,8 +390,8 @@ def copy_attributes(function: Any, home: str, description: str) -> dict[str, Any
 
     Args:
         function: of the tool, or its input type.
-        home: name of the module that makes the tool, for what has no module of its own.
-        description: of the tool, for what has no docstring of its own.
+        home: name of the module that makes the tool, for a function without a module.
+        description: description of the tool, for a function without a docstring.
     """
     content: dict[str, Any] = {}
     is_named = hasattr(function, "__qualname__") and not is_union(function)
@@ -406,8 +405,8 @@ def copy_attributes(function: Any, home: str, description: str) -> dict[str, Any
     content["__wrapped__"] = function
     if getattr(function, "__isabstractmethod__", False):
         content["__isabstractmethod__"] = True
+    # Python 3.14 evaluates them here, and they may hold any code, or a name that isn't known yet.
     with suppress(Exception):
-        # Python 3.14 evaluates them here, and a name in them may not be known yet.
         content["__annotations__"] = function.__annotations__
     if sys.version_info >= (3, 14) and getattr(function, "__annotate__", None) is not None:
         content["__annotate__"] = function.__annotate__
@@ -427,18 +426,18 @@ def _not_a_function(what: str) -> str:
 
 
 def _coroutine_mark(module: str, *names: str) -> Any:
-    """Return the object by which a module recognises coroutine functions that aren't written as such.
+    """Return the object by which a module recognises functions that are marked as coroutine functions.
 
     Args:
         module: its name.
-        names: of the object; releases of Python differ.
+        names: names of the object, which differ between releases of Python.
     """
     asked = sys.modules.get(module)  # it is loaded, if that is what asks
     return next((getattr(asked, name) for name in names if hasattr(asked, name)), None)
 
 
 class FunctionLike:
-    """An immutable object in the place of a function, for frameworks that ask what it is."""
+    """An immutable object in place of a function, for frameworks that inspect it."""
 
     _is_async: bool
 
@@ -456,7 +455,7 @@ class FunctionLike:
     if not TYPE_CHECKING:  # checkers would find no misspelt name any more
 
         def __getattr__(self, name: str) -> Any:
-            # An attribute of the class would count for the annotation `Tool` too.
+            # An attribute of the class would also affect the annotation `Tool`.
             if name == "__get_pydantic_core_schema__":
                 return _refuse_pydantic
             message = f"{type(self).__name__!r} object has no attribute {name!r}"

@@ -44,10 +44,10 @@ if TYPE_CHECKING:
 __all__ = ["Tool", "ToolDefinition"]
 
 _MOST_FORMS = 16
-"""Forms that a tool keeps; a program needs one or two."""
+"""How many forms a tool keeps; a program needs one or two."""
 
 _TAKEN = "class of its inputs"
-"""The key of a form."""
+"""The key under which a form is kept."""
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
@@ -59,7 +59,7 @@ C = TypeVar("C", bound="type[Any]")
 
 
 class ToolDefinition(TypedDict):
-    """A tool in the form that providers start from."""
+    """The definition of a tool, from which providers make their own forms."""
 
     name: str
     description: str
@@ -96,7 +96,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         plan: CallPlan | None,
         home: str,
     ) -> Any:
-        """Make a tool from its parts, for the module that called `tool` or `tool_input`."""
+        """Make a tool from its parts; it belongs to the module that called `tool` or `tool_input`."""
         content: dict[str, Any] = {
             **copy_attributes(function, home, metadata.documentation.description),
             "_metadata": metadata,
@@ -132,7 +132,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
 
     @property
     def has_more(self) -> bool:
-        """Whether there is more documentation than its summary and the summaries of its parameters."""
+        """Whether it has more documentation than its summary and those of its parameters."""
         if self.details is not None or self._metadata.examples:
             return True
         root = self._codec.graph.resolve_root()
@@ -151,7 +151,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
 
     @property
     def has_function(self) -> bool:
-        """Whether there is a function to call; if not, your program runs the call itself."""
+        """Whether it has a function to call; if not, your program runs the call itself."""
         return self._plan is not None
 
     @property
@@ -161,7 +161,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
 
     @property
     def home(self) -> str:
-        """Name of the module in which it was made, wherever its function was written."""
+        """Name of the module in which it was made, even if its function was written elsewhere."""
         return self._home
 
     @property
@@ -171,7 +171,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
 
     @property
     def output_type(self) -> Any:
-        """The declared type of its result; None if none is declared or its name is not known."""
+        """The declared type of its result; None if none is declared or its name isn't known."""
         return self._output.type
 
     @property
@@ -187,7 +187,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
 
     @property
     def injected(self) -> tuple[str, ...]:
-        """Names of the parameters that your program injects, in their order."""
+        """Names of the parameters that your program injects, in order."""
         plan = self._plan
         return () if plan is None else tuple([parameter.name for parameter, _, _ in plan.injected])
 
@@ -216,7 +216,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         document = self._codec.json_schema(**options)
         if "type" in document and "properties" in document:
             return document  # in its own order
-        # Every provider wants both at the root, also where the input is a union.
+        # Every provider wants both at the root, even if the input is a union.
         return {"type": "object", "properties": {}, **document}
 
     def output_schema(self, **options: Unpack[StyleOptions]) -> dict[str, Any] | None:
@@ -233,19 +233,19 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         return self._output.codec()
 
     def structured_output(self) -> StructuredOutput | None:
-        """Return how its result becomes a JSON object, for protocols that accept nothing else.
+        """Return how its result becomes a JSON object, for protocols that accept only objects.
 
         Returns:
-            None if no type is declared, it has no schema, or it is `str` or `Any`: the text of such a
-            result says as much. Otherwise `schema` is the JSON Schema of the object, and `of(result.json)`
-            the object. A result that may be anything but an object is wrapped as `{"result": …}`.
+            None if no type is declared, it has no schema, or it is `str` or `Any`: then the text says just as
+            much. Otherwise `schema` is the JSON Schema of the object, and `of(result.json)` the object. A
+            result that may be anything but an object is wrapped as `{"result": …}`.
         """
         from .output import structured_output_of
 
         return structured_output_of(self._output.codec())
 
     def definition(self, **options: Unpack[StyleOptions]) -> ToolDefinition:
-        """Return name, description and input schema, in the form that providers start from.
+        """Return name, description and input schema, from which providers make their own forms.
 
         Args:
             inline, boolean_schemas, empty_schemas: as `json_schema` takes them.
@@ -276,8 +276,8 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
     def keep_form(self, key: Hashable, form: Form) -> Form:
         """Store something that was made from this tool, such as its form for a provider.
 
-        The tool never changes, so the form never becomes wrong. If two threads make the same form, the
-        last one stays. Methods of several instances share their forms.
+        The tool never changes, so the form stays valid. If two threads make the same form, the last one is
+        kept. Methods of several instances share their forms.
 
         Returns:
             The form.
@@ -346,19 +346,21 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
             A fresh dict of JSON values, which `decode` turns back into an equal input.
 
         Raises:
-            EncodeError: with every value that doesn't fit its field. A dataclass with an `InitVar` without
-                a default always fails, because the instance doesn't keep the value.
-            ToolError: it isn't an input of this tool, or an `InitVar` that is left out changed it.
+            EncodeError: with every value that doesn't fit its field. A dataclass with an `InitVar` without a
+                default always fails, because the instance doesn't keep its value.
+            ToolError: it isn't an input of this tool, or it depends on an `InitVar` that is left out.
         """
         graph = self._codec.graph
-        if not isinstance(graph.resolve_root(), UnionNode):  # of a union, the encoder says what is wrong
+        if not isinstance(graph.resolve_root(), UnionNode):  # for a union, the encoder says what is wrong
             self._check_input(given, "encode_input")
         arguments: dict[str, Any] = self._codec.encode(given)
         if not keeps_not_all(graph):
             return arguments
 
         if not is_same_state(self.decode(arguments), given):
-            message = "its input has an InitVar, which the instance doesn't keep, so its arguments are lost"
+            message = (
+                "its input has an InitVar, whose value the instance doesn't keep, so its arguments are lost"
+            )
             raise ToolError(self.name, message)
         return arguments
 
@@ -414,7 +416,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
     @overload
     def __get__(self, instance: object, owner: type[Any] | None = None, /) -> Tool[P, R]: ...
     def __get__(self, instance: Any, owner: Any = None, /) -> Any:
-        """Bind the tool as a function is bound; schema and name stay the same."""
+        """Bind the tool like a function; schema and name stay the same."""
         found = bound(self._plan, self._function, instance, owner)
         if found is None:
             return self
@@ -526,7 +528,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         return self._output.write(result, self.name, is_lenient=False).text
 
     def write_output(self, result: object, *, is_lenient: bool = False) -> WrittenOutput:
-        """Write a result in all forms: the text for the model, the JSON value and the parts.
+        """Write a result in all forms: text for the model, JSON value and parts.
 
         Args:
             result: of `output_type`, where one is declared.
@@ -538,7 +540,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         return self._output.write(result, self.name, is_lenient=is_lenient)
 
     def with_(self, **changes: Unpack[ToolChanges]) -> Tool[P, R]:
-        """Return a copy with other options; what isn't given, or is None, stays as it is.
+        """Return a copy with other options; options that are missing or None stay as they are.
 
         `param_descriptions` are added to the existing ones.
 
@@ -556,7 +558,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         output = self._output
         if "leaves" in given:
             output = output.with_leaves(given["leaves"])
-        # A copy belongs to the module that makes it, unless that is one of this package.
+        # A copy belongs to the module that makes it, unless that module is part of this package.
         home = caller_module(sys._getframe(1))  # whose copy it is
         if home.partition(".")[0] == __name__.partition(".")[0]:
             home = self._home
@@ -629,7 +631,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         return f"<{pascal_case(self.name)}Tool {self.name!r}>"
 
     def __reduce__(self) -> Any:
-        # As a function is pickled: by its place in its module.
+        # Like a function, a tool is pickled by its place in its module.
         return getattr(self, "__qualname__", self.name)
 
 

@@ -37,8 +37,8 @@ def tools_in(module: ModuleType | str) -> list[Tool[..., Any]]:
         module: a module, or its name, by which it is imported.
 
     Returns:
-        Those that `__all__` names; without `__all__`, those under a name without a leading
-        underscore that are not merely imported from the module that made them.
+        The tools in `__all__`; without `__all__`, those under a name without a leading underscore that aren't
+        merely imported from the module that made them.
     """
     if isinstance(module, str):
         module = import_module(module)
@@ -50,16 +50,16 @@ def tools_in(module: ModuleType | str) -> list[Tool[..., Any]]:
         found = [getattr(module, name) for name in public if not _is_submodule(module, name)]
     tools: list[Tool[..., Any]] = [value for value in found if isinstance(value, Tool)]
     if public is None:
-        # What is merely imported is left to the module that made it.
+        # Imported tools belong to the module that made them.
         tools = [tool for tool in tools if not _is_imported(tool, module)]
     return list({id(tool): tool for tool in tools}.values())
 
 
 def own_tools_of(module: ModuleType) -> list[Tool[..., Any]]:
-    """List the tools of a module, as `tools_in` does, for a registry that would be empty without them.
+    """List the tools of a module like `tools_in`, for a registry that would be empty without them.
 
     Raises:
-        ValueError: it is a package without tools and without `__all__`, whose submodules may have some.
+        ValueError: it is a package without tools and without `__all__`, but its submodules may have some.
     """
     tools = tools_in(module)
     if not tools and hasattr(module, "__path__") and not hasattr(module, "__all__"):
@@ -68,7 +68,7 @@ def own_tools_of(module: ModuleType) -> list[Tool[..., Any]]:
 
 
 def some_tools_of(module: ModuleType | str) -> list[Tool[..., Any]]:
-    """List the tools of a module, as `own_tools_of` does, which has at least one, or an empty `__all__`.
+    """List the tools of a module like `own_tools_of`; it must have at least one, or an empty `__all__`.
 
     Raises:
         ValueError: it has none.
@@ -83,7 +83,7 @@ def some_tools_of(module: ModuleType | str) -> list[Tool[..., Any]]:
 
 
 def _what_is_in(module: ModuleType) -> str:
-    """Return what a module has instead of tools of its own, and what to do."""
+    """Return what a module has instead of its own tools, and what to do."""
     public = {name: value for name, value in vars(module).items() if not name.startswith("_")}
     homes = {name: value.home for name, value in public.items() if isinstance(value, Tool)}
     if homes:
@@ -102,7 +102,7 @@ def _what_is_in(module: ModuleType) -> str:
 
 
 def _is_submodule(module: ModuleType, name: str) -> bool:
-    """Return whether a package names a submodule that isn't imported yet, as `xml` does in its `__all__`."""
+    """Return whether the `__all__` of a package has a submodule that isn't imported yet, as in `xml`."""
     if name in vars(module) or not hasattr(module, "__path__"):
         return False
     from importlib.util import find_spec
@@ -125,19 +125,19 @@ def _refuse_package(module: ModuleType, path: Iterable[str]) -> None:
 
 
 def _is_imported(found: Tool[..., Any], module: ModuleType) -> bool:
-    """Return whether another module made a tool and has it under a name of its own."""
+    """Return whether another module made a tool and still has it under some name."""
     home = found.home
     if home == module.__name__ or home not in sys.modules:
         return False
-    # What the function of another module made for this one is in this one alone.
+    # A tool that another module's function made for this module is only in this one.
     return any(value is found for value in [*vars(sys.modules[home]).values()])
 
 
 def methods_of(instance: object) -> list[Tool[..., Any]]:
     """List the tools among the methods of an object, bound to it; methods of the bases come first.
 
-    Only classes are looked at, so that no code of the object runs. An attribute of the instance that has
-    the name of a method counts instead of it.
+    Only classes are looked at, so that no code of the object runs. An attribute of the instance hides a
+    method of the same name.
 
     Raises:
         TypeError: it is a class or a module.
@@ -145,7 +145,7 @@ def methods_of(instance: object) -> list[Tool[..., Any]]:
     _refuse_place(instance)
     owner = type(instance)
     own: Mapping[str, Any] = getattr(instance, "__dict__", {})
-    # A class that defines a method anew does not change its place in the order.
+    # Redefining a method doesn't change its place in the order.
     found = {name: value for cls in reversed(owner.__mro__) for name, value in vars(cls).items()}
     tools: dict[int, Tool[..., Any]] = {}
     for name, value in found.items():
@@ -159,7 +159,7 @@ def methods_of(instance: object) -> list[Tool[..., Any]]:
 
 
 def _tool_inside(attribute: Any) -> Tool[..., Any] | None:
-    """Return the tool that an attribute of a class is, or that a class or static method is made of."""
+    """Return the tool in a class attribute: itself, or the function of a class or static method."""
     inside: Any = attribute.__func__ if type(attribute) in _WRAPPERS else attribute
     return cast("Tool[..., Any]", inside) if isinstance(inside, Tool) else None
 
@@ -171,7 +171,7 @@ def _bound(attribute: Any, instance: Any, owner: type[Any]) -> Any:
     tool = _tool_inside(attribute)
     if tool is None or type(attribute) is staticmethod:
         return tool
-    # Until Python 3.12 a class method binds what it is made of itself, later it is a method around it.
+    # Until Python 3.12 a class method binds its function itself; since then it is a method around it.
     return tool.__get__(owner if type(attribute) is classmethod else instance, owner)
 
 
@@ -192,8 +192,8 @@ def offered_by_distributions(group: str) -> Iterator[tuple[str, Any]]:
         group: of entry points.
 
     Yields:
-        Where it is written, such as `web of acme-tools`, and what it leads to: a tool, a module, a
-        registry, or any other iterable of tools. An exception that loading raises says where.
+        The place of the entry, such as `web of acme-tools`, and its object: a tool, a module, a registry, or
+        any other iterable of tools. An exception of loading has a note with the place.
     """
     from importlib.metadata import entry_points
 
@@ -223,8 +223,8 @@ def tools_of(tools: Any) -> list[Tool[..., Any]]:
 
     Raises:
         SchemaError: providers refuse a key as a name.
-        TypeError: something else is among them, or a method without its instance; a key isn't a string;
-            or `tools` is one tool.
+        TypeError: something isn't a tool, or is a method without its instance; a key isn't a string; or
+            `tools` is a single tool.
     """
     if isinstance(tools, Tool):
         message = f"expected a list of tools, not the tool {tools.name} alone: write [{tools.name}]"
@@ -237,7 +237,7 @@ def tools_of(tools: Any) -> list[Tool[..., Any]]:
     is_mapping = hasattr(given, "items")
     for key, item in given.items() if is_mapping else enumerate(given):
         tool: Any = item
-        # A tool is asked for no attribute that it lacks: that takes long.
+        # Tools are never asked for missing attributes, which would be slow.
         if not issubclass(type(item), Tool) and isinstance(getattr(item, "__func__", None), Tool):
             tool = item.__func__.__get__(item.__self__, item.__self__)
         if not isinstance(tool, Tool):
@@ -252,7 +252,7 @@ def tools_of(tools: Any) -> list[Tool[..., Any]]:
 def _named(tool: Tool[..., Any], key: object) -> Tool[..., Any]:
     """Return a tool under the name that a mapping gives it."""
     if not isinstance(key, str):
-        message = f"the key of the tool {tool.name} is its name, a string, not {received(key)}"
+        message = f"the key of the tool {tool.name} is its name and must be a string, not {received(key)}"
         raise TypeError(message)
     return tool if key == tool.name else tool.with_(name=key)
 
@@ -269,7 +269,7 @@ def _what_came(given: object) -> str:
 
 
 def _not_a_tool(item: object) -> str:
-    """Return what is wrong with something that should be a tool, and how to fix it."""
+    """Return why something isn't a tool, and how to fix it."""
     if isinstance(item, type):
         name = clip(escape(item.__name__), 100)
         return f"the class {name} isn't a Tool; decorate its methods with @tool, or it with @tool_input"
@@ -300,16 +300,16 @@ def _remedy(item: object, kind: str) -> str:
     if isinstance(getattr(item, "name", None), str) and any(
         is_object(getattr(item, k, None)) for k in _SCHEMAS
     ):
-        return "make one of its function and schema: document_tool(function, schema, name=…)"
+        return "make one from its function and schema: document_tool(function, schema, name=…)"
     return "give what @tool or @tool_input makes"
 
 
 _SCHEMAS = ("input_schema", "inputSchema", "parameters", "schema", "json_schema", "args_schema")
-"""Where the tools of other programs have a JSON Schema."""
+"""The attributes in which tools of other libraries have a JSON Schema."""
 
 
 def places_of(first: Tool[..., Any], second: Tool[..., Any]) -> tuple[str, str]:
-    """Return where two tools were made: module and name, with the line where that is the same."""
+    """Return where two tools were made: module and name, and the lines if these are the same."""
     one, other = [f"{tool.home}.{getattr(tool, '__qualname__', tool.name)}" for tool in (first, second)]
     if one != other or first == second:
         return one, other

@@ -1,4 +1,4 @@
-"""The signature of a tool without what your program injects, as `inspect` describes it."""
+"""The signature of a tool without injected parameters, in the form of `inspect`."""
 
 from __future__ import annotations
 

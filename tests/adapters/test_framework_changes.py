@@ -92,7 +92,7 @@ def test_what_comes_is_bounded():
 
 @pytest.mark.parametrize("sent", [None, [], "x", 5])
 def test_wrong_use_is_told(sent):
-    with pytest.raises(TypeError, match="sent is a JSON Schema as a dict, not"):
+    with pytest.raises(TypeError, match="sent must be a JSON Schema as a dict, not"):
         schema_changes(invite, sent)
     with pytest.raises(TypeError, match="takes a tool made by"):
         schema_changes(len, {})

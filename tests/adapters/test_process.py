@@ -406,7 +406,7 @@ def test_a_program_that_cant_be_started() -> None:
         tools_of("/no/such/program")
     with pytest.raises(ValueError, match="a command has"):
         tools_of([])
-    with pytest.raises(ValueError, match="timeout is"):
+    with pytest.raises(ValueError, match="timeout must be"):
         tools_of("true", timeout=-1)
 
 

@@ -295,7 +295,7 @@ def test_what_arrow_has_no_type_for_is_told_with_its_path_and_a_remedy():
         arrow_schema(Hard)
     told = {".".join(map(str, each.path)): str(each) for each in caught.value.findings}
     assert list(told) == ["anything", "either", "rows.*", "tree.below.*", "nothing", "tagged", "exact"]
-    assert "the key value has several types" in told["tagged"]
+    assert "its key value has several types" in told["tagged"]
     assert "Tree contains itself" in told["tree.below.*"]
     assert "decimals=(38, 9)" in told["exact"]
     assert all("json_text=True" in text for key, text in told.items() if key != "exact")

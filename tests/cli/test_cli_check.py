@@ -106,7 +106,7 @@ def test_two_complaints_about_one_place_are_two_lines(checked):
 NO_TYPES = (
     "there are no dataclasses or tools in empty: decorate functions with @tool, or classes with @dataclass"
 )
-NO_TOOLS = "there are no tools in empty_registry:no_tools: give it some, as in Registry([search])"
+NO_TOOLS = "there are no tools in empty_registry:no_tools: add some, as in Registry([search])"
 
 
 @pytest.mark.parametrize(("target", "what"), [("empty", NO_TYPES), ("empty_registry:no_tools", NO_TOOLS)])
@@ -519,9 +519,7 @@ def test_a_server_that_ends_is_said_to_have_ended(tmp_path):
     words = [*warm_processes.command(serves=True), "check", command]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    said = (
-        "can't be asked: the program ended with exit status 1; its standard error ends with:\nno database\n"
-    )
+    said = "can't be used: the program ended with exit status 1; its standard error ends with:\nno database\n"
     assert done.stderr.endswith(said)
 
 

@@ -132,8 +132,8 @@ def test_another_server_of_the_same_name_is_replaced_only_by_force(project):
             "has servers more than once: keep one of them; it wasn't changed",
         ),
         ("[]", "isn't a JSON object"),
-        ('{"servers": []}', "its 'servers' isn't an object"),
-        ('{"inputs": {}}', "its 'inputs' isn't an array"),
+        ('{"servers": []}', "its 'servers' must be an object"),
+        ('{"inputs": {}}', "its 'inputs' must be an array"),
     ],
 )
 def test_a_file_of_another_form_is_refused(project, text, said):
@@ -207,7 +207,7 @@ def test_codex_gets_a_table_behind_its_others(project):
     ("text", "said"),
     [
         ("model = ", "isn't TOML"),
-        ("mcp_servers = 3", "isn't a table"),
+        ("mcp_servers = 3", "must be a table"),
         ('mcp_servers = { a = { command = "x" } }', "has its servers in one line"),
     ],
 )
@@ -223,7 +223,7 @@ def test_a_file_of_codex_that_takes_no_table_is_refused(project, text, said):
 def test_a_client_without_a_file_in_the_project_is_refused(project, client):
     status, out, err = project(client)
     assert (status, out) == (2, "")
-    assert f"--write writes a file of a project, and {client} reads none: " in err
+    assert f"--write writes a project's file, and {client} reads none: " in err
     assert list(Path().iterdir()) == []
 
 

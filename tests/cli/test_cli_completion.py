@@ -285,7 +285,7 @@ def test_fish_completes_what_is_typed(desk):
     )
     assert done.stderr == ""
     assert done.stdout.split("---\n")[:-1] == [
-        "serve\tServe tools by the Model Context Protocol...\n",
+        "serve\tServe tools over the Model Context...\n",
         "desk:vat\tCompute the tax: it's simple.\n",
         "rate=very\\ reduced\n" if "\\ " in done.stdout else "rate=very reduced\n",
         "shop.counter\n",

@@ -48,7 +48,7 @@ def test_a_function_may_make_it(run):
     assert "db_count" in run("tools", "host:make_executor")[1]
     status, _, err = run("call", "host:make_executor")
     assert status == 2
-    assert "add the name of one, with a dot" in err
+    assert "add a dot and the name of one" in err
 
 
 def test_a_name_behind_it_is_looked_up_in_its_tools(run):

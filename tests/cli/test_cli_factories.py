@@ -159,7 +159,7 @@ def test_a_required_parameter_is_a_required_option(made):
         (["made:plain.get", "--root", "x"], "No such option '--root'"),
         (["made:setings"], "did you mean settings?"),
         (["made:make_tols"], "the module made has no make_tols; did you mean make_tools?"),
-        (["made:make_tools"], "make_tools makes tools: add the name of one, with a dot: settings"),
+        (["made:make_tools"], "make_tools makes tools: add a dot and the name of one: settings"),
         (["made:alone", "--deep"], "No such option '--deep'"),
         (["maid:settings", "--deep"], "no module maid in this folder"),
         (["--rot", "made:settings"], "No such option '--rot'"),
@@ -175,7 +175,7 @@ def test_what_makes_no_tools_is_refused(made):
     status, _, err = made("tools", "made:plain")
     assert status == 2
     kinds = "a tool, an Executor, a Registry or a Toolset"
-    assert f"plain is a function, not {kinds}; one that makes tools says so" in err
+    assert f"plain is a function, not {kinds}; if it makes tools, annotate what it returns" in err
 
 
 def test_an_option_of_the_command_cant_be_a_parameter(made):

@@ -137,8 +137,8 @@ def test_two_files_of_one_name_are_not_taken_for_each_other(shop):
     assert "are both the module desk: give one at a time" in err
     status, out, err = shop("tools", "desk/json.py")
     assert (status, out) == (2, "")
-    assert err.endswith("already: rename the file\n")
-    assert "json.py would be the module json, which is that of " in err
+    assert err.endswith(", so rename the file\n")
+    assert "json.py can't be imported: json is already the module in " in err
 
 
 @pytest.mark.needs_process

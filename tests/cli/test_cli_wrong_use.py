@@ -65,7 +65,7 @@ MORE = "; --traceback shows all of it"
         (["call", "callable:plain"], "plain isn't a tool; decorate it with @tool or @tool_input"),
         (
             ["call", "host:registry", "db_count", "table=a"],
-            "registry has db_count, db_drop: add the name of one, with a dot, as in host:registry.db_count",
+            "registry has db_count, db_drop: add a dot and the name of one, as in host:registry.db_count",
         ),
         (
             ["call", "host:count_named", "--table", "a"],
@@ -210,7 +210,7 @@ IMPORTING = {
     "desk_one.py": "from desk_own import convert as change\n",
     "desk_none.py": "from operator_schema import Toolset\nimport desk_own\ntools = Toolset()\n",
 }
-BOTH = "convert and refund are imported from desk_own: name that, or a Toolset of them\n"
+BOTH = "convert and refund are imported from desk_own: name that module, or a Toolset of them\n"
 
 
 @pytest.fixture
@@ -232,10 +232,10 @@ def test_a_module_that_merely_imports_its_tools_says_from_where(importing, comma
 
 
 def test_where_imported_tools_come_from_is_said_of_one_tool_and_of_no_toolset(importing):
-    one = "desk_one: change is imported from desk_own: name that, or a Toolset of it\n"
+    one = "desk_one: change is imported from desk_own: name that module, or a Toolset of it\n"
     assert importing("check", "desk_one")[2].endswith(one)
     assert importing("check", "desk_none:tools")[2].endswith(
-        "there are no tools in desk_none:tools: give it some, as in Registry([search])\n"
+        "there are no tools in desk_none:tools: add some, as in Registry([search])\n"
     )
     assert importing("tools", "desk_both:convert")[1].splitlines()[1].startswith("convert ")
 

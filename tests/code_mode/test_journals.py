@@ -80,5 +80,5 @@ def test_a_file_keeps_as_many_and_all_if_nothing_is_said(tmp_path):
 
 @pytest.mark.parametrize("most", [0, -1, True, 1.5, "3"])
 def test_a_wrong_number_is_refused(most):
-    with pytest.raises(ValueError, match="most is an integer above 0"):
+    with pytest.raises(ValueError, match="most must be an integer above 0"):
         Journal(most=most)

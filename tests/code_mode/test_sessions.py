@@ -800,7 +800,7 @@ def test_a_call_that_a_hook_approves_does_not_run_while_the_program_is_looked_ah
 
 def test_a_journal_is_a_journal():
     with pytest.raises(
-        TypeError, match=r"journal is a Journal, such as Journal\('programs.db'\), not string"
+        TypeError, match=r"journal must be a Journal, such as Journal\('programs.db'\), not string"
     ):
         session(journal="programs.db")
 
@@ -828,11 +828,11 @@ def test_a_session_runs_inside_an_event_loop():
 
 
 def test_wrong_options_are_refused(tmp_path):
-    with pytest.raises(ValueError, match="max_calls is a number above 0"):
+    with pytest.raises(ValueError, match="max_calls must be a number above 0"):
         session(max_calls=0)
     with pytest.raises(ValueError, match="without a store"):
         CodeSession(Executor(add, store=SqliteStore(tmp_path / "s.db")), sandbox=chosen[0])
-    with pytest.raises(TypeError, match="a program is a string"):
+    with pytest.raises(TypeError, match="a program must be a string"):
         session().run_sync(3)
 
 

@@ -71,7 +71,7 @@ def test_an_engine_that_isnt_installed_is_told(monkeypatch, name):
 
 @pytest.mark.parametrize("name", ["daks", "", None, []])
 def test_an_engine_that_doesnt_exist_is_told(name):
-    with pytest.raises(EngineError, match="engine is one of plain, dask, ray, not "):
+    with pytest.raises(EngineError, match="engine must be one of plain, dask, ray, not "):
         make_engine(name)
 
 
@@ -83,5 +83,5 @@ def test_the_engine_that_was_meant_is_named():
 @pytest.mark.parametrize("workers", [0, -3, 10_001, "a", 1.5, True])
 @pytest.mark.parametrize("name", ["plain", "dask", "ray"])
 def test_a_wrong_number_of_workers_is_told(name, workers):
-    with pytest.raises(EngineError, match="workers is a whole number from 1 to 10,000, not "):
+    with pytest.raises(EngineError, match="workers must be a whole number from 1 to 10,000, not "):
         make_engine(name, workers)

@@ -266,7 +266,7 @@ def test_another_database_is_told(tmp_path):
         db.execute("INSERT INTO items VALUES (1, 'a', '{}')")
     db.close()
     ((_, found),) = all_records(path)
-    assert "holds something else than turns and rounds" in found.reason
+    assert "holds something other than turns and rounds" in found.reason
     with sqlite3.connect(path) as db:
         db.execute("DROP TABLE items")
     db.close()

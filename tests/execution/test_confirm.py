@@ -327,9 +327,9 @@ def test_a_tool_of_the_executor_that_needs_a_person_counts_in_a_round_too():
 
 @pytest.mark.parametrize("confirm", ["ask", True, False, 1, bool, ["run"]])
 def test_the_option_is_checked(confirm):
-    with pytest.raises(ValueError, match=r'^confirm is "run", a function of a call, or None, not '):
+    with pytest.raises(ValueError, match=r'^confirm must be "run", a function of a call, or None, not '):
         Executor([wipe], confirm=confirm)
-    with pytest.raises(ValueError, match=r'^confirm is "run", '):
+    with pytest.raises(ValueError, match=r'^confirm must be "run", '):
         Executor([wipe]).run_sync(RawCall("1", "wipe", {}), confirm=confirm)
 
 

@@ -250,14 +250,14 @@ def test_a_part_inside_another_value_is_refused_at_registration(declared, path):
     with pytest.raises(SchemaError) as caught:
         giving(None, declared)
     assert path in {complaint.path for complaint in caught.value.findings}
-    assert "A content part is what a function returns, alone or in a list, not inside another value." in str(
+    assert "A function may return a content part alone or in a list, but not inside another value." in str(
         caught.value
     )
     assert "declare Any" not in str(caught.value)
 
 
 def test_a_parameter_can_not_be_a_part():
-    with pytest.raises(SchemaError, match="content part is what a function returns"):
+    with pytest.raises(SchemaError, match="function may return a content part"):
 
         @tool
         def show(image: Image) -> None: ...
@@ -269,10 +269,11 @@ def test_a_parameter_can_not_be_a_part():
 def test_a_part_inside_another_value_fails_and_says_why(caplog, value):
     result = one(giving(value))
     assert result.code == "execution_failed"
-    assert "a content part is what a function returns, alone or in a list" in caplog.text
-    with pytest.raises(
-        EncodeError, match=r"^work: 1 problem with the value\n- .*Image has no JSON form; a content part"
-    ):
+    assert "a function may return a content part alone or in a list" in caplog.text
+    said = (
+        r"^work: 1 problem with the value\n- .*Image has no JSON form; a function may return a content part"
+    )
+    with pytest.raises(EncodeError, match=said):
         giving(value).encode_output(value)
     with pytest.raises(EncodeError):
         Codec(Any).encode(IMAGE)

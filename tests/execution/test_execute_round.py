@@ -196,7 +196,7 @@ def test_a_context_of_another_kind_is_refused_as_ever():
         Executor([cancel]), decoded(cancel, {"booking": "a"}, answers={"answer": True}), context=5
     )
     assert result.code == "execution_failed"
-    assert "a context maps types and names to values" in str(result.details["exception"])
+    assert "a context must map types and names to values" in str(result.details["exception"])
 
 
 def test_limits_hold():
@@ -289,6 +289,6 @@ class Lying:
 
 def test_on_progress_is_checked_before_anything_runs():
     plan = Plan()
-    with pytest.raises(TypeError, match="on_progress is a plain function"):
+    with pytest.raises(TypeError, match="on_progress must be a plain function"):
         asyncio.run(Executor([]).run(plan, on_progress=5))
     assert plan.hooks == ()

@@ -188,9 +188,11 @@ def test_what_is_no_call_is_refused_before_any_runs():
     db = Db()
     executor = Executor([greet])
     calls = [RawCall("c", "greet", {"name": "Ada"}), {"id": "d", "name": "greet", "arguments": "{}"}]
-    with pytest.raises(TypeError, match=r"a call is a RawCall\(id, name, arguments\), not object \{\"id\""):
+    with pytest.raises(
+        TypeError, match=r"a call must be a RawCall\(id, name, arguments\), not object \{\"id\""
+    ):
         executor.run_sync(calls, context={Db: db})
-    with pytest.raises(TypeError, match="a call is a RawCall"):
+    with pytest.raises(TypeError, match="a call must be a RawCall"):
         executor.run_sync(("d", "greet", "{}"))
     assert db.rows == []
 

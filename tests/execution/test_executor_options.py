@@ -22,18 +22,18 @@ from operator_schema.rounds.stores import SqliteStore
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"timeout": 0}, "timeout is a positive number of seconds, or None, not 0"),
-        ({"timeout": math.nan}, "timeout is"),
-        ({"timeout": True}, "timeout is"),
-        ({"timeout": "30"}, "timeout is"),
-        ({"max_concurrency": 0}, "max_concurrency is an integer of at least 1, or None, not 0"),
-        ({"max_concurrency": 1.5}, "max_concurrency is"),
-        ({"max_threads": None}, "max_threads is an integer of at least 1, not None"),
-        ({"grace": -1}, "grace is a number of seconds, not -1"),
-        ({"max_content": 199}, "max_content is an integer of at least 200, or None, not 199"),
-        ({"max_content": True}, "max_content is"),
-        ({"max_content": 1e6}, "max_content is"),
-        ({"show_errors": "all"}, "show_errors is one of 'type', 'message', 'traceback', not \"all\""),
+        ({"timeout": 0}, "timeout must be a positive number of seconds, or None, not 0"),
+        ({"timeout": math.nan}, "timeout must be"),
+        ({"timeout": True}, "timeout must be"),
+        ({"timeout": "30"}, "timeout must be"),
+        ({"max_concurrency": 0}, "max_concurrency must be an integer of at least 1, or None, not 0"),
+        ({"max_concurrency": 1.5}, "max_concurrency must be"),
+        ({"max_threads": None}, "max_threads must be an integer of at least 1, not None"),
+        ({"grace": -1}, "grace must be a number of seconds, not -1"),
+        ({"max_content": 199}, "max_content must be an integer of at least 200, or None, not 199"),
+        ({"max_content": True}, "max_content must be"),
+        ({"max_content": 1e6}, "max_content must be"),
+        ({"show_errors": "all"}, "show_errors must be one of 'type', 'message', 'traceback', not \"all\""),
     ],
 )
 def test_options_are_checked(options, message):
@@ -51,9 +51,9 @@ def test_options_are_checked(options, message):
     ],
 )
 def test_a_store_is_checked_when_the_executor_is_made(store, what):
-    with pytest.raises(TypeError, match=f"^store is a store of rounds, such as {what}"):
+    with pytest.raises(TypeError, match=f"^store must be a store of rounds, such as {what}"):
         Executor([add], store=store)
-    with pytest.raises(TypeError, match=r"^store is"):
+    with pytest.raises(TypeError, match=r"^store must be"):
         Executor([add]).with_(store=store)
 
 

@@ -469,7 +469,7 @@ def test_a_toolset_with_hooks_is_another_value():
     assert Executor(again).run_sync(RawCall("1", "pay", {"amount": 11})).code == "rejected"
     with pytest.raises(ToolNotFoundError, match='did you mean "pay"'):
         Toolset(pay, hooks=hook("pays")(lambda call: None))
-    with pytest.raises(TypeError, match="a hook is a function"):
+    with pytest.raises(TypeError, match="a hook must be a function"):
         Toolset(pay, hooks=5)
 
 

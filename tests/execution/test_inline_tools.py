@@ -216,7 +216,7 @@ def test_a_call_that_is_cancelled_before_its_turn_in_the_waiting_thread_does_not
 
 
 def test_options_are_checked():
-    with pytest.raises(ValueError, match='threads is True or False, not "no"'):
+    with pytest.raises(ValueError, match='threads must be True or False, not "no"'):
         Executor([], threads="no")
     with pytest.raises(SchemaError, match="threads is 1, not True or False"):
         where.with_(threads=1)

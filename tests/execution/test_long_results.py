@@ -52,7 +52,7 @@ def test_a_long_result_is_cut_with_a_sentence(tested, caplog):
     assert result.content.endswith(" characters; ask for less of it]")
     assert result.details["characters"] >= 5000
     assert result.json is None
-    assert "the model reads 1,000" in caplog.text
+    assert "the model reads only 1,000" in caplog.text
     assert result.is_error == (tested is fail)
 
 

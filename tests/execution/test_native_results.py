@@ -115,10 +115,10 @@ def test_a_class_whose_own_code_fails(wrap):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (Block, "native_results is a tuple of classes, not Block"),
-        ("Block", 'native_results is a tuple of classes, not "Block"'),
-        (None, "native_results is a tuple of classes, not None"),
-        ((list[int],), "native_results is a tuple of classes, not "),
+        (Block, "native_results must be a tuple of classes, not Block"),
+        ("Block", 'native_results must be a tuple of classes, not "Block"'),
+        (None, "native_results must be a tuple of classes, not None"),
+        ((list[int],), "native_results must be a tuple of classes, not "),
         ((object,), "native_results can't take object: such results are written as JSON"),
         ((str,), "native_results can't take str"),
         ((type(None),), "native_results can't take NoneType"),

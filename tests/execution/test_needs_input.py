@@ -39,10 +39,10 @@ def test_a_question_can_be_pickled():
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ((5,), "NeedsInput asks a question, a string that isn't empty, not integer 5"),
+        ((5,), "the question of NeedsInput must be a string that isn't empty, not integer 5"),
         (("",), 'not string ""'),
         ((" \n",), "a string that isn't empty"),
-        (("Sure?", bool, None), "parameter is the name of an injected parameter, not null"),
+        (("Sure?", bool, None), "parameter must be the name of an injected parameter, not null"),
         (("Sure?", bool, "an answer"), 'not string "an answer"'),
     ],
 )

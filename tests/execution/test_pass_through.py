@@ -61,7 +61,8 @@ def test_one_inside_groups_is_raised_alone(caplog, is_async):
     assert caught.value is first
     [record] = caplog.records
     assert (record.levelno, record.exc_info[1]) == (logging.WARNING, lost)
-    assert "work (call c1): the function raised this beside what is passed through" in record.getMessage()
+    said = "work (call c1): the function raised this besides the exception that is passed through"
+    assert said in record.getMessage()
 
 
 def test_a_real_task_group():
@@ -221,11 +222,11 @@ def test_long_and_raw_arguments():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (Interrupt, "pass_through is a tuple of exception classes, not Interrupt"),
-        ("Interrupt", 'pass_through is a tuple of exception classes, not "Interrupt"'),
-        (5, "pass_through is a tuple of exception classes, not 5"),
-        ((int,), "pass_through is a tuple of exception classes, not int"),
-        ((Interrupt("x"),), "pass_through is a tuple of exception classes, not "),
+        (Interrupt, "pass_through must be a tuple of exception classes, not Interrupt"),
+        ("Interrupt", 'pass_through must be a tuple of exception classes, not "Interrupt"'),
+        (5, "pass_through must be a tuple of exception classes, not 5"),
+        ((int,), "pass_through must be a tuple of exception classes, not int"),
+        ((Interrupt("x"),), "pass_through must be a tuple of exception classes, not "),
         ((StopIteration,), "pass_through can't take StopIteration: Python itself uses it to end functions"),
         ((asyncio.CancelledError,), "pass_through can't take CancelledError"),
         ((GeneratorExit,), "pass_through can't take GeneratorExit"),

@@ -164,9 +164,11 @@ def test_on_progress_is_a_plain_function(caplog):
 
     executor = Executor([count])
     for wrong in (on_progress, "show", 1):
-        with pytest.raises(TypeError, match="on_progress is a plain function of a call and an update, not"):
+        with pytest.raises(
+            TypeError, match="on_progress must be a plain function of a call and an update, not"
+        ):
             executor.run_sync(COUNT, on_progress=wrong)
-        with pytest.raises(TypeError, match="on_progress is a plain function"):
+        with pytest.raises(TypeError, match="on_progress must be a plain function"):
             executor.stream([COUNT], on_progress=wrong)
 
     def hidden(call, update):
@@ -329,9 +331,9 @@ def test_many_threads_of_one_tool():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (("1",), 'done is a number, not string "1"'),
-        ((1, "2"), 'total is a number or None, not string "2"'),
-        ((1, 2, b"x"), "message is a string or None, not"),
+        (("1",), 'done must be a number, not string "1"'),
+        ((1, "2"), 'total must be a number or None, not string "2"'),
+        ((1, 2, b"x"), "message must be a string or None, not"),
     ],
 )
 def test_arguments_are_checked_even_where_nobody_listens(given, message):

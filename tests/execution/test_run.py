@@ -71,7 +71,7 @@ def test_it_keeps_the_kind(is_async):
     [
         (5, "expected a RawCall, a list of them, or a round, not integer 5"),
         (None, "expected a RawCall, a list of them, or a round, not null"),
-        ([5], "expected a RawCall|a call is a RawCall|RawCall"),
+        ([5], "expected a RawCall|a call must be a RawCall|RawCall"),
         ({"format": 2, "calls": []}, r"toolset\.restore_round\(data\) makes a round"),
     ],
 )
@@ -85,11 +85,11 @@ def test_options_of_a_call_hold_for_all_kinds():
     assert executor.run_sync(PAY, confirm="run").content == "paid 5"
     assert executor.run_sync([PAY], confirm="run")[0].content == "paid 5"
     assert executor.run_sync(TOOLS.offer().round([PAY]), confirm="run").handled[0].content == "paid 5"
-    with pytest.raises(ValueError, match="confirm is"):
+    with pytest.raises(ValueError, match="confirm must be"):
         executor.run_sync(TOOLS.offer().round([PAY]), confirm="yes")
     for option in ("on_progress", "on_result"):
         for work in (ANN, [ANN], TOOLS.offer().round([ANN])):
-            with pytest.raises(TypeError, match=f"{option} is a plain function of a call and"):
+            with pytest.raises(TypeError, match=f"{option} must be a plain function of a call and"):
                 executor.run_sync(work, **{option: 5})
 
 
@@ -156,7 +156,7 @@ def test_hooks_hold_in_every_round(hooks):
 
 
 def test_something_else_is_not_a_hook():
-    with pytest.raises(TypeError, match="a hook is a function"):
+    with pytest.raises(TypeError, match="a hook must be a function"):
         Executor(TOOLS, hooks=5)
 
 

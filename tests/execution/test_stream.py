@@ -282,7 +282,7 @@ def test_only_one_waits_for_the_next_result(host):
 
 
 def test_calls_are_checked_before_any_runs():
-    with pytest.raises(TypeError, match="a call is a RawCall"):
+    with pytest.raises(TypeError, match="a call must be a RawCall"):
         Executor([add]).stream([RawCall("1", "add"), "add"])
     with pytest.raises(TypeError, match="one RawCall alone"):
         Executor([add]).stream(RawCall("1", "add"))

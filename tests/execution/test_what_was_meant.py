@@ -113,7 +113,7 @@ class Raising:
 )
 def test_what_is_given_in_place_of_a_call(given, remedy):
     wanted = "expected a RawCall, a list of them, or a round, not "
-    listed = "a call is a RawCall(id, name, arguments), not "
+    listed = "a call must be a RawCall(id, name, arguments), not "
     doors = ((executor.run_sync, wanted), (lambda call: executor.run_sync([CALL, call]), listed))
     for refuse, start in doors:
         message = refused(refuse, given)
@@ -134,7 +134,7 @@ def test_what_is_given_in_place_of_a_call(given, remedy):
 )
 def test_what_is_given_among_calls(given, remedy):
     message = refused(executor.run_sync, [CALL, given])
-    assert message.startswith("a call is a RawCall(id, name, arguments), not ")
+    assert message.startswith("a call must be a RawCall(id, name, arguments), not ")
     assert message.endswith(remedy)
 
 
@@ -142,7 +142,7 @@ def test_what_is_given_in_place_of_a_list_of_calls():
     answer = type("Answer", (), {"calls": [CALL], "message": []})()
     assert refused(executor.run_sync, answer) == (
         "expected a RawCall, a list of them, or a round, not Answer: "
-        "give its calls, or make a round of it: offer.round(answer)"
+        "give its calls, or make a round from it: offer.round(answer)"
     )
     assert refused(executor.stream, answer) == "expected a list of calls, not Answer: give its calls"
     assert refused(executor.run_sync, FunctionCall()).endswith(
@@ -157,4 +157,4 @@ def test_what_is_given_in_place_of_a_list_of_calls():
 
 def test_saved_data_are_no_round_yet():
     message = refused(executor.run_sync, Toolset(add).offer().round([CALL]).as_dict())
-    assert message.endswith(": toolset.restore_round(data) makes a round of what round.as_dict() returned")
+    assert message.endswith(": toolset.restore_round(data) makes a round from what round.as_dict() returned")

@@ -146,9 +146,17 @@ def test_an_executor_of_your_own_runs_the_calls(driver, is_async):
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
-        ({"context": 3}, TypeError, "context is a mapping, or a function that returns one, not integer 3"),
-        ({"executor": 3}, TypeError, "executor is an Executor, not integer 3"),
-        ({"confirm": "always"}, ValueError, 'confirm is "run", a function of a call, or None, not "always"'),
+        (
+            {"context": 3},
+            TypeError,
+            "context must be a mapping, or a function that returns one, not integer 3",
+        ),
+        ({"executor": 3}, TypeError, "executor must be an Executor, not integer 3"),
+        (
+            {"confirm": "always"},
+            ValueError,
+            'confirm must be "run", a function of a call, or None, not "always"',
+        ),
     ],
 )
 def test_options_of_another_kind_are_refused(driver, options, error, text):

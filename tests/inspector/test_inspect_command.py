@@ -221,7 +221,8 @@ def test_a_server_that_can_not_be_reached(refused):
 
 @pytest.mark.parametrize("missing", ["starlette", "uvicorn"])
 def test_what_is_not_installed_is_named(refused, monkeypatch, missing):
-    for name in [name for name in sys.modules if name.startswith("operator_schema.inspector")]:
+    ours = ("operator_schema.inspector", "operator_schema.adapters.http_requests")
+    for name in [name for name in sys.modules if name.startswith(ours)]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, missing, None)
     for name in [name for name in sys.modules if name.startswith(f"{missing}.")]:

@@ -233,13 +233,13 @@ def test_a_response_may_be_a_dict_text_or_an_object_of_an_sdk(kind):
         ({"id": "1"}, 'the response isn\'t in the expected form: there is no "choices" in it: {"id": "1"}'),
         ({"candidates": []}, 'there is no "choices" in it (it looks like an answer of Gemini)'),
         ({"choices": []}, "there is no answer in the response"),
-        ("[" * 100_000, "a response is a JSON object, not"),
-        (b"\xff", "a response is a JSON object, not"),
-        (FailingResponse(), "a response is a JSON object, not"),
-        ("no JSON", "a response is a JSON object, not"),
-        ("[1]", "a response is a JSON object, not"),
-        (SimpleNamespace(), "a response is a JSON object, not"),
-        (None, "a response is a JSON object, not null"),
+        ("[" * 100_000, "a response must be a JSON object, not"),
+        (b"\xff", "a response must be a JSON object, not"),
+        (FailingResponse(), "a response must be a JSON object, not"),
+        ("no JSON", "a response must be a JSON object, not"),
+        ("[1]", "a response must be a JSON object, not"),
+        (SimpleNamespace(), "a response must be a JSON object, not"),
+        (None, "a response must be a JSON object, not null"),
     ],
 )
 def test_what_isnt_a_response_is_an_error_of_its_own(response, message):
@@ -266,7 +266,7 @@ def test_calls_come_back_under_the_tools_own_name():
 
 
 def test_an_object_that_says_nothing_of_itself_isnt_a_response():
-    with pytest.raises(ResponseError, match="a response is a JSON object, not Hostile"):
+    with pytest.raises(ResponseError, match="a response must be a JSON object, not Hostile"):
         openai_chat.answer(Hostile(), [])
 
 

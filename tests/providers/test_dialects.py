@@ -309,11 +309,11 @@ def test_characters_of_names_and_choices_are_counted():
     many = {"type": "string", "enum": [f"value number {place:04}" for place in range(900)]}
     schema = {"type": "object", "properties": {"choice": many}, "required": ["choice"]}
     assert over_limits(openai_chat.dialect, [size_of(schema)]) == [
-        "15,300 characters in an enum of more than 250 values, of which a request takes 15,000"
+        "15,300 characters in an enum of more than 250 values, but a request takes only 15,000"
     ]
     long = {"type": "object", "properties": {"x" * 120_001: {"type": "string"}}}
     assert over_limits(openai_chat.dialect, [size_of(long)]) == [
-        "120,001 characters in names of properties and values of enums, of which a request takes 120,000"
+        "120,001 characters in names of properties and values of enums, but a request takes only 120,000"
     ]
 
 

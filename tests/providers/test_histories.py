@@ -155,12 +155,14 @@ def test_citations_are_told_by_their_text():
 
 @pytest.mark.parametrize("history", ["Hi", {"role": "user"}, 3])
 def test_a_history_is_a_list(history):
-    with pytest.raises(TypeError, match="a history is a list of strings, messages, turns and answers, not"):
+    with pytest.raises(
+        TypeError, match="a history must be a list of strings, messages, turns and answers, not"
+    ):
         openai_chat.request(TOOLS, history)
 
 
 def test_what_doesnt_belong_in_a_history():
-    with pytest.raises(TypeError, match="a history has strings, messages, turns and answers, not"):
+    with pytest.raises(TypeError, match="a history must have only strings, messages, turns and answers, not"):
         openai_chat.request(TOOLS, ["Hi", RESULT])
 
 

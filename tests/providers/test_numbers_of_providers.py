@@ -111,7 +111,7 @@ ALL_TOGETHER = [
 @pytest.mark.parametrize(("provider", "made", "most"), ALL_TOGETHER)
 def test_a_strict_request_has_a_size(provider, made, most):
     assert provider.request(offer_of(made(most), strict=True))
-    with pytest.raises(SchemaError, match=f"{most + 1:,} .*, of which a request takes {most:,}"):
+    with pytest.raises(SchemaError, match=f"{most + 1:,} .*, but a request takes only {most:,}"):
         provider.request(offer_of(made(most + 1), strict=True))
 
 

@@ -91,7 +91,7 @@ def test_names_that_would_be_equal_and_requests_that_are_too_large():
     assert f'would both be "{wire}"' in complaint.message
     many = [book.with_(name=f"book_{number}") for number in range(21)]
     complaint = anthropic.report(many, strict=True).refused[0]
-    assert complaint.message == "there are 21 strict tools, of which a request takes 20"
+    assert complaint.message == "there are 21 strict tools, but a request takes only 20"
 
 
 def test_the_descriptions_of_an_offer_count():

@@ -157,21 +157,26 @@ def test_options_that_are_off_change_no_byte(provider):
     [
         ("cach", True, TypeError, r'unexpected option "cach"; did you mean cache\?'),
         ("colour", True, TypeError, 'unexpected option "colour"; it takes listed, cache, parallel'),
-        ("cache", "2h", ValueError, 'cache is True, "5m" or "1h", not "2h"'),
-        ("cache", [], TypeError, 'cache is True, "5m" or "1h", not'),
-        ("cache", 5, TypeError, 'cache is True, "5m" or "1h", not 5'),
-        ("parallel", "no", TypeError, 'parallel is True or False, not "no"'),
-        ("examples", 1, TypeError, "examples is True or False, not 1"),
+        ("cache", "2h", ValueError, 'cache must be True, "5m" or "1h", not "2h"'),
+        ("cache", [], TypeError, 'cache must be True, "5m" or "1h", not'),
+        ("cache", 5, TypeError, 'cache must be True, "5m" or "1h", not 5'),
+        ("parallel", "no", TypeError, 'parallel must be True or False, not "no"'),
+        ("examples", 1, TypeError, "examples must be True or False, not 1"),
         ("allowed_callers", [pay], TypeError, "a dict of names or tools to lists of callers, not"),
         ("allowed_callers", pay, TypeError, r"not Tool: for one, write \{tool: \[caller\]\}"),
         ("allowed_callers", {pay: [["direct"]]}, ValueError, 'has no caller \\["direct"\\]: it has direct'),
-        ("allowed_callers", {pay: "direct"}, TypeError, 'the callers of "pay" are a list of names'),
+        ("allowed_callers", {pay: "direct"}, TypeError, 'the callers of "pay" must be a list of names'),
         ("allowed_callers", {pay: ["program"]}, ValueError, 'has no caller "program"'),
-        ("allowed_callers", {pay: []}, TypeError, 'the callers of "pay" are a list of names'),
+        ("allowed_callers", {pay: []}, TypeError, 'the callers of "pay" must be a list of names'),
         ("allowed_callers", {"payy": ["direct"]}, ToolNotFoundError, 'did you mean "pay"'),
-        ("allowed_callers", {5: ["direct"]}, TypeError, "by its name or the tool itself, not by integer 5"),
+        (
+            "allowed_callers",
+            {5: ["direct"]},
+            TypeError,
+            "by its name or by the tool itself, not by integer 5",
+        ),
         ("search", "bm26", ValueError, "search is for deferred tools: name them in offer"),
-        ("search", 5, TypeError, "search is the name of a search, not integer 5"),
+        ("search", 5, TypeError, "search must be the name of a search, not integer 5"),
         ("listed", [5], TypeError, "isn't a Tool"),
     ],
 )
@@ -184,24 +189,24 @@ def test_what_is_given_is_checked(option, value, error, said):
 @pytest.mark.parametrize(
     ("option", "value", "error", "said"),
     [
-        ("custom", "run_sql", TypeError, "custom is a list of names or tools, or a dict"),
-        ("custom", b"run_sql", TypeError, "custom is a list of names or tools, or a dict"),
-        ("custom", [["run_sql"]], TypeError, "by its name or the tool itself, not by array"),
-        ("custom", 5, TypeError, "custom is a list of names or tools, or a dict"),
+        ("custom", "run_sql", TypeError, "custom must be a list of names or tools, or a dict"),
+        ("custom", b"run_sql", TypeError, "custom must be a list of names or tools, or a dict"),
+        ("custom", [["run_sql"]], TypeError, "by its name or by the tool itself, not by array"),
+        ("custom", 5, TypeError, "custom must be a list of names or tools, or a dict"),
         ("custom", run_sql, TypeError, r"not Tool: for one, write \[tool\]"),
         ("namespaces", Namespace("a", "b", [pay]), TypeError, r"for one, write \[Namespace\(…\)\]"),
         (
             "namespaces",
             [Namespace("a", "b", [5])],
             TypeError,
-            "by its name or the tool itself, not by integer",
+            "by its name or by the tool itself, not by integer",
         ),
-        ("custom", {run_sql: "SELECT"}, TypeError, 'the grammar of "run_sql" is a Grammar or None'),
+        ("custom", {run_sql: "SELECT"}, TypeError, 'the grammar of "run_sql" must be a Grammar or None'),
         ("custom", [weather], SchemaError, "takes one parameter, which is any text"),
         ("custom", [pay], SchemaError, "takes one parameter, which is any text"),
         ("custom", ["sql"], ToolNotFoundError, 'did you mean "run_sql"'),
         ("namespaces", [pay], TypeError, r"a list of Namespace\(name, description, tools\)"),
-        ("namespaces", "bank", TypeError, "namespaces is a list of Namespace, not"),
+        ("namespaces", "bank", TypeError, "namespaces must be a list of Namespace, not"),
         ("namespaces", [Namespace("a", "b", [pay]), Namespace("c", "d", ["pay"])], ValueError, '"pay" twice'),
         ("namespaces", [Namespace("a", "b", [pay]), Namespace("a", "d", [weather])], ValueError, '"a" twice'),
         ("namespaces", [Namespace("pay", "b", [weather])], ValueError, '"pay" is a namespace and a tool'),
@@ -215,19 +220,19 @@ def test_what_is_given_to_openai_is_checked(option, value, error, said):
 
 
 def test_grammars_and_namespaces_are_checked():
-    with pytest.raises(ValueError, match='the syntax of a grammar is "lark" or "regex", not "ebnf"'):
+    with pytest.raises(ValueError, match='the syntax of a grammar must be "lark" or "regex", not "ebnf"'):
         Grammar("ebnf", "a")
-    with pytest.raises(ValueError, match=r'is "lark" or "regex", not \["lark"\]'):
+    with pytest.raises(ValueError, match=r'must be "lark" or "regex", not \["lark"\]'):
         Grammar(["lark"], "a")
-    with pytest.raises(TypeError, match="the definition of a grammar is a string"):
+    with pytest.raises(TypeError, match="the definition of a grammar must be a string"):
         Grammar("lark", None)
     with pytest.raises(ValueError, match="the definition of a grammar is empty"):
         Grammar("lark", " ")
     with pytest.raises(ValueError, match="a namespace needs a name, a description and tools"):
         Namespace("bank", "Money.", [])
-    with pytest.raises(TypeError, match="the tools of a namespace are a list"):
+    with pytest.raises(TypeError, match="the tools of a namespace must be a list"):
         Namespace("bank", "Money.", "pay")
-    with pytest.raises(TypeError, match="the name of a namespace is a string"):
+    with pytest.raises(TypeError, match="the name of a namespace must be a string"):
         Namespace(5, "Money.", [pay])
     # What no request can hold is replaced.
     assert Grammar("lark", "\ud800").definition == Namespace("a", "\ud800", [pay]).description == "\ufffd"
@@ -957,10 +962,10 @@ def test_openai_gets_the_program_of_a_call_with_its_result():
 
 
 def test_a_caller_is_a_dict():
-    with pytest.raises(TypeError, match='caller is a dict of JSON values or None, not string "code"'):
+    with pytest.raises(TypeError, match='caller must be a dict of JSON values or None, not string "code"'):
         RawCall("1", "pay", {}, caller="code")
     for caller in ({"type": {1}}, {"type": float("nan")}):
-        with pytest.raises(TypeError, match="caller is a dict of JSON values or None: O"):
+        with pytest.raises(TypeError, match="caller must be a dict of JSON values or None: O"):
             RawCall("1", "pay", {}, caller=caller)
     call = RawCall("1", "pay", {}, caller=PROGRAM)
     assert call == pickle.loads(pickle.dumps(call)) != RawCall("1", "pay", {})
@@ -1101,7 +1106,7 @@ def test_the_features_of_another_provider_are_a_table():
     assert refusal(vllm, TOOLS, cache=True) == "vLLM has no cache point after tools: leave cache out"
     with pytest.raises(ValueError, match="Chat Completions has no form for cache: leave it out of features"):
         openai_compatible("mine", features=Features(cache=True))
-    with pytest.raises(TypeError, match=r"features is a Features\(…\), not string"):
+    with pytest.raises(TypeError, match=r"features must be a Features\(…\), not string"):
         openai_compatible("mine", features="parallel")
     for features in (
         {"parallel": "yes"},

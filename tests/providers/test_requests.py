@@ -237,7 +237,7 @@ def test_arguments_of_another_kind_are_refused():
         openai_chat.results(["noon"])
     with pytest.raises(TypeError, match=r"what round.commit\(…\) returns, a Turn, not Round"):
         openai_chat.turn(turn_round)
-    with pytest.raises(TypeError, match="the name of a provider is a string, not integer 5"):
+    with pytest.raises(TypeError, match="the name of a provider must be a string, not integer 5"):
         openai_compatible(5)
     with pytest.raises(ValueError, match="no strict mode of Mistral is known"):
         mistral.request(offer_of([], strict=True))

@@ -256,7 +256,7 @@ def test_a_description_that_is_too_long_is_refused_by_name():
     long = run.with_(description="x" * 1025)
     assert openai_chat.request([run.with_(description="x" * 1024)])
     with pytest.raises(
-        SchemaError, match=r"has 1,025 characters, of which OpenAI Chat Completions takes 1,024"
+        SchemaError, match=r"has 1,025 characters, but OpenAI Chat Completions takes only 1,024"
     ):
         openai_chat.request([long])
     report = openai_chat.report([run, long.with_(name="other")])
@@ -276,7 +276,7 @@ def test_a_description_that_is_too_long_is_refused_by_name():
 def test_too_many_tools_are_refused():
     many = [run.with_(name=f"run_{number}") for number in range(129)]
     assert openai_chat.request(many[:128])
-    with pytest.raises(SchemaError, match="there are 129 tools, of which a request takes 128"):
+    with pytest.raises(SchemaError, match="there are 129 tools, but a request takes only 128"):
         openai_chat.request(many)
     assert "129 tools" in openai_chat.report(many).refused[0].message
     assert any(one.severity == "error" for one in lint(many, [openai_chat]))

@@ -566,7 +566,7 @@ def test_a_request_is_too_much_where_anthropic_said_so(name, status, schemas):
 def test_too_many_tools_are_refused_before_the_request():
     feed = tool_input(Dog, name="feed", description="Feed a dog.")
     tools = [feed.with_(name=f"feed_{number}") for number in range(21)]
-    with pytest.raises(SchemaError, match="there are 21 strict tools, of which a request takes 20"):
+    with pytest.raises(SchemaError, match="there are 21 strict tools, but a request takes only 20"):
         anthropic.request(offer_of(tools, strict=True))
     assert len(anthropic.request(offer_of(tools[:20], strict=True))["tools"]) == 20
 
@@ -576,8 +576,8 @@ def test_levels_and_choices_are_counted():
     for _ in range(11):
         deep = {"type": "array", "items": deep}
     assert over_limits(openai_chat.dialect, [size_of(deep)]) == [
-        "11 levels inside each other, of which a request takes 10",
-        "1,001 values of enums, of which a request takes 1,000",
+        "11 levels inside each other, but a request takes only 10",
+        "1,001 values of enums, but a request takes only 1,000",
     ]
     defined = {"$defs": {"A": {"type": "object", "properties": {"x": deep["items"]}}}}
     assert over_limits(openai_chat.dialect, [size_of(defined)])

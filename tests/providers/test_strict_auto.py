@@ -203,7 +203,7 @@ def test_tools_are_strict_in_their_order_as_long_as_the_request_takes_them():
     report = providers.anthropic.report([*wide, book], strict="auto")
     assert [one.strict for one in report.tools] == [True, False, True]
     assert str(report.tools[1].not_strict[0]).startswith(
-        "wide_1: with it there are 20 unions, of which a request takes 16. "
+        "wide_1: with it there are 20 unions, but a request takes only 16. "
     )
     sent = providers.anthropic.request(offer_of([*wide, book], strict="auto"))["tools"]
     assert ["strict" in one for one in sent] == [True, False, True]

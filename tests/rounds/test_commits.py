@@ -172,18 +172,18 @@ def test_the_message_lists_the_faults_and_is_bounded():
 @pytest.mark.parametrize("given", ["page", None, 5, {"call_id": "a"}, Odd(), ("a", "page")])
 def test_something_else_is_not_a_result(given):
     found = started(("a", "1"))
-    with pytest.raises(TypeError, match="a result is a ToolResult"):
+    with pytest.raises(TypeError, match="a result must be a ToolResult"):
         found.commit([], results=[given])
-    with pytest.raises(TypeError, match="a result is a ToolResult"):
+    with pytest.raises(TypeError, match="a result must be a ToolResult"):
         found.confirmed().with_results([given])
 
 
 @pytest.mark.parametrize("wrong", [None, 5, b"a", [], Odd()])
 def test_a_result_has_the_id_and_the_name_of_its_call(wrong):
     found = started(("a", "1"))
-    with pytest.raises(TypeError, match="the call_id of a result is a string"):
+    with pytest.raises(TypeError, match="the call_id of a result must be a string"):
         found.commit([], results=[result(wrong)])
-    with pytest.raises(TypeError, match="the name of a result is a string"):
+    with pytest.raises(TypeError, match="the name of a result must be a string"):
         found.commit([], results=[result("a", wrong)])
 
 

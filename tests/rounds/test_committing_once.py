@@ -66,7 +66,7 @@ def test_a_refused_commit_leaves_the_round_open():
         found.commit([], results=[])
     with pytest.raises(TypeError):
         found.commit([], results=[5])
-    with pytest.raises(TypeError, match="a transcript is"):
+    with pytest.raises(TypeError, match="a transcript must be"):
         found.commit(None, results=[result()])
     found.commit([], results=[result()])
 

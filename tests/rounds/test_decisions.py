@@ -83,7 +83,7 @@ def test_to_defer_lets_it_wait():
 def test_reasons_are_strings():
     for kind in (Reject, Defer):
         for reason in (5, None, b"x"):
-            with pytest.raises(TypeError, match=f"the reason of {kind.__name__} is a string"):
+            with pytest.raises(TypeError, match=f"the reason of {kind.__name__} must be a string"):
                 kind(reason)
         assert type(kind(Text("x")).reason) is str
         assert kind("x") == kind("x") != kind()
@@ -222,7 +222,7 @@ def test_a_hook_error_is_pickled_with_its_plan():
 def test_a_decision_that_is_none_is_refused(nonsense):
     error = failing(raw("fetch", url="u"), hooks=lambda call: nonsense)
     assert isinstance(error.__cause__, TypeError)
-    assert "a hook returns RunNormally, Complete, Reject, Defer or None, not" in str(error)
+    assert "a hook must return RunNormally, Complete, Reject, Defer or None, not" in str(error)
     assert len(error.round.pending) == 1
 
 

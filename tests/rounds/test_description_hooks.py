@@ -54,7 +54,7 @@ def test_they_describe_inner_tools_under_their_names_outside():
 
 def test_a_description_is_a_string():
     wrong = hook.describe(search)(lambda definition: 5)
-    with pytest.raises(TypeError, match=r"what the hook .*lambda.* returns is a string"):
+    with pytest.raises(TypeError, match=r"what the hook .*lambda.* returns must be a string"):
         done(Hooks(wrong).descriptions(toolset))
 
     @hook.describe(search)

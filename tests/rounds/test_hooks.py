@@ -185,11 +185,11 @@ def test_hooks_are_pickled_with_their_functions():
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        (5, "a hook is a function, or an object with methods that @hook marks, not integer 5"),
+        (5, "a hook must be a function, or an object with methods marked by @hook, not integer 5"),
         ("search", "not string"),
         (Policy, r"give an instance: Policy\(\)"),
         (search, "a tool isn't a hook"),
-        (object(), "a hook is a function"),
+        (object(), "a hook must be a function"),
         (lambda: None, "has to take one argument, a ToolCall"),
         (lambda one, two: None, "has to take one argument, a ToolCall"),
         (lambda *, call: None, "has to take one argument"),
@@ -204,7 +204,7 @@ def test_something_else_is_not_a_hook(source, said):
 
 
 def test_none_is_not_a_hook_among_others():
-    with pytest.raises(TypeError, match="a hook is a function"):
+    with pytest.raises(TypeError, match="a hook must be a function"):
         Hooks(of_all, None)
 
 
@@ -389,5 +389,5 @@ def test_hooks_of_a_large_toolset_that_is_nested_are_found_fast():
 
 
 def test_what_isnt_a_toolset_is_refused():
-    with pytest.raises(TypeError, match="toolset is a Toolset, not integer 5"):
+    with pytest.raises(TypeError, match="toolset must be a Toolset, not integer 5"):
         Hooks(lambda call: None, toolset=5)

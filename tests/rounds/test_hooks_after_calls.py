@@ -103,7 +103,7 @@ def test_a_hook_may_run_the_call_again_so_often(fails, most, runs, code):
 
 @pytest.mark.parametrize("most", [0, -1, True, 1.5, "2", None])
 def test_the_number_of_runs_is_checked(most):
-    with pytest.raises(ValueError, match="most is the number of runs in all"):
+    with pytest.raises(ValueError, match="most, the number of all runs, must be at least 1"):
         RunAgain(most)
 
 
@@ -224,7 +224,7 @@ def test_what_can_not_be_revised_says_why():
         waiting.revise("p", ToolResult("p", "pay", "x"))
     with pytest.raises(RoundError, match="these have their result: fetch"):
         waiting.revise("x", ToolResult("x", "x", "x"))
-    with pytest.raises(TypeError, match="a call is revised with a ToolResult"):
+    with pytest.raises(TypeError, match="revise takes a ToolResult"):
         waiting.revise("f", "text")
     with pytest.raises(ValueError, match="this is the result of pay"):
         waiting.revise("f", ToolResult("p", "pay", "x"))

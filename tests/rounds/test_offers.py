@@ -79,7 +79,7 @@ def test_a_choice_takes_tools(option, tools):
 def test_a_choice_of_an_unknown_tool_has_the_nearest_name(option):
     with pytest.raises(ToolNotFoundError, match='did you mean "search"'):
         toolset.offer(**{option: ["serch"]})
-    with pytest.raises(TypeError, match="chosen by its name or the tool itself"):
+    with pytest.raises(TypeError, match="choose a tool by its name or by the tool itself"):
         toolset.offer(**{option: [5]})
 
 
@@ -120,7 +120,7 @@ def test_a_toolset_with_a_tool_that_is_not_there_chooses_nothing():
     for choose in (toolset.only, toolset.without, lambda chosen: toolset.offer(only=[chosen])):
         with pytest.raises(ToolNotFoundError, match="deliver"):
             choose(Toolset(search, fetch.with_(name="deliver")))
-        with pytest.raises(ValueError, match='"search" of this toolset is another one'):
+        with pytest.raises(ValueError, match='"search" of this toolset is another tool'):
             choose(Toolset(search.with_(timeout=5)))
     smaller = toolset.without(fetch)
     with pytest.raises(ToolNotFoundError, match="fetch"):
@@ -129,7 +129,7 @@ def test_a_toolset_with_a_tool_that_is_not_there_chooses_nothing():
 
 def test_one_tool_is_not_chosen_by_a_toolset():
     for choose in (lambda: toolset[group], lambda: toolset.offer(required=group)):
-        with pytest.raises(TypeError, match="a tool is chosen by its name or the tool itself"):
+        with pytest.raises(TypeError, match="choose a tool by its name or by the tool itself"):
             choose()
 
 
@@ -201,7 +201,7 @@ def test_a_required_tool_has_to_be_one():
     with pytest.raises(ToolNotFoundError, match='did you mean "search"'):
         toolset.offer(required="searhc")
     for required in (5, True, [search], Remember):
-        with pytest.raises(TypeError, match="a tool is chosen by its name or the tool itself"):
+        with pytest.raises(TypeError, match="choose a tool by its name or by the tool itself"):
             toolset.offer(required=required)
 
 
@@ -281,7 +281,7 @@ def test_descriptions_are_checked():
     with pytest.raises(ToolNotFoundError, match='did you mean "search"'):
         toolset.offer(descriptions={"seerch": "x"})
     for text in (5, None, b"x"):
-        with pytest.raises(TypeError, match="the description of search is a string"):
+        with pytest.raises(TypeError, match="the description of search must be a string"):
             toolset.offer(descriptions={"search": text})
     offer = toolset.offer(descriptions={"search": Text("plain")})
     assert type(offer.descriptions["search"]) is str
@@ -337,7 +337,7 @@ def test_a_registry_switch_is_asked_with_the_context_of_the_offer():
 
 
 def test_descriptions_are_a_mapping():
-    with pytest.raises(TypeError, match="descriptions maps names of tools to texts, not array"):
+    with pytest.raises(TypeError, match="descriptions must map names of tools to strings, not array"):
         Toolset(search).offer(descriptions=["x"])
 
 

@@ -208,7 +208,7 @@ def test_what_can_not_be_decided_says_why(decide, said):
 def test_a_call_can_not_be_chosen_by_something_else(chosen):
     plan = waiting()
     for decide in (plan.approve, plan.reject, lambda call: plan.answer(call, 1)):
-        with pytest.raises(TypeError, match="a call is chosen by its id, its position or the call itself"):
+        with pytest.raises(TypeError, match="choose a call by its id, its position or the call itself"):
             decide(chosen)
 
 
@@ -234,7 +234,7 @@ def test_a_person_may_reject_what_waits_or_is_pending():
     assert kinds(plan) == ["rejected", "rejected"]
     assert [rejected.by for rejected in plan.rejected] == ["host", "host"]
     assert [rejection_reason(result) for result in plan.commit([]).results] == ["not today", ""]
-    with pytest.raises(TypeError, match="the reason is a string"):
+    with pytest.raises(TypeError, match="the reason must be a string"):
         waiting().reject("a", 5)
 
 

@@ -174,12 +174,12 @@ def test_errors_can_be_pickled():
 @pytest.mark.parametrize(
     ("data", "complaint"),
     [
-        (None, "a saved round is a JSON object, not null"),
-        ([], "a saved round is a JSON object, not array []"),
+        (None, "a saved round must be a JSON object, not null"),
+        ([], "a saved round must be a JSON object, not array []"),
         ("", "is empty"),
         ('{"format": 1, "calls": [', "the text ends early"),
         (b"\xff", "UTF-8"),
-        ("[]", "a saved round is a JSON object, not array []"),
+        ("[]", "a saved round must be a JSON object, not array []"),
         ({}, "format: missing"),
         ({"format": True}, "format: expected integer"),
         ({"format": 0}, "round: missing"),

@@ -301,9 +301,9 @@ def test_what_says_nothing_is_left_out():
 @pytest.mark.parametrize(
     ("secret", "error", "complaint"),
     [
-        ("text", TypeError, "the secret is bytes, such as secrets.token_bytes(32), not str"),
+        ("text", TypeError, "the secret must be bytes, such as secrets.token_bytes(32), not str"),
         (b"", ValueError, "the secret is empty"),
-        (b"x" * 15, ValueError, "the secret has 15 bytes, and takes at least 16"),
+        (b"x" * 15, ValueError, "the secret has 15 bytes, and must have at least 16"),
     ],
 )
 def test_a_secret_that_protects_nothing_is_refused(secret, error, complaint):

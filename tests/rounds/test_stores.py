@@ -287,7 +287,7 @@ def test_a_transcript_gives_back_what_it_was_given(store):
 
 @pytest.mark.parametrize("name", [None, 5, b"a"])
 def test_a_transcript_has_a_name(store, name):
-    with pytest.raises(TypeError, match="a transcript has a string as its name"):
+    with pytest.raises(TypeError, match="the name of a transcript must be a string"):
         store.transcript(name)
 
 
@@ -371,8 +371,8 @@ def deleted(path):
     [
         (junk, "file is not a database; give the path of another file"),
         (cut, "database disk image is malformed; restore it from a backup"),
-        (folder, "unable to open database file; its folder has to be there"),
-        (deleted, "unable to open database file; its folder has to be there"),
+        (folder, "unable to open database file; create its folder"),
+        (deleted, "unable to open database file; create its folder"),
         (foreign, "no such column: id; it was deleted, or belongs to another program"),
     ],
 )
@@ -447,7 +447,7 @@ def test_a_file_that_is_no_store_is_refused_where_it_is_read(tmp_path):
         db.execute("CREATE TABLE items (position INTEGER, turn TEXT, item TEXT)")
         db.execute("INSERT INTO items VALUES (1, 'a', '{}')")
         db.commit()
-    with pytest.raises(StoreError, match="holds something else than turns and rounds"):
+    with pytest.raises(StoreError, match="holds something other than turns and rounds"):
         list(stored_records(path))
     with closing(sqlite3.connect(path)) as db:
         db.execute("DROP TABLE items")

@@ -208,7 +208,7 @@ def test_fail_is_a_result_too():
     result = one().fail("the server is down")
     assert (result.content, result.is_error, result.code) == ("the server is down", True, "execution_failed")
     assert rejection_reason(result) is None
-    with pytest.raises(TypeError, match="the message is a string"):
+    with pytest.raises(TypeError, match="the message must be a string"):
         one().fail(ValueError("x"))
 
 
@@ -218,7 +218,7 @@ def test_texts_of_a_subclass_keep_their_text_alone():
     assert type(call.reject(Text("a")).reason) is str
     assert type(call.defer(Text("a")).reason) is str
     for refuse in (call.reject, call.defer):
-        with pytest.raises(TypeError, match="the reason is a string"):
+        with pytest.raises(TypeError, match="the reason must be a string"):
             refuse(5)
 
 
@@ -288,7 +288,7 @@ def test_a_rejection_that_was_stored_can_be_told_from_a_failure():
         "tool_not_found",
         None,
     ]
-    with pytest.raises(TypeError, match="a result is a string"):
+    with pytest.raises(TypeError, match="a result must be a string"):
         rejection_reason({"is_error": True})
 
 

@@ -152,7 +152,7 @@ def test_results_of_other_tools_and_failures_find_nothing():
 
 @pytest.mark.parametrize("history", ["hi", 3, {}, None])
 def test_a_history_is_a_list(history):
-    with pytest.raises(TypeError, match="a history is a transcript or a list of turns, not"):
+    with pytest.raises(TypeError, match="a history must be a transcript or a list of turns, not"):
         ToolSearch(TOOLS).offer(history)
 
 
@@ -459,10 +459,10 @@ def test_options_are_checked():
         return texts
 
     for embed in (later, 3):
-        with pytest.raises(TypeError, match="embed is a plain function"):
+        with pytest.raises(TypeError, match="embed must be a plain function"):
             ToolSearch(TOOLS, embed=embed)
     for most in (0, True, 1.5):
-        with pytest.raises(ValueError, match="most is a positive integer, not"):
+        with pytest.raises(ValueError, match="most must be a positive integer, not"):
             ToolSearch(TOOLS, most=most)
     with pytest.raises(ToolNotFoundError, match="who_am_i"):
         ToolSearch(TOOLS, always="who_am_y")
@@ -520,7 +520,7 @@ def test_a_call_of_a_tool_that_is_left_out_is_an_issue():
 
 @pytest.mark.parametrize("most", [0, -1, True, 1.5, "9"])
 def test_a_number_of_tokens_is_a_positive_integer(most):
-    with pytest.raises(ValueError, match="max_tokens is a positive integer or None, not"):
+    with pytest.raises(ValueError, match="max_tokens must be a positive integer or None, not"):
         Toolset(TOOLS).offer(max_tokens=most)
 
 
@@ -609,7 +609,7 @@ def test_a_required_tool_is_never_deferred():
 
 
 def test_deferred_says_whether():
-    with pytest.raises(TypeError, match='deferred is True or False, not "pay_invoice"'):
+    with pytest.raises(TypeError, match='deferred must be True or False, not "pay_invoice"'):
         ToolSearch(Toolset(pay_invoice)).offer([], deferred="pay_invoice")
 
 

@@ -100,7 +100,7 @@ def test_with_a_describing_tool_the_definitions_have_summaries_alone():
         (Remember, "the class Remember isn't a Tool"),
         (Service.load, "load"),
         ({search: 1}, "a dict isn't a Tool"),
-        ({5: search}, "the key of the tool search is its name, a string, not integer 5"),
+        ({5: search}, "the key of the tool search is its name and must be a string, not integer 5"),
         ([5], "an int isn't a Tool"),
         ({search}, r"Toolset\(\*tools\)"),
         (Toolset, "isn't a Tool"),
@@ -190,7 +190,7 @@ def test_a_miss_names_the_nearest(lookup):
     assert (caught.value.tool, caught.value.suggestions) == ("serach", ("search",))
     with pytest.raises(ToolNotFoundError, match="remember"):
         lookup(toolset, remember)
-    with pytest.raises(TypeError, match="chosen by its name or the tool itself, not by integer 5"):
+    with pytest.raises(TypeError, match="choose a tool by its name or by the tool itself, not by integer 5"):
         lookup(toolset, 5)
 
 
@@ -256,5 +256,5 @@ def test_another_tool_of_the_same_name_is_not_taken_for_it():
     tools = Toolset(search)
     other = search.with_(summary="Search here.")
     assert other not in tools
-    with pytest.raises(ValueError, match='the tool "search" of this toolset is another one: give its name'):
+    with pytest.raises(ValueError, match='the tool "search" of this toolset is another tool: give its name'):
         tools.name_of(other)

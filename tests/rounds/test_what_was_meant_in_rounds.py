@@ -32,7 +32,9 @@ def waiting():
 def test_what_is_no_transcript_is_told_what_one_is(transcript):
     plan = waiting().reject("c1")
     given = None if transcript is Transcript else transcript
-    with pytest.raises(TypeError, match="a transcript is a Transcript, a list, or anything else with append"):
+    with pytest.raises(
+        TypeError, match="a transcript must be a Transcript, a list, or anything else with append"
+    ):
         plan.commit(given)
     plan.commit([])  # the round is still open
 

@@ -352,7 +352,8 @@ def test_a_default_does_not_hide_what_nearly_fits(annotation, key, said):
     if said is None:
         assert act.run({}, context={key: 1}) == "None"
     else:
-        with pytest.raises(ToolError, match=f'"x" would be its default, but the context has {said}; give it'):
+        wrong = f'"x" would get its default, but the context has {said}; give it'
+        with pytest.raises(ToolError, match=wrong):
             act.run({}, context={key: 1})
     assert act.run({}, context={key: 1, "x": 2}) == "2"
     assert act.run({}, x=3, context={key: 1}) == "3"

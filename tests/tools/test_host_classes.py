@@ -166,7 +166,7 @@ def test_a_default_of_none_is_in_the_annotation(annotation):
         tool(act)
     (complaint,) = caught.value.findings
     assert (complaint.path, complaint.code) == (("db",), "bad_default")
-    assert complaint.message.startswith("its default is None, which ")
+    assert complaint.message.startswith("its default is None, but ")
     assert "| None, skip] = None; if not, take out the default" in complaint.remedy
 
 

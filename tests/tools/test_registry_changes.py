@@ -194,7 +194,9 @@ def generating_listener(change):
 
 @pytest.mark.parametrize("listener", [async_listener, generating_listener, None, "read_file"])
 def test_a_listener_is_a_plain_function(listener):
-    with pytest.raises(TypeError, match=r"a listener is a plain function \(def\) that takes the change, not"):
+    with pytest.raises(
+        TypeError, match=r"a listener must be a plain function \(def\) that takes the change, not"
+    ):
         Registry().on_change(listener)
 
 

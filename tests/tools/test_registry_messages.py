@@ -80,7 +80,7 @@ def test_a_key_that_is_no_name_is_refused(make):
     with pytest.raises(SchemaError, match='the name "a b" is refused by providers'):
         make({"a b": add})
     for key in (None, 5, ("add",)):
-        with pytest.raises(TypeError, match="the key of the tool add is its name, a string, not"):
+        with pytest.raises(TypeError, match="the key of the tool add is its name and must be a string, not"):
             make({key: add})
 
 

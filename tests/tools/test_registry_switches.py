@@ -37,7 +37,7 @@ def test_switches_are_checked():
     registry = Registry([web_search])
     with pytest.raises(
         TypeError,
-        match='enabled is a boolean, or a function that takes nothing or the context, not string "no"',
+        match='enabled must be a boolean, or a function that takes nothing or the context, not string "no"',
     ):
         registry.switch("web_search", enabled="no")
     with pytest.raises(TypeError, match=r"switch needs the tools: switch\(search, enabled=False\)"):

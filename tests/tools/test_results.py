@@ -71,7 +71,7 @@ def test_a_call_needs_the_name_of_a_tool(make):
 @pytest.mark.parametrize(("wrong", "what"), [((5, "a"), "the id"), (("1", 5), "the name")])
 def test_a_call_has_texts_for_id_and_name(wrong, what):
     with pytest.raises(
-        TypeError, match=rf"^in RawCall\(id, name, arguments\), {what} of a call is a string, not"
+        TypeError, match=rf"^in RawCall\(id, name, arguments\), {what} of a call must be a string, not"
     ):
         RawCall(*wrong)
 

@@ -154,7 +154,7 @@ def test_the_response_has_the_parameters() -> None:
 def test_own_objects_are_registered_by_their_function_and_schema() -> None:
     own = Own()
     with pytest.raises(
-        TypeError, match=r"an Own isn't a Tool; make one of its function and schema: document_tool"
+        TypeError, match=r"an Own isn't a Tool; make one from its function and schema: document_tool"
     ):
         Registry([own])  # type: ignore[list-item]  # pyright: ignore[reportArgumentType]  # on purpose
     check = document_tool(own.execute, own.parameters, name=own.name, description=own.description)
@@ -217,7 +217,7 @@ def beside(db: Annotated[object, skip], **arguments: Any) -> None: ...
             two,
             'the model would give "package" and "major", but with a JSON Schema all arguments are one dict',
         ),
-        (none, "it has no parameter for the arguments, which come in one dict"),
+        (none, "it has no parameter for the arguments, which are passed in one dict"),
         (other, '"package" is annotated str, and all arguments are one dict'),
         (several, '"arguments" takes arguments by position, and all arguments are one dict'),
         (beside, '"arguments" takes any name, also "db", which your program injects'),

@@ -55,12 +55,12 @@ def send(text: str, count: Annotated[int, skip] = 1) -> str:
 
 
 def test_a_call_is_cut_off_or_not():
-    with pytest.raises(TypeError, match="is_cut_off is True or False, not integer 1"):
+    with pytest.raises(TypeError, match="is_cut_off must be True or False, not integer 1"):
         RawCall(name="send", arguments={}, is_cut_off=1)
 
 
 def test_the_caller_of_a_call_is_an_object():
-    with pytest.raises(TypeError, match="caller is a dict of JSON values or None, not string"):
+    with pytest.raises(TypeError, match="caller must be a dict of JSON values or None, not string"):
         RawCall("1", "search", {}, caller="code_execution")
 
 

@@ -186,7 +186,7 @@ def test_plans() -> None:
         plan.approve("1", input=Ask("x"))
     with pytest.raises(RoundError):
         plan.answer(0, [1])
-    with pytest.raises(TypeError, match="a call is chosen"):
+    with pytest.raises(TypeError, match="choose a call"):
         plan.approve(1.5)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # not a position
 
 

@@ -98,7 +98,7 @@ class Reservation:
 
 
 class Airline:
-    """The airline.
+    """An airline with its users, flights and reservations.
 
     Each operation checks everything before it changes anything.
 
@@ -171,13 +171,13 @@ class Airline:
         """Book a reservation.
 
         Args:
-            draft: what is wanted, without an id and without flights.
+            draft: the wanted reservation, without an id and flights.
             legs: the flights, in their order.
-            payments: that add up to the price.
+            payments: must add up to the price.
         """
         user = self.user(draft.user_id)
         if not draft.passengers:
-            message = "A reservation has at least one passenger."
+            message = "A reservation must have at least one passenger."
             raise CallError(message)
         flights = self._take_seats(legs, draft.cabin, len(draft.passengers), draft)
         price = _price(flights, len(draft.passengers)) + BAG_PRICE * draft.nonfree_baggages
@@ -254,7 +254,7 @@ class Airline:
         """Give a user a certificate, and return its id."""
         user = self.user(user_id)
         if amount <= 0:
-            message = "A certificate is worth more than nothing."
+            message = "The amount of a certificate must be above 0."
             raise CallError(message)
         number = 1 + sum(method.source == "certificate" for method in user.payment_methods.values())
         payment_id = f"certificate_{number:07}"
@@ -267,7 +267,7 @@ class Airline:
         self, legs: Sequence[FlightLeg], cabin: Cabin, people: int, trip: Reservation
     ) -> list[BookedFlight]:
         if not legs:
-            message = "A reservation has at least one flight."
+            message = "A reservation must have at least one flight."
             raise CallError(message)
         found = [self._flight_with_seats(leg, cabin, people) for leg in legs]
         ends = (found[0].origin, trip.destination if trip.flight_type == "one_way" else trip.origin)
@@ -301,7 +301,7 @@ class Airline:
             message = f"{user.user_id} has no payment method {payment.payment_id}."
             raise CallError(message)
         if method.amount is not None and method.amount < payment.amount:
-            message = f"There are {method.amount:g} left on {payment.payment_id}, not {payment.amount:g}."
+            message = f"{payment.payment_id} has only {method.amount:g} left, not {payment.amount:g}."
             raise CallError(message)
 
     def _settle(self, reservation: Reservation, payment_id: str, amount: float) -> None:

@@ -81,7 +81,7 @@ async def begin(path: Path) -> None:
     """Begin the conversation, at an airline where the customer has booked HAT001.
 
     Args:
-        path: of the database, which isn't there yet.
+        path: path of the database, which is created.
     """
     airline = sample_airline()
     wanted = BookReservation(
@@ -154,10 +154,10 @@ def decision(waiting: Round[Any], call_id: str, *, approved: bool, changes: dict
     """Return the round with the decision of a person.
 
     Args:
-        waiting: in which the call waits.
-        call_id: which call.
+        waiting: the round with the call.
+        call_id: the id of the call.
         approved: whether it may run.
-        changes: arguments that the person has changed.
+        changes: arguments changed by the person.
     """
     if not approved:
         return waiting.reject(call_id, "A person said no.")
@@ -171,7 +171,7 @@ def decision(waiting: Round[Any], call_id: str, *, approved: bool, changes: dict
 
 
 def show(work: Round[Any], call_id: str) -> None:
-    """Print the state of each call, or of one call."""
+    """Print the state of every call, or of one."""
     for call in work.calls:
         if call_id in {"", call.id}:
             print(one_line(f"  {call.id} {call.name} {json.dumps(call.raw.arguments)}"))
@@ -179,7 +179,7 @@ def show(work: Round[Any], call_id: str) -> None:
 
 
 def one_line(text: str) -> str:
-    """Return a text that fits one line, maybe without its end."""
+    """Return a text cut to one line."""
     return text if len(text) <= WIDTH else f"{text[: WIDTH - 4].rstrip()} ..."
 
 
@@ -219,7 +219,7 @@ def output_of(step: Sequence[str], folder: Path) -> str:
 
     Args:
         step: the arguments of the command line.
-        folder: in which the database is.
+        folder: the folder of the database.
     """
     command = [sys.executable, str(Path(__file__).resolve()), *step]
     # Its errors go where those of this process go.

@@ -93,7 +93,7 @@ def decode_calls(rows: dict[str, Row], path: Path) -> list[str]:
 
     Args:
         rows: the registered tools by name; each call is counted in the row of its tool.
-        path: of the calls file, one call a line.
+        path: path of the calls file, with one call on each line.
 
     Returns:
         A report for each call that failed, in the order of the file.

@@ -47,11 +47,11 @@ class Desk:
     Each method that writes does so in one transaction.
 
     Attributes:
-        airline: as it was when the round was claimed; only the process that holds the round changes it.
+        airline: the airline when the round was claimed; only the process with the round changes it.
 
     Args:
-        path: of the database.
-        airline: to begin with, in a database that isn't there yet; None to open one that is there.
+        path: path of the database.
+        airline: the airline of a new database; None to open an existing one.
     """
 
     def __init__(self, path: Path, airline: Airline | None = None) -> None:

@@ -8,16 +8,16 @@ WIDTH = 79
 """The longest line that is printed."""
 
 SHOWN = 200
-"""The longest text of which nothing is left out."""
+"""The longest text that is shown whole."""
 
 
 def wrapped(text: str, first: str = "", rest: str = "") -> str:
     """Break the lines of a text after spaces and commas where they would be too long.
 
     Args:
-        text: of one line or several.
-        first: stands before each line of the text.
-        rest: stands before what continues a line.
+        text: one or more lines.
+        first: prefix of each line of the text.
+        rest: prefix of the lines that continue a line.
     """
     return "\n".join([_wrapped_line(line, first, rest) for line in text.splitlines()])
 

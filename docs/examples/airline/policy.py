@@ -32,9 +32,9 @@ def capital_letters(call: ToolCall[GetReservationDetails]) -> RunNormally:
 
 @hook("send_certificate")
 def no_large_certificates(call: ToolCall[SendCertificate]) -> Reject | None:
-    """Refuse what the model may never give away."""
+    """Refuse certificates that the model may never give."""
     if call.input.amount > LARGEST_CERTIFICATE:
-        return Reject(f"A certificate is worth at most {LARGEST_CERTIFICATE} USD.")
+        return Reject(f"A certificate may be worth at most {LARGEST_CERTIFICATE} USD.")
     return None
 
 
@@ -47,7 +47,7 @@ def ask_about_certificates(call: ToolCall[SendCertificate]) -> Defer | None:
 
 
 async def only_this_customer(call: ToolCall[Any]) -> Reject | None:
-    """Refuse calls about other customers, whatever the tool is."""
+    """Refuse calls about other customers, for every tool."""
     if getattr(call.input, "user_id", CUSTOMER) != CUSTOMER:
         return Reject(f"The customer is {CUSTOMER}: you can't use the data of others.")
     return None

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 CALLS = Path(__file__).parent / "data" / "calls.jsonl"
 CONVERSATION = range(1, 9)
-"""The lines of the first conversation in that file: a booking that is paid too little, then enough."""
+"""The lines of the first conversation in that file: a booking that is first paid too little, then enough."""
 
 _INDENT = " " * 5
 

@@ -1,4 +1,4 @@
-"""MCP: tools as a server, or as the two handlers of a server of your own; needs the extra `mcp`."""
+"""MCP: tools as a server, or as the two handlers for your own server; needs the extra `mcp`."""
 
 from __future__ import annotations
 

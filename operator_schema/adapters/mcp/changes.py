@@ -36,23 +36,23 @@ __all__ = ["ChangeBus", "PerClient", "client_of", "listening"]
 T = TypeVar("T")
 
 MOST_WAITING = 1000
-"""Different changes that wait for one client at most."""
+"""The most different changes that wait for one client."""
 
 MOST_SUBSCRIPTIONS = 1000
-"""Resources that one client before 2026-07-28 may subscribe to."""
+"""The most resources to which one client before 2026-07-28 may subscribe."""
 
 _MOST_CLIENTS = 10_000
 
 _ANYBODY = object()
 listening: ContextVar[Hashable] = ContextVar("operator_schema_mcp_listening", default=_ANYBODY)
-"""Which client subscribes in this task, as `client_of` tells them apart."""
+"""The client that subscribes in this task, as `client_of` identifies it."""
 
 
 def client_of(ctx: Ctx) -> tuple[Hashable, object | None]:
-    """Return what tells a client from the others, and the object that lives as long as its connection.
+    """Return what identifies a client, and the object that lives as long as its connection.
 
-    From 2026-07-28 on, requests over HTTP belong to no connection: there, clients of the same name that come
-    from the same address with the same token are one. The second is then None.
+    From 2026-07-28 on, requests over HTTP belong to no connection: clients with the same name, address and
+    token then count as one, and the second value is None.
     """
     if not is_modern(ctx.protocol_version):
         client = ctx.session.client_params  # one object for each connection, as long as it lasts
@@ -70,7 +70,7 @@ class PerClient(Generic[T]):
     """One value for each client of a server, as long as it is connected.
 
     Args:
-        make: makes the value for a client, from what tells it from the others.
+        make: makes the value for a client, from what identifies it.
     """
 
     __slots__ = ("__weakref__", "_make", "_values")
@@ -80,7 +80,7 @@ class PerClient(Generic[T]):
         self._values: dict[Hashable, tuple[weakref.ref[Any] | None, T]] = {}
 
     def of(self, ctx: Ctx) -> T:
-        """Return the value of a client; of too many that say nothing of their end, the oldest goes."""
+        """Return the value of a client; if too many clients never say that they end, the oldest goes."""
         key, alive = client_of(ctx)
         reference, value = self._values.get(key, (None, None))
         if value is not None and (None if reference is None else reference()) is alive:
@@ -100,7 +100,7 @@ class PerClient(Generic[T]):
 
 
 class _Subscriber:
-    """Somebody who waits for changes in an event loop."""
+    """A function that gets changes in an event loop."""
 
     __slots__ = ("_backend", "_home", "_listener", "_waiting", "client")
 
@@ -112,7 +112,7 @@ class _Subscriber:
         self._waiting: dict[ServerEvent, None] = {}
 
     def tell(self, event: ServerEvent) -> None:
-        """Say it in the thread of the event loop; the same change several times in a row is one."""
+        """Report a change in the thread of the event loop; a change that repeats in a row counts once."""
         if event in self._waiting or len(self._waiting) >= MOST_WAITING:
             return
         self._waiting[event] = None
@@ -126,10 +126,10 @@ class _Subscriber:
 
 
 class ChangeBus:
-    """Tell clients of both generations, in any number of event loops, what has changed.
+    """Tells clients of both generations, in any number of event loops, what has changed.
 
-    Clients from 2026-07-28 on ask for it by `subscriptions/listen`: for `ListenHandler` this is a
-    `SubscriptionBus`. Earlier ones get notifications of their connection.
+    Clients from 2026-07-28 on ask for changes with `subscriptions/listen`: this is the `SubscriptionBus` of
+    `ListenHandler`. Earlier clients get notifications on their connection.
     """
 
     __slots__ = ("__weakref__", "_connections", "_subscribers", "_uris")
@@ -144,11 +144,11 @@ class ChangeBus:
         self.tell(ToolsListChanged())
 
     def tell(self, event: ServerEvent, client: Hashable = _ANYBODY) -> None:
-        """Tell everybody who wants it of a change, from any thread.
+        """Tell all interested clients about a change, from any thread.
 
         Args:
             event: the change.
-            client: the only one that sees it, as `client_of` tells them apart; all of them unless given.
+            client: the only client that sees it, as `client_of` identifies it; all clients unless given.
         """
         for subscriber in [*self._subscribers.values()]:
             if _ANYBODY in (client, subscriber.client) or subscriber.client == client:
@@ -162,7 +162,7 @@ class ChangeBus:
         """Call a function in the event loop that runs here after each change.
 
         Returns:
-            A function that ends this. It may be called more than once.
+            A function that ends the subscription. It may be called more than once.
         """
         token = object()
         self._subscribers[token] = _Subscriber(listener, listening.get())
@@ -191,7 +191,7 @@ class ChangeBus:
 
         listening.set(client_of(ctx)[0])
         unsubscribe = self.subscribe(take)
-        self._connections.add(id(client))  # the session keeps it alive meanwhile
+        self._connections.add(id(client))  # the session keeps this alive meanwhile
         try:
             while True:
                 await due.wait()
@@ -209,7 +209,7 @@ class ChangeBus:
         return set(self._uris.of(ctx))
 
     def add_uri(self, ctx: Ctx, uri: str) -> bool:
-        """Tell the client of a request of changes of a resource from now on; return whether that is new.
+        """Tell the client of a request about changes of a resource from now on; return whether that is new.
 
         Raises:
             MCPError: it has subscribed to too many.
@@ -218,13 +218,15 @@ class ChangeBus:
         if uri in known:
             return False
         if len(known) >= MOST_SUBSCRIPTIONS:
-            message = f"a client can subscribe to {MOST_SUBSCRIPTIONS:,} resources: unsubscribe from others"
+            message = (
+                f"a client can subscribe to at most {MOST_SUBSCRIPTIONS:,} resources: unsubscribe from others"
+            )
             raise MCPError(types.INVALID_PARAMS, message)
         known.add(uri)
         return True
 
     def remove_uri(self, ctx: Ctx, uri: str) -> bool:
-        """Tell the client no more of changes of a resource; return whether it was told before."""
+        """Stop telling the client about changes of a resource; return whether it was told before."""
         known = self._uris.of(ctx)
         was_known = uri in known
         known.discard(uri)

@@ -1,4 +1,4 @@
-"""What does a client read of a tool, and of its results?"""
+"""What does a client read about a tool, and as its result?"""
 
 from __future__ import annotations
 
@@ -38,21 +38,19 @@ __all__ = [
 
 
 Structured = Literal["objects", "all", "none"]
-"""Which results a client gets as data beside the text: those that are objects, all that say more than
-a text, or none."""
+"""Which results a client also gets as data: objects, all results that are more than text, or none."""
 
 
 def checked_structured(value: Any) -> Structured:
-    """Return the option, if it is one.
+    """Return the option, if it is valid.
 
     Raises:
-        ValueError: it isn't.
+        ValueError: it isn't valid.
     """
     kinds = get_args(Structured)
     if value not in kinds:
-        message = (
-            f"structured is one of {listed([as_written(kind) for kind in kinds])}, not {as_written(value)}"
-        )
+        known = listed([as_written(kind) for kind in kinds])
+        message = f"structured must be one of {known}, not {as_written(value)}"
         raise ValueError(message)
     found: Structured = value
     return found
@@ -64,7 +62,7 @@ def is_modern(protocol_version: str) -> bool:
 
 
 def output_of(tool: Tool[..., Any], structured: Structured) -> StructuredOutput | None:
-    """Return how the results of a tool become data, None where they are text alone."""
+    """Return how the results of a tool become data; None if they are only text."""
     if structured == "none":
         return None
     output = tool.structured_output()
@@ -74,7 +72,7 @@ def output_of(tool: Tool[..., Any], structured: Structured) -> StructuredOutput 
 def described(
     tool: Tool[..., Any], _: object, /, *, structured: Structured, protocol_version: str
 ) -> types.Tool:
-    """Return a tool as a client reads it, whatever runs its calls.
+    """Return the definition of a tool for a client, whatever runs its calls.
 
     Args:
         tool: as the model sees it.
@@ -110,9 +108,9 @@ def _output_schema(output: StructuredOutput, protocol_version: str) -> dict[str,
 
 
 def _is_bare(output: StructuredOutput, protocol_version: str) -> bool:
-    """Return whether a result that isn't an object stands for itself.
+    """Return whether a result that isn't an object is sent as it is.
 
-    One that may be null never does: the SDK drops `"structuredContent": null`, and clients then miss it.
+    One that may be null isn't: the SDK drops `"structuredContent": null`, and clients then miss it.
     """
     if not output.is_wrapped or not is_modern(protocol_version):
         return False
@@ -121,7 +119,7 @@ def _is_bare(output: StructuredOutput, protocol_version: str) -> bool:
 
 
 def hints_of(said: ToolAnnotations) -> types.ToolAnnotations | None:
-    """Return what a tool says about itself as hints of the protocol, None if it says nothing."""
+    """Return what a tool states about itself as hints of the protocol; None if it states nothing."""
     hints = types.ToolAnnotations(
         read_only_hint=said.read_only,
         destructive_hint=said.destructive,
@@ -137,7 +135,7 @@ _NO_HINTS = types.ToolAnnotations()
 def content_of(part: Part) -> types.ContentBlock:
     """Return a part as content of the protocol.
 
-    A file is a resource with its data. Its address is its name, because the protocol asks for one.
+    A file is a resource with its data. Its name serves as the address that the protocol requires.
     """
     match part:
         case Text():
@@ -182,13 +180,13 @@ _OF_FRAMEWORKS: Mapping[str, Sequence[str]] = {
     "mcp.server.mcpserver.utilities.types": ("Image", "Audio"),
     "pydantic_ai.messages": ("ToolReturn", "BinaryContent"),
 }
-"""Modules and their classes; none is imported for it: a tool that makes one of them has done that."""
+"""Modules and their classes. None is imported here: a tool that makes such an object has done so."""
 
 _TO_BLOCK = ("to_image_content", "to_audio_content", "to_resource_content")
 
 
 def native_classes() -> tuple[type, ...]:
-    """Return the classes of results that aren't written as JSON, as far as they are loaded."""
+    """Return the loaded classes of results that aren't written as JSON."""
     found = (
         getattr(sys.modules.get(module), name, None)
         for module, names in _OF_FRAMEWORKS.items()
@@ -198,7 +196,7 @@ def native_classes() -> tuple[type, ...]:
 
 
 def holds_native(value: object, classes: tuple[type, ...]) -> bool:
-    """Return whether a result is of one of these classes, or a list or tuple that holds one."""
+    """Return whether a result is an object of these classes, or a list or tuple with one."""
     kinds = {type(item) for item in items_of(value)} or {type(value)}
     return any(issubclass(kind, classes) for kind in kinds)
 
@@ -206,13 +204,13 @@ def holds_native(value: object, classes: tuple[type, ...]) -> bool:
 def native_answer(
     name: str, value: object, output: StructuredOutput | None, structured: Structured, protocol_version: str
 ) -> types.CallToolResult | types.InputRequiredResult:
-    """Return what a client gets for a result of one of these classes, or for a list that holds one.
+    """Return what a client gets for a result of these classes, or for a list with one.
 
     It keeps its kind, its data and its mark as an error.
 
     Args:
         name: of the tool.
-        value: as the function returned it.
+        value: what the function returned.
         output: how the results of the tool become data.
         structured: which results are data.
         protocol_version: of the request.
@@ -237,7 +235,7 @@ def native_answer(
 
 
 def _is_answer(value: object) -> bool:
-    """Return whether a value is a result of fastmcp, which has the fields of one of the protocol."""
+    """Return whether a value is a result of fastmcp, which has the fields of a protocol result."""
     return type(value).__name__ == "ToolResult" and hasattr(value, "structured_content")
 
 
@@ -335,7 +333,7 @@ def _not_shown(name: str, error: Exception) -> types.CallToolResult:
 
 
 def _length(block: types.ContentBlock) -> int:
-    """Return the characters of a block that a model reads as text."""
+    """Return how many characters of a block a model reads as text."""
     if isinstance(block, types.TextContent):
         return len(block.text)
     held = block.resource if isinstance(block, types.EmbeddedResource) else None

@@ -1,4 +1,4 @@
-"""What that a server asks and answers does a gateway hand on, and how does it ask a client for it?"""
+"""Which questions and answers of a server does a gateway pass on, and how does it ask a client?"""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ __all__ = [
 M = TypeVar("M", bound=BaseModel)
 
 MOST_CHARACTERS = 16 * 2**20
-"""Characters that an answer or a question of a server may have as JSON."""
+"""The most characters that an answer or a question of a server has as JSON."""
 
 MOST_QUESTIONS = 100
-"""Questions of a server that wait for an answer at most."""
+"""The most questions of a server that wait for an answer."""
 
 _MOST_ROUNDS = 10
 _SHOWN = 2000
@@ -49,18 +49,18 @@ _SHOWN = 2000
 
 
 async def ask_front(ctx: Ctx, request: types.InputRequest, related: types.RequestId | None) -> Any:
-    """Ask a client before 2026-07-28 what a server behind the gateway asks.
+    """Pass a question of a server behind the gateway on to a client before 2026-07-28.
 
     Args:
         ctx: of a request of this client.
         request: the question.
-        related: id of the request that it belongs to; None if there is none.
+        related: id of the request that the question belongs to; None if there is none.
 
     Returns:
         The client's answer.
 
     Raises:
-        MCPError: the client can't be asked this, or answers an error.
+        MCPError: the client can't be asked this, or answers with an error.
     """
     lacking = _lacking(ctx, request)
     if lacking is not None:
@@ -82,7 +82,7 @@ async def ask_front(ctx: Ctx, request: types.InputRequest, related: types.Reques
 def _lacking(ctx: Ctx, request: types.InputRequest) -> str | None:
     """Return why a client can't be asked; None if it can."""
     if is_modern(ctx.protocol_version):
-        return "it speaks 2026-07-28, and the server behind asks as before"
+        return "it speaks 2026-07-28, and the server asks in the way of earlier versions"
     can = ctx.session.client_capabilities or types.ClientCapabilities()
     if isinstance(request, types.CreateMessageRequest):
         return None if can.sampling is not None else "it has no sampling"
@@ -101,16 +101,16 @@ async def driven(
     named: Callable[[Any], Any],
     again: Callable[[Any, str | None], Awaitable[Any]],
 ) -> Any:
-    """Ask a client before 2026-07-28 what a server of a newer generation asks by its answers.
+    """Pass the questions in an answer of a newer server on to a client before 2026-07-28.
 
     Args:
         answer: of the server.
         ctx: of the request in front.
-        named: returns a question as the client gets it.
+        named: returns a question in the form for the client.
         again: sends the request again, with answers and the server's state.
 
     Returns:
-        The last answer; the question itself for a client that takes it.
+        The last answer; the question itself for a client that understands it.
 
     Raises:
         MCPError: the client can't be asked, or the server asks without end.
@@ -134,7 +134,7 @@ async def driven(
 
 
 def refused(reason: str) -> types.ErrorData:
-    """Return what a server gets instead of an answer to a question."""
+    """Return the error that a server gets instead of an answer."""
     return types.ErrorData(code=types.INVALID_REQUEST, message=f"this can't be asked: {reason}")
 
 
@@ -149,7 +149,7 @@ class GoneError(MCPError):
 
 
 def sendable(answer: M, name: str) -> M:
-    """Return what a server sent, if it can be handed on.
+    """Return what a server sent, if it can be passed on.
 
     Args:
         answer: of the server.
@@ -163,7 +163,7 @@ def sendable(answer: M, name: str) -> M:
 
 
 def check_sendable(answers: Iterable[BaseModel], name: str) -> None:
-    """Check that what a server sent can be handed on together; the arguments are those of `sendable`.
+    """Check that everything a server sent can be passed on together; the arguments are those of `sendable`.
 
     Raises:
         MCPError: it is too large, or can't be written.
@@ -181,7 +181,7 @@ def check_sendable(answers: Iterable[BaseModel], name: str) -> None:
 
 
 def passed(error: MCPError, name: str) -> MCPError:
-    """Return an error of a server as the client of the gateway gets it: bounded, and such as can be written.
+    """Return an error of a server for the client of the gateway: of limited length, and valid UTF-8.
 
     Args:
         error: of the server.
@@ -197,7 +197,7 @@ def passed(error: MCPError, name: str) -> MCPError:
 
 
 def reason_of(error: BaseException) -> str:
-    """Return why a connection can't be made, in one line; it may name secrets, so no client gets it."""
+    """Return why a connection can't be made, in one line. It may contain secrets, so no client gets it."""
     while isinstance(error, BaseExceptionGroup):
         error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
     if isinstance(error, TimeoutError):

@@ -11,13 +11,12 @@ from hashlib import sha256
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any
 
-import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.middleware.cors import CORSMiddleware
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ...immutable import Value
-from ..http_requests import body_of, headers_of, listen, refuse, replayed, status_of_sender
+from ..http_requests import body_of, headers_of, listen, refuse, replayed, status_of_sender, uvicorn_server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterable
@@ -29,10 +28,10 @@ __all__ = ["Address", "Guard", "hosts_of", "origins_behind", "origins_of", "serv
 
 
 LARGEST_BODY = 16 * 2**20
-"""Bytes of a request at most."""
+"""The most bytes of a request."""
 
 SECONDS_FOR_BODY = 30.0
-"""Seconds in which a whole request has to arrive after its headers."""
+"""Seconds in which the whole body of a request has to arrive after its headers."""
 
 _PORT_OF_HTTP = 80
 _PREFLIGHT = b"access-control-request-method"
@@ -52,8 +51,8 @@ def hosts_of(names: Iterable[str], port: int) -> frozenset[str]:
     """Return the values that the header `Host` may have.
 
     Args:
-        names: of this server; one with a port of its own (behind a proxy) stands for itself.
-        port: that it listens on.
+        names: names of this server; one with its own port (behind a proxy) is taken as it is.
+        port: the port of the server.
     """
     folded = [name.lower() for name in names]
     return frozenset([*folded, *[f"{name}:{port}" for name in folded]])
@@ -62,11 +61,11 @@ def hosts_of(names: Iterable[str], port: int) -> frozenset[str]:
 def origins_of(names: Iterable[str], port: int) -> list[str]:
     """Return the values that the header `Origin` has for pages of this server itself.
 
-    Pages of another port or scheme of this machine are somebody else's.
+    Pages on another port or scheme of this machine belong to somebody else.
 
     Args:
-        names: by which it is reached without anything in between.
-        port: that it listens on; browsers leave out 80.
+        names: names by which it is reached without a proxy.
+        port: the port of the server; browsers leave out 80.
     """
     shown = "" if port == _PORT_OF_HTTP else f":{port}"
     return [f"http://{name.lower()}{shown}" for name in names]
@@ -77,25 +76,25 @@ def origins_behind(names: Iterable[str], port: int) -> list[str]:
 
     Args:
         names: of the proxy, as for `hosts_of`.
-        port: that the server listens on.
+        port: the port of the server.
     """
     return [f"{scheme}://{host}" for scheme in ("http", "https") for host in sorted(hosts_of(names, port))]
 
 
 class Guard:
-    """An ASGI application that refuses what must not reach the server behind it.
+    """An ASGI application that refuses requests that must not reach the server behind it.
 
-    A web page that a user of this machine opens can send requests here: by its own address, which `Origin`
-    shows, or by a name that leads to this machine (DNS rebinding), which `Host` shows. What is refused
-    is logged without anything that the client sent.
+    A web page that a user of this machine opens can send requests here: from its own address, which `Origin`
+    shows, or by a name that leads to this machine (DNS rebinding), which `Host` shows. Refusals are logged
+    without anything that the client sent.
 
     Args:
         app: what is behind it.
         hosts: the values that `Host` may have, in lower case.
         origins: the values that `Origin` may have if there is one, in lower case.
-        token: what has to be sent as `Authorization: Bearer …`; None if everybody may come.
-        answers_preflights: whether the application answers the questions by which browsers find out what a
-            page of another origin may send (CORS). They come without a token.
+        token: the token that clients must send as `Authorization: Bearer …`; None if they need none.
+        answers_preflights: whether the application answers the requests by which browsers find out what a
+            page of another origin may send (CORS). They have no token.
     """
 
     def __init__(
@@ -111,7 +110,7 @@ class Guard:
         self._hosts = hosts
         self._origins = origins
         self._answers_preflights = answers_preflights
-        # Digests are of one length, so that the time of a comparison doesn't show that of the token.
+        # Digests have a fixed length, so that the time of a comparison doesn't reveal the token's length.
         self._digest = None if token is None else sha256(token.encode()).digest()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -130,7 +129,7 @@ class Guard:
         await self._app(scope, replayed(receive, body), send)
 
     def _status_of(self, method: str, headers: Iterable[tuple[bytes, bytes]]) -> int | None:
-        """Return the status with which headers are refused, None if they are not."""
+        """Return the status for refused headers; None if they are fine."""
         found = headers_of(headers, _LOOKED_AT)
         status = status_of_sender(found, self._hosts, self._origins)
         if status is not None:
@@ -159,20 +158,20 @@ _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _EVERYWHERE = frozenset({"0.0.0.0", "::", ""})  # noqa: S104  # it is recognised, not bound
 _MOST_CONNECTIONS = 1000
 _MOST_STREAMS = 500
-"""Streams that stay open, so that connections are left over for requests."""
+"""The most streams that stay open, so that connections are left for requests."""
 
 _MOST_SESSIONS = 1000
 _SECONDS_IDLE = 1800.0
 _SESSION = b"mcp-session-id"
 _TO_BEGIN = 2
-"""Requests of a client that has done no more than open its session."""
+"""A client with so many requests has only opened its session."""
 
 _SECONDS_FOR_HEADERS = 10.0
 _ENDED = (frozenset({404}), frozenset({200, 202, 204, 404}))
-"""Statuses that tell the end of a session: of any request, and of one that asks for it."""
+"""Statuses that show the end of a session: for any request, and for a request to end it."""
 
 _GRACE = 5
-"""Seconds that open requests get when the server is to end."""
+"""Seconds that open requests get when the server shuts down."""
 
 
 class Address(Value):
@@ -182,8 +181,8 @@ class Address(Value):
         host: name or address to listen on.
         port: 0 for any that is free.
         token: what clients send as a bearer token, or None.
-        allowed_hosts: names of this server beside those of this machine, as clients write them.
-        allowed_origins: of web pages that may send requests, such as `https://inspector.example`.
+        allowed_hosts: further names of this server, besides those of this machine, as clients write them.
+        allowed_origins: origins of web pages that may send requests, such as `https://inspector.example`.
     """
 
     host: str = "127.0.0.1"
@@ -207,7 +206,7 @@ async def serve_http(server: Server[Any], address: Address, announce: Callable[[
     Args:
         server: what it serves.
         address: where, and for whom.
-        announce: gets the URL when clients can come.
+        announce: gets the URL when clients can connect.
 
     Returns:
         The exit status: 128 and the number of the signal; 0 if there was none.
@@ -220,7 +219,7 @@ async def serve_http(server: Server[Any], address: Address, announce: Callable[[
     own = () if address.host in _EVERYWHERE else (_bracketed(address.host),)
     names = [*_LOOPBACK, *own]
     hosts = hosts_of([*names, *address.allowed_hosts], port)
-    # Host and Origin are the guard's matter, for all paths and before a byte of the body is read.
+    # The guard checks Host and Origin, for all paths and before a byte of the body is read.
     security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     app: ASGIApp = server.streamable_http_app(
         streamable_http_path=PATH,
@@ -229,39 +228,28 @@ async def serve_http(server: Server[Any], address: Address, announce: Callable[[
     )
     app = Sessions(Streams(app))
     pages = [page.lower().rstrip("/") for page in address.allowed_origins]
-    if pages:  # their browsers ask first, and show them an answer only if it names them
+    if pages:  # their browsers ask first, and show a page only answers that name it
         methods = ("GET", "POST", "DELETE")
         app = CORSMiddleware(app, pages, methods, allow_headers=["*"], expose_headers=["Mcp-Session-Id"])
     origins = [*origins_of(names, port), *origins_behind(address.allowed_hosts, port), *pages]
     guarded = Guard(app, hosts, frozenset(origins), address.token, answers_preflights=bool(pages))
-    config = uvicorn.Config(
-        guarded,
-        http=_Punctual,
-        ws="none",
-        lifespan="on",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        limit_concurrency=_MOST_CONNECTIONS,
-        timeout_graceful_shutdown=_GRACE,
-    )
+    serving = uvicorn_server(guarded, most=_MOST_CONNECTIONS, grace=_GRACE, has_lifespan=True, http=_Punctual)
     shown = own[0] if own else "127.0.0.1"
     announce(f"http://{shown}:{port}{PATH}")
     with listening, _taken_signals() as taken:
-        await uvicorn.Server(config).serve(sockets=[listening])
+        await serving.serve(sockets=[listening])
     return 128 + taken[0] if taken else 0
 
 
 @contextmanager
 def _taken_signals() -> Generator[list[int]]:
-    """Take the signals that uvicorn sends once more at its end: what the program has opened is closed first.
+    """Catch the signals that uvicorn raises again at its end, so that the program can clean up first.
 
     Yields:
         Their numbers, later.
     """
     taken: list[int] = []
-    if current_thread() is not main_thread():  # where nobody may take them, uvicorn doesn't, either
+    if current_thread() is not main_thread():  # only the main thread may do this, also in uvicorn
         yield taken
         return
     numbers = (signal.SIGINT, signal.SIGTERM)
@@ -274,17 +262,16 @@ def _taken_signals() -> Generator[list[int]]:
 
 
 class Sessions:
-    """An ASGI application that keeps no more sessions open than it may: a new one always finds room.
+    """An ASGI application that limits the open sessions, but always has room for a new one.
 
-    Clients before 2026-07-28 open a session, and few of them close it. The session that has been idle for
-    longest ends for a new one, before all others one that nobody has used yet: so whoever opens thousands
-    of them ends their own. A client whose session has ended gets 404, by which it knows that it has to
-    open another.
+    Clients before 2026-07-28 open a session, and few of them close it. For a new session, the one that has
+    been idle for longest ends, and sessions that were never used end first: so whoever opens thousands of
+    them only ends their own. A client whose session has ended gets 404, which tells it to open another.
 
     Args:
-        app: what is behind it; it answers a request that opens a session with the header `Mcp-Session-Id`.
-        most: sessions that are open at the same time. Those in use may be more.
-        seconds_idle: after which a session ends.
+        app: what is behind it; its answer to a request that opens a session has the header `Mcp-Session-Id`.
+        most: the most sessions that are open at the same time. More may be in use.
+        seconds_idle: how long a session may be idle before it ends.
     """
 
     def __init__(
@@ -293,9 +280,9 @@ class Sessions:
         self._app = app
         self._most = most
         self._seconds_idle = seconds_idle
-        self._running: dict[bytes, int] = {}  # those in use, and how many requests they are in
-        self._idle: dict[bytes, float] = {}  # since when: the longest first
-        self._requests: dict[bytes, int] = {}  # all that are open, and how many requests they have had
+        self._running: dict[bytes, int] = {}  # sessions in use, with the number of their open requests
+        self._idle: dict[bytes, float] = {}  # idle sessions and since when, the longest first
+        self._requests: dict[bytes, int] = {}  # all open sessions, with the number of their requests so far
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -377,13 +364,13 @@ class Sessions:
 
 
 class Streams:
-    """An ASGI application that keeps no more streams open than it may: the oldest one ends for a new one.
+    """An ASGI application that limits the open streams: the oldest one ends for a new one.
 
-    A client that listens for messages keeps one open, by GET; it can open another when one has ended.
+    A client that listens for messages keeps a stream open with GET; it can open another when one has ended.
 
     Args:
         app: what is behind it; it ends a stream when its client has gone.
-        most: streams that are open at the same time.
+        most: the most streams that are open at the same time.
     """
 
     def __init__(self, app: ASGIApp, *, most: int = _MOST_STREAMS) -> None:
@@ -444,7 +431,7 @@ class _Punctual(H11Protocol):
         super().connection_lost(exc)
 
     def _watch(self) -> None:
-        """Let time run while headers are awaited: it begins with the connection, or with their first byte."""
+        """Start the time limit for headers: it begins with the connection, or with their first byte."""
         if self._is_served():
             self._forget()
         elif self._timer is None:

@@ -54,11 +54,11 @@ __all__ = [
 T = TypeVar("T")
 
 MOST_WAITING = 1000
-"""Messages of one call that wait for a slow client at most; the newest are kept."""
+"""The most messages of one call that wait for a slow client; the newest are kept."""
 
 
 class Messages:
-    """What one call has to say to the client before its result, in order."""
+    """The messages of one call to the client before its result, in order."""
 
     __slots__ = ("_backend", "_home", "_is_over", "_waiting", "_woken")
 
@@ -70,7 +70,7 @@ class Messages:
         self._is_over = False
 
     def add(self, send: Send) -> None:
-        """Have a message sent, from any thread; nothing after the end."""
+        """Queue a message, from any thread; after the end, do nothing."""
         if self._is_over:
             return
         self._waiting.append(send)
@@ -78,7 +78,7 @@ class Messages:
             self._backend.call_soon(self._home, self._wake)
 
     def end(self) -> None:
-        """Let `send_all` return when everything is sent, from the thread of the event loop."""
+        """Make `send_all` return once everything is sent, from the thread of the event loop."""
         self._is_over = True
         self._wake()
 
@@ -101,11 +101,11 @@ async def with_messages(
     report: Report | None = None,
     listen: Callable[[Messages], None] | None = None,
 ) -> T:
-    """Run a call, and send meanwhile what it reports and logs.
+    """Run a call, and meanwhile send what it reports and logs.
 
     Args:
-        run: starts it; takes what an executor takes as `on_progress`.
-        report: sends an update of its progress; None if it reports none.
+        run: starts it; takes the `on_progress` of an executor.
+        report: sends an update of its progress; None if it has none.
         listen: gets the messages before the call starts, to add others; None if there are none.
 
     Raises:
@@ -121,7 +121,7 @@ async def with_messages(
 
 
 async def _sending(messages: Messages, run: Callable[[], Awaitable[T]]) -> T:
-    """Run a call, and send what it has to say meanwhile.
+    """Run a call, and send its messages meanwhile.
 
     Args:
         messages: of the call.
@@ -145,9 +145,9 @@ async def _sending(messages: Messages, run: Callable[[], Awaitable[T]]) -> T:
 
 
 def _progress_sender(messages: Messages, report: Report) -> Callable[[RawCall, ProgressUpdate], None]:
-    """Return what an executor takes as `on_progress`.
+    """Return a function for `on_progress` of an executor.
 
-    The protocol wants each value to be higher than the one before; what isn't is left out.
+    The protocol wants each value to be higher than the one before; other values are left out.
 
     Args:
         messages: of the call.
@@ -175,10 +175,10 @@ def _is_finite(number: float | None) -> bool:
 
 
 _LEVELS: tuple[types.LoggingLevel, ...] = get_args(types.LoggingLevel)
-"""From `debug` to `emergency`, the most important last."""
+"""From `debug` to `emergency`, the most severe last."""
 
 _UNASKED: types.LoggingLevel = "info"
-"""What a client of an earlier generation gets that doesn't say a level, as it needn't."""
+"""The level for a client of an earlier generation that doesn't set one."""
 
 _MODERN_LEVEL = types.LOG_LEVEL_META_KEY
 
@@ -194,8 +194,8 @@ class _Listening:
     """A call whose client wants its log records.
 
     Attributes:
-        logger: name of the logger above all whose records are sent.
-        least: the least important level that the client wants, as a position in `_LEVELS`.
+        logger: name of the logger whose records, and those of loggers below it, are sent.
+        least: the lowest level that the client wants, as a position in `_LEVELS`.
         send: takes level, name of the logger and text.
     """
 
@@ -208,11 +208,11 @@ class _Listening:
 
 
 _calling: ContextVar[_Listening | None] = ContextVar("operator_schema_mcp_log", default=None)
-"""The call in whose task, or in one of whose threads, a record is logged."""
+"""The call in whose task or threads a record is logged."""
 
 
 class _ToClient(logging.Handler):
-    """Hand records over to the call in which they are logged, if its client wants them.
+    """Gives records to the call in which they are logged, if its client wants them.
 
     Args:
         logger: name of the logger that it is attached to.
@@ -223,9 +223,9 @@ class _ToClient(logging.Handler):
         self._logger = logger
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Hand one over: its message alone, as a traceback may show what the client must not see."""
+        """Pass on only the message of a record, as a traceback may show what the client must not see."""
         listening = _calling.get()
-        # Of a logger above or below, another server may want the same record.
+        # Another server may want the same record, for a logger above or below.
         if listening is None or listening.logger != self._logger:
             return
         level = _level_of(record.levelno)
@@ -240,14 +240,14 @@ class _ToClient(logging.Handler):
 
 
 _attached: dict[str, _ToClient] = {}
-"""Name of a logger to the one handler that it has for all servers."""
+"""Name of a logger to its one handler for all servers."""
 
 
 class ClientLog:
     """Send the records of one logger, and of those below it, to the client whose call logs them.
 
     Args:
-        logger: its name, such as `acme.tools`; never empty, as the root logger has what nobody checked.
+        logger: its name, such as `acme.tools`; not empty, as nobody checks the records of the root logger.
 
     Raises:
         TypeError: it isn't a string.
@@ -258,10 +258,10 @@ class ClientLog:
 
     def __init__(self, logger: str) -> None:
         if not isinstance(logger, str):  # what callers promise, some do not
-            message = f"logger is the name of a logger, such as 'acme.tools', not {received(logger)}"
+            message = f"logger must be the name of a logger, such as 'acme.tools', not {received(logger)}"
             raise TypeError(message)
         if not logger:
-            message = "logger is the name of a logger; the root logger also has what a client must not see"
+            message = "logger must be a name; the root logger also has records that a client must not see"
             raise ValueError(message)
         self._logger = logger
         self._levels: PerClient[list[types.LoggingLevel]] = PerClient(lambda _: [_UNASKED])
@@ -272,7 +272,7 @@ class ClientLog:
     async def set_level(
         self, ctx: ServerRequestContext[Any, Any], params: types.SetLevelRequestParams
     ) -> types.EmptyResult:
-        """Remember what one client wants, as the handler of `logging/setLevel`."""
+        """Remember the level of one client, as the handler of `logging/setLevel`."""
         if ctx.session.client_params is not None:
             self._levels.of(ctx)[0] = params.level
         return types.EmptyResult()
@@ -306,7 +306,7 @@ def _level_of(number: int) -> types.LoggingLevel:
 
 _KEY = "confirm"
 _MOST_OPEN = 10_000
-"""Questions that wait for their answers, at most."""
+"""The most questions that wait for their answers."""
 
 _NOTHING_TO_FILL_IN: dict[str, Any] = {"type": "object", "properties": {}}
 
@@ -316,8 +316,8 @@ class Confirmation:
 
     Before 2026-07-28 the server asks while the call waits. From then on it answers with the question, and the
     client sends the call again with the person's answer and with a seal that this object made for exactly
-    this call, so that an answer can't be taken for that to another question. A seal counts once: the same
-    answer, sent again, gives a new question.
+    this call, so that the answer can't count for another question. A seal counts once: the same answer, sent
+    again, gives a new question.
     """
 
     __slots__ = ("_open", "_secret")
@@ -329,13 +329,13 @@ class Confirmation:
     def asked(
         self, ctx: ServerRequestContext[Any, Any], params: types.CallToolRequestParams, tool: Tool[..., Any]
     ) -> Asked | None:
-        """Return what asks about a call of a tool with `confirm=True`; None if the client can't ask."""
+        """Return an object that asks about a call with `confirm=True`; None if the client can't ask."""
         return Asked(self, ctx, params, tool) if _can_ask(ctx) else None
 
     def question(
         self, params: types.CallToolRequestParams, tool: Tool[..., Any], asked: types.ElicitRequestFormParams
     ) -> types.InputRequiredResult:
-        """Answer a call with a question, which waits from now on."""
+        """Answer a call with a question, which is open from now on."""
         seal = self._seal(params, tool, urandom(16).hex())
         while len(self._open) >= _MOST_OPEN:
             del self._open[next(iter(self._open))]  # its answer comes too late, and gives a new question
@@ -345,7 +345,7 @@ class Confirmation:
         )
 
     def takes_seal(self, params: types.CallToolRequestParams, tool: Tool[..., Any]) -> bool:
-        """Return whether a call comes with an open seal of its own, which is used up by that."""
+        """Return whether a call has an open seal of its own; this uses it up."""
         state = params.request_state or ""
         if state not in self._open:
             return False
@@ -364,7 +364,7 @@ class Asked:
     """One call about which the user of a client is asked; `executor.run(call, confirm=asked.confirm)`.
 
     Attributes:
-        question: with which the call is answered once the executor has asked, or None. The person's answer
+        question: the answer to the call once the executor has asked, or None. The person's answer
             comes with the same call, sent again.
     """
 
@@ -384,7 +384,7 @@ class Asked:
         self.question: types.InputRequiredResult | None = None
 
     async def confirm(self, call: ToolCall[Any]) -> bool | str | None:
-        """Ask about a call whose arguments fit: nobody is asked about any other one."""
+        """Ask about a call whose arguments fit; nobody is asked about any other call."""
         ctx, params = self._ctx, self._params
         question = types.ElicitRequestFormParams(
             message=call_text(call), requested_schema=_NOTHING_TO_FILL_IN
@@ -399,11 +399,11 @@ class Asked:
 
 
 class PatientSession(ServerSession):
-    """A session by which a tool asks people: the time in which they answer doesn't count for the call."""
+    """A session with which a tool asks people; the time of their answers doesn't count for the call."""
 
     @classmethod
     def of(cls, session: ServerSession) -> ServerSession:
-        """Return the same session, which shares all that it has."""
+        """Return the same session, which shares everything with the given one."""
         if type(session) is not ServerSession:
             return session
         made = object.__new__(cls)
@@ -421,16 +421,16 @@ class PatientSession(ServerSession):
 async def ask(
     ctx: ServerRequestContext[Any, Any], text: str, state: str
 ) -> bool | str | types.InputRequiredResult:
-    """Ask the user of a client whether they agree, for a tool that asks of its own accord.
+    """Ask the user of a client whether they agree, for a tool that asks by itself.
 
     Args:
         ctx: of the call.
         text: what they read.
-        state: what comes back with the answer of a client from 2026-07-28 on.
+        state: comes back with the answer of a client from 2026-07-28 on.
 
     Returns:
-        True if they agree; the reason if they don't, or the client can't ask; or the question, with which the
-        call is to be answered: it comes again with the answer, which `answer_to_ask` reads.
+        True if they agree; the reason if they don't, or if the client can't ask; or the question as the
+        answer to the call, which then comes again with the person's answer for `answer_to_ask`.
     """
     if not _can_ask(ctx):
         return "a person has to agree to it, and this client can't ask one"
@@ -442,7 +442,7 @@ async def ask(
 
 
 def answer_to_ask(ctx: ServerRequestContext[Any, Any]) -> tuple[str, bool | str | None] | None:
-    """Return the state, and the answer, with which a call comes again; None for a new call.
+    """Return the state and the answer of a call that comes again; None for a new call.
 
     The state is empty, or the answer None, if the client left it out.
     """
@@ -461,7 +461,7 @@ def _can_ask(ctx: ServerRequestContext[Any, Any]) -> bool:
     elicitation = None if capabilities is None else capabilities.elicitation
     if elicitation is None:
         return False
-    # A client of 2025-06-18 says `{}`, and knows forms alone.
+    # A client of 2025-06-18 sends `{}`, and knows only forms.
     knows_forms = elicitation.form is not None or elicitation.url is None
     return knows_forms and (is_modern(ctx.protocol_version) or ctx.session.can_send_request)
 
@@ -477,7 +477,7 @@ async def _elicited(
 
 
 def _decision(answer: object) -> bool | str:
-    """Return what an executor takes for an agreement, or the reason of a refusal."""
+    """Return True for an agreement, or the reason of a refusal."""
     action = answer.action if isinstance(answer, types.ElicitResult) else None
     if action == "accept":
         return True

@@ -40,14 +40,14 @@ _LISTED = {
 
 
 class Owners:
-    """What the servers of a gateway list, and which server has what.
+    """The lists of a gateway's servers, and which server has what.
 
     What a server has stays its own until it lists its things without it: neither a listing that fails nor
     another server that lists the same changes that.
 
     Args:
         links: the servers, in their order.
-        prefix: returns what the names of a server's prompts begin with.
+        prefix: returns the prefix of a server's prompt names.
         is_alone: whether the only server keeps its names.
     """
 
@@ -58,11 +58,11 @@ class Owners:
         self._current: set[Link] = set()
 
     def resources_changed(self, link: Link) -> None:
-        """Take note that what is known of the resources of a server may be out of date."""
+        """Note that what is known about a server's resources may be out of date."""
         self._current.discard(link)
 
     async def listed(self, ctx: Ctx | None, kind: str) -> dict[str, Any]:
-        """Ask all servers what they have of a kind, and remember which server has what.
+        """Ask all servers for their items of a kind, and remember which server has what.
 
         Args:
             ctx: of the request in front.
@@ -96,18 +96,18 @@ class Owners:
             return await all_pages(lambda params: getattr(session, method)(params=params), kind, key)
 
         if kind == "resources":
-            self._current.add(link)  # a change from now on takes it out
+            self._current.add(link)  # a later change takes it out again
         try:
             items = await link.request(ctx, send)
             check_sendable(items, link.name)
-        except BaseException:
+        except BaseException:  # a cancelled request too
             if kind == "resources":
                 self._current.discard(link)
             raise
         return items
 
     def _remembered(self, kind: str, lists: Mapping[Link, list[Any]]) -> dict[str, Any]:
-        """Return what a client gets of lists, and remember which server has each item."""
+        """Return the items for a client, and remember which server has each item."""
         key = _LISTED[kind][2]
         named = {
             link: {
@@ -142,7 +142,7 @@ class Owners:
         if len(having) == 1:
             return having[0]
         link = self._by_uri(uri)
-        # A template takes nothing that another server lists.
+        # A template doesn't match what another server lists.
         is_sure = uri in self._known["resources"] or self._current.issuperset(having)
         if link is None or not is_sure:
             await self.listed(ctx, "resources")
@@ -151,7 +151,7 @@ class Owners:
             link = self._by_uri(uri)
         if link is not None:
             return link
-        message = f"no server has a resource {shown(uri)}; resources/list has those that there are"
+        message = f"no server has a resource {shown(uri)}; resources/list names all resources"
         raise MCPError(types.INVALID_PARAMS, message, {"uri": uri})
 
     def _by_uri(self, uri: str) -> Link | None:
@@ -180,13 +180,13 @@ class Owners:
         if name in prompts:
             return prompts[name]
         near = nearest(name, prompts)
-        hint = f"did you mean {near}?" if near else "prompts/list has those that there are"
+        hint = f"did you mean {near}?" if near else "prompts/list names all prompts"
         message = f"no server has a prompt {shown(name)}; {hint}"
         raise MCPError(types.INVALID_PARAMS, message)
 
 
 def _parsed(template: str) -> UriTemplate | None:
-    """Return a template, None if it can't be read: then it matches nothing."""
+    """Return a template; None if it can't be read, so that it matches nothing."""
     try:
         return UriTemplate.parse(template)
     except InvalidUriTemplate:

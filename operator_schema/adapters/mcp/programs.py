@@ -1,4 +1,4 @@
-"""How does a server let a model call its tools from a program, and whom does it ask about that?"""
+"""How does a server let a model call its tools from a program, and how does it ask a person?"""
 
 from __future__ import annotations
 
@@ -69,13 +69,13 @@ _SOURCE = {
     "required": ["source"],
 }
 _MOST_DECLARED = 8_000
-"""Characters of declarations that the description of a tool holds."""
+"""The most characters of declarations in the description of a tool."""
 
 _MOST_ASKED = 50
-"""Calls about which a person is asked at once."""
+"""The most calls about which a person is asked at once."""
 
 _MOST_SHOWN = 10_000
-"""Characters of a question about several calls; each call alone is written whole."""
+"""The most characters of a question about several calls; one call is always written whole."""
 
 _NOT_OPEN = (
     "this question has been answered already, or was forgotten, as by a restart of the server: nothing was"
@@ -84,14 +84,14 @@ _NOT_OPEN = (
 
 
 def program_tools(executor: Executor, session: CodeSession, /) -> list[Tool[..., Any]]:
-    """Return two tools in place of many: one finds declarations, the other runs a program that calls them.
+    """Return two tools in place of many: one finds declarations, the other runs programs that call the tools.
 
-    What waits for a person is asked of the user of the client, as one question for all calls of a plan. If
-    they refuse, or the client can't ask, those calls raise a `PermissionError` in the program.
+    Calls that wait for a person are put to the user of the client, with one question for all calls of a plan.
+    If they refuse, or the client can't ask, those calls raise a `PermissionError` in the program.
 
     Args:
-        executor: that of the session, with the tools that programs may call.
-        session: what runs the programs.
+        executor: the executor of the session, with the tools that programs may call.
+        session: runs the programs.
     """
     return [_search_tool(executor), _run_tool(executor, session)]
 
@@ -139,7 +139,7 @@ def _run_tool(executor: Executor, session: CodeSession) -> Tool[..., Any]:
 
 @contextmanager
 def _calls_from_within() -> Generator[None]:
-    """Let a gateway see that tools aren't called by the client, so that they don't get its answers to us."""
+    """Show a gateway that the client doesn't call the tools, so that they don't get its answers to us."""
     ctx = current_request.get()
     token = current_request.set(None if ctx is None else replace(ctx, params=None))
     try:
@@ -149,11 +149,11 @@ def _calls_from_within() -> Generator[None]:
 
 
 class _Question(Value):
-    """What a person is asked about a plan.
+    """A question about a plan.
 
     Attributes:
-        text: that they read.
-        asked: how many calls it shows, from the first one on.
+        text: what they read.
+        asked: how many calls it shows, beginning with the first.
         state: comes back with the answer.
     """
 
@@ -163,7 +163,7 @@ class _Question(Value):
 
 
 class _Program:
-    """A program that a client wants to run, or to go on."""
+    """A program that a client wants to run or to continue."""
 
     def __init__(self, executor: Executor, session: CodeSession, source: str, context: Context) -> None:
         self._executor, self._session = executor, session
@@ -173,8 +173,8 @@ class _Program:
         """Run it until it ends, or a client has to be asked.
 
         Raises:
-            CallError: it failed, or an answer comes to a question that isn't open.
-            StoreError: it was decided on, or forgotten, meanwhile.
+            CallError: it failed, or the answered question isn't open.
+            StoreError: meanwhile somebody decided on it, or it was forgotten.
         """
         again = None if ctx is None else answer_to_ask(ctx)
         if again is None:
@@ -195,13 +195,13 @@ class _Program:
         return run.text
 
     async def _answered(self, state: str, answer: object) -> ProgramRun:
-        """Let the program go on that waited for this answer; it is never run anew.
+        """Continue the program that waited for this answer; it never runs from the start again.
 
         Returns:
-            What has come of it. It waits still if the answer is missing, or was to another question.
+            Its state afterwards. It still waits if the answer is missing, or belonged to another question.
 
         Raises:
-            CallError: no such program waits or has ended.
+            CallError: there is no such program, waiting or ended.
             StoreError: the same.
         """
         program_id, _, rest = state.partition(":")
@@ -212,19 +212,19 @@ class _Program:
             raise CallError(_NOT_OPEN)
         count = rest.split(":")[1] if rest.count(":") else ""
         asked = int(count) if len(count) <= len(str(_MOST_ASKED)) and count.isdecimal() else 0
-        # Whoever made up another number could as well make up the answer.
+        # Somebody who can forge the number could also forge the answer.
         if not run.plan or answer is None or state != self._state(run, asked):
             return run
         return await self._resumed(run, asked, answer)
 
     async def _resumed(self, run: ProgramRun, asked: int, answer: object) -> ProgramRun:
-        """Go on with what was decided about the calls that a person was shown, and no others."""
+        """Continue with the decisions about the calls that a person was shown, and no others."""
         decision: Any = "approve" if answer is True else Reject(str(answer))
         decisions = [decision if position < asked else None for position in range(len(run.plan))]
         return await self._session.resume(run, decisions, context=self._context)
 
     def _state(self, run: ProgramRun, asked: int) -> str:
-        """Return what stands for a question: also for the definitions of the tools, as for a direct call."""
+        """Return a digest of a question and of the definitions of the tools, as for a direct call."""
         tools = self._executor.registry.toolset
         names = [call.name for call in run.plan[:asked]]
         definitions = [tools[name].definition() if name in tools else None for name in names]
@@ -232,7 +232,7 @@ class _Program:
         return f"{run.id}:{run.revision}:{asked}:{sha256(text.encode()).hexdigest()}"
 
     async def _question(self, run: ProgramRun) -> _Question:
-        """Write which calls a program is about to make, as many as a person can be shown whole."""
+        """Write the calls that a program is about to make, as many as a person can be shown in full."""
         shown: list[str] = []
         for call in run.plan[:_MOST_ASKED]:
             text = await self._text(call)
@@ -245,7 +245,7 @@ class _Program:
         return _Question("\n\n".join([head, *shown, *later]), len(shown), self._state(run, len(shown)))
 
     async def _text(self, call: WaitingCall) -> str:
-        """Write a call as one that a client makes itself: decoded, and with what hooks made of it."""
+        """Write a call like one that the client makes itself: decoded, and with the changes of hooks."""
         raw = RawCall(f"call_{call.number}", call.name, call.arguments)
         work = self._executor.registry.toolset.offer().round([raw])
         seen: list[ToolCall[Any]] = []
@@ -254,7 +254,7 @@ class _Program:
             seen.append(found)
             return Reject("it is shown to a person first")  # a call that a hook approves can't be deferred
 
-        with suppress(HookError):  # it is told when the call itself comes to it
+        with suppress(HookError):  # the call itself reports it later
             await self._executor.run(work, context=self._context, hooks=look)
         shown = seen[0] if seen else work.calls[0]
         if shown.state != "issue":

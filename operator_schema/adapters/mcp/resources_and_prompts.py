@@ -1,4 +1,4 @@
-"""Which resources and prompts does a server have beside its tools, and how are their arguments completed?"""
+"""Which resources and prompts does a server have besides its tools, and how are their arguments completed?"""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ if TYPE_CHECKING:
 __all__ = ["OWN_RESULTS", "Documents", "Prompts", "Resources", "page_of", "shown"]
 
 Resources: TypeAlias = Mapping[str, Any]
-"""URI to a text, bytes, a part (`Image`, `Resource`, …), or a function that returns one or several of these.
+"""URI to a string, bytes, a part (`Image`, `Resource`, …), or a function that returns one or several.
 
 A URI template (RFC 6570), such as `note://{day}`, takes a function with a parameter for each variable.
 """
 
 Prompts: TypeAlias = "Iterable[Tool[..., Any] | Callable[..., Any]]"
-"""Functions, or tools, that return a text, or a list of texts, parts and `PromptMessage`."""
+"""Functions, or tools, that return a string, or a list of strings, parts and `PromptMessage`."""
 
 OWN_RESULTS = (types.ReadResourceResult, types.GetPromptResult, types.PromptMessage)
-"""What such functions may return, as well as what a tool returns; it is sent unchanged."""
+"""Objects that such functions may return, besides what a tool returns; they are sent unchanged."""
 
 for _cls in OWN_RESULTS:
     register_handed_through(_cls)
@@ -58,10 +58,10 @@ for _cls in OWN_RESULTS:
 _PARTS = (Audio, File, Image, Resource, Text)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:.")
 _MOST_VALUES = 100
-"""Completions in one answer, as the protocol limits them."""
+"""The most completions in one answer, a limit of the protocol."""
 
 _SHOWN = 200
-_LIKENESS = 0.8  # addresses have much in common
+_LIKENESS = 0.8  # addresses have long common parts
 _JSON, _PLAIN, _BYTES, _LINKS = "application/json", "text/plain", "application/octet-stream", "text/uri-list"
 
 
@@ -69,9 +69,9 @@ class _Entry(Value):
     """A resource, or the resources of a template.
 
     Attributes:
-        described: as a client reads it.
-        template: that its addresses fit; None for one address.
-        function: makes the contents; None for a value.
+        described: its description for clients.
+        template: the pattern of its addresses; None for one address.
+        function: makes the contents; None for a fixed value.
         value: the contents, if there is no function.
     """
 
@@ -87,8 +87,8 @@ class Documents:
     Args:
         resources: as a program gives them.
         prompts: as a program gives them.
-        run: runs a function of theirs; returns its result, or the question that comes first.
-        page_size: of them that a client gets with one request; None for all.
+        run: runs one of their functions; returns its result, or a question to ask first.
+        page_size: how many items a client gets with one request; None for all.
 
     Raises:
         DuplicateToolError: two prompts have the same name.
@@ -107,7 +107,7 @@ class Documents:
         self._run, self._page_size = run, page_size
 
     def handlers(self) -> dict[str, Any]:
-        """Return the handlers of what is there, by their names as options of a `Server`."""
+        """Return the handlers for what the server has, by their option names of a `Server`."""
         of_resources = {
             "on_list_resources": self.list_resources,
             "on_list_resource_templates": self.list_resource_templates,
@@ -143,10 +143,10 @@ class Documents:
     async def read_resource(
         self, ctx: Ctx, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult | types.InputRequiredResult:
-        """Return what a resource holds, as the handler of `resources/read`.
+        """Return the contents of a resource, as the handler of `resources/read`.
 
         Raises:
-            MCPError: there is none with this address, or its function fails.
+            MCPError: there is no resource with this address, or its function fails.
         """
         entry, arguments = self.found(params.uri)
         if entry.function is None:
@@ -157,10 +157,10 @@ class Documents:
         return types.ReadResourceResult(contents=_contents(params.uri, result.value, result))
 
     def found(self, uri: str) -> tuple[_Entry, dict[str, Any]]:
-        """Return what has an address, and the variables in it.
+        """Return the resource with an address, and the variables in the address.
 
         Raises:
-            MCPError: nothing has it.
+            MCPError: there is no such resource.
         """
         entry = self._fixed.get(uri)
         if entry is not None:
@@ -170,7 +170,7 @@ class Documents:
             if matched is not None:
                 return one, dict(matched)
         near = nearest(uri, self._fixed, _LIKENESS)
-        hint = f"; did you mean {quote(near)}?" if near else "; resources/list has those that there are"
+        hint = f"; did you mean {quote(near)}?" if near else "; resources/list names all resources"
         message = f"there is no resource {shown(uri)}{hint}"
         raise MCPError(types.INVALID_PARAMS, message, {"uri": uri})
 
@@ -213,7 +213,7 @@ class Documents:
     async def complete(self, _: Ctx, params: types.CompleteRequestParams) -> types.CompleteResult:
         """Return which values an argument can have, as the handler of `completion/complete`.
 
-        They are those that its type names: of an Enum, a Literal or a boolean.
+        They are the values of its type, if that is an Enum, a Literal or a boolean.
 
         Raises:
             MCPError: there is no such prompt or template, or it has no such argument.
@@ -242,7 +242,7 @@ class Documents:
     async def _outcome(
         self, function: Tool[..., Any], arguments: dict[str, Any], params: Any, ctx: Ctx
     ) -> Any:
-        """Run a function; return its result, or what it answers by an object of the protocol.
+        """Run a function; return its result, or an answer that it made itself as an object of the protocol.
 
         Raises:
             MCPError: it fails, or its arguments don't fit.
@@ -270,9 +270,8 @@ class Documents:
 
 def _checked_mapping(resources: Any) -> Mapping[str, Any]:
     if not isinstance(resources, Mapping):
-        message = (
-            f"resources is a mapping of URIs to texts, bytes, parts or functions, not {received(resources)}"
-        )
+        values = "strings, bytes, parts or functions"
+        message = f"resources must be a mapping of URIs to {values}, not {received(resources)}"
         raise TypeError(message)
     return cast("Mapping[str, Any]", resources)
 
@@ -285,12 +284,12 @@ def _entry(uri: Any, value: Any) -> _Entry:
         ValueError: the URI can't be used, or its variables aren't the parameters of its function.
     """
     if not isinstance(uri, str) or not _SCHEME.match(uri):
-        message = f"a resource has a URI with a scheme, such as 'note://today', not {received(uri)}"
+        message = f"the URI of a resource must have a scheme, such as 'note://today', not {received(uri)}"
         raise ValueError(message)
     template = _template(uri)
     if isinstance(value, (str, bytes, *_PARTS)):
         if template is not None:
-            message = f"{uri}: a template takes a function with its variables as parameters, not a value"
+            message = f"{uri}: a template needs a function with its variables as parameters, not a value"
             raise ValueError(message)
         name = uri.rstrip("/").rpartition("/")[2] or uri
         media_type = _PLAIN if isinstance(value, (str, Text)) else getattr(value, "media_type", _BYTES)
@@ -318,14 +317,14 @@ def _template(uri: str) -> UriTemplate | None:
 
 
 def _function(value: Any, place: str) -> Tool[..., Any]:
-    """Return a function as a tool that reads texts as what its parameters are."""
+    """Return a tool of a function that converts strings to the types of its parameters."""
     if isinstance(value, Tool):
         return cast("Tool[..., Any]", value).with_(repair=True)
     if callable(value):
         is_nameless = getattr(value, "__name__", "") == "<lambda>"
         made: Tool[..., Any] = tool(value, **({"name": "resource"} if is_nameless else {}))
         return made.with_(repair=True)
-    message = f"{place} is a function, a text, bytes or a part, not {received(value)}"
+    message = f"{place} must be a function, a string, bytes or a part, not {received(value)}"
     raise TypeError(message)
 
 
@@ -338,7 +337,7 @@ def _prompts(prompts: Any) -> list[Tool[..., Any]]:
     """
     is_list = isinstance(prompts, Iterable) and not isinstance(prompts, (str, Mapping))
     if not is_list:
-        message = f"prompts is a list of functions, not {received(cast('object', prompts))}"
+        message = f"prompts must be a list of functions, not {received(cast('object', prompts))}"
         raise TypeError(message)
     return list(Registry([_prompt(one) for one in cast("Iterable[Any]", prompts)]))
 
@@ -346,7 +345,7 @@ def _prompts(prompts: Any) -> list[Tool[..., Any]]:
 def _prompt(value: Any) -> Tool[..., Any]:
     if isinstance(value, Tool) or callable(value):
         return _function(value, "a prompt")
-    message = f"a prompt is a function, not {received(value)}"
+    message = f"a prompt must be a function, not {received(value)}"
     raise TypeError(message)
 
 
@@ -357,7 +356,7 @@ def _check_variables(uri: str, template: UriTemplate | None, function: Tool[...,
     if variables != parameters if template is None else not _fits(variables, schema):
         message = (
             f"{uri} has the variables {listed(sorted(variables)) or '(none)'}, and {function.name} takes "
-            f"{listed(sorted(parameters)) or 'no parameters'}: give both the same names"
+            f"{listed(sorted(parameters)) or 'no parameters'}: use the same names for both"
         )
         raise ValueError(message)
 
@@ -385,13 +384,13 @@ def page_of(
     """Return the items after a cursor, which is the key of an item, and the next cursor.
 
     Args:
-        found: what is listed, by its keys.
+        found: the listed items, by their keys.
         params: of the request.
-        size: items of a page; None for all of them.
-        of: what they are, for the message.
+        size: how many items a page has; None for all.
+        of: what the items are, for the message.
 
     Raises:
-        MCPError: the item of the cursor isn't there any more; the client begins anew.
+        MCPError: the item of the cursor no longer exists; the client has to begin again.
     """
     keys, start = list(found), 0
     cursor = None if params is None else params.cursor
@@ -425,11 +424,11 @@ _Contents: TypeAlias = "types.TextResourceContents | types.BlobResourceContents"
 
 
 def _contents(uri: str, value: Any, result: ToolResult | None = None) -> list[_Contents]:
-    """Return what a resource holds.
+    """Return the contents of a resource.
 
     Args:
-        uri: that was asked for.
-        value: as the program gave it, or its function returned it.
+        uri: the requested URI.
+        value: given by the program, or returned by its function.
         result: of the function; None if there is none.
     """
     if isinstance(value, str):
@@ -449,7 +448,7 @@ def _content(uri: str, item: Any) -> _Contents:
     match content_of(item):
         case types.EmbeddedResource(resource=held) if isinstance(item, Resource):
             return held
-        case types.EmbeddedResource(resource=held):  # a file, whose own address is made up
+        case types.EmbeddedResource(resource=held):  # a file, which has only an invented address
             return held.model_copy(update={"uri": uri})
         case types.ImageContent(data=data, mime_type=kind) | types.AudioContent(data=data, mime_type=kind):
             return types.BlobResourceContents(uri=uri, blob=data, mime_type=kind)
@@ -464,7 +463,7 @@ def _blob(uri: str, data: bytes) -> types.BlobResourceContents:
 
 
 def _choices(schema: Any) -> list[str]:
-    """Return the values that a schema names, as the texts that stand for them."""
+    """Return the values that a schema names, as text."""
     if not isinstance(schema, dict):
         return []
     said = cast("dict[str, Any]", schema)

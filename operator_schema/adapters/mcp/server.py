@@ -67,13 +67,13 @@ class Handlers:
 
     They may serve any number of connections and event loops at once, of `asyncio` and of trio.
 
-    What a search finds in a `ToolSearch` is listed for the client alone that searched.
+    Tools found by a search in a `ToolSearch` are listed only for the client that searched.
 
     Attributes:
-        changes: what tells clients of changes.
+        changes: tells clients about changes.
         documents: the resources and prompts; None if there are none.
-        log: what sends log records, or None.
-        page_size: items of lists that a client gets with one request; None for all of them.
+        log: sends log records, or None.
+        page_size: how many items of a list a client gets with one request; None for all.
     """
 
     __slots__ = (
@@ -94,20 +94,20 @@ class Handlers:
         self._found = PerClient(lambda client: FoundTools(lambda: changes.tell(ToolsListChanged(), client)))
         self.log = log
         self._native = native_classes()
-        # It takes a fifth of a short call to find out.
+        # Finding out takes a fifth of a short call.
         self._outputs: dict[str, tuple[Tool[..., Any], StructuredOutput | None]] = {}
         self._stop = runner.executor.registry.on_change(self.changes.tools_changed)
 
     @property
     def executor(self) -> Executor:
-        """What runs the calls; its registry has the tools that are offered."""
+        """The executor that runs the calls; its registry has the offered tools."""
         return self._runner.executor
 
     def replace(self, executor: Executor, context: Context | None) -> None:
         """Offer the tools of another executor from now on, and tell the clients; calls that run go on.
 
         Args:
-            executor: whose registry has the tools.
+            executor: its registry has the tools.
             context: as for `handlers`.
         """
         self._stop()
@@ -117,9 +117,9 @@ class Handlers:
         self.changes.tools_changed()
 
     def missing_context(self) -> dict[str, ToolError]:
-        """Return which tools can't run with what the server injects: name to what a call would raise.
+        """Return the tools that can't run with the context of the server: name to the exception of a call.
 
-        Nothing is known where a function makes the context of each call.
+        If a function makes the context of each call, nothing is known.
         """
         if callable(self._runner.context):
             return {}
@@ -163,7 +163,7 @@ class Handlers:
     async def run_document(
         self, function: Tool[..., Any], params: types.CallToolRequestParams, ctx: Ctx
     ) -> ToolResult | types.InputRequiredResult:
-        """Run the function of a resource or prompt, as `Documents` asks for it.
+        """Run the function of a resource or prompt, for `Documents`.
 
         Raises:
             MCPError: as the function raised it, or the context can't be made.
@@ -203,7 +203,7 @@ class Handlers:
         self.changes.tell(ResourceUpdated(uri))
 
     async def subscribe_resource(self, ctx: Ctx, params: types.SubscribeRequestParams) -> types.EmptyResult:
-        """Tell a client of changes of a resource from now on, as the handler of `resources/subscribe`.
+        """Tell a client about changes of a resource from now on, as the handler of `resources/subscribe`.
 
         Raises:
             MCPError: there is no such resource, or the client has subscribed to too many.
@@ -216,12 +216,12 @@ class Handlers:
     async def unsubscribe_resource(
         self, ctx: Ctx, params: types.UnsubscribeRequestParams
     ) -> types.EmptyResult:
-        """Tell a client no more of changes of a resource, as the handler of `resources/unsubscribe`."""
+        """Stop telling a client about changes of a resource, as the handler of `resources/unsubscribe`."""
         self.changes.remove_uri(ctx, params.uri)
         return types.EmptyResult()
 
     def _context_of(self, ctx: Ctx) -> Mapping[Any, Any]:
-        """Return what can be injected into a call."""
+        """Return the context of a call."""
         is_search = isinstance(self.executor.registry, ToolSearch)
         more = {FoundTools: self._found.of(ctx)} if is_search else None
         return self._runner.context_of(_patient(ctx), more)
@@ -234,7 +234,7 @@ class Handlers:
             return None
 
     async def initialized(self, ctx: Ctx, params: types.NotificationParams | None = None) -> None:
-        """Tell a client before 2026-07-28 of changes, as the handler of `notifications/initialized`.
+        """Tell a client before 2026-07-28 about changes, as the handler of `notifications/initialized`.
 
         It runs as long as the connection.
         """
@@ -243,9 +243,9 @@ class Handlers:
     async def listen(
         self, ctx: Ctx, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
-        """Tell a client from 2026-07-28 on of changes, for `on_subscriptions_listen`.
+        """Tell a client from 2026-07-28 on about changes, for `on_subscriptions_listen`.
 
-        It runs until the client doesn't listen any more.
+        It runs until the client stops listening.
         """
         listening.set(client_of(ctx)[0])
         return await self._listen(ctx, params)
@@ -253,7 +253,7 @@ class Handlers:
     def _native_of(
         self, result: ToolResult, tool: Tool[..., Any], version: str
     ) -> types.CallToolResult | types.InputRequiredResult | None:
-        """Return the answer that a tool, or the server behind it, has made itself; None for any other."""
+        """Return the answer if a tool, or the server behind it, made it itself; otherwise None."""
         if result.is_error:
             failed = getattr((result.details or {}).get("exception"), "answer", None)
             return failed if isinstance(failed, types.CallToolResult) else None
@@ -281,13 +281,13 @@ def handlers(
     resources: Resources | None = None,
     prompts: Prompts | None = None,
 ) -> Handlers:
-    """Make the handlers for a low-level `Server` of your own; `server` makes a whole one.
+    """Make the handlers for your own low-level `Server`; `server` makes a complete one.
 
     Args:
         tools: what is offered: a registry, which may change later, a toolset, or any iterable of tools.
         context: what your program injects, as for `Executor.run`; or a plain function that takes the
-            `ServerRequestContext` and returns that. That context, its session, and the state of the
-            server's lifespan are there by their types anyway.
+            `ServerRequestContext` and returns that. Tools also get that context, its session and the state
+            of the server's lifespan, by their types.
         executor: what runs the calls, for limits of your own; its registry has these tools. By default
             it is `Executor(tools, strict_results=True)`. Any executor raises `MCPError` here, and leaves
             results that are objects of the protocol (`CallToolResult`, `ImageContent`) or of a framework as
@@ -297,16 +297,16 @@ def handlers(
             `{"result": …}` for clients that take objects alone. `"none"`: none.
         confirm: whether a person is asked, by an elicitation, before a tool with `confirm=True` runs. A
             client that can't ask gets a result that says so, unless the executor has `confirm` of its own.
-            False: such tools run without asking.
-        page_size: tools that a client gets with one request; None for all of them. It holds for resources
-            and prompts, too.
+            If False, such tools run without asking.
+        page_size: how many tools a client gets with one request; None for all. It also applies to resources
+            and prompts.
         logger: name of a logger of `logging`: what is logged there during a call goes to its client, if
             that wants it. None for nothing.
-        resources: URI to what is there: a text, bytes, a part (`Image`, `Resource`, …), or a function that
+        resources: URI to a value: a string, bytes, a part (`Image`, `Resource`, …), or a function that
             returns one or several of these. A URI template (RFC 6570), such as `note://{day}`, takes a
             function with a parameter for each of its variables. None for nothing.
-        prompts: functions or tools that return a text, or a list of texts, parts and `PromptMessage`; their
-            parameters are the arguments of the prompt. None for nothing.
+        prompts: functions or tools that return a string, or a list of strings, parts and `PromptMessage`;
+            their parameters are the arguments of the prompt. None for nothing.
 
     Raises:
         DuplicateToolError: two tools have the same name.
@@ -316,7 +316,7 @@ def handlers(
     checked_structured(structured)
     _check_page_size(page_size)
     if type(confirm) is not bool:
-        message = f"confirm is True or False, not {received(confirm)}"
+        message = f"confirm must be True or False, not {received(confirm)}"
         raise TypeError(message)
     asked: Confirm | None = None if confirm else "run"
     runner = _adapter.runner(tools, context, executor, asked, {}, strict_results=True)
@@ -345,12 +345,12 @@ _adapter = Adapter("mcp", described, own=_own, pass_through=(MCPError,))
 
 def _check_page_size(size: Any) -> None:
     if size is not None and (type(size) is not int or size < 1):
-        message = f"page_size is a positive integer or None, not {received(size)}"
+        message = f"page_size must be a positive integer or None, not {received(size)}"
         raise ValueError(message)
 
 
 def _careful(context: Context | None) -> Context | None:
-    """Return the context as it was given; a function whose failures are logged, and stay here."""
+    """Return the given context; if it is a function, one that logs failures and hides them from clients."""
     if context is None or isinstance(context, Mapping):
         return cast("Context | None", context)
     return partial(_called, context)
@@ -360,7 +360,7 @@ def _called(make: Callable[[Ctx], Mapping[Any, Any]], ctx: Ctx) -> Mapping[Any, 
     """Return the context that a function of your program makes.
 
     Raises:
-        MCPError: it fails; what it raised is logged, and stays here.
+        MCPError: it fails; its exception is logged, and no client sees it.
     """
     try:
         made = make(ctx)
@@ -375,7 +375,7 @@ def _called(make: Callable[[Ctx], Mapping[Any, Any]], ctx: Ctx) -> Mapping[Any, 
 
 
 def _enabled(registry: Registry, name: str, context: Mapping[Any, Any]) -> Tool[..., Any] | None:
-    """Return a tool that may be called; None for every other one, of which the executor says why."""
+    """Return a tool that may be called; None for any other one, for which the executor gives the reason."""
     try:
         return registry[name] if registry.is_enabled(name, context=context) else None
     except Exception:  # noqa: BLE001  # a switch is your program's own code
@@ -394,17 +394,17 @@ async def call(
     context: Mapping[Any, Any] | None = None,
     listen: Callable[[Messages], None] | None = None,
 ) -> ToolResult | types.InputRequiredResult:
-    """Run a call, and send meanwhile what it says; return its result, or what its client asks a person first.
+    """Run a call, and send its messages meanwhile; return its result, or the question for a person.
 
     Args:
         runner: of the tools.
-        tool: that is called; None if there is none.
+        tool: the called tool; None if there is none.
         params: of the request.
-        host: what a function given as `context` gets.
+        host: the argument for a function given as `context`.
         request: context of the request; None outside of one.
-        confirmation: what asks about tools with `confirm=True`.
-        report: sends an update of progress; the SDK sends none where the client didn't ask for it.
-        context: what can be injected, if it is known already.
+        confirmation: asks about tools with `confirm=True`.
+        report: sends an update of progress; the SDK sends none if the client didn't ask for it.
+        context: the context, if it is known already.
         listen: as for `with_messages`.
 
     Raises:
@@ -430,14 +430,14 @@ async def call(
 
 
 async def _outcome(call_id: str | None, name: str, running: Awaitable[ToolResult]) -> ToolResult:
-    """Return the result of a call, also of one that asks for the end of the process.
+    """Return the result of a call, even if it asks for the end of the process.
 
     Raises:
         MCPError: as the tool raised it, if it can be sent.
     """
     try:
         return await running
-    except SystemExit as error:  # of a function made for a command line; the other calls go on
+    except SystemExit as error:  # from a function written for a command line; the other calls go on
         write_log(ERROR, "%s: the tool asked for the end of the process", name, error=error)
         text = f"{name} failed: {class_name_of(error)}"
         return ToolResult(call_id or "", name, text, is_error=True, code="execution_failed")
@@ -446,7 +446,7 @@ async def _outcome(call_id: str | None, name: str, running: Awaitable[ToolResult
 
 
 def _sendable(error: MCPError) -> MCPError:
-    """Return an error of the protocol without what can't be written, as that would end the connection."""
+    """Return an error of the protocol without what can't be written, which would end the connection."""
     data = error.error.data
     try:
         json.dumps(data, ensure_ascii=False).encode()
@@ -471,7 +471,7 @@ def answer_of(
     if result.is_error or output is None:
         return types.CallToolResult(content=content, is_error=result.is_error)
     data = structured_content(output, result.json, protocol_version)
-    # Only an executor of your own lets such a result through. A client would refuse it, and show nothing.
+    # Only your own executor lets such a result through. A client would refuse it, and show nothing.
     is_wrong = data is None or bool((result.details or {}).get("mismatches"))
     return types.CallToolResult(
         content=content, structured_content=None if is_wrong else data, is_error=is_wrong
@@ -486,11 +486,11 @@ Before 2.3 it lists all tools for that.
 
 
 class ToolServer(Server[Any]):
-    """A server that says to clients before 2026-07-28 whether its tools may change.
+    """A server that tells clients before 2026-07-28 whether its tools may change.
 
     Attributes:
-        handlers: what answers; `app.handlers.resource_updated(uri)` tells of a change.
-        announced: which changes such clients hear of.
+        handlers: answer the requests; `app.handlers.resource_updated(uri)` announces a change.
+        announced: the changes that these clients hear of.
     """
 
     handlers: Handlers
@@ -541,7 +541,7 @@ def server(
         logger: as for `handlers`.
         resources: as for `handlers`.
         prompts: as for `handlers`.
-        native: what else `mcp.server.lowlevel.Server` takes, such as `title`, `icons`, `lifespan`,
+        native: further options of `mcp.server.lowlevel.Server`, such as `title`, `icons`, `lifespan`,
             `on_completion`.
 
     Raises:
@@ -565,13 +565,13 @@ def server(
 
 
 def server_of(own: Handlers, name: str, *, may_change: bool, **native: Any) -> ToolServer:
-    """Make a server of handlers.
+    """Make a server from handlers.
 
     Args:
         own: the handlers.
         name: of the server.
         may_change: whether the server announces that its tools may change.
-        native: what `Server` takes.
+        native: options of `Server`.
     """
     of_documents = {} if own.documents is None else own.documents.handlers()
     follows = "on_read_resource" in of_documents
@@ -594,6 +594,6 @@ def server_of(own: Handlers, name: str, *, may_change: bool, **native: Any) -> T
             "resources/unsubscribe", types.UnsubscribeRequestParams, own.unsubscribe_resource
         )
     if own.log is not None:
-        # Not by the constructor, which warns: the protocol gives this up in 2026-07-28.
+        # Not in the constructor, which warns: the protocol drops this in 2026-07-28.
         made.add_request_handler("logging/setLevel", types.SetLevelRequestParams, own.log.set_level)
     return made

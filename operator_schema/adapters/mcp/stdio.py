@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["serve", "serve_stdio", "taken_streams"]
 
 LONGEST_LINE = 64 * 2**20
-"""Bytes of one message at most; a longer one is answered with an error, and the next one is read."""
+"""The most bytes of one message; a longer one is answered with an error, and the next one is read."""
 
 _MOST_DIGITS = 4000
 _WAITING_LINES = 16
@@ -42,7 +42,7 @@ _GRACE = 5.0
 
 
 def serve(tools: Tools, /, **options: Any) -> int:
-    """Serve tools to the client that started this program, over standard input and output, until it goes.
+    """Serve tools to the client that started this program, over standard input and output, until it leaves.
 
     Args:
         tools: as for `server`: tools, a toolset, a registry or an executor.
@@ -63,14 +63,14 @@ def serve(tools: Tools, /, **options: Any) -> int:
 
 @contextmanager
 def taken_streams() -> Generator[tuple[BinaryIO, BinaryIO]]:
-    """Take standard input and output for the protocol, away from everything else in this process.
+    """Reserve standard input and output for the protocol in this process.
 
     Whatever else is written to standard output, by `print`, by C code or by a child process, goes to
     standard error; whatever else reads standard input finds it empty. This lasts until the process ends:
-    what is still buffered somewhere must not reach the client later.
+    buffered output must not reach the client later.
 
     Yields:
-        Where messages are read, and where they are written.
+        The stream to read messages from, and the one to write them to.
     """
     sys.stdout.flush()
     nothing = os.open(os.devnull, os.O_RDWR)  # the lowest free number: standard error, if there is none
@@ -86,12 +86,12 @@ def taken_streams() -> Generator[tuple[BinaryIO, BinaryIO]]:
 
 
 async def serve_stdio(server: Server[Any], source: BinaryIO, sink: BinaryIO) -> int:
-    """Serve one client until it closes its end, or a signal asks for the end.
+    """Serve one client until it closes the connection or a signal arrives.
 
     Args:
         server: what it serves.
-        source: where messages are read.
-        sink: where messages are written.
+        source: messages are read from it.
+        sink: messages are written to it.
 
     Returns:
         The exit status: 0, or 128 and the number of the signal.
@@ -114,7 +114,7 @@ async def serve_stdio(server: Server[Any], source: BinaryIO, sink: BinaryIO) -> 
 async def _take_all(
     lines: _Lines, sent: MemoryObjectSendStream[SessionMessage | Exception], writer: _Writer
 ) -> None:
-    """Hand on what the client sends; answer what no message can be read from."""
+    """Pass on the messages of the client; answer lines without a readable message."""
     async with sent:
         async for line in lines:
             message = message_of(line)
@@ -140,10 +140,10 @@ _SHAPE = (
 
 
 class Unreadable:
-    """What is wrong with a line, and the id of the request that it was meant to be.
+    """What is wrong with a line, and the id of the intended request.
 
     Attributes:
-        code: of JSON-RPC.
+        code: the error code of JSON-RPC.
         reason: what is wrong, for whoever wrote the client.
         request_id: None if there is none, or it can't be read.
     """
@@ -156,13 +156,13 @@ class Unreadable:
         self.request_id = request_id
 
     def answer(self) -> str:
-        """Return the line that answers it."""
+        """Return the line of the answer."""
         error = {"code": self.code, "message": self.reason}
         return f"{json.dumps({'jsonrpc': '2.0', 'id': self.request_id, 'error': error})}\n"
 
 
 def message_of(line: bytes) -> types.JSONRPCMessage | Unreadable | None:
-    """Return the message of a line, or what is wrong with it; None for a line that says nothing.
+    """Return the message of a line, or what is wrong with it; None for a line that needs no answer.
 
     Args:
         line: a line; empty, without even its end, if it was too long.
@@ -186,11 +186,11 @@ def message_of(line: bytes) -> types.JSONRPCMessage | Unreadable | None:
 
 
 def _unread(value: Any, trouble: str | None) -> types.JSONRPCMessage | Unreadable | None:
-    """Return what to do about what isn't a message.
+    """Return the answer to something that isn't a message.
 
     Args:
         value: what was sent, as far as Python can read it.
-        trouble: why it isn't JSON; None if it is.
+        trouble: why it isn't JSON; None if it is JSON.
     """
     if isinstance(value, list) and trouble is None:
         reason = "batches aren't part of this protocol: send each message in a line of its own"
@@ -198,7 +198,9 @@ def _unread(value: Any, trouble: str | None) -> types.JSONRPCMessage | Unreadabl
     sent = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
     found = sent.get("id")
     known = found if type(found) in {int, str} else None
-    if "method" not in sent and ("result" in sent or "error" in sent):  # who asked for it must not wait
+    if "method" not in sent and (
+        "result" in sent or "error" in sent
+    ):  # whoever waits for this answer must not wait for ever
         write_log(WARNING, "an answer of the client can't be read")
         error = types.ErrorData(code=types.INVALID_REQUEST, message="the answer can't be read")
         return None if known is None else types.JSONRPCError(jsonrpc="2.0", id=known, error=error)
@@ -208,7 +210,7 @@ def _unread(value: Any, trouble: str | None) -> types.JSONRPCMessage | Unreadabl
 
 
 def _loaded(line: bytes) -> Any:
-    """Return what a line holds: Python reads more than the SDK does; None where it can't, either."""
+    """Return the JSON value of a line, as Python reads more than the SDK does; None if Python can't."""
     try:
         return json.loads(line, parse_int=_number)
     except (ValueError, RecursionError):
@@ -223,13 +225,13 @@ _DECODER = json.JSONDecoder(parse_int=_number)
 _SPACE = re.compile(r"[ \t\r\n]*")
 _KINDS = {"method", "result", "error"}
 _MOST_KEYS = 16
-"""Keys among which an id is looked for: a message has four."""
+"""How many keys are searched for an id; a message has four."""
 
 
 def _begun(line: bytes) -> dict[str, Any]:
-    """Return what an object begins with, up to where it can't be read: the last key may have no value.
+    """Return the readable beginning of an object; its last key may have no value.
 
-    Without its kind, its id is left out: an answer of the client has ids of the server.
+    Its id is left out unless its kind is known: an answer of the client has an id of the server.
     """
     text = line.decode("utf-8-sig", "replace")
     found: dict[str, Any] = {}
@@ -247,10 +249,10 @@ def _begun(line: bytes) -> dict[str, Any]:
 
 
 def _next(text: str, place: int, mark: str) -> tuple[Any, int]:
-    """Return the value behind a mark, and where it ends.
+    """Return the value after a mark, and where it ends.
 
     Raises:
-        ValueError: there is no such mark, or no value behind it.
+        ValueError: there is no such mark, or no value after it.
     """
     start = _after_space(text, place)
     if not text.startswith(mark, start):
@@ -268,10 +270,10 @@ def _after_space(text: str, place: int) -> int:
 
 
 class _Stop:
-    """What a signal cancels.
+    """The work that a signal cancels.
 
     Attributes:
-        scope: is cancelled by the first signal.
+        scope: cancelled by the first signal.
         status: exit status.
     """
 
@@ -282,7 +284,9 @@ class _Stop:
     def __call__(self, number: int) -> None:
         self.status = 128 + number
         self.scope.cancel()
-        end = Timer(_GRACE, os._exit, [self.status])  # a thread that can't be stopped may hold the process
+        end = Timer(
+            _GRACE, os._exit, [self.status]
+        )  # a thread that can't be stopped may keep the process alive
         end.daemon = True
         end.start()
 
@@ -291,7 +295,7 @@ class _Stop:
 def _cancelled_by_signals() -> Generator[_Stop]:
     stop, loop = _Stop(), asyncio.get_running_loop()
     numbers = (signal.SIGINT, signal.SIGTERM)
-    with suppress(NotImplementedError, RuntimeError):  # Windows has none, other threads may not
+    with suppress(NotImplementedError, RuntimeError):  # Windows has none, and other threads may not set any
         for number in numbers:
             loop.add_signal_handler(number, stop, number)
     try:
@@ -305,7 +309,7 @@ def _cancelled_by_signals() -> Generator[_Stop]:
 class _Lines:
     """The lines of a stream, read in a thread that doesn't keep the process from ending.
 
-    One that is too long is empty here: it lacks even its end.
+    A line that is too long is empty here, without even a line end.
     """
 
     def __init__(self, source: BinaryIO) -> None:
@@ -347,7 +351,7 @@ class _Lines:
 
 
 class _Writer:
-    """A stream that is written to in a thread: one that nobody reads stops nothing else."""
+    """A stream that is written in a thread, so that a stream without a reader blocks nothing else."""
 
     def __init__(self, sink: BinaryIO) -> None:
         self._sink = sink
@@ -361,7 +365,7 @@ class _Writer:
         Thread(target=self._write, name="writer of MCP messages", daemon=True).start()
 
     async def write(self, text: str) -> None:
-        """Have a text written; wait if too much is waiting already."""
+        """Queue a text for writing; wait if too much is queued already."""
         data = text.encode("utf-8", "replace")
         await self._has_room.wait()
         if self._error is not None:
@@ -374,7 +378,7 @@ class _Writer:
             self._changed.notify()
 
     async def drain(self) -> None:
-        """Wait until everything is written, or can't be."""
+        """Wait until everything is written or writing fails."""
         while self._size and self._error is None:
             self._has_room.clear()
             await self._has_room.wait()

@@ -23,11 +23,11 @@ __all__ = ["Watches"]
 
 _LOG = logging.getLogger("operator_schema.mcp_gateway")
 _MOST_WATCHED = 10_000
-"""Resources of one server that clients watch at most."""
+"""The most resources of one server that clients may watch."""
 
 
 class Watches:
-    """The resources that clients watch: each is asked for once, however many clients watch it."""
+    """The resources that clients watch; each server is asked only once for each resource."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[Link, str], _Watched] = {}
@@ -43,16 +43,16 @@ class Watches:
         return [uri for other, uri in self._known if other is link]
 
     async def add(self, link: Link, uri: str, client: object, group: TaskGroup) -> None:
-        """Hear of changes of a resource until `remove`.
+        """Follow changes of a resource until `remove`.
 
         Args:
             link: the server that has it.
             uri: of the resource.
-            client: who watches it.
-            group: that runs the task which listens.
+            client: the client that watches it.
+            group: runs the task that listens.
 
         Raises:
-            MCPError: its server tells nothing, or too many are watched.
+            MCPError: its server doesn't report changes, or too many resources are watched.
         """
         known = self._known.get((link, uri))
         if known is None:
@@ -65,13 +65,13 @@ class Watches:
             async with known.lock:
                 if not known.is_begun:
                     await known.begin(group)
-        except BaseException:
+        except BaseException:  # a cancelled request too
             known.clients.discard(client)
             self._forget(known)
             raise
 
     async def again(self, link: Link, uri: str, group: TaskGroup) -> None:
-        """Ask a server that was started again to tell of changes of a resource."""
+        """Ask a restarted server again to report changes of a resource."""
         known = self._known.get((link, uri))
         if known is None:
             return
@@ -83,7 +83,7 @@ class Watches:
             _LOG.warning("%s: %s can't be watched again: %s", link.name, escape(uri), reason_of(error))
 
     def remove(self, client: object, uri: str | None, group: TaskGroup) -> None:
-        """End what a client watches: one resource, or all of them; a task of the group tells the servers."""
+        """Stop watching one resource or all resources for a client; a task of the group tells the servers."""
         for known in self._known.values():
             if client in known.clients and uri in (None, known.uri):
                 known.clients.discard(client)
@@ -96,7 +96,7 @@ class Watches:
         self._forget(known)
 
     def _forget(self, known: _Watched) -> None:
-        """Drop a resource that nobody watches, and that isn't asked for."""
+        """Drop a resource that nobody watches and that the server wasn't asked about."""
         if not known.clients and not known.is_begun and self._known.get((known.link, known.uri)) is known:
             del self._known[known.link, known.uri]
 
@@ -107,9 +107,9 @@ class _Watched:
     Attributes:
         link: the server.
         uri: of the resource.
-        clients: who watch it.
-        lock: is held while the server is asked to begin or to end.
-        is_begun: whether the server has said that it tells of changes.
+        clients: the clients that watch it.
+        lock: held while the server is asked to begin or to end.
+        is_begun: whether the server has agreed to report changes.
     """
 
     __slots__ = ("_scope", "clients", "is_begun", "link", "lock", "uri")
@@ -122,10 +122,10 @@ class _Watched:
         self._scope = anyio.CancelScope()
 
     async def begin(self, group: TaskGroup) -> None:
-        """Ask the server to tell of changes.
+        """Ask the server to report changes.
 
         Raises:
-            MCPError: it doesn't.
+            MCPError: it refuses.
         """
         link, uri = self.link, self.uri
         connection = await link.connection(None)
@@ -135,7 +135,7 @@ class _Watched:
             try:
                 await group.start(self._listen, connection.client.session)
             except (SubscriptionLost, RuntimeError, TimeoutError) as error:
-                message = f"the server {link.name} doesn't tell of changes of resources"
+                message = f"the server {link.name} doesn't report changes of resources"
                 raise MCPError(types.INTERNAL_ERROR, message) from error
         else:
             request = types.SubscribeRequest(params=types.SubscribeRequestParams(uri=uri))
@@ -143,7 +143,7 @@ class _Watched:
         self.is_begun = True
 
     async def end(self) -> None:
-        """Tell the server that nobody watches it any more."""
+        """Tell the server that nobody watches the resource any more."""
         self.is_begun = False
         self._scope.cancel()
         link = self.link
@@ -165,7 +165,7 @@ class _Watched:
                     task_status.started()
                     async for _ in changes:  # the connection hands each on as a notification, too
                         pass
-        except Exception as error:
+        except Exception as error:  # whatever a server does, the others go on
             if not is_started:
                 raise
-            _LOG.info("changes of %s can't be heard of any more: %s", escape(self.uri), reason_of(error))
+            _LOG.info("changes of %s are no longer reported: %s", escape(self.uri), reason_of(error))

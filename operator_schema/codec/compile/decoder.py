@@ -150,7 +150,7 @@ def write_instance(source: Source, at: Function, node: ObjectNode, way: Way, nam
     """Write what makes an instance.
 
     Args:
-        source: that the code belongs to.
+        source: the code is added to it.
         at: the function in which it is written.
         node: of the class.
         way: how it is made; as a dict, fields that are `MISSING` are left out.

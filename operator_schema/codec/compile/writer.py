@@ -60,7 +60,7 @@ class Function:
     """One function of the generated source, written line by line.
 
     Attributes:
-        name: by which the others call it.
+        name: the name under which the others call it.
         depth: number of blocks around the next line.
     """
 

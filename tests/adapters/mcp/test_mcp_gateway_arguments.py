@@ -114,7 +114,7 @@ def test_options_for_all_tools_are_checked_before_there_are_any(options, error, 
 
     anyio.run(main)
     if "timeout" in options:  # which is that of the program, too
-        error, said = ValueError, "timeout is a number of seconds"
+        error, said = ValueError, "timeout must be a number of seconds"
     with pytest.raises(error, match=said):
         process.tools_of("no-such-program", **options)
     with pytest.raises(error, match=said):

@@ -17,7 +17,7 @@ DOCS = Path(__file__).parents[3] / "docs"
         ("mcp.md", f"more than {stdio.LONGEST_LINE // 2**20} MiB"),
         ("mcp.md", f"a request of more than {http.LARGEST_BODY // 2**20} MiB | 413"),
         ("mcp.md", f"sessions over HTTP | {http._MOST_SESSIONS:,} at most"),
-        ("mcp.md", f"has been idle for {http._SECONDS_IDLE / 60:g} minutes ends"),
+        ("mcp.md", f"have been idle for {http._SECONDS_IDLE / 60:g} minutes end"),
         ("mcp.md", f"connections over HTTP | {http._MOST_CONNECTIONS:,} at most"),
         ("mcp.md", f"of which {http._MOST_STREAMS} are streams"),
         ("mcp.md", f"at least {serve._SHORTEST_TOKEN} characters"),

@@ -228,7 +228,7 @@ def test_a_client_of_the_newer_generation_is_not_asked_as_before():
         return await refusal(client.call_tool("ask_user", {}))
 
     error = through(main, behind(everything(), lacks=OLD), mode="auto", **CALLBACKS)
-    assert "it speaks 2026-07-28, and the server behind asks as before" in error.message
+    assert "it speaks 2026-07-28, and the server asks in the way of earlier versions" in error.message
 
 
 @pytest.mark.parametrize(("mode", "lacks"), [("auto", ()), ("auto", NEW), ("legacy", NEW)])

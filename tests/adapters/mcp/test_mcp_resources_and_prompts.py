@@ -212,7 +212,7 @@ def test_several_parts_are_several_contents():
     ("uri", "code", "said"),
     [
         ("note://todya", types.INVALID_PARAMS, 'there is no resource "note://todya"; did you mean'),
-        ("other://x", types.INVALID_PARAMS, "resources/list has those that there are"),
+        ("other://x", types.INVALID_PARAMS, "resources/list names all resources"),
         ("note://day/x", types.INVALID_PARAMS, "day: expected integer"),
         ("note://day/7?mood=mild", types.INVALID_PARAMS, 'mood: "mild" is not one of'),
         ("note://broken", types.INTERNAL_ERROR, "broken failed"),
@@ -370,12 +370,12 @@ def test_only_what_there_is_is_announced():
 @pytest.mark.parametrize(
     ("resources", "said"),
     [
-        ({"today": ""}, "a resource has a URI with a scheme, such as 'note://today', not"),
-        ({5: ""}, "a resource has a URI with a scheme"),
+        ({"today": ""}, "the URI of a resource must have a scheme, such as 'note://today', not"),
+        ({5: ""}, "the URI of a resource must have a scheme"),
         ({"note://{day": note}, "isn't a URI template"),
-        ({"note://{day}": "text"}, "a template takes a function with its variables as parameters"),
-        ({"note://{date}": note}, "has the variables date, and note takes day, mood: give both"),
-        ({"note://{mood}": note}, "give both the same names"),
+        ({"note://{day}": "text"}, "a template needs a function with its variables as parameters"),
+        ({"note://{date}": note}, "has the variables date, and note takes day, mood: use the same"),
+        ({"note://{mood}": note}, "use the same names for both"),
         ({"note://x": note}, r"has the variables \(none\), and note takes day, mood"),
     ],
 )
@@ -387,13 +387,13 @@ def test_a_resource_that_cannot_work_is_refused_at_once(resources, said):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"resources": ["note://today"]}, "resources is a mapping of URIs"),
+        ({"resources": ["note://today"]}, "resources must be a mapping of URIs"),
         (
             {"resources": {"note://today": 5}},
-            "the resource note://today is a function, a text, bytes or a part",
+            "the resource note://today must be a function, a string, bytes or a part",
         ),
-        ({"prompts": ["plan"]}, "a prompt is a function, not"),
-        ({"prompts": 5}, "prompts is a list of functions, not"),
+        ({"prompts": ["plan"]}, "a prompt must be a function, not"),
+        ({"prompts": 5}, "prompts must be a list of functions, not"),
     ],
 )
 def test_another_kind_is_refused(options, said):
@@ -451,7 +451,7 @@ def test_a_client_subscribes_to_so_many_resources_at_most(monkeypatch):
             await client.subscribe_resource(f"note://day/{day}")
 
     error = refusal(main, mode="legacy")
-    assert "a client can subscribe to 2 resources" in error.message
+    assert "a client can subscribe to at most 2 resources" in error.message
 
 
 def test_a_text_that_cannot_be_written_is_shown_as_far_as_it_can_be():

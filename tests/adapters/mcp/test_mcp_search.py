@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import anyio
 import pytest
+from hearing import hearing_client
 from mcp import Client
 from mcp_types import ToolListChangedNotification
 
@@ -67,27 +68,11 @@ def test_what_one_client_finds_is_listed_for_it_alone_and_only_it_is_told():
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_client_hears_of_what_it_found(mode):
-    told = anyio.Event()
-
-    async def handle(message):
-        if isinstance(message, ToolListChangedNotification):
-            told.set()
-
-    async def listen(client, *, task_status):
-        async with client.listen(tools_list_changed=True) as events:
-            task_status.started()
-            async for _ in events:
-                told.set()
-
     async def main():
-        async with Client(server(many()), mode=mode, message_handler=handle) as client:
-            async with anyio.create_task_group() as group:
-                if mode != "legacy":
-                    await group.start(listen, client)
-                await client.call_tool("search_tools", {"query": "bill"})
-                with anyio.fail_after(PATIENCE):
-                    await told.wait()
-                group.cancel_scope.cancel()
+        async with hearing_client(server(many()), mode) as (client, told):
+            await client.call_tool("search_tools", {"query": "bill"})
+            with anyio.fail_after(PATIENCE):
+                await told.wait()
             return await names(client)
 
     assert anyio.run(main) == ["search_tools", "pay_invoice"]

@@ -17,6 +17,7 @@ from uuid import uuid4
 
 import anyio
 import pytest
+from hearing import hearing_client
 from mcp import Client, MCPError
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
@@ -27,7 +28,6 @@ from mcp.types import (
     InitializedNotification,
     ListRootsRequest,
     ListRootsResult,
-    ToolListChangedNotification,
 )
 
 from operator_schema import CallError, Executor, NeedsInput, Registry, Toolset, skip, tool
@@ -390,27 +390,11 @@ def test_a_result_that_does_not_fit_its_schema_is_an_error_of_the_tool_alone(val
 
 async def around_change(tools, mode, change):
     """Return names of tools before and after a change that a client hears of, and what that returned."""
-    told = anyio.Event()
-
-    async def handle(message):
-        if isinstance(message, ToolListChangedNotification):
-            told.set()
-
-    async def listen(client, *, task_status):
-        async with client.listen(tools_list_changed=True) as events:
-            task_status.started()
-            async for _ in events:
-                told.set()
-
-    async with Client(server(tools), mode=mode, message_handler=handle) as client:
-        async with anyio.create_task_group() as group:
-            if mode == MODERN:
-                await group.start(listen, client)
-            before = await client.list_tools()
-            changed = await change(client)
-            with anyio.fail_after(PATIENCE):
-                await told.wait()
-            group.cancel_scope.cancel()
+    async with hearing_client(server(tools), mode) as (client, told):
+        before = await client.list_tools()
+        changed = await change(client)
+        with anyio.fail_after(PATIENCE):
+            await told.wait()
         after = await client.list_tools()
     return [[one.name for one in listed.tools] for listed in (before, after)], changed
 
@@ -742,7 +726,7 @@ def test_a_question_that_nobody_can_answer_tells_the_model_that_it_is_in_vain(mo
 
 def test_confirm_is_yes_or_no():
     for wrong in (None, "run", 1):
-        with pytest.raises(TypeError, match="confirm is True or False, not"):
+        with pytest.raises(TypeError, match="confirm must be True or False, not"):
             handlers([], confirm=wrong)
 
 
@@ -954,13 +938,13 @@ def test_wrong_arguments_are_refused_when_the_server_is_made():
         return 1
 
     for wrong, error, text in [
-        ({"structured": "some"}, ValueError, "structured is one of"),
-        ({"page_size": 0}, ValueError, "page_size is a positive integer"),
-        ({"page_size": True}, ValueError, "page_size is a positive integer"),
-        ({"context": 5}, TypeError, "context is a mapping"),
-        ({"executor": 5}, TypeError, "executor is an Executor"),
+        ({"structured": "some"}, ValueError, "structured must be one of"),
+        ({"page_size": 0}, ValueError, "page_size must be a positive integer"),
+        ({"page_size": True}, ValueError, "page_size must be a positive integer"),
+        ({"context": 5}, TypeError, "context must be a mapping"),
+        ({"executor": 5}, TypeError, "executor must be an Executor"),
         ({"executor": Executor([])}, ValueError, "the executor has other tools"),
-        ({"logger": 5}, TypeError, "logger is the name"),
+        ({"logger": 5}, TypeError, "logger must be"),
     ]:
         with pytest.raises(error, match=text):
             server([add], **wrong)
@@ -1243,7 +1227,7 @@ def test_the_page_says_every_limit():
         f"headers that take more than {http._SECONDS_FOR_HEADERS:g} seconds": 10,
         f"a request that takes more than {http.SECONDS_FOR_BODY:g} |": 30,
         f"{http._MOST_SESSIONS:,} at most": 1000,
-        f"has been idle for {http._SECONDS_IDLE / 60:g} minutes ends": 30,
+        f"have been idle for {http._SECONDS_IDLE / 60:g} minutes end": 30,
         f"have {stdio._GRACE:g} seconds": 5,
         f"have {http._GRACE} seconds": 5,
         f"text of more than `max_content` characters ({Executor([]).max_content:,})": 200_000,

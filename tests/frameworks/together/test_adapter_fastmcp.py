@@ -342,7 +342,7 @@ def test_native_options_are_theirs_and_an_executor_may_be_shared():
         to_tools(TOOLS, executor=executor)
     with pytest.raises(TypeError, match="made by @tool"):
         to_tool(print)
-    with pytest.raises(TypeError, match="context is a mapping"):
+    with pytest.raises(TypeError, match="context must be a mapping"):
         to_tool(find, context=5)
 
 
