@@ -95,16 +95,15 @@ class FoundTools:
 class ToolSearch(Registry):
     """A registry of many tools; a model sees a few, and finds the others with the tool `search_tools`.
 
-    A search reads names, descriptions, parameters with their descriptions and enum values, and tags. It finds
-    no tool that is switched off or hidden. What was found is listed from the next request on, after
-    everything that was listed before, so that the beginning of a request stays the same.
+    A search reads names, descriptions, parameters with their descriptions and enum values, and tags, never of
+    tools that are switched off or hidden. What was found is listed from the next request on, after all that
+    was listed before, so that the beginning of a request stays the same.
 
     In rounds, `offer(history)` reads from the history which tools were found. Nothing else is kept, so one
     `ToolSearch` serves any number of conversations, and a restart changes nothing. A host without a history,
     such as a framework, lists the tools found in this registry: give each conversation its own registry
-    (`for_conversation`), or put `FoundTools` into the context, as our MCP server does for each client. A
-    search decides what is listed, not what may be called: a call of a tool that is switched on runs, even if
-    its name is known from before.
+    (`for_conversation`), or put `FoundTools` into the context, as our MCP server does for each client. What
+    isn't listed may still be called: a call of a tool that is switched on runs if its name is known.
 
     As a member of a toolset or another registry, it stands for its tools only.
 
