@@ -106,7 +106,7 @@ def settled_anew(watcher: Watcher, candidate: Candidate, found: Found, until: fl
     tries = _Tries(watcher, candidate, until)
     steps = tries.showing(list(found.steps))
     if not steps:
-        return found._replace(is_smallest=False) if tries.is_over else None
+        return None
     if len(steps) == 1:
         return found
     steps = shrunk_sequence(steps, tries.shows, without_step)
@@ -149,7 +149,7 @@ class _Tries:
 
     def shows(self, steps: list[Step]) -> bool:
         """Return whether some calls show the fault."""
-        if not self._is_first and (self._left <= 0 or monotonic() > self._until):
+        if self._left <= 0 or (monotonic() > self._until and not self._is_at_once(steps)):
             self.is_over = True
             return False
         self._left -= 1
@@ -161,6 +161,10 @@ class _Tries:
             self.fault = seen
         self._is_first = False
         return seen is not None
+
+    def _is_at_once(self, steps: list[Step]) -> bool:
+        """Return whether there is always time for a try: the first one, if it is one call and needs no start."""
+        return self._left == _MOST_TRIES and len(steps) == 1 and self.fault.code not in STARTED_ANEW
 
     def showing(self, steps: list[Step]) -> list[Step]:
         """Return the calls if they show the fault, or one call as often as it takes; none if that doesn't."""

@@ -13,6 +13,7 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from ..errors import SchemaError, ToolError
@@ -153,6 +154,7 @@ class Server:
         restarts: how often it was started again.
         noise: lines on the channel that aren't messages, not yet looked at.
         errors: the end of what it last wrote to standard error.
+        seconds_to_start: how long the last start took.
     """
 
     target: str
@@ -166,6 +168,7 @@ class Server:
     tools: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     restarts: int = -1
     errors: str = ""
+    seconds_to_start: float = 0.0
     _channel: Channel | None = None
 
     @property
@@ -186,6 +189,7 @@ class Server:
         Raises:
             ProbeError: it can't be started, or doesn't answer.
         """
+        begin = monotonic()
         self.stop()
         self.restarts += 1
         env: dict[str, str] = {}
@@ -207,6 +211,7 @@ class Server:
         if isinstance(self._channel, HttpChannel):
             self._channel.version = str(result.get("protocolVersion", ""))
         self._channel.notify("notifications/initialized", None)
+        self.seconds_to_start = monotonic() - begin
 
     def stop(self) -> None:
         """End the connection, and the process."""
