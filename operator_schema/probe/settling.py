@@ -149,7 +149,7 @@ class _Tries:
 
     def shows(self, steps: list[Step]) -> bool:
         """Return whether some calls show the fault."""
-        if self._left <= 0 or (monotonic() > self._until and not self._is_at_once(steps)):
+        if self._left <= 0 or self._is_late(steps):
             self.is_over = True
             return False
         self._left -= 1
@@ -162,9 +162,11 @@ class _Tries:
         self._is_first = False
         return seen is not None
 
-    def _is_at_once(self, steps: list[Step]) -> bool:
-        """Return whether there is always time for a try: the first one, if it is one call and needs no start."""
-        return self._left == _MOST_TRIES and len(steps) == 1 and self.fault.code not in STARTED_ANEW
+    def _is_late(self, steps: list[Step]) -> bool:
+        """Return whether there is no time for a try; there always is for a first one that needs no start."""
+        if len(steps) == 1 and self.fault.code not in STARTED_ANEW:
+            return monotonic() > self._until and self._left < _MOST_TRIES
+        return monotonic() + self._server.seconds_to_start > self._until
 
     def showing(self, steps: list[Step]) -> list[Step]:
         """Return the calls if they show the fault, or one call as often as it takes; none if that doesn't."""
