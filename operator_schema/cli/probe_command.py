@@ -265,7 +265,7 @@ def _show(
 def _lines_of_unrepeated(found: Found) -> list[str]:
     """Write what was seen once, and the calls before it; what to do isn't known."""
     first, *_ = found.lines()
-    return [f"{first} (it didn't show a second time)", *found.calls()]
+    return [f"{first} (it wasn't shown a second time)", *found.calls()]
 
 
 def _write_reports(

@@ -447,10 +447,10 @@ class _Run:
             if not self.server.answers():  # an earlier call has ended it
                 self.server.start()
             last = self._end - self.server.seconds_to_start  # what shows is shown in a new server, too
-            settled = settle(self.watcher, candidate, min(monotonic() + 2 * share, last))
+            settled = settle(self.watcher, candidate, min(monotonic() + 2 * share, last), last)
             if settled is None:
                 self._note_unrepeated(candidate)
-                self.is_complete = self.is_complete and monotonic() < last
+                self.is_complete = self.is_complete and monotonic() + self.server.seconds_to_start < last
             else:
                 is_alone = len(settled.steps) == 1 and code not in STARTED_ANEW
                 (alone.append((candidate, settled)) if is_alone else found.append(settled))

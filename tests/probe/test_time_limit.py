@@ -50,23 +50,30 @@ def fault(watcher):
 
 
 def test_one_call_is_made_once_more_and_reported_as_it_is(watcher, fault):
-    found = settle(watcher, Candidate(fault, [ASKED], "ask"), monotonic() - 1)
+    found = settle(watcher, Candidate(fault, [ASKED], "ask"), monotonic() - 1, monotonic() - 1)
     assert watcher.count == 1
     assert (found.steps, found.is_smallest) == ((ASKED,), False)
     assert settled_anew(watcher, Candidate(fault, [ASKED], "ask"), found, monotonic() - 1) == found
 
 
 def test_calls_that_need_another_start_are_not_made(watcher, fault):
-    starts = watcher.server.restarts
-    assert settle(watcher, Candidate(fault, [ASKED, ASKED], "ask"), monotonic() - 1) is None
+    starts, over = watcher.server.restarts, monotonic() - 1
+    assert settle(watcher, Candidate(fault, [ASKED, ASKED], "ask"), over, over) is None
     crash = Candidate(Fault("crash", (), "it ended"), [ASKED], "ask")
-    assert settle(watcher, crash, monotonic() + watcher.server.seconds_to_start / 2) is None
+    nearly_over = monotonic() + watcher.server.seconds_to_start / 2
+    assert settle(watcher, crash, nearly_over, nearly_over) is None
     assert (watcher.count, watcher.server.restarts) == (0, starts)
+
+
+def test_a_sequence_is_shown_once_more_though_its_share_of_the_time_is_over(watcher, fault):
+    now = monotonic()
+    found = settle(watcher, Candidate(fault, [ASKED, ASKED], "ask"), now - 1, now + 600)
+    assert (found.steps, found.is_smallest) == ((ASKED, ASKED), False)
 
 
 def test_what_does_not_show_in_a_new_server_is_not_reported(watcher, fault):
     candidate = Candidate(fault, [ASKED], "ask")
-    found = settle(watcher, candidate, monotonic() + 60)
+    found = settle(watcher, candidate, monotonic() + 600, monotonic() + 600)
     assert [step.call.arguments for step in found.steps] == [{"question": "000"}]
     other = found._replace(steps=(Step(Call("ask", {"question": ""}, "valid", "")),))
     assert settled_anew(watcher, candidate, other, monotonic() - 1) is None
