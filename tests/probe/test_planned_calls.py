@@ -9,6 +9,9 @@ pytest.importorskip("mcp")
 
 from operator_schema.probe.calls import ProbedTool, storing_nothing
 
+# Hypothesis 6.120 warns once in a process, of generators of other packages.
+pytestmark = pytest.mark.filterwarnings("ignore:It looks like .register_random")
+
 SCHEMA = {
     "type": "object",
     "properties": {
