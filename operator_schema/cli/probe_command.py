@@ -163,7 +163,7 @@ def _asked(what: str, target: str, options: dict[str, Any]) -> Any:
     try:
         return getattr(probing, what)(_in_full(target), **options)
     except ProbeError as error:
-        message = f"{escape(clip(target, 200))}: {error}"
+        message = f"{escape(clip(target, 200))}: {error.in_command}"
         raise WrongUse(message) from None
     except ValueError as error:
         raise WrongUse(str(error).replace("allow_all", "--allow-all")) from None
@@ -220,7 +220,11 @@ def _show_plan(out: Output, plans: Sequence[Plan], *, as_json: bool) -> None:
         frozenset({"valid", "invalid", "hostile"}),
     )
     total = sum(sum(each.numbers.values()) for each in plans)
-    out.line(f"{count(total, 'call')}, and some more that repeat, combine and shrink them")
+    if total:
+        out.line(f"{count(total, 'call')}, and some more that repeat, combine and shrink them")
+    else:
+        hint = ": name tools with --allow" if any(each.needs_allow for each in plans) else ""
+        out.line(f"nothing would be called{hint}")
 
 
 def _json(value: Any) -> str:
@@ -250,7 +254,7 @@ def _show(
             out.line(f"  $ {clip(escape(line), _LONGEST)}", "dim")
         if each.steps and not each.is_smallest:
             out.line("  (there was no time to look for a smaller call: --seconds)", "dim")
-    out.line(report.summary() + (f" · {accepted} accepted" if accepted else ""))
+    out.line(report.summary(in_command=True) + (f" · {accepted} accepted" if accepted else ""))
     for each in report.unrepeated if level == "note" else ():
         first, *rest = _lines_of_unrepeated(each)
         out.line(f"note: {first}", "dim")
@@ -261,7 +265,7 @@ def _show(
 def _lines_of_unrepeated(found: Found) -> list[str]:
     """Write what was seen once, and the calls before it; what to do isn't known."""
     first, *_ = found.lines()
-    return [f"{first} (it didn't show a second time)", *found.calls()]
+    return [f"{first} (it wasn't shown a second time)", *found.calls()]
 
 
 def _write_reports(

@@ -7,6 +7,7 @@ import unicodedata
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
+from string import ascii_lowercase
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
@@ -48,6 +49,7 @@ CallKind: TypeAlias = Literal["valid", "invalid", "hostile"]
 _LARGEST: Final = 2**53 - 1
 """Integers beyond aren't the same in all programs: RFC 8259, section 6."""
 
+_SMALL: Final = 1000
 _LONG: Final = 100_000
 _MOST_TEXT: Final = 5000
 _FORMATS: Final[Mapping[str, list[str]]] = {
@@ -226,9 +228,10 @@ class ProbedTool:
             strategy = arguments(self.strict)
         except (ValueError, SchemaError):
             return []
-        plain = [each for each in _examples(strategy, number * 2, random.randrange(2**32)) if _is_plain(each)]
-        meaningful = [self._with_meaning(each, random) for each in plain]
-        return sorted([*meaningful, *plain], key=lambda each: len(to_json_text(each)))[: number * 2]
+        plain = [_plain(each) for each in _examples(strategy, number, random.randrange(2**32))]
+        found = [*[self._with_meaning(each, random) for each in plain], *plain]
+        by_text = {to_json_text(each): each for each in found if self.allows(each)}
+        return [by_text[text] for text in sorted(by_text, key=len)[:number]]
 
     def _with_meaning(self, arguments: Any, random: Random) -> Any:
         """Put values that mean something in the place of random ones."""
@@ -345,17 +348,20 @@ def _with_samples(schema: Any) -> Any:
     return {key: _with_samples(inner) for key, inner in schema.items()}
 
 
-def _is_plain(value: Any) -> bool:
-    """Return whether every program can read a value: no control characters, no huge numbers or texts."""
+def _plain(value: Any) -> Any:
+    """Return a value without what some programs can't read: control characters, huge numbers and texts."""
     if isinstance(value, str):
-        return len(value) < _MOST_TEXT and not any(
-            unicodedata.category(each) in ("Cc", "Cs", "Cn", "Co") for each in value
-        )
+        return "".join(map(_plain_character, value[: _MOST_TEXT - 1]))
     if isinstance(value, (int, float)):
-        return abs(value) <= _LARGEST
+        return value if abs(value) <= _LARGEST else type(value)(abs(value) % _SMALL)
     if is_object(value):
-        return all(map(_is_plain, value)) and all(map(_is_plain, value.values()))
-    return all(map(_is_plain, value)) if is_array(value) else True
+        return {_plain(key): _plain(inner) for key, inner in value.items()}
+    return [_plain(inner) for inner in value] if is_array(value) else value
+
+
+def _plain_character(character: str) -> str:
+    is_readable = unicodedata.category(character) not in ("Cc", "Cs", "Cn", "Co")
+    return character if is_readable else ascii_lowercase[ord(character) % len(ascii_lowercase)]
 
 
 def _meaningful(name: str, schema: Mapping[str, Any], work: str | None) -> Iterator[Any]:

@@ -216,7 +216,8 @@ _OF_TYPE: Final = re.compile(
 
 _DOMAIN: Final = re.compile(
     r"not found|no such|n't exist|not exist|failed to|permission|denied|repositor|outside|allowed director|"
-    r"unreachable|connect|resolve|timed? ?out|\b(?:none|already)\b|E[A-Z]{4,}:|no \w+ (?:named|with|called)",
+    r"unreachable|connect|resolve|timed? ?out|\b(?:none|already)\b|E[A-Z]{4,}:|no \w+ (?:named|with|called)|"
+    r"\bexit (?:code|status)\b|\bfatal: ",
     re.IGNORECASE,
 )
 _EMPTY: Final = re.compile(r"\b(?:non-?)?(?:empty|blank)\b", re.IGNORECASE)

@@ -12,7 +12,7 @@ from ..json_values import to_json_text
 from ..message_text import listed, nearest, quote
 from .calls import Call, ProbedTool, storing_nothing
 from .checks import Fault, faults_of
-from .reports import LEVELS, Found, Plan, ProbeReport, Step
+from .reports import LEVELS, MAY_CHANGE, Found, Plan, ProbeReport, Step
 from .sequences import walk
 from .settling import STARTED_ANEW, Candidate, found_of, settle, settled_anew
 from .subject import ProbeError, Server, server_of
@@ -45,8 +45,6 @@ _PLANNED: Final = 0.9
 
 _OTHER_DEFAULT: Final = frozenset({"unmarked_deletion"})
 """Codes of `lint` about hints that have another meaning in the protocol if they aren't stated."""
-
-_MAY_CHANGE: Final = "it may change something"
 
 _ONE_CAUSE: Final = frozenset({"unnamed_parameter"})
 """Codes of faults that have one cause in all tools: they are reported once."""
@@ -227,16 +225,17 @@ class _Run:
         Raises:
             ProbeError: no tool may be called.
         """
-        if all(each.reason == _MAY_CHANGE for each in self.plan):
+        if all(each.needs_allow for each in self.plan):
             names = listed([quote(each.tool) for each in self.plan])
-            message = f"no tool was called, since none says readOnlyHint: name some with --allow, of {names}"
-            raise ProbeError(message)
+            said = "no tool was called, since none says readOnlyHint: name some"
+            messages = [f"{said} {how}, of {names}" for how in ("in allow=", "with --allow")]
+            raise ProbeError(*messages)
 
     def _plan(self, tool: ProbedTool, *, is_allowed: bool) -> None:
         is_called = tool.is_read_only or is_allowed
         reason = "it says that it only reads" if tool.is_read_only else "it is allowed"
         if not is_called:
-            reason = _MAY_CHANGE
+            reason = MAY_CHANGE
         elif tool.codec is None:
             is_called, reason = False, "its input schema can't be read as a whole"
         calls = tool.calls(self.limits.calls, self.limits.seed) if is_called else []
@@ -251,6 +250,7 @@ class _Run:
 
     def finish(self) -> ProbeReport:
         """Make the calls, then the faults small; return the report."""
+        self.start = monotonic()  # from here on the time is shared
         self._hear_noise(None, [])
         self._judge_definitions()
         self._call_unknown()
@@ -446,9 +446,11 @@ class _Run:
             share = max(_LEAST_SECONDS, (self.limits.until - monotonic()) / (len(self.candidates) - number))
             if not self.server.answers():  # an earlier call has ended it
                 self.server.start()
-            settled = settle(self.watcher, candidate, min(monotonic() + 2 * share, self._end))
+            last = self._end - self.server.seconds_to_start  # what shows is shown in a new server, too
+            settled = settle(self.watcher, candidate, min(monotonic() + 2 * share, last), last)
             if settled is None:
                 self._note_unrepeated(candidate)
+                self.is_complete = self.is_complete and monotonic() + self.server.seconds_to_start < last
             else:
                 is_alone = len(settled.steps) == 1 and code not in STARTED_ANEW
                 (alone.append((candidate, settled)) if is_alone else found.append(settled))

@@ -18,10 +18,23 @@ if TYPE_CHECKING:
     from .calls import Call
     from .subject import Server
 
-__all__ = ["LEVELS", "Found", "Plan", "ProbeReport", "Step", "as_html", "as_junit", "repeat_lines"]
+__all__ = [
+    "LEVELS",
+    "MAY_CHANGE",
+    "Found",
+    "Plan",
+    "ProbeReport",
+    "Step",
+    "as_html",
+    "as_junit",
+    "repeat_lines",
+]
 
 LEVELS: Final[tuple[Severity, ...]] = ("error", "warning", "note")
 """From the one that matters most."""
+
+MAY_CHANGE: Final = "it may change something"
+"""Why most tools aren't called: they are called if they are allowed."""
 
 _MOST_SHOWN: Final = 2000
 
@@ -119,6 +132,11 @@ class Plan(NamedTuple):
     numbers: dict[str, int]
     example: Any
 
+    @property
+    def needs_allow(self) -> bool:
+        """Whether it would be called if it were allowed."""
+        return not self.is_called and self.reason == MAY_CHANGE
+
 
 class ProbeReport(NamedTuple):
     """What a probe of a server found.
@@ -167,22 +185,30 @@ class ProbeReport(NamedTuple):
                  for each in self.found for first, *rest in [each.lines()]]  # fmt: skip
         return "\n".join([*lines, self.summary()])
 
-    def summary(self) -> str:
-        """Return a line with numbers."""
+    def summary(self, *, in_command: bool = False) -> str:
+        """Return a line with numbers.
+
+        Args:
+            in_command: whether it names options of the command, rather than arguments of `probe`.
+        """
+        option = "--{}" if in_command else "{}="
         counts = [
             count_of(number, f"{level}s")
             for level in LEVELS
             if (number := sum(each.severity == level for each in self.findings))
         ]
         called = sum(each.is_called for each in self.plan)
-        skipped = len(self.plan) - called
+        waiting = sum(each.needs_allow for each in self.plan)
+        unread = len(self.plan) - called - waiting
         parts = [", ".join(counts) or "nothing found", self._calls(called)]
-        if skipped:
-            parts.append(f"{skipped} not called, since they may change something (--allow)")
+        if unread:
+            parts.append(f"{unread} not called, since their schemas can't be read")
+        if waiting:
+            parts.append(f"{waiting} not called, since they may change something ({option.format('allow')})")
         if self.restarts:
             parts.append(f"started again {count_of(self.restarts, 'times')}")
         if not self.is_complete:
-            parts.append("not all planned calls were made in time")
+            parts.append(f"not all planned calls were made in time ({option.format('seconds')})")
         return " · ".join(parts)
 
     def _calls(self, tools: int) -> str:
@@ -294,7 +320,7 @@ def as_html(report: ProbeReport, found: Iterable[Found]) -> str:
         for level in LEVELS
         if any(each.finding.severity == level for each in listed)
     ]
-    return page(report.target, f"<p>{shown(report.summary())}</p>", *sections)
+    return page(report.target, f"<p>{shown(report.summary(in_command=True))}</p>", *sections)
 
 
 def _cells(found: Found) -> list[str]:

@@ -66,20 +66,21 @@ class Candidate:
     tool: str | None
 
 
-def settle(watcher: Watcher, candidate: Candidate, until: float) -> Found | None:
+def settle(watcher: Watcher, candidate: Candidate, until: float, last: float) -> Found | None:
     """Show a fault again, with the smallest calls.
 
     Args:
         watcher: of the server.
         candidate: the fault.
         until: when to stop making the calls smaller, on the clock of `monotonic`.
+        last: when to stop showing it at all.
 
     Returns:
         What is reported; None if the fault doesn't show again.
     """
     if not candidate.steps:
         return found_of(watcher.server, candidate.tool, candidate.fault, [], is_smallest=True)
-    tries = _Tries(watcher, candidate, until)
+    tries = _Tries(watcher, candidate, until, last)
     steps = tries.showing(candidate.steps)
     if len(steps) > 1:
         steps = shrunk_sequence(steps, tries.shows, without_step)
@@ -97,16 +98,16 @@ def settled_anew(watcher: Watcher, candidate: Candidate, found: Found, until: fl
         watcher: of the server.
         candidate: the fault.
         found: what was settled.
-        until: as for `settle`.
+        until: when to stop.
 
     Returns:
         The same if it shows; if it shows after some equal calls only, as the limit of a server does, these
         calls; None if it doesn't show.
     """
-    tries = _Tries(watcher, candidate, until)
+    tries = _Tries(watcher, candidate, until, until)
     steps = tries.showing(list(found.steps))
     if not steps:
-        return found._replace(is_smallest=False) if tries.is_over else None
+        return None
     if len(steps) == 1:
         return found
     steps = shrunk_sequence(steps, tries.shows, without_step)
@@ -134,9 +135,9 @@ class _Tries:
         is_over: whether there was no time left to try smaller calls.
     """
 
-    def __init__(self, watcher: Watcher, candidate: Candidate, until: float) -> None:
+    def __init__(self, watcher: Watcher, candidate: Candidate, until: float, last: float) -> None:
         self._watcher = watcher
-        self._until = until
+        self._until, self._last = until, last
         self._left = _MOST_TRIES
         self._is_fresh = False
         self._is_first = True
@@ -149,7 +150,7 @@ class _Tries:
 
     def shows(self, steps: list[Step]) -> bool:
         """Return whether some calls show the fault."""
-        if not self._is_first and (self._left <= 0 or monotonic() > self._until):
+        if self._left <= 0 or self._is_late(steps):
             self.is_over = True
             return False
         self._left -= 1
@@ -161,6 +162,13 @@ class _Tries:
             self.fault = seen
         self._is_first = False
         return seen is not None
+
+    def _is_late(self, steps: list[Step]) -> bool:
+        """Return whether there is no time for a try; there always is for a first one that needs no start."""
+        is_first = self._left == _MOST_TRIES
+        if len(steps) == 1 and self.fault.code not in STARTED_ANEW:
+            return monotonic() > self._until and not is_first
+        return monotonic() + self._server.seconds_to_start > (self._last if is_first else self._until)
 
     def showing(self, steps: list[Step]) -> list[Step]:
         """Return the calls if they show the fault, or one call as often as it takes; none if that doesn't."""

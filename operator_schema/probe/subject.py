@@ -13,6 +13,7 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from ..errors import SchemaError, ToolError
@@ -40,14 +41,30 @@ _KEPT_VARIABLES: Final = (
     *("PYTHONPATH", "UV_CACHE_DIR", "npm_config_cache", "PYTHONDONTWRITEBYTECODE"),
 )
 
-_FOLDER_HINT: Final = (
-    "it is started in an empty folder: write full paths of files, "
-    'and --env PYTHONPATH="$PWD" for modules of this folder'
-)
+_MODULES: Final = ('env={"PYTHONPATH": os.getcwd()}', '--env PYTHONPATH="$PWD"')
+"""How the modules of this folder are found: in Python, and with the command."""
 
 
 class ProbeError(Exception):
-    """Raised if a target can't be probed: it can't be started, doesn't answer, or has no tools."""
+    """Raised if a target can't be probed: it can't be started, doesn't answer, or has no tools.
+
+    Args:
+        message: what is wrong; it names arguments of `probe`.
+        in_command: the same with the options of the command; the message itself if it names no argument.
+
+    Attributes:
+        in_command: see above.
+    """
+
+    def __init__(self, message: str, in_command: str | None = None) -> None:
+        super().__init__(message)
+        self.in_command = message if in_command is None else in_command
+
+
+def _in_empty_folder(said: str) -> ProbeError:
+    """Return the error of a program that may look for something in the folder of the user."""
+    hint = "it is started in an empty folder: write full paths of files, and"
+    return ProbeError(*[f"{said}; {hint} {modules} for modules of this folder" for modules in _MODULES])
 
 
 @dataclass(frozen=True)
@@ -88,7 +105,7 @@ class Place:
         )
         if done.returncode:
             reason = clip(escape(done.stderr.decode(errors="replace").strip()), 300)
-            message = f"the command of --setup ended with status {done.returncode}: {reason}"
+            message = f"the setup command ended with status {done.returncode}: {reason}"
             raise ProbeError(message)
 
     def environment(self, more: Mapping[str, str]) -> dict[str, str]:
@@ -153,6 +170,7 @@ class Server:
         restarts: how often it was started again.
         noise: lines on the channel that aren't messages, not yet looked at.
         errors: the end of what it last wrote to standard error.
+        seconds_to_start: how long the last start took.
     """
 
     target: str
@@ -166,6 +184,7 @@ class Server:
     tools: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     restarts: int = -1
     errors: str = ""
+    seconds_to_start: float = 0.0
     _channel: Channel | None = None
 
     @property
@@ -186,6 +205,7 @@ class Server:
         Raises:
             ProbeError: it can't be started, or doesn't answer.
         """
+        begin = monotonic()
         self.stop()
         self.restarts += 1
         env: dict[str, str] = {}
@@ -195,9 +215,8 @@ class Server:
         try:
             self._channel = self.open(self.place, env)
         except (OSError, ValueError) as error:
-            hints = [str(error), *([_FOLDER_HINT] if self.kind == "command" else [])]
-            message = f"it can't be started: {'; '.join(hints)}"
-            raise ProbeError(message) from None
+            message = f"it can't be started: {error}"
+            raise self._failed(message) from None
         params = {
             "protocolVersion": _VERSION,
             "capabilities": {},
@@ -207,6 +226,7 @@ class Server:
         if isinstance(self._channel, HttpChannel):
             self._channel.version = str(result.get("protocolVersion", ""))
         self._channel.notify("notifications/initialized", None)
+        self.seconds_to_start = monotonic() - begin
 
     def stop(self) -> None:
         """End the connection, and the process."""
@@ -288,9 +308,11 @@ class Server:
         if self.errors.strip():
             hints.append(f"standard error ends with {self.errors.strip()[-300:]!r}")
         message = f"{method} failed: {clip(escape('; '.join(hints)), 700)}"
-        if method == "initialize" and self.kind == "command":
-            message += f"; {_FOLDER_HINT}"
-        raise ProbeError(message)
+        raise self._failed(message) if method == "initialize" else ProbeError(message)
+
+    def _failed(self, said: str) -> ProbeError:
+        """Return the error of a server that doesn't start."""
+        return _in_empty_folder(said) if self.kind == "command" else ProbeError(said)
 
 
 # --- targets -------------------------------------------------------------------------------------
@@ -420,8 +442,7 @@ def _of_program(words: list[str], target: str, options: dict[str, Any]) -> Serve
     except (OSError, SchemaError, ToolError, ValueError) as error:
         place.remove()
         said = error.message if isinstance(error, ToolError) else str(error)
-        message = f"{clip(escape(said), 700)}; {_FOLDER_HINT}"
-        raise ProbeError(message) from None
+        raise _in_empty_folder(clip(escape(said), 700)) from None
     found = in_process(tools, target, **options)
     found.place = place
     return found

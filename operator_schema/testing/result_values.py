@@ -60,27 +60,33 @@ def _json_values(codec: Codec[Any]) -> SearchStrategy[Any]:
 def drawn(strategy: SearchStrategy[Any], seed: int, number: int) -> list[Any]:
     """Draw values outside of a property test, the same for the same seed.
 
+    Hypothesis does much for each run of a test: so the simplest value is drawn in one run, all others in
+    a second one, and in further ones what an aborted run left.
+
     Args:
         strategy: what to draw from.
         seed: any integer.
         number: how many values at most.
     """
     import hypothesis
+    from hypothesis.strategies import data
 
     found: list[Any] = []
     checks: Any = hypothesis.HealthCheck
 
     @hypothesis.seed(seed)
     @hypothesis.settings(
-        max_examples=number,
+        max_examples=min(number, 2),
         database=None,
         deadline=None,
         phases=[hypothesis.Phase.generate],
         suppress_health_check=list(checks),
     )
-    @hypothesis.given(strategy)
-    def collect(value: Any) -> None:
-        found.append(value)
+    @hypothesis.given(data())
+    def collect(source: Any) -> None:
+        wanted = number if found else 1
+        while len(found) < wanted:
+            found.append(source.draw(strategy))
 
     collect()
     return found

@@ -57,27 +57,37 @@ __all__ = [
     "length_limits",
     "scalars",
     "scalars_just_refused",
+    "texts",
     "with_floats",
 ]
 
 
+_CHARACTERS = st.characters(exclude_categories=["Cs"])
+"""Those that UTF-8 has. Hypothesis knows them by category at once, and by codec only after it tried each."""
+
+
+def texts(least: int = 0, most: int | None = None) -> SearchStrategy[str]:
+    """Generate texts of a length."""
+    return st.text(_CHARACTERS, min_size=least, max_size=most)
+
+
 _FINITE = st.floats(allow_nan=False, allow_infinity=False)
-JSON_SCALARS = st.none() | st.booleans() | st.integers() | _FINITE | st.text()
+JSON_SCALARS = st.none() | st.booleans() | st.integers() | _FINITE | texts()
 JSON_VALUES: SearchStrategy[Any] = st.recursive(
     JSON_SCALARS,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts(), inner, max_size=3),
     max_leaves=5,
 )
 """Any JSON value, most of them small."""
 
 OF_TYPE: Mapping[str, SearchStrategy[Any]] = {
-    "string": st.integers().map(str) | st.text(),
+    "string": st.integers().map(str) | texts(),
     "integer": st.integers(),
     "number": _FINITE.filter(lambda number: not number.is_integer()),
     "boolean": st.booleans(),
     "null": st.none(),
     "array": st.lists(JSON_SCALARS, max_size=2),
-    "object": st.dictionaries(st.text(), JSON_SCALARS, max_size=2),
+    "object": st.dictionaries(texts(), JSON_SCALARS, max_size=2),
 }
 """Values by JSON type; values of `number` aren't integers."""
 
@@ -144,24 +154,25 @@ def _texts(constraints: Constraints) -> SearchStrategy[str]:
     least, most = length_limits(constraints)
     pattern = constraints.pattern
     if pattern is None:
-        return st.text(min_size=least, max_size=most)
+        return texts(least, most)
     repeated = _REPEATED_CLASS.fullmatch(pattern.pattern)
     if repeated:
         # Few texts of `[a-z]+` are as long as some constraints want them.
         fewest = max(least, 1) if repeated[2] == "+" else least
         if most is not None and fewest > most:
             return st.nothing()
-        return st.from_regex(f"{repeated[1]}{{{fewest},{'' if most is None else most}}}$")
+        expression = f"{repeated[1]}{{{fewest},{'' if most is None else most}}}$"
+        return st.from_regex(expression, alphabet=_CHARACTERS)
     if isinstance(pattern, re.Pattern):
-        return st.from_regex(pattern)
+        return st.from_regex(pattern, alphabet=_CHARACTERS)
     return _with_text_around(read_expression(pattern.pattern))  # of a document: `re` reads it in another way
 
 
 def _with_text_around(tree: Expression) -> SearchStrategy[str]:
     """Generate texts in which an expression is found: anywhere, unless it says where."""
     items = tree.items if isinstance(tree, Sequence) else (tree,)
-    before = st.just("") if items[:1] == (START,) else st.just("") | st.text()
-    after = st.just("") if items and isinstance(items[-1], Assertion) else st.just("") | st.text()
+    before = st.just("") if items[:1] == (START,) else st.just("") | texts()
+    after = st.just("") if items and isinstance(items[-1], Assertion) else st.just("") | texts()
     return st.tuples(before, _texts_of(tree), after).map("".join)
 
 
@@ -199,11 +210,11 @@ def _texts_just_refused(constraints: Constraints, valid: SearchStrategy[str]) ->
     least, most = length_limits(constraints)
     found: list[SearchStrategy[Any]] = []
     if least:
-        found += [valid.map(lambda text: text[: least - 1]), st.text(max_size=least - 1)]
+        found += [valid.map(lambda text: text[: least - 1]), texts(0, least - 1)]
     if most is not None:
         found.append(valid.map(lambda text: text.ljust(most + 1, text[-1:] or "x")))
     if constraints.pattern is not None:
-        found += [valid.map(lambda text: text[:-1]), valid.map(lambda text: f"{text}!"), st.text()]
+        found += [valid.map(lambda text: text[:-1]), valid.map(lambda text: f"{text}!"), texts()]
     return found
 
 
@@ -306,7 +317,7 @@ def leaf_values(leaf: SchemaLeaf[Any]) -> SearchStrategy[Any]:
 
 def _of_pattern(leaf: SchemaLeaf[Any]) -> SearchStrategy[Any]:
     pattern: str = leaf.json_schema["pattern"]
-    return st.from_regex(pattern, fullmatch=True).filter(partial(_is_read, leaf))
+    return st.from_regex(pattern, fullmatch=True, alphabet=_CHARACTERS).filter(partial(_is_read, leaf))
 
 
 def _is_read(leaf: SchemaLeaf[Any], text: str) -> bool:
@@ -415,7 +426,7 @@ def _base64() -> SearchStrategy[str]:
 
 
 def _patterns() -> SearchStrategy[str]:
-    return st.sampled_from(_PATTERNS) | st.text().map(re.escape)
+    return st.sampled_from(_PATTERNS) | texts().map(re.escape)
 
 
 _PATTERNS = ("", "^[a-z]+$", r"(?i)\bword\b", r"(?P<sign>[+-])(?P=sign)", "(?<=a)b|c{2,3}?", "(?x) a  # b")

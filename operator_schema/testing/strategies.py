@@ -49,6 +49,7 @@ from .scalar_values import (
     length_limits,
     scalars,
     scalars_just_refused,
+    texts,
     with_floats,
 )
 
@@ -233,7 +234,7 @@ def _distinct(node: Node) -> int:
 
 def _unknown(known: Collection[str]) -> SearchStrategy[dict[str, Any]]:
     """Generate entries with other keys than the known ones; none, three times out of four."""
-    keys = st.text().filter(lambda key: key not in known)
+    keys = texts().filter(lambda key: key not in known)
     some = st.dictionaries(keys, JSON_SCALARS, min_size=1, max_size=2)
     none: dict[str, Any] = {}
     return st.integers(0, 3).flatmap(lambda drawn: some if drawn > 2 else st.just(none))  # noqa: PLR2004  # one time in four
@@ -530,7 +531,7 @@ class NearMisses:
                 misses = misses.filter(lambda value: value is not None)
             found.append(st.tuples(valid, st.just(field.key), misses).map(_with_entry))
         if node.closed:
-            keys = st.text() | st.sampled_from([f"{field.key}_" for field in node.fields] or ["x"])
+            keys = texts() | st.sampled_from([f"{field.key}_" for field in node.fields] or ["x"])
             found.append(st.tuples(valid, keys, JSON_VALUES).map(_with_entry))
         return st.one_of(found)
 

@@ -64,6 +64,7 @@ INVALID = {"path": "a", "count": "5"}
         (INVALID, result("count must be an integer", is_error=True)),
         (INVALID, error(-32602, "Invalid arguments: count: Expected number, received string")),
         ({"count": 1}, result("Field required: path", is_error=True)),
+        (VALID, result("fatal: path/.git/index: index file smaller than expected", is_error=True)),
         ({"path": "a", "url": "not a uri"}, result("url: Input should be a valid URL", is_error=True)),
     ],
 )

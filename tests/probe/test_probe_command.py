@@ -13,6 +13,7 @@ pytest.importorskip("mcp")
 
 from operator_schema.cli import main
 from operator_schema.probe import ProbeReport, probe, probing
+from operator_schema.probe.reports import MAY_CHANGE, Plan
 
 pytestmark = pytest.mark.needs_process
 
@@ -89,6 +90,7 @@ def test_a_probe_that_may_call_nothing_fails_and_its_plan_is_shown(target, capsy
     said = 'no tool was called, since none says readOnlyHint: name some with --allow, of "greet"'
     assert said in capsys.readouterr().err
     assert main(["probe", "--dry-run", target]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "nothing would be called: name tools with --allow"
 
 
 def test_nothing_is_written_into_the_folder_of_the_user(target, tmp_path, capsys):
@@ -127,13 +129,27 @@ def test_a_fault_that_shows_once_is_named_with_its_call(as_json, tmp_path, monke
     else:
         first, note, call = shown.splitlines()
         assert " of 1 tool" in first
-        assert note == f"note: greet: {MEANING} Error: busy (it didn't show a second time)"
+        assert note == f"note: greet: {MEANING} Error: busy (it wasn't shown a second time)"
         assert call == "  call: greet {}"
 
 
 def test_one_call_is_one_call():
     report = ProbeReport("app:registry", [], [], 1, 0, [], is_complete=True, seed=0)
     assert report.summary() == "nothing found · 1 call of 0 tools"
+
+
+def test_options_are_named_as_the_command_or_python_has_them():
+    plan = [
+        Plan("pay", False, MAY_CHANGE, {}, None),
+        Plan("ask", False, "its input schema can't be read as a whole", {}, None),
+    ]
+    report = ProbeReport("app:registry", [], plan, 0, 0, [], is_complete=False, seed=0)
+    for allow, seconds, in_command in [("allow=", "seconds=", False), ("--allow", "--seconds", True)]:
+        assert report.summary(in_command=in_command).split(" · ")[2:] == [
+            "1 not called, since their schemas can't be read",
+            f"1 not called, since they may change something ({allow})",
+            f"not all planned calls were made in time ({seconds})",
+        ]
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,13 @@ def test_a_server_that_does_not_start_fails_the_tests(pytester):
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
     assert "passed" not in result.parseoutcomes()
     result.stdout.fnmatch_lines(["*no luck*"])
+    result.stdout.fnmatch_lines(['*and env={"PYTHONPATH": os.getcwd()} for modules of this folder*'])
+
+
+def test_a_probe_that_had_too_little_time_shows_a_warning(pytester):
+    result = outcomes(pytester, seconds=0.01)
+    assert result.parseoutcomes().get("failed") == 1  # this suite takes warnings for errors
+    result.stdout.fnmatch_lines(["*not all planned calls were made in time (seconds=)*"])
 
 
 def test_tools_of_which_none_may_be_called_fail_the_tests_of_the_server(pytester):
@@ -69,4 +76,4 @@ def test_tools_of_which_none_may_be_called_fail_the_tests_of_the_server(pytester
     pytester.makepyfile(test_it=LINE.format(command=command, options={}))
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
     assert set(result.parseoutcomes()) == {"failed", "skipped"}
-    result.stdout.fnmatch_lines(["*no tool was called*"])
+    result.stdout.fnmatch_lines(["*no tool was called*name some in allow=, of*"])
