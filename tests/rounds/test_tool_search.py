@@ -387,7 +387,7 @@ def test_a_query_and_a_prefix_are_strings(wrong):
     search = ToolSearch(who_am_i)
     with pytest.raises(TypeError, match="a query must be a string, not "):
         search.search(wrong)
-    with pytest.raises(TypeError, match="prefix is a string, not "):
+    with pytest.raises(TypeError, match="prefix must be a string, not "):
         search.search("user", prefix=wrong)
 
 
