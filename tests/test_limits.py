@@ -178,6 +178,16 @@ def test_annotations_that_double_are_bounded(monkeypatch):
         Codec(make_dataclass("Flat", [(f"f{i}", int) for i in range(1000)]))
 
 
+@pytest.mark.parametrize("annotation", [int | str | None, list[int | str], tuple[int | str]])
+def test_each_member_of_a_union_is_an_annotation(annotation, monkeypatch):
+    count = 4
+    monkeypatch.setattr(walk, "MAX_ANNOTATIONS", count)
+    Codec(annotation)
+    monkeypatch.setattr(walk, "MAX_ANNOTATIONS", count - 1)
+    with pytest.raises(SchemaError, match=f"more than {count - 1} annotations"):
+        Codec(annotation)
+
+
 def wide_union(members):
     return Union[tuple(make_dataclass(f"E{i}", [(f"k{i}", int), ("at", str)]) for i in range(members))]
 

@@ -345,6 +345,21 @@ def test_a_leaf_that_refers_without_end_is_refused():
         leaf_schema(schema, inline=True)
 
 
+def test_a_leaf_is_written_out_as_a_whole_or_refused(monkeypatch):
+    monkeypatch.setattr("operator_schema.schema.style.MAX_WITHOUT_REFERENCES", 10)
+    written = []
+    for count in range(12):
+        fields = {f"field_{number}": {"type": "string"} for number in range(count)}
+        try:
+            schema = leaf_schema({"type": "object", "properties": fields}, inline=True)
+        except SchemaError:
+            continue
+        written.append(count)
+        assert schema["items"]["properties"] == fields
+    assert written == list(range(len(written)))
+    assert 7 <= len(written) <= 9  # the array and the leaf count too
+
+
 def test_recursive_and_plain_models_of_pydantic():
     pydantic = pytest.importorskip("pydantic")
     part: Any = pydantic.create_model("Part", pair=(tuple[int, Any], ...))

@@ -24,6 +24,7 @@ from operator_schema import (
     skip,
     tool,
 )
+from operator_schema.adapters import process
 from operator_schema.adapters.process import MAX_OUTPUT, answer, atools_of, tools_of
 from operator_schema.content import Image, Text
 
@@ -408,6 +409,9 @@ def test_a_program_that_cant_be_started() -> None:
         tools_of([])
     with pytest.raises(ValueError, match="timeout must be"):
         tools_of("true", timeout=-1)
+    assert f"one run may take: {process._TIMEOUT:g} unless given" in " ".join(
+        (tools_of.__doc__ or "").split()
+    )
 
 
 ODD = """

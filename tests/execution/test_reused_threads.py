@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import os
 import subprocess
 import sys
@@ -164,6 +165,31 @@ def test_what_nobody_waits_for_any_more_is_closed_elsewhere():
         stop.set()
 
 
+def test_a_coroutine_that_comes_as_its_call_is_cancelled_is_closed():
+    made, go = asyncio.sleep(0), threading.Event()
+
+    async def cancel() -> None:
+        loop, begun = asyncio.get_running_loop(), asyncio.Event()
+
+        @tool
+        def start() -> Any:
+            loop.call_soon_threadsafe(begun.set)
+            go.wait(60)
+            return made
+
+        task = asyncio.create_task(Executor([start]).run(RawCall("1", "start")))
+        await begun.wait()
+        go.set()
+        assert gone(lambda: threads._idle)  # it has ended; the loop, which this holds up, doesn't know yet
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    end_idle_workers()
+    asyncio.run(cancel())
+    assert inspect.getcoroutinestate(made) == inspect.CORO_CLOSED
+
+
 @pytest.mark.needs_process
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_nothing_but_the_program_itself_runs_when_it_forks():
@@ -198,10 +224,13 @@ print(before, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), executor.run_s
 @pytest.mark.needs_process
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_tool_may_fork():
-    """In the child, its thread is the only one, and it ends with the function."""
+    """In the child, its thread is the only one, and it ends with the function: it waits for no other one."""
     program = """
 import os, sys
 from operator_schema import Executor, RawCall, tool
+from operator_schema.execution import threads
+
+threads._IDLE_SECONDS = 600
 
 @tool
 def split() -> int:

@@ -8,6 +8,7 @@ import functools
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pytest
 from executor_samples import add, ping
 
 from operator_schema import Executor, RawCall, tool
+from operator_schema.execution import sync
 from operator_schema.execution.sync import _WaitingThread
 
 pytestmark = pytest.mark.needs_threads
@@ -112,6 +114,23 @@ def test_what_a_call_sets_does_not_reach_the_caller():
 
     assert Executor([login]).run_sync(RawCall("1", "login")).content == "ada"
     assert user.get() == "nobody"
+
+
+def test_a_call_has_as_many_seconds_as_its_limit_says(monkeypatch):
+    stop = threading.Event()
+
+    @tool(timeout=5)
+    def hang() -> None:
+        stop.wait(60)
+
+    clock = iter([1000.0, 1004.0, 1006.0])
+    monkeypatch.setattr(sync, "monotonic", clock.__next__)
+    try:
+        result = Executor([hang]).run_sync(RawCall("1", "hang"))
+    finally:
+        stop.set()
+    assert result.content == "hang: no result within 5 s; whether it did its work is not known"
+    assert not list(clock)  # it still waited after four seconds
 
 
 def test_it_is_refused_where_the_caller_holds_the_only_place():

@@ -455,6 +455,7 @@ def assert_linear(function, opening, unit):
         ("One.  Two", "One.", "Two"),
         ("Use it, e.g. foo, with v1.2 or a.B. Stop.", "Use it, e.g. foo, with v1.2 or a.B.", "Stop."),
         ("Ask one, e.g. Google or cf.\nBing. Then stop.", "Ask one, e.g. Google or cf. Bing.", "Then stop."),
+        ("e.g. Berlin. Then Paris.", "e.g. Berlin.", "Then Paris."),
         ("Wrapped over\n  two lines. Rest\nof it.", "Wrapped over two lines.", "Rest\nof it."),
         ("Wrapped over\ntwo lines.", "Wrapped over two lines.", None),
         ("First line\nsecond line\n", "First line", "second line"),

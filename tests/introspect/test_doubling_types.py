@@ -11,7 +11,7 @@ import pytest
 from judge import validator
 from typing_extensions import TypeAliasType
 
-from operator_schema import Codec, SchemaError
+from operator_schema import Codec, SchemaError, json_schema
 from operator_schema.introspect import graph_checks
 from operator_schema.schema.render import MAX_INLINED
 
@@ -76,6 +76,14 @@ def test_equal_unions_that_were_written_apart_are_one():
     one, other = doubled("A", LEVELS, pair), doubled("B", LEVELS, pair)
     assert "anyOf" not in Codec(list[Union[one, other]]).json_schema()["items"]
     assert Codec(set[Union[one, other]]).decode([]) == set()
+
+
+def test_a_union_of_what_is_equal_is_no_union():
+    one, other = TypeAliasType("One", list[int]), TypeAliasType("Other", list[int])
+    codec: Codec[Any] = Codec(Union[one, other])
+    assert codec.json_schema() == json_schema(list[int])
+    assert codec.report(5) == Codec(list[int]).report(5)
+    assert codec.report(5)[0].suggestion == "[5]"
 
 
 def test_equal_members_of_described_unions_are_one():

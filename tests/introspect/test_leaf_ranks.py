@@ -22,6 +22,7 @@ def test_the_leaf_of_a_user_for_a_shipped_type_comes_before_every_shipped_one():
     own = SchemaLeaf(datetime, {"type": "string"}, decode, str, datetime(2026, 1, 31, tzinfo=UTC))
     decoded = Codec(Union[date, Annotated[datetime, own]]).decode("2026-01-31")
     assert decoded == datetime(2026, 1, 31, tzinfo=UTC)
+    assert own.rank == 0
 
 
 def test_a_shipped_leaf_that_is_given_no_rank_comes_last():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import collections.abc
 import datetime as dt
 import fractions
@@ -9,6 +10,7 @@ import os
 import re
 import sqlite3
 import sys
+import time
 import types
 import typing
 from dataclasses import dataclass
@@ -104,6 +106,8 @@ def field_complaint(annotation: Any) -> str:
             complex,
             "complex is not supported. See docs/annotations.md in operator_schema's repository for what is",
         ),
+        (time.struct_time, "time.struct_time is not supported. See docs/annotations.md"),  # a tuple
+        (ast.Name, "ast.Name is not supported. See docs/annotations.md"),  # it has `_fields`
     ],
     # Neither is str(value): processes that share the tests must find the same names, and sets have no order.
     ids=lambda value: getattr(value, "__name__", type(value).__name__),
@@ -266,6 +270,7 @@ def test_text_that_is_not_python_is_answered_with_what_is_wrong_in_it():
     said = field_complaint("list[int")
     assert "the annotation list[int can't be evaluated: it isn't valid Python: '[' was never closed." in said
     assert "<string>" not in said
+    assert "the annotation 'a can't be evaluated: it isn't valid Python: " in field_complaint("'a")
 
 
 def test_an_unhashable_item_of_a_set_is_answered_with_what_is_hashable():

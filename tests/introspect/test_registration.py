@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar, Dict, List, Literal, Optional, Unio
 
 import pytest
 from judge import validator
+from typing_extensions import TypeAliasType
 
 from operator_schema import Codec, SchemaError, json_schema
 
@@ -507,6 +508,8 @@ def test_types_that_nest_too_deep():
     assert complaints_of(deep)[0].code == "too_deep"
     assert complaints_of(list[list[int]], max_depth=1)[0].code == "too_deep"
     Codec(list[list[int]], max_depth=2)
+    number = TypeAliasType("number", int)  # an alias is no level
+    Codec(tuple[number, list[number]], max_depth=2)
     for _ in range(100_000):
         deep = list[deep]
     assert complaints_of(deep)[0].code == "too_deep"

@@ -155,6 +155,15 @@ def test_all_faults_come_together_in_the_order_of_the_calls():
     ]
 
 
+@pytest.mark.parametrize(("count", "more"), [(10, []), (11, ["- … and 1 more"])])
+def test_the_message_lists_ten_faults_and_says_how_many_more_there_are(count, more):
+    with pytest.raises(CommitError) as caught:
+        started(*[(str(number), "u") for number in range(count)]).commit([])
+    _, *lines = str(caught.value).splitlines()
+    assert [*lines[:10], *more] == lines
+    assert all(line.endswith("it has no result: run it, or reject it") for line in lines[:10])
+
+
 def test_the_message_lists_the_faults_and_is_bounded():
     found = started(*[(str(i) + "x" * 1000, "u") for i in range(1000)])
     with pytest.raises(CommitError) as caught:

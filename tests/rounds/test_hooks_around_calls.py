@@ -119,6 +119,33 @@ def test_what_is_raised_is_what_came_of_it():
     assert watch.seen[1].outcome is raised.value
 
 
+def test_a_hook_goes_on_behind_its_yield_or_gets_what_is_raised(caplog):
+    seen = []
+
+    @hook.around()
+    @contextmanager
+    def watch(_):
+        try:
+            yield
+        except Exception as error:
+            seen.append(error)
+            raise
+        seen.append("left")
+
+    def fail(_):
+        raise KeyError
+
+    executor = Executor(TOOLS, hooks=watch)
+    executor.run_sync(raw("double", number=1))
+    with (
+        caplog.at_level(logging.ERROR, "operator_schema"),
+        pytest.raises(Exception, match="KeyError") as raised,
+    ):
+        asyncio.run(executor.run(round_of(raw("fetch", url="x")), hooks=fail))
+    assert seen == ["left", raised.value]
+    assert not [record for record in caplog.records if "watch" in record.getMessage()]
+
+
 def test_a_call_that_a_hook_decides_or_that_runs_again_is_seen_once():
     watch = Watch()
 

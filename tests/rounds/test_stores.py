@@ -20,7 +20,7 @@ from operator_schema import Executor, RawCall, RoundError, Toolset, Turn, tool
 from operator_schema.errors import HookError, InterruptedRoundError, RestoreError
 from operator_schema.rounds import stores
 from operator_schema.rounds.errors import StoreError
-from operator_schema.rounds.stores import SqliteStore, stored_records
+from operator_schema.rounds.stores import SqliteStore, StuckRound, stored_records
 
 pytestmark = pytest.mark.needs_threads
 
@@ -188,6 +188,23 @@ def test_a_round_that_runs_is_nobody_elses(store):
     running = tools.offer().round([raw("look", "l", round_id="x")])
     Executor(tools, store=store).run_sync(running)
     assert seen == [running.id] * 3
+
+
+def test_a_round_that_is_stuck_says_for_how_many_seconds(store, monkeypatch):
+    now, seen = [1000.0], []
+
+    @tool
+    def look() -> None:
+        """Look from within, a minute and a half later."""
+        now[0] += 90
+        seen.extend(store.stuck(seconds=90))
+        assert store.stuck(seconds=91) == []
+
+    monkeypatch.setattr(stores, "time", lambda: now[0])
+    tools = Toolset(look)
+    done = Executor(tools, store=store).run_sync(tools.offer().round([raw("look", "l")]))
+    assert not done.calls[0].result.is_error
+    assert seen == [StuckRound(done.id, 90.0)]
 
 
 def test_a_hook_that_fails_gives_the_round_back(store):

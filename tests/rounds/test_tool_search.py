@@ -289,6 +289,15 @@ def test_what_takes_a_registry_lists_what_was_found_and_hears_of_it():
     assert openai_chat.request(search)["tools"][-1]["function"]["name"] == "pay_invoice"
 
 
+def test_a_tool_is_hidden_until_it_is_found():
+    search = ToolSearch(TOOLS, always=who_am_i)
+    hidden = [search.is_hidden(name) for name in ("who_am_i", "pay_invoice", "getForecast")]
+    assert hidden == [False, True, True]
+    Executor(search).run_sync(RawCall("1", "search_tools", {"query": "bill"}))
+    hidden = [search.is_hidden(name) for name in ("who_am_i", "pay_invoice", "getForecast")]
+    assert hidden == [False, False, True]
+
+
 def test_a_search_decides_what_is_listed_and_not_what_may_be_called():
     search = ToolSearch(TOOLS)
     assert not search.is_offered("pay_invoice")
@@ -401,6 +410,7 @@ def test_a_query_is_bounded():
     for query in ("", "x" * 2001):
         result = Executor(ToolSearch(TOOLS)).run_sync(RawCall("1", "search_tools", {"query": query}))
         assert result.code == "invalid_params"
+    assert searched(ToolSearch(TOOLS), Transcript(), "weather".ljust(2000)).json["tools"]
 
 
 # --- vectors ------------------------------------------------------------------------------------
@@ -622,6 +632,7 @@ def test_what_a_conversation_finds_is_listed_for_it_alone():
     executor = Executor(search)
     call = RawCall("1", "search_tools", {"query": "bill"})
     executor.run_sync(call, context={FoundTools: mine})
+    assert told == [("pay_invoice",)]
     executor.run_sync(call, context={FoundTools: mine})
     assert told == [("pay_invoice",)]  # the second search found nothing new
     assert names(search.offered(context={FoundTools: mine})) == ["search_tools", "who_am_i", "pay_invoice"]

@@ -15,6 +15,7 @@ from gateway_cases import NEW, OLD, behind, through
 from mcp import Client, MCPError, types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
+from mcp.server.subscriptions import PromptsListChanged, ResourcesListChanged
 
 from operator_schema import Executor, Registry, skip, tool
 from operator_schema.adapters.mcp import behind as behind_module
@@ -967,6 +968,47 @@ def test_a_newer_client_hears_of_the_resources_that_it_watches(lacks):
             return (await anext(changes)).uri
 
     assert through(main, behind(watched, lacks=lacks), mode="auto") == "note://today"
+
+
+@pytest.mark.parametrize("event", [PromptsListChanged(), ResourcesListChanged()])
+def test_a_gateway_hears_of_new_lists_of_a_newer_server(event):
+    changing, told = everything(), []
+
+    async def main():
+        async with Gateway(behind(changing, lacks=NEW)) as gateway:
+            gateway.server().handlers.changes.subscribe(told.append)
+            for _ in range(500):
+                changing.handlers.changes.tell(event)
+                await anyio.sleep(0.01)
+                if told:
+                    break
+
+    anyio.run(main)
+    assert told[:1] == [event]
+
+
+@OF_OLD
+def test_a_newer_server_that_never_confirms_a_watch_tells_of_no_changes(monkeypatch):
+    async def say_nothing(_context, _params):
+        await anyio.sleep_forever()
+
+    silent = everything()
+    silent.add_request_handler("subscriptions/listen", types.SubscriptionsListenRequestParams, say_nothing)
+
+    async def main():
+        async with (
+            Gateway(behind(silent, lacks=NEW)) as gateway,
+            Client(gateway.server(), mode="legacy") as client,
+        ):
+            await client.read_resource("note://today")  # the gateway knows its server by now
+            session = (await gateway._links[0].connection(None)).client.session
+            monkeypatch.setattr(session, "_session_read_timeout_seconds", 0.01)
+            with pytest.raises(MCPError) as caught:
+                await client.subscribe_resource("note://today")
+            return caught.value.message
+
+    said = anyio.run(main)
+    assert said == "the server server doesn't tell of changes of resources"
 
 
 def test_a_server_cannot_say_that_a_resource_of_another_has_changed():

@@ -38,6 +38,11 @@ class OperatorToolset(Toolset):
         super().__init__(tools, id="operator")
 
 
+def test_a_toolset_has_the_name_that_it_is_given():
+    assert OperatorToolset().id == "operator"
+    assert Toolset([]).id is None
+
+
 def model_that_calls(*calls, seen=None):
     """Return a model that makes one call after another, then says what it got last."""
     queue = list(calls)
