@@ -13,6 +13,7 @@ import pytest
 from operator_schema import (
     DecodeError,
     EncodeError,
+    RawCall,
     SchemaError,
     ToolError,
     describe_tools,
@@ -468,3 +469,9 @@ def test_unknown_arguments_are_named_whether_the_decoder_is_compiled_or_not():
         for _ in range(100):
             take.decode({"size": 1, "tags": []})
     assert take.codec.compiled == {"decode"}
+
+
+@pytest.mark.parametrize("caller", ["program", {"type": {1}}, {"type": float("nan")}])
+def test_a_caller_that_could_not_be_saved_is_refused(caller):
+    with pytest.raises(TypeError, match="caller must be a dict of JSON values or None"):
+        RawCall("1", "pay", {}, caller=caller)
