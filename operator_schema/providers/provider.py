@@ -404,7 +404,7 @@ def _checked_history(history: Any) -> list[Any]:
         TypeError: it is something else.
     """
     if type(history) in {str, dict} or not hasattr(history, "__iter__"):
-        message = f"a history is a list of strings, messages, turns and answers, not {received(history)}"
+        message = f"a history must be a list of strings, messages, turns and answers, not {received(history)}"
         raise TypeError(message)
     return [*history]
 

@@ -1008,7 +1008,7 @@ def test_a_newer_server_that_never_confirms_a_watch_tells_of_no_changes(monkeypa
             return caught.value.message
 
     said = anyio.run(main)
-    assert said == "the server server doesn't tell of changes of resources"
+    assert said == "the server server doesn't report changes of resources"
 
 
 def test_a_server_cannot_say_that_a_resource_of_another_has_changed():
