@@ -675,9 +675,9 @@ def test_what_is_asked_is_text(tmp_path):
     for ask, what in [
         (lambda: base.inspect(5), "the name must be a string, not integer 5"),
         (lambda: base.read_func(None), "the name must be a string, not null"),
-        (lambda: base.search(b"x"), "the pattern is a string"),
-        (lambda: base.check_syntax(5, language="go"), "the code is a string, not integer 5"),
-        (lambda: base.check_syntax("x", language=5), "the language is a string, not integer 5"),
+        (lambda: base.search(b"x"), "the pattern must be a string"),
+        (lambda: base.check_syntax(5, language="go"), "the code must be a string, not integer 5"),
+        (lambda: base.check_syntax("x", language=5), "the language must be a string, not integer 5"),
     ]:
         with pytest.raises(TypeError, match=what):
             ask()
