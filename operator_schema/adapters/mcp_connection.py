@@ -78,15 +78,34 @@ _KEEPER = """
 import os, signal, subprocess, sys, threading, time
 
 mark, parent = sys.argv[1], int(sys.argv[2])
-for number in {signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGTERM)}:
+program = None
+
+def send(number):
+    # Only to a group that the program has made for itself, and as long as nobody else can have its number.
+    try:
+        if program is not None and program.returncode is None and os.getpgid(program.pid) == program.pid:
+            os.killpg(program.pid, number)
+            return True
+    except (OSError, AttributeError):  # it has ended; Windows has no groups
+        pass
+    return False
+
+def end(*_):
+    if send(signal.SIGTERM):
+        killer = threading.Timer(1, send, [signal.SIGKILL])
+        killer.daemon = True
+        killer.start()
+
+for number in {signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGINT)}:
     signal.signal(number, lambda *_: None)
+signal.signal(signal.SIGTERM, end)
 
 def keep():
     while os.getppid() == parent:
         time.sleep(0.5)
     time.sleep(2)
     os.killpg(0, signal.SIGTERM)
-    time.sleep(1)
+    time.sleep(1.5)
     os.killpg(0, signal.SIGKILL)
 
 try:
@@ -108,7 +127,8 @@ sys.exit(status if status >= 0 else 128 - status)
 
 The SDK ends a program with its connection; nobody does if this process is killed, and a program that hangs
 doesn't read that its input has ended. With a mark, the exit status stands behind the standard error: the SDK
-doesn't say it. A signal that the program ignores doesn't end the keeper first.
+doesn't say it. A signal that the program ignores doesn't end the keeper first. Were the program the leader
+of the group, it couldn't leave it; here, one that does so, as `timeout` of coreutils, gets the signals too.
 """
 
 

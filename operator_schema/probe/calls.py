@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 try:
     from hypothesis.configuration import set_hypothesis_home_dir, storage_directory
+    from hypothesis.errors import HypothesisException
 except ModuleNotFoundError as error:
     if error.name != "hypothesis":
         raise
@@ -323,8 +325,10 @@ def storing_nothing() -> Generator[None]:
 def _examples(strategy: SearchStrategy[Any], number: int, chance: int) -> list[Any]:
     """Return examples of a strategy, each once; none if nothing fits."""
     try:
-        values = drawn(strategy, chance, number)
-    except Exception:  # noqa: BLE001  # nothing fits: Hypothesis says so in several ways
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # as errors, they would look as if nothing fitted
+            values = drawn(strategy, chance, number)
+    except HypothesisException:  # nothing fits: Hypothesis says so in several ways
         return []
     return list({to_json_text(value): value for value in reversed(values)}.values())[::-1]
 

@@ -239,6 +239,8 @@ class _Run:
         elif tool.codec is None:
             is_called, reason = False, "its input schema can't be read as a whole"
         calls = tool.calls(self.limits.calls, self.limits.seed) if is_called else []
+        if is_called and not calls:
+            is_called, reason = False, "no call was found that its schema allows, and none that it refuses"
         if is_called:
             self.calls[tool.name] = calls
         numbers = {kind: sum(call.kind == kind for call in calls) for kind in ("valid", "invalid", "hostile")}

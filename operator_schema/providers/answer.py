@@ -211,8 +211,10 @@ def container_in(said: Any) -> str | None:
 
 def without_container(said: Sequence[Any]) -> list[Any]:
     """Return messages of the model as they are sent: without what a round keeps beside them."""
-    *before, last = said
-    return [*before, {key: value for key, value in last.items() if key != CONTAINER}]
+    return [
+        {key: value for key, value in message.items() if key != CONTAINER} if is_object(message) else message
+        for message in said
+    ]
 
 
 def marked_if_cut(call: RawCall) -> RawCall:

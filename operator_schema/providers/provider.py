@@ -147,8 +147,8 @@ class Provider(Value):
         """Return the messages of one item of a history."""
         if isinstance(item, str):
             return [self.wire.text_message("user", item)]
-        if is_object(item):
-            return [item]
+        if is_object(item):  # of `Turn.assistant`, maybe
+            return without_container([item]) if CONTAINER in item else [item]
         if isinstance(item, Answer):
             return self._said(item.message, item.calls, offered)
         from ..rounds import Turn
@@ -330,7 +330,7 @@ class Provider(Value):
     def _said(self, said: Any, calls: Sequence[RawCall], offered: Offered) -> list[dict[str, Any]]:
         """Return the model's messages; the messages of another provider are translated."""
         if self._says(said, len(calls)):
-            return without_container(said) if said and CONTAINER in said[-1] else [*said]
+            return without_container(said) if any(CONTAINER in message for message in said) else [*said]
         if not calls:
             text = text_in(said)
             return [self.wire.text_message("assistant", text)] if text else []
@@ -414,6 +414,8 @@ def _container_of(items: Sequence[Any]) -> str | None:
     for item in reversed(items):
         if type(item) is not str and hasattr(item, "assistant"):
             return container_in(item.assistant)
+        if is_object(item) and item.get("role") == "assistant":
+            return container_in([item])
     return None
 
 

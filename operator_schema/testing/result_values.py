@@ -57,6 +57,9 @@ def _json_values(codec: Codec[Any]) -> SearchStrategy[Any]:
     return values.filter(lambda value: not codec.report(value))
 
 
+_MOST_RUNS = 20
+
+
 def drawn(strategy: SearchStrategy[Any], seed: int, number: int) -> list[Any]:
     """Draw values outside of a property test, the same for the same seed.
 
@@ -68,10 +71,22 @@ def drawn(strategy: SearchStrategy[Any], seed: int, number: int) -> list[Any]:
         seed: any integer.
         number: how many values at most.
     """
+    from hypothesis.errors import Flaky
+
+    found: list[Any] = []
+    for more in range(_MOST_RUNS):
+        try:
+            _draw_into(found, strategy, seed + more, number)
+            break
+        except Flaky:  # a run went on where one before ended after the same beginning: its values are right
+            pass
+    return found
+
+
+def _draw_into(found: list[Any], strategy: SearchStrategy[Any], seed: int, number: int) -> None:
     import hypothesis
     from hypothesis.strategies import data
 
-    found: list[Any] = []
     checks: Any = hypothesis.HealthCheck
 
     @hypothesis.seed(seed)
@@ -89,4 +104,3 @@ def drawn(strategy: SearchStrategy[Any], seed: int, number: int) -> list[Any]:
             found.append(source.draw(strategy))
 
     collect()
-    return found

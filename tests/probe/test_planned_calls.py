@@ -1,12 +1,14 @@
 """Which calls are planned for a tool."""
 
 import unicodedata
+import warnings
 
 import pytest
 
 pytest.importorskip("hypothesis")
 pytest.importorskip("mcp")
 
+from operator_schema.probe import calls as calls_module
 from operator_schema.probe.calls import ProbedTool, storing_nothing
 
 # Hypothesis 6.120 warns once in a process, of generators of other packages.
@@ -58,3 +60,35 @@ def test_equal_numbers_give_equal_calls():
 def test_no_two_calls_are_equal():
     keys = [call.key() for call in planned(20)]
     assert len(keys) == len(set(keys))
+
+
+@pytest.mark.parametrize("chance", range(25))
+def test_each_seed_finds_what_few_values_fit(chance):
+    items = {"type": "array", "items": {"enum": ["a", "b", "c"]}, "uniqueItems": True, "minItems": 2}
+    schema = {"type": "object", "properties": {"q": items}, "required": ["q"], "additionalProperties": False}
+    with storing_nothing():
+        found = ProbedTool.of({"name": "t", "inputSchema": schema}).calls(20, chance)
+    assert any(call.kind == "valid" for call in found)
+
+
+def test_a_warning_that_is_an_error_takes_no_calls_away(monkeypatch):
+    real = calls_module.drawn
+
+    def warning(*given):
+        warnings.warn("something is deprecated", FutureWarning, stacklevel=1)
+        return real(*given)
+
+    expected = planned(6)
+    monkeypatch.setattr(calls_module, "drawn", warning)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert planned(6) == expected
+
+
+def test_what_fails_while_calls_are_drawn_is_no_empty_plan(monkeypatch):
+    def failing(*_):
+        raise RuntimeError
+
+    monkeypatch.setattr(calls_module, "drawn", failing)
+    with pytest.raises(RuntimeError):
+        planned(6)

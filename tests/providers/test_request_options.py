@@ -1159,3 +1159,11 @@ def test_a_deferred_tool_that_is_added_changes_nothing_before_its_place(provider
     more = Toolset(TOOLS, added)
     before = provider.request(TOOLS.offer(deferred=[pay]))["tools"]
     assert provider.request(more.offer(deferred=[pay, added]))["tools"][: len(before)] == before
+
+
+def test_what_a_turn_keeps_beside_its_messages_is_never_sent():
+    message = {"role": "assistant", "content": [{"type": "text", "text": "…"}]}
+    kept = {**message, "operator_schema_container": "container_1"}
+    said = anthropic.request(TOOLS, ["Hi", kept, {"role": "user", "content": "…"}])
+    assert said["messages"][1] == message
+    assert said["container"] == "container_1"

@@ -44,8 +44,18 @@ _CONNECT_SECONDS = 60.0
 _MOST_OWN = 16
 """Connections to one server that belong to one client each."""
 
-_CLOSED = types.CONNECTION_CLOSED, "Connection closed"
-"""How the SDK says it; a server may use the same code for anything."""
+_CLOSED = frozenset(
+    {
+        (types.CONNECTION_CLOSED, "Connection closed"),
+        (types.INVALID_REQUEST, "Session terminated"),
+        (types.INVALID_REQUEST, "Session not found"),
+        (-32001, "Session not found"),
+    }
+)
+"""How the SDKs say that a connection, or a session over HTTP, has ended, as it does when its server restarts.
+
+A server may use the same codes for anything.
+"""
 
 _LOG = logging.getLogger("operator_schema.mcp_gateway")
 _LEVELS = get_args(types.LoggingLevel)
@@ -154,14 +164,16 @@ class Connection:
             logging_callback=self._logged,
             message_handler=self._heard,
         )
+        was_open = False
         try:
             async with client:
-                self.client, self.is_open = client, True
+                self.client = client
+                self.is_open = was_open = True
                 task_status.started()
                 with self._scope:
                     await anyio.sleep_forever()
         except Exception as error:
-            if not self.is_open:
+            if not was_open:  # what an end raises would end the gateway
                 raise
             _LOG.warning("%s: the connection ended: %s", self._link.name, reason_of(error))
         finally:
@@ -184,6 +196,11 @@ class Connection:
         if self._first is None:
             self._first = client
         return client[0] == self._first[0]
+
+    @property
+    def is_of_one(self) -> bool:
+        """Whether it is that of a client before 2026-07-28, which loses it to nobody."""
+        return self._first is not None and self._first[1] is not None
 
     @property
     def is_idle(self) -> bool:
@@ -338,6 +355,7 @@ class Link:
         self._is_used = False
         self._speaks_one = False
         self._own: PerClient[_Own] = PerClient(_Own)
+        self._newer = _Own(None)  # of all clients from 2026-07-28 on, at a server before it
         self._opened: dict[_Own, None] = {}  # those with a connection: what was used last is the last one
 
     async def open(self) -> None:
@@ -369,8 +387,12 @@ class Link:
             MCPError: the server can't be reached any more, or the client's connection was ended.
         """
         shared = await self.shared_connection(ctx)
-        if ctx is None or is_modern(ctx.protocol_version) or shared.is_modern:
+        if ctx is None or shared.is_modern:
             return shared
+        if is_modern(ctx.protocol_version):
+            if not shared.is_of_one or self._newer.is_refused:
+                return shared
+            return await self._connection_of(self._newer, ctx) or shared
         if ctx.session.client_params is None:
             return shared
         own = self._own.of(ctx)
@@ -487,7 +509,11 @@ class Link:
                 await self._group.start(made.hold)
         except Exception as error:
             raise self._unreachable(error) from error
-        await self._set_level_of(made)
+        try:
+            await self._set_level_of(made)
+        except BaseException:  # a cancelled request too: nobody would know of the connection
+            made.close()
+            raise
         return made
 
     def _unreachable(self, error: BaseException) -> MCPError:
@@ -521,7 +547,7 @@ class Link:
             message = f"the server {self.name} gave an answer that isn't one of the protocol"
             raise GoneError(message) from None
         except MCPError as error:
-            if (error.code, error.message) != _CLOSED:
+            if (error.code, error.message) not in _CLOSED:
                 raise passed(error, self.name) from error
             connection.close()
             message = f"the server {self.name} has closed its connection; another request opens it again"

@@ -16,6 +16,7 @@ from mcp import Client, MCPError, types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.subscriptions import PromptsListChanged, ResourcesListChanged
+from mcp.shared.message import SessionMessage
 
 from operator_schema import Executor, Registry, skip, tool
 from operator_schema.adapters.mcp import behind as behind_module
@@ -1217,3 +1218,125 @@ for line in sys.stdin:
 def test_a_server_is_started_where_standard_error_is_no_file(monkeypatch, use):
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     assert anyio.run(use, [sys.executable, "-S", "-c", BARE]) == []
+
+
+def test_a_connection_whose_end_fails_ends_nothing_else():
+    source, made = counted(behind(everything(), lacks=OLD))
+
+    @asynccontextmanager
+    async def failing():
+        async with source() as streams:
+            yield streams
+        if len(made) == 2:
+            message = "its end fails"
+            raise OSError(message)
+
+    async def main():
+        async with Gateway(failing) as gateway:
+            app = gateway.server()
+            async with Client(app, mode="legacy") as ann:
+                await ann.call_tool("count", {})
+                async with Client(app, mode="legacy") as bob:
+                    await bob.call_tool("count", {})
+                    [own] = gateway._links[0]._opened
+                    connection = own.connection
+                while connection.is_open:  # what is waited for is an attribute
+                    await anyio.lowlevel.checkpoint()
+                return text_of(await ann.call_tool("count", {}))
+
+    assert anyio.run(main) == "counted"
+
+
+@OF_OLD
+def test_a_connection_ends_if_its_request_is_cancelled_while_the_level_of_its_log_is_set():
+    source, made = counted(behind(everything(), lacks=OLD))
+    ended = []
+
+    @asynccontextmanager
+    async def slow():
+        async with source() as (read, write):
+            number, inner = len(made), write.send
+
+            async def send(item):
+                if number > 1 and getattr(item.message, "method", "") == "logging/setLevel":
+                    asked.set()
+                    await anyio.sleep_forever()
+                await inner(item)
+
+            write.send = send
+            yield read, write
+        ended.append(number)
+
+    async def main():
+        async with Gateway(slow) as gateway:
+            app = gateway.server()
+            async with Client(app, mode="legacy") as ann:
+                await ann.set_logging_level("info")
+                await ann.call_tool("count", {})
+                async with Client(app, mode="legacy") as bob, anyio.create_task_group() as group:
+                    group.start_soon(bob.call_tool, "count", {})
+                    await asked.wait()
+                    group.cancel_scope.cancel()
+                with anyio.fail_after(5):
+                    while not ended:  # noqa: ASYNC110  # what is waited for is a list
+                        await anyio.sleep(0.01)
+
+    asked = anyio.Event()
+    anyio.run(main)
+    assert ended[:1] == [2]
+
+
+def test_a_newer_client_takes_no_connection_from_an_older_one():
+    source, made = counted(behind(everything(), lacks=OLD))
+
+    async def main():
+        async with Gateway(source) as gateway:
+            app = gateway.server()
+            async with Client(app, mode="legacy", elicitation_callback=accept) as ann:
+                found = [text_of(await ann.call_tool("ask_user", {}))]
+                for _ in range(2):
+                    async with Client(app, mode="auto") as newer:
+                        await newer.call_tool("add", {"a": 1, "b": 2})
+                return [*found, text_of(await ann.call_tool("ask_user", {}))]
+
+    assert anyio.run(main) == accepted("Ann", "Ann")
+    assert len(made) == 2
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [(-32600, "Session terminated"), (-32600, "Session not found"), (-32001, "Session not found")],
+)
+def test_a_session_that_the_server_has_forgotten_is_opened_again(code, message):
+    source, made = counted(behind(everything(), lacks=OLD))
+    forgotten = []
+
+    @asynccontextmanager
+    async def forgetting():
+        async with source() as (read, write):
+            inner = write.send
+
+            async def send(item):
+                if write in forgotten and hasattr(item.message, "id"):
+                    error = types.ErrorData(code=code, message=message)
+                    answer = types.JSONRPCError(jsonrpc="2.0", id=item.message.id, error=error)
+                    await write.back.send(SessionMessage(answer))
+                else:
+                    await inner(item)
+
+            write.send = send
+            current.append(write)
+            yield read, write
+
+    async def main():
+        async with Gateway(forgetting) as gateway, Client(gateway.server(), mode="legacy") as client:
+            before = text_of(await client.call_tool("add", {"a": 1, "b": 2}))
+            forgotten.append(current[-1])
+            error = await refusal(client.call_tool("add", {"a": 1, "b": 2}))
+            return before, error.message, text_of(await client.call_tool("add", {"a": 1, "b": 2}))
+
+    current: list[Any] = []
+    before, told, after = anyio.run(main)
+    assert (before, after) == ("3", "3")
+    assert told == "the server server has closed its connection; another request opens it again"
+    assert len(made) == 2

@@ -49,9 +49,10 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.parametrize("group", ["", "os.setpgid(0, 0)", "os.setsid()"], ids=["same", "group", "session"])
 @pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM"])
-def test_a_server_that_hangs_and_ignores_signals_is_gone_after_its_gateway(tmp_path, name):
-    (tmp_path / "hanging.py").write_text(HANGING)
+def test_a_server_that_hangs_and_ignores_signals_is_gone_after_its_gateway(tmp_path, name, group):
+    (tmp_path / "hanging.py").write_text(HANGING.replace("sys, time\n", f"sys, time\n{group}\n", 1))
     entry = {"command": sys.executable, "args": ["-S", "hanging.py"], "cwd": str(tmp_path)}
     (tmp_path / "servers.json").write_text(json.dumps({"mcpServers": {"slow": entry}}))
     with raw_server("--gateway", "servers.json", folder=tmp_path, cold=True) as raw:
