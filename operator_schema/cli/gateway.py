@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from unicodedata import category
 from urllib.parse import quote as url_quote
 
-from ..errors import DuplicateToolError, ToolError
+from ..errors import ToolError
 from ..immutable import Value
 from ..json_values import is_array, is_object, type_of
 from ..message_text import clip, escape, fold, nearest, quote, received, show_path
@@ -265,7 +265,7 @@ class _Entry:
 async def open_servers(servers: list[Behind], err: Output, file: str = "") -> AsyncGenerator[Gateway]:
     """Connect to servers as long as the context lasts.
 
-    One that can't be reached is named on standard error; the others go on.
+    One that can't be reached, or doesn't list its tools, is named on standard error; the others go on.
 
     Args:
         servers: of the file.
@@ -276,11 +276,9 @@ async def open_servers(servers: list[Behind], err: Output, file: str = "") -> As
         The gateway, whose registry has the tools. Their names begin with the name of their server and `_`.
 
     Raises:
-        WrongUse: none can be reached, tools of two get the same name, or a gateway of the same file has
+        WrongUse: none can be reached, one lacks a tool that the file names, or a gateway of the same file has
             started this process.
     """
-    from mcp import MCPError
-
     from ..adapters.mcp.gateway import Gateway, ServerBehind
 
     _check_not_below_itself(file)
@@ -300,7 +298,7 @@ async def open_servers(servers: list[Behind], err: Output, file: str = "") -> As
         gateway = Gateway(behind, unreachable=unreachable)
         try:
             await gateway.__aenter__()
-        except (ConnectionError, ToolError, MCPError, DuplicateToolError) as error:
+        except (ConnectionError, ToolError) as error:
             raise WrongUse(_reason(str(error), servers)) from None
         try:
             yield gateway
