@@ -66,8 +66,8 @@ class Gateway:
             names of tools and prompts begin with the server's name and `_`. A server is a URL, the words of a
             command that starts one, `StdioServerParameters`, a function that makes a transport of the SDK, or
             a `ServerBehind`, which also says what of it is offered.
-        unreachable: is called with the name of a server that can't be reached at the start or doesn't list its
-            tools, and the reason; the others go on. None: the first one ends it.
+        unreachable: is called with the name of a server that can't be reached at the start, or doesn't list
+            its tools, and the reason; the others go on. None: the first one ends it.
         seconds: that a server may take to answer anything but a call of a tool, for which the executor has
             the limit; None for no limit.
         options: for all tools, as for `tools_from`: `repair=True` corrects arguments.
@@ -110,8 +110,8 @@ class Gateway:
         """Connect to the servers, and list their tools.
 
         Raises:
-            ConnectionError: one can't be reached or doesn't list its tools, or all of them; or too many gateways
-                are behind each other.
+            ConnectionError: a server can't be reached, or doesn't list its tools; or too many gateways are
+                behind each other.
             ToolError: a `ServerBehind` names a tool that its server doesn't have.
         """
         check_depth()
@@ -225,7 +225,7 @@ class Gateway:
         """List the tools of a server, and follow its changes."""
         behind = self._servers[link.name]
         sources = [
-            BehindTools(link, self._prefix(link), chosen, {**self._options, **options})
+            BehindTools(link, self._prefix(link), chosen, {**self._options, **options}, self._owner_of)
             for chosen, options in behind.choices()
         ]
         has_tools = link.capabilities.tools is not None
@@ -241,6 +241,13 @@ class Gateway:
                 self._refresh_soon(link)
         if link.home.is_modern:
             self._group.start_soon(self._listen, link)
+
+    def _owner_of(self, name: str) -> str | None:
+        """Return the name of the server that has a tool of some name here; None if none has."""
+        there = [
+            link.name for link, found in self._tools.items() for tools in found if name in tools.originals
+        ]
+        return there[0] if there else None
 
     def _prefix(self, link: Link) -> str:
         return "" if self._is_alone else f"{link.name}_"

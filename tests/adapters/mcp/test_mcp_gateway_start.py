@@ -7,12 +7,14 @@ import logging
 from contextlib import asynccontextmanager
 
 import anyio
+import anyio.lowlevel
 import pytest
-from gateway_cases import Writer, behind
-from mcp import types
+from gateway_cases import OLD, Writer, behind
+from mcp import Client, types
+from mcp.server.lowlevel import Server
 from mcp.shared.message import SessionMessage
 
-from operator_schema import tool
+from operator_schema import Registry, tool
 from operator_schema.adapters.mcp import server
 from operator_schema.adapters.mcp.gateway import Gateway, ServerBehind
 
@@ -81,8 +83,8 @@ def test_a_server_that_does_not_list_its_tools_is_left_out_and_the_others_go_on(
         servers = {"bad": failing(failure, closed), "good": behind(server([add]))}
         async with Gateway(servers, unreachable=lambda *said: told.append(said)) as gateway:
             with anyio.fail_after(30):
-                while not closed:  # noqa: ASYNC110  # nothing tells of it
-                    await anyio.sleep(0)
+                while not closed:  # nothing tells of it
+                    await anyio.lowlevel.checkpoint()
             return [one.name for one in gateway.registry]
 
     assert anyio.run(main) == ["good_add"]
@@ -135,3 +137,59 @@ def test_of_a_server_that_fails_in_the_middle_no_tool_stays():
 
     assert anyio.run(main) == ["good_drop"]
     assert len(told) == 1
+
+
+def named(name):
+    return tool(lambda: name, name=name, description="Do it.")
+
+
+@pytest.mark.parametrize("is_later", [False, True])
+def test_of_two_tools_with_one_name_the_later_one_is_left_out_and_both_servers_are_named(caplog, is_later):
+    registry = Registry([named("d")] if is_later else [named("c"), named("d")])
+
+    async def main():
+        servers = {"a": behind(server([named("b_c")])), "a_b": behind(server(registry), lacks=OLD)}
+        async with Gateway(servers) as gateway:
+            if is_later:
+                registry.register([named("c"), named("e")])
+                with anyio.fail_after(30):
+                    while "a_b_e" not in gateway.registry:
+                        await anyio.lowlevel.checkpoint()
+            return [one.name for one in gateway.registry], await call(gateway, "a_b_c")
+
+    names, answer = anyio.run(main)
+    assert names == ["a_b_c", "a_b_d", *(["a_b_e"] if is_later else [])]
+    assert answer == "b_c"
+    said = {record.getMessage() for record in caplog.records if record.levelno == logging.WARNING}
+    where = (
+        'the tool "c" of the server "a_b" is left out: the server "a" has a tool of this name here, a_b_c; '
+    )
+    assert said == {f'{where}rename a server or use "only"'}
+
+
+async def call(gateway, name):
+    async with Client(gateway.server()) as client:
+        return (await client.call_tool(name, {})).content[0].text
+
+
+def test_two_tools_of_one_server_may_not_get_one_name_either(caplog):
+    async def main():
+        asked = ServerBehind(behind(spelled("x y", "x_y")), confirm=["x_y"])
+        async with Gateway({"a": asked}) as gateway:
+            return [one.name for one in gateway.registry]
+
+    assert anyio.run(main) == ["a_x_y"]
+    assert (
+        'the tool "x_y" of the server "a" is left out: the server "a" has a tool of this name' in caplog.text
+    )
+
+
+def spelled(*names):
+    """Return a server with tools of any names."""
+
+    async def listed(_, __):
+        return types.ListToolsResult(
+            tools=[types.Tool(name=name, input_schema={"type": "object"}) for name in names]
+        )
+
+    return Server("spelled", on_list_tools=listed)
