@@ -67,10 +67,11 @@ class ServerBehind(Value):
         super().__init__(source, only, confirm)
 
     @property
-    def named(self) -> frozenset[str]:
-        """Names of tools that its server has to have."""
+    def named(self) -> dict[str, Collection[str]]:
+        """Names of tools that its server has to have, by the option that has them."""
         asked = () if isinstance(self.confirm, bool) else self.confirm
-        return frozenset([*(self.only or ()), *asked])
+        found = {"only": self.only or (), "confirm": asked}
+        return {option: names for option, names in found.items() if names}
 
     def choices(self) -> list[tuple[Callable[[str], bool], dict[str, Any]]]:
         """Return which tools are offered with which options: a function of the name there, and options."""
@@ -153,7 +154,7 @@ def check_source(source: Any, place: str) -> None:
         raise TypeError(message)
     for word in words:
         if not isinstance(word, str):
-            message = f"{place} must be a command whose words are texts, not {received(word)}"
+            message = f"{place}: each word of the command must be a string, not {received(word)}"
             raise TypeError(message)
     if not words or not words[0]:
         message = f"{place} must have a command, such as ['uvx', 'mcp-server-time']"

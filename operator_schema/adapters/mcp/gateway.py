@@ -231,7 +231,9 @@ class Gateway:
         has_tools = link.capabilities.tools is not None
         if behind.named:
             there = await sources[0].listed() if has_tools else []
-            check_there(behind.named, [each.name for each in there], f"the server {link.name}")
+            for option, names in behind.named.items():
+                whose = f"the server {quote(link.name)}, whose {option} names it,"
+                check_there(names, [each.name for each in there], whose)
         if has_tools:
             self._is_stale[link] = False
             self._tools[link] = [ServerTools(source) for source in sources]

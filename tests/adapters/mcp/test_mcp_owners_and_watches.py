@@ -180,7 +180,9 @@ def test_a_name_that_no_tool_has_is_refused(given):
         async with Gateway({"shop": chosen}):
             pass
 
-    with pytest.raises(ToolError, match='the server shop has no such tool; did you mean "delete"'):
+    (key,) = given
+    said = f'delet: the server "shop", whose {key} names it, has no such tool; did you mean "delete"'
+    with pytest.raises(ToolError, match=said):
         anyio.run(main)
 
 
@@ -189,7 +191,9 @@ def test_a_name_is_refused_if_a_server_has_no_tools_at_all():
         async with Gateway({"x": ServerBehind(Listing("x").source(), confirm=["delete"])}):
             pass
 
-    with pytest.raises(ToolError, match="the server x has no such tool; it has none"):
+    with pytest.raises(
+        ToolError, match='the server "x", whose confirm names it, has no such tool; it has none'
+    ):
         anyio.run(main)
 
 
