@@ -161,8 +161,8 @@ class ServerTools(list["Tool[..., Any]"]):
         Tools that are as they were stay the same objects.
 
         Args:
-            registry: has the tools, and follows their changes. From the second time on, a tool is left
-                out, with a log record, if another tool in the registry has its name.
+            registry: has the tools, and follows their changes. From the second time on (behind a gateway,
+                always), a tool is left out, with a log record, if another tool in the registry has its name.
 
         Returns:
             Whether anything has changed.
@@ -182,7 +182,7 @@ class ServerTools(list["Tool[..., Any]"]):
                 if tool.name in registry and registry[tool.name] == tool:
                     registry.unregister(tool.name)
             new = [tool for name, tool in tools.items() if tool is not before.get(name)]
-            for name in self._left_out(registry, new):
+            for name in self._left_out(registry, new, described):
                 del tools[name], described[name]  # so that it is looked at again
         has_changed = described != self._known
         self[:] = tools.values()
@@ -190,12 +190,14 @@ class ServerTools(list["Tool[..., Any]"]):
         self.originals = {name: described[name].name for name in tools}
         return has_changed
 
-    def _left_out(self, registry: Registry, new: list[Tool[..., Any]]) -> list[str]:
+    def _left_out(
+        self, registry: Registry, new: list[Tool[..., Any]], described: Mapping[str, types.Tool]
+    ) -> list[str]:
         """Register tools; return the names of those that collide with others."""
         try:
             registry.register(new)
         except DuplicateToolError:
-            if self._is_new:
+            if self._is_new and not self._source.may_collide:
                 raise
         else:
             return []
@@ -205,7 +207,7 @@ class ServerTools(list["Tool[..., Any]"]):
                 registry.register(tool)
             except DuplicateToolError as error:
                 found.append(tool.name)
-                _LOG.warning("the tool %r of the server is left out: %s", tool.name, error)
+                self._source.tell_left_out(tool.name, described[tool.name].name, error)
         return found
 
     def _made(
@@ -289,7 +291,13 @@ async def tools_from(
 
 
 class ToolSource:
-    """Where the tools of a list come from."""
+    """Where the tools of a list come from.
+
+    Attributes:
+        may_collide: whether a tool is left out from the first time on if another one has its name.
+    """
+
+    may_collide = False
 
     def __init__(
         self,
@@ -327,6 +335,17 @@ class ToolSource:
     async def listed(self) -> list[types.Tool]:
         """Ask the server for its tools."""
         return await _listed(self.session)
+
+    def tell_left_out(self, name: str, original: str, error: DuplicateToolError) -> None:
+        """Have it logged that a tool is left out because another one has its name.
+
+        Args:
+            name: that it would have here.
+            original: its name on the server.
+            error: of the registry.
+        """
+        del original  # a gateway says it
+        _LOG.warning("the tool %r of the server is left out: %s", name, error)
 
     def caller(self, original: str, name: str) -> Callable[..., Any]:
         """Return the function of a tool.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from unicodedata import category
 from urllib.parse import quote as url_quote
 
-from ..errors import DuplicateToolError, ToolError
+from ..errors import ToolError
 from ..immutable import Value
 from ..json_values import is_array, is_object, type_of
 from ..message_text import clip, escape, fold, nearest, quote, received, show_path
@@ -39,6 +39,9 @@ _EXAMPLE = '{"mcpServers": {"time": {"command": "uvx", "args": ["mcp-server-time
 _VARIABLE = re.compile(r"\$\{(?:(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\})?")
 _OWN = {"confirm": 0.8, "only": 0.75}
 """Keys that clients don't have, and how like one of them another key may be: `config` is one of clients."""
+
+_LIKE_DISABLED = {"disable", "disabled", "enable", "enabled"}
+"""Keys of other programs, without case, `_` and `-`, by which a server is switched off."""
 
 _FORMS = {"confirm": "true, false or a list of names of tools", "only": "a list of names of tools"}
 _KINDS = {
@@ -94,13 +97,17 @@ def servers_in(file: str) -> list[Behind]:
 
     It is JSON with `mcpServers` (or `servers`, as VS Code calls them): name to `command`, `args`, `env` and
     `cwd`, or to `url` and `headers`. `${NAME}` stands for a variable of the environment. Our own are `only`,
-    a list of names, and `confirm`: true, or such a list; a key that is nearly one of these is refused.
+    a list of names, and `confirm`: true, or such a list; a key that is nearly one of these, or `disabled`, is
+    refused.
 
     Raises:
         WrongUse: it can't be read, or an entry has no command and no URL, or something else than it should.
     """
     found = json_in(read_text(file), file)
     given = found if is_object(found) else {}
+    if "mcpServers" in given and "servers" in given:
+        message = f'{escape(file)} has "mcpServers" and "servers": put all servers into one of them'
+        raise WrongUse(message)
     servers = given.get("mcpServers", given.get("servers"))
     if not is_object(servers) or not servers:
         message = f"{escape(file)} names no servers: it must be JSON such as {_EXAMPLE}"
@@ -112,6 +119,9 @@ def servers_in(file: str) -> list[Behind]:
         if (own := _own_key(key)) is not None:
             message = f"{escape(file)} has {quote(key)} beside its servers: {own} must be in a server"
             raise WrongUse(message)
+    if "" in servers:
+        message = f"{escape(file)}: a server needs a name that isn't empty"
+        raise WrongUse(message)
     made = [_Entry(file, name, entry).server() for name, entry in servers.items()]
     behind = [one for one in made if one is not None]
     by_prefix: dict[str, str] = {}
@@ -135,6 +145,12 @@ def _own_key(key: str) -> str | None:
     if "confirm" in fold(key):
         return "confirm"
     return next((own for own, likeness in _OWN.items() if nearest(key, [own], likeness)), None)
+
+
+def _key_of_disabled(key: str) -> str | None:
+    """Return `disabled` if another key is meant to switch a server off, or on."""
+    is_meant = key != "disabled" and fold(key) in _LIKE_DISABLED
+    return "disabled" if is_meant else None
 
 
 class _Entry:
@@ -182,9 +198,9 @@ class _Entry:
         return Behind(self._name, start, url, headers, only, asked, dict(self._variables), written)
 
     def _check_keys(self) -> None:
-        """Check that nothing that holds tools back is left out because it is written in another way."""
+        """Check that nothing that holds tools back is overlooked because it is written in another way."""
         for key in self._entry:
-            own = None if key in _OWN else _own_key(key)
+            own = None if key in _OWN else _own_key(key) or _key_of_disabled(key)
             if own is not None:
                 what = f"has {quote(key)}: did you mean {own}?"
                 raise self._wrong(what)
@@ -240,11 +256,9 @@ class _Entry:
     def _variable(self, found: re.Match[str]) -> str:
         name: str | None = found[1]
         if name is None:  # what stands there isn't shown: a default may be a secret
-            what = (
-                "has a ${ that is none of a variable: write ${NAME} or ${env:NAME}, and set the variable; a "
-                "default, or an input that a client asks for, isn't known here"
-            )
-            raise self._wrong(what)
+            what = "a ${ must begin ${NAME} or ${env:NAME}; defaults and inputs of a client aren't supported"
+            message = f"{self._place}: {what}"
+            raise WrongUse(message)
         value = os.environ.get(name)
         if value is None:
             what = f"needs the variable {name}, which must be set, and isn't"
@@ -265,7 +279,7 @@ class _Entry:
 async def open_servers(servers: list[Behind], err: Output, file: str = "") -> AsyncGenerator[Gateway]:
     """Connect to servers as long as the context lasts.
 
-    One that can't be reached is named on standard error; the others go on.
+    One that can't be reached, or doesn't list its tools, is named on standard error; the others go on.
 
     Args:
         servers: of the file.
@@ -276,11 +290,9 @@ async def open_servers(servers: list[Behind], err: Output, file: str = "") -> As
         The gateway, whose registry has the tools. Their names begin with the name of their server and `_`.
 
     Raises:
-        WrongUse: none can be reached, tools of two get the same name, or a gateway of the same file has
+        WrongUse: none can be reached, one lacks a tool that the file names, or a gateway of the same file has
             started this process.
     """
-    from mcp import MCPError
-
     from ..adapters.mcp.gateway import Gateway, ServerBehind
 
     _check_not_below_itself(file)
@@ -300,7 +312,7 @@ async def open_servers(servers: list[Behind], err: Output, file: str = "") -> As
         gateway = Gateway(behind, unreachable=unreachable)
         try:
             await gateway.__aenter__()
-        except (ConnectionError, ToolError, MCPError, DuplicateToolError) as error:
+        except (ConnectionError, ToolError) as error:
             raise WrongUse(_reason(str(error), servers)) from None
         try:
             yield gateway

@@ -365,7 +365,7 @@ class _Offered(Value):
         """Return what runs the calls of the tools as they are now.
 
         Raises:
-            WrongUse: two tools have the same name.
+            WrongUse: two tools have the same name, or one has that of the search.
         """
         from ..adapters.base import registry_of
         from ..execution.executor import Executor
@@ -382,7 +382,11 @@ class _Offered(Value):
             registry = copy(registry)
             registry.update(lambda tools: tools.with_(repair=True))
         if self.options.get("search") and not isinstance(registry, ToolSearch):
-            registry = ToolSearch(registry)
+            try:
+                registry = ToolSearch(registry)
+            except DuplicateToolError as error:
+                message = f"rename the tool {error.tool}: the search has this name"
+                raise WrongUse(message) from None
         if isinstance(self.tools, Executor):
             made = self.tools.with_tools(registry).with_(**options)
         else:

@@ -95,6 +95,25 @@ def test_the_keys_of_clients_are_ignored(read):
     assert (server.confirm, server.only) == (False, None)
 
 
+@pytest.mark.parametrize("key", ["enabled", "Enabled", "enable", "disable", "Disabled"])
+@pytest.mark.parametrize("value", [True, False])
+def test_a_key_that_switches_a_server_in_another_way_is_refused(read, key, value):
+    with pytest.raises(WrongUse, match=f'the server "shop" has "{key}": did you mean disabled'):
+        read(**{key: value})
+
+
+def test_a_server_needs_a_name(tmp_path):
+    file = tmp_path / "servers.json"
+    file.write_text('{"mcpServers": {"a": {"command": "x"}, "": {"command": "x"}}}')
+    with pytest.raises(WrongUse, match=r"servers\.json: a server needs a name that isn't empty$"):
+        servers_in(str(file))
+
+
+def test_servers_stand_under_one_key(read):
+    with pytest.raises(WrongUse, match='"mcpServers" and "servers": put all servers into one of them'):
+        read({"servers": {"other": {"command": "y"}}})
+
+
 def test_disabled_is_true_or_false(read):
     with pytest.raises(WrongUse, match="disabled must be true or false, not a text"):
         read(disabled="true")
@@ -202,7 +221,7 @@ def test_another_command_that_is_not_found_is_only_named(read, entry):
 def test_what_is_no_variable_is_refused_and_not_shown(read, monkeypatch, text, key):
     monkeypatch.setenv("NAME", "value")
     value = {"args": [text], "env": {"KEY": text}}.get(key, text)
-    with pytest.raises(WrongUse, match=r"write \$\{NAME\} or \$\{env:NAME\}") as caught:
+    with pytest.raises(WrongUse, match=r"a \$\{ must begin \$\{NAME\} or \$\{env:NAME\}; defaults") as caught:
         read(**{key: value})
     assert "s3cret" not in str(caught.value)
 

@@ -42,7 +42,7 @@ Q = TypeVar("Q", types.ElicitRequest, types.CreateMessageRequest, types.ListRoot
 
 _CONNECT_SECONDS = 60.0
 _MOST_OWN = 16
-"""Connections to one server that belong to one client each."""
+"""The most connections to one server that belong to one client each."""
 
 _CLOSED = frozenset(
     {
@@ -461,7 +461,7 @@ class Link:
             self._end(own)
 
     async def shared_connection(self, ctx: Ctx | None) -> Connection:
-        """Return the connection of the generation of a client, if the server speaks it.
+        """Return the shared connection that speaks the client's version of the protocol.
 
         Raises:
             MCPError: the server can't be reached any more.

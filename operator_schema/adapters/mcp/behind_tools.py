@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Mapping, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -13,7 +14,7 @@ from mcp.shared.exceptions import MCPError
 
 from ...errors import CallError
 from ...immutable import Value
-from ...message_text import received
+from ...message_text import quote, received
 from ...tools import Progress, skip
 from ..mcp_client import ToolSource, all_pages, checked_answer, for_the_model, progress_to
 from .handed_on import GoneError, driven, sendable
@@ -25,12 +26,15 @@ if TYPE_CHECKING:
     from mcp import ClientSession
     from mcp.server.context import ServerRequestContext
 
+    from ...errors import DuplicateToolError
     from ..mcp_connection import Source
     from .behind import Link
 
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
 
 __all__ = ["BehindTools", "ServerBehind", "check_source", "current_request"]
+
+_LOG = logging.getLogger("operator_schema.mcp_gateway")
 
 
 class ServerBehind(Value):
@@ -63,10 +67,11 @@ class ServerBehind(Value):
         super().__init__(source, only, confirm)
 
     @property
-    def named(self) -> frozenset[str]:
-        """Names of tools that its server has to have."""
+    def named(self) -> dict[str, Collection[str]]:
+        """Names of tools that its server has to have, by the option that has them."""
         asked = () if isinstance(self.confirm, bool) else self.confirm
-        return frozenset([*(self.only or ()), *asked])
+        found = {"only": self.only or (), "confirm": asked}
+        return {option: names for option, names in found.items() if names}
 
     def choices(self) -> list[tuple[Callable[[str], bool], dict[str, Any]]]:
         """Return which tools are offered with which options: a function of the name there, and options."""
@@ -149,7 +154,7 @@ def check_source(source: Any, place: str) -> None:
         raise TypeError(message)
     for word in words:
         if not isinstance(word, str):
-            message = f"{place} must be a command whose words are texts, not {received(word)}"
+            message = f"{place}: each word of the command must be a string, not {received(word)}"
             raise TypeError(message)
     if not words or not words[0]:
         message = f"{place} must have a command, such as ['uvx', 'mcp-server-time']"
@@ -169,13 +174,28 @@ current_request: ContextVar[Any] = ContextVar("operator_schema_mcp_gateway_reque
 
 
 class BehindTools(ToolSource):
-    """Where the tools of one server come from: a call takes the connection that the client in front needs."""
+    """Where the tools of one server come from: a call takes the connection that the client in front needs.
+
+    Args:
+        link: to the server.
+        prefix: of the names here.
+        chosen: says of a name on the server whether the tool is wanted.
+        options: of the tools.
+        owner: returns the name of the server that has a tool of some name here; None if none has.
+    """
+
+    may_collide = True  # a server can't stop the others by the names of its tools
 
     def __init__(
-        self, link: Link, prefix: str, chosen: Callable[[str], bool], options: Mapping[str, Any]
+        self,
+        link: Link,
+        prefix: str,
+        chosen: Callable[[str], bool],
+        options: Mapping[str, Any],
+        owner: Callable[[str], str | None],
     ) -> None:
         super().__init__(link.home.client, prefix, chosen, options)
-        self._link = link
+        self._link, self._owner = link, owner
         self._is_held = bool(options.get("confirm"))
 
     async def listed(self) -> list[types.Tool]:
@@ -183,6 +203,19 @@ class BehindTools(ToolSource):
         return await self._link.request(
             None,
             lambda session: all_pages(lambda params: session.list_tools(params=params), "tools", "name"),
+        )
+
+    def tell_left_out(self, name: str, original: str, error: DuplicateToolError) -> None:
+        """Have it logged that a tool is left out because another one has its name, and whose that is."""
+        del error  # which names functions of Python
+        owner = self._owner(name)
+        _LOG.warning(
+            "the tool %s of the server %s is left out: %s has a tool of this name here, %s; rename a server "
+            'or use "only"',
+            quote(original),
+            quote(self._link.name),
+            "the program" if owner is None else f"the server {quote(owner)}",
+            name,
         )
 
     def caller(self, original: str, name: str) -> Callable[..., Any]:

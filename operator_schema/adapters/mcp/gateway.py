@@ -15,6 +15,7 @@ from mcp.server.lowlevel.server import NotificationOptions
 from mcp.server.subscriptions import PromptsListChanged, ResourcesListChanged, ResourceUpdated
 from mcp.shared.exceptions import MCPError
 
+from ...errors import ToolError
 from ...message_text import quote, received
 from ...rounds import Registry
 from ...tools import check_options_for_all
@@ -23,7 +24,7 @@ from .behind import Fronts, Link
 from .behind_tools import BehindTools, ServerBehind, check_source, current_request
 from .changes import PerClient
 from .content import is_modern
-from .handed_on import driven, reason_of, sendable
+from .handed_on import GoneError, driven, reason_of, sendable
 from .nesting import check_depth
 from .owners import Owners
 from .resources_and_prompts import page_of
@@ -65,8 +66,8 @@ class Gateway:
             names of tools and prompts begin with the server's name and `_`. A server is a URL, the words of a
             command that starts one, `StdioServerParameters`, a function that makes a transport of the SDK, or
             a `ServerBehind`, which also says what of it is offered.
-        unreachable: is called with the name of a server that can't be reached at the start, and the reason;
-            the others go on. None: the first one ends it.
+        unreachable: is called with the name of a server that can't be reached at the start, or doesn't list
+            its tools, and the reason; the others go on. None: the first one ends it.
         seconds: that a server may take to answer anything but a call of a tool, for which the executor has
             the limit; None for no limit.
         options: for all tools, as for `tools_from`: `repair=True` corrects arguments.
@@ -109,18 +110,15 @@ class Gateway:
         """Connect to the servers, and list their tools.
 
         Raises:
-            ConnectionError: one can't be reached, or none; or too many gateways have started each other.
-            DuplicateToolError: two tools get the same name.
-            MCPError: a server doesn't list its tools.
+            ConnectionError: a server can't be reached, or doesn't list its tools; or too many gateways are
+                behind each other.
             ToolError: a `ServerBehind` names a tool that its server doesn't have.
         """
         check_depth()
         try:
             self._group = await self._stack.enter_async_context(anyio.create_task_group())
             await self._open_all()
-            for link in self._links:
-                with self._told_if_slow(link):
-                    await self._offer(link)
+            await self._offer_all()
         except BaseException:
             await self.__aexit__()
             raise
@@ -135,7 +133,7 @@ class Gateway:
         """Connect to all servers at the same time.
 
         Raises:
-            ConnectionError: one can't be reached, or none.
+            ConnectionError: one can't be reached.
         """
         links = [self._link(name) for name in self._servers]
         failed: dict[Link, ConnectionError] = {}
@@ -151,15 +149,49 @@ class Gateway:
             for link in links:
                 group.start_soon(open_one, link)
         for link in links:
-            if link not in failed:
-                self._links.append(link)
-            elif self._unreachable is None:
-                raise failed[link]
+            if link in failed:
+                self._leave_out(link, failed[link])
             else:
-                self._unreachable(link.name, failed[link])
+                self._links.append(link)
+
+    async def _offer_all(self) -> None:
+        """List the tools of all servers; one that doesn't list them counts as one that can't be reached.
+
+        Raises:
+            ConnectionError: one doesn't list them, or there is no server left.
+            ToolError: a `ServerBehind` names a tool that its server doesn't have.
+        """
+        for link in [*self._links]:
+            try:
+                with self._told_if_slow(link):
+                    await self._offer(link)
+            except ToolError:
+                raise
+            except Exception as error:  # noqa: BLE001  # what a server lists may be anything
+                self._drop(link)
+                self._leave_out(link, _not_listed(link.name, error))
         if not self._links:
             message = "none of the servers behind the gateway can be reached"
             raise ConnectionError(message)
+
+    def _leave_out(self, link: Link, error: ConnectionError) -> None:
+        """Say that a server can't be reached, so that the others go on.
+
+        Raises:
+            ConnectionError: nobody is to be told.
+        """
+        if self._unreachable is None:
+            raise error
+        self._unreachable(link.name, error)
+
+    def _drop(self, link: Link) -> None:
+        """Close a server at the start, and take back what it has listed so far."""
+        self._links.remove(link)
+        self._is_stale.pop(link, None)
+        for tools in self._tools.pop(link, ()):
+            for tool in tools:
+                self.registry.unregister(tool.name)
+        link.home.close()
 
     @contextmanager
     def _told_if_slow(self, link: Link) -> Generator[None]:
@@ -193,13 +225,15 @@ class Gateway:
         """List the tools of a server, and follow its changes."""
         behind = self._servers[link.name]
         sources = [
-            BehindTools(link, self._prefix(link), chosen, {**self._options, **options})
+            BehindTools(link, self._prefix(link), chosen, {**self._options, **options}, self._owner_of)
             for chosen, options in behind.choices()
         ]
         has_tools = link.capabilities.tools is not None
         if behind.named:
             there = await sources[0].listed() if has_tools else []
-            check_there(behind.named, [each.name for each in there], f"the server {link.name}")
+            for option, names in behind.named.items():
+                whose = f"the server {quote(link.name)}, whose {option} names it,"
+                check_there(names, [each.name for each in there], whose)
         if has_tools:
             self._is_stale[link] = False
             self._tools[link] = [ServerTools(source) for source in sources]
@@ -209,6 +243,13 @@ class Gateway:
                 self._refresh_soon(link)
         if link.home.is_modern:
             self._group.start_soon(self._listen, link)
+
+    def _owner_of(self, name: str) -> str | None:
+        """Return the name of the server that has a tool of some name here; None if none has."""
+        there = [
+            link.name for link, found in self._tools.items() for tools in found if name in tools.originals
+        ]
+        return there[0] if there else None
 
     def _prefix(self, link: Link) -> str:
         return "" if self._is_alone else f"{link.name}_"
@@ -558,6 +599,17 @@ def _named(servers: Any) -> dict[str, ServerBehind]:
             check_source(one, f"the server {quote(name)}" if is_several else "a server behind a gateway")
         found[name] = one if isinstance(one, ServerBehind) else ServerBehind(one)
     return found
+
+
+def _not_listed(name: str, error: Exception) -> ConnectionError:
+    """Return why a server is left out that didn't list its tools."""
+    cause = error.__cause__ if isinstance(error, GoneError) else None
+    own = f"the server {name} "
+    said = reason_of(cause or error)
+    reason = f"it {said.removeprefix(own)}" if said.startswith(own) else said
+    made = ConnectionError(f"the server {name} can't be reached: it doesn't list its tools: {reason}")
+    made.__cause__ = error
+    return made
 
 
 def _check_waiting(seconds: Any, unreachable: Any) -> None:

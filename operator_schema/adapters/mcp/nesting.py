@@ -19,7 +19,7 @@ _VARIABLE = "OPERATOR_SCHEMA_GATEWAYS"
 """Of the environment of each server that a gateway starts: the files of the gateways above it, as JSON."""
 
 _MOST = 4
-"""Gateways that may start each other: each starts all its servers anew, so a circle takes a whole machine."""
+"""Gateways that may be behind each other: each starts its servers anew, so a circle takes a whole machine."""
 
 
 def gateways_above() -> list[str]:
@@ -44,14 +44,11 @@ def check_depth() -> None:
     """Check that a gateway may be opened in this process.
 
     Raises:
-        ConnectionError: too many gateways have started each other.
+        ConnectionError: too many gateways are behind each other.
     """
-    depth = len(gateways_above())
-    if depth >= _MOST:
-        message = (
-            f"{depth} gateways have started each other, and this one is too many: none of them may be behind "
-            "itself"
-        )
+    if len(gateways_above()) >= _MOST:
+        remedy = "put the servers of the last into the one before it"
+        message = f"more than {_MOST} gateways are behind each other: {remedy}"
         raise ConnectionError(message)
 
 

@@ -161,6 +161,13 @@ def test_a_search_may_be_put_before_what_is_served(tools):
     assert said.list_changed
 
 
+def test_a_tool_with_the_name_of_the_search_is_to_be_renamed():
+    given = options(search=True, repair=False, timeout=None)
+    offered = _Offered(Registry([add.with_(name="search_tools")]), None, given)
+    with pytest.raises(WrongUse, match=r"^rename the tool search_tools: the search has this name$"):
+        offered.executor()
+
+
 def test_a_search_stays_one_when_arguments_are_repaired():
     search = ToolSearch(add)
     offered = _Offered(search, None, options(repair=True, timeout=None, search=True))

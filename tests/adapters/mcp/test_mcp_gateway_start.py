@@ -1,0 +1,195 @@
+"""A gateway starts with servers that fail at the start: each is named, and the others go on."""
+
+from __future__ import annotations
+
+import json
+import logging
+from contextlib import asynccontextmanager
+
+import anyio
+import anyio.lowlevel
+import pytest
+from gateway_cases import OLD, Writer, behind
+from mcp import Client, types
+from mcp.server.lowlevel import Server
+from mcp.shared.message import SessionMessage
+
+from operator_schema import Registry, tool
+from operator_schema.adapters.mcp import server
+from operator_schema.adapters.mcp.gateway import Gateway, ServerBehind
+
+
+@tool
+def add(a: int, b: int) -> int:
+    """Add."""
+    return a + b
+
+
+class Failing(Writer):
+    """What a client writes to a server that fails when its tools are listed, from some time on."""
+
+    def __init__(self, inner, failure, good):
+        super().__init__(inner.inner, inner.back, inner.lacks, inner.seen)
+        self.failure, self.good = failure, good
+
+    async def send(self, item):
+        if getattr(item.message, "method", None) != "tools/list":
+            await super().send(item)
+        elif self.good:
+            self.good -= 1
+            await super().send(item)
+        elif self.failure == "end":
+            await self.back.aclose()
+        elif self.failure is not None:
+            answer = {"jsonrpc": "2.0", "id": item.message.id, **self.failure}
+            message = types.jsonrpc_message_adapter.validate_json(json.dumps(answer))
+            await self.back.send(SessionMessage(message))
+
+
+def failing(failure, closed=None, good=0):
+    """Return a source: a server in this process that fails when its tools are listed.
+
+    Args:
+        failure: its answer; "end" if it ends, None if it says nothing.
+        closed: a list that gets an item when the connection ends.
+        good: how often it lists them before.
+    """
+
+    @asynccontextmanager
+    async def connect():
+        try:
+            async with behind(server([add]))() as (read, write):
+                yield read, Failing(write, failure, good)
+        finally:
+            if closed is not None:
+                closed.append(True)
+
+    return connect
+
+
+ERROR = {"error": {"code": -32603, "message": "boom"}}
+FAILURES = [
+    (ERROR, "boom"),
+    ("end", "Connection closed"),
+    ({"result": {"tools": 5}}, "it gave an answer that isn't one of the protocol"),
+]
+
+
+@pytest.mark.parametrize(("failure", "reason"), FAILURES)
+def test_a_server_that_does_not_list_its_tools_is_left_out_and_the_others_go_on(failure, reason):
+    told, closed = [], []
+
+    async def main():
+        servers = {"bad": failing(failure, closed), "good": behind(server([add]))}
+        async with Gateway(servers, unreachable=lambda *said: told.append(said)) as gateway:
+            with anyio.fail_after(30):
+                while not closed:  # nothing tells of it
+                    await anyio.lowlevel.checkpoint()
+            return [one.name for one in gateway.registry]
+
+    assert anyio.run(main) == ["good_add"]
+    ((name, error),) = told
+    assert name == "bad"
+    assert isinstance(error, ConnectionError)
+    assert str(error) == f"the server bad can't be reached: it doesn't list its tools: {reason}"
+
+
+@pytest.mark.parametrize(("failure", "reason"), [*FAILURES, (None, r"it gave no answer within 0\.01 s")])
+def test_without_a_function_for_it_the_error_names_the_server(failure, reason):
+    async def main():
+        async with Gateway({"bad": failing(failure)}, seconds=0.01 if failure is None else 30):
+            pytest.fail("it was opened")
+
+    with pytest.raises(ConnectionError, match=f"the server bad can't be reached: .*: {reason}$"):
+        anyio.run(main)
+
+
+def test_if_no_server_lists_its_tools_none_can_be_reached():
+    told = []
+
+    async def main():
+        async with Gateway(
+            {"a": failing(ERROR), "b": failing("end")}, unreachable=lambda *it: told.append(it)
+        ):
+            pytest.fail("it was opened")
+
+    with pytest.raises(ConnectionError, match="none of the servers behind the gateway can be reached"):
+        anyio.run(main)
+    assert [name for name, _ in told] == ["a", "b"]
+
+
+@tool
+def drop() -> str:
+    """Drop."""
+    return "dropped"
+
+
+def test_of_a_server_that_fails_in_the_middle_no_tool_stays():
+    told = []
+
+    async def main():
+        bad = ServerBehind(
+            failing(ERROR, good=2), confirm=["add"]
+        )  # it is listed for names, and for each group
+        servers = {"bad": bad, "good": behind(server([drop]))}
+        async with Gateway(servers, unreachable=lambda *said: told.append(said)) as gateway:
+            return [one.name for one in gateway.registry]
+
+    assert anyio.run(main) == ["good_drop"]
+    assert len(told) == 1
+
+
+def named(name):
+    return tool(lambda: name, name=name, description="Do it.")
+
+
+@pytest.mark.parametrize("is_later", [False, True])
+def test_of_two_tools_with_one_name_the_later_one_is_left_out_and_both_servers_are_named(caplog, is_later):
+    registry = Registry([named("d")] if is_later else [named("c"), named("d")])
+
+    async def main():
+        servers = {"a": behind(server([named("b_c")])), "a_b": behind(server(registry), lacks=OLD)}
+        async with Gateway(servers) as gateway:
+            if is_later:
+                registry.register([named("c"), named("e")])
+                with anyio.fail_after(30):
+                    while "a_b_e" not in gateway.registry:
+                        await anyio.lowlevel.checkpoint()
+            return [one.name for one in gateway.registry], await call(gateway, "a_b_c")
+
+    names, answer = anyio.run(main)
+    assert names == ["a_b_c", "a_b_d", *(["a_b_e"] if is_later else [])]
+    assert answer == "b_c"
+    said = {record.getMessage() for record in caplog.records if record.levelno == logging.WARNING}
+    where = (
+        'the tool "c" of the server "a_b" is left out: the server "a" has a tool of this name here, a_b_c; '
+    )
+    assert said == {f'{where}rename a server or use "only"'}
+
+
+async def call(gateway, name):
+    async with Client(gateway.server()) as client:
+        return (await client.call_tool(name, {})).content[0].text
+
+
+def test_two_tools_of_one_server_may_not_get_one_name_either(caplog):
+    async def main():
+        asked = ServerBehind(behind(spelled("x y", "x_y")), confirm=["x_y"])
+        async with Gateway({"a": asked}) as gateway:
+            return [one.name for one in gateway.registry]
+
+    assert anyio.run(main) == ["a_x_y"]
+    assert (
+        'the tool "x_y" of the server "a" is left out: the server "a" has a tool of this name' in caplog.text
+    )
+
+
+def spelled(*names):
+    """Return a server with tools of any names."""
+
+    async def listed(_, __):
+        return types.ListToolsResult(
+            tools=[types.Tool(name=name, input_schema={"type": "object"}) for name in names]
+        )
+
+    return Server("spelled", on_list_tools=listed)
