@@ -7,6 +7,10 @@ import pytest
 pytest.importorskip("hypothesis")
 pytest.importorskip("mcp")
 
+from hypothesis.errors import HypothesisWarning as Warned
+from hypothesis.errors import Unsatisfiable
+
+from operator_schema.probe import calls
 from operator_schema.probe.calls import ProbedTool, storing_nothing
 
 # Hypothesis 6.120 warns once in a process, of generators of other packages.
@@ -58,3 +62,18 @@ def test_equal_numbers_give_equal_calls():
 def test_no_two_calls_are_equal():
     keys = [call.key() for call in planned(20)]
     assert len(keys) == len(set(keys))
+
+
+@pytest.mark.parametrize(
+    ("failure", "is_told"), [(Unsatisfiable("none"), False), (ValueError("none"), False), (Warned("w"), True)]
+)
+def test_what_fails_while_calls_are_generated_is_logged_unless_nothing_fits(
+    failure, is_told, monkeypatch, caplog
+):
+    def fail(*_):
+        raise failure
+
+    monkeypatch.setattr(calls, "drawn", fail)
+    assert planned(3) == []
+    assert ("no calls of the tool 'note' can be generated from" in caplog.text) is is_told
+    assert all(record.exc_info for record in caplog.records)
