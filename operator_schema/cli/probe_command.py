@@ -172,7 +172,7 @@ def _ended_by_sigterm() -> Generator[None]:
     try:
         yield
     finally:
-        # None: it wasn't set from Python, and can't be set again.
+        # None: it was set by code that isn't Python, and can't be set again.
         signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)
 
 

@@ -196,13 +196,13 @@ def test_sigterm_ends_the_server_and_removes_its_folder(more, tmp_path):
         os.kill(int(number), 0)
 
 
-def test_the_handler_of_sigterm_stays_as_it_was(target, capsys):
+def test_the_handler_of_sigterm_stays_as_it_was(target):
     before = signal.getsignal(signal.SIGTERM)
     assert main(["probe", "--dry-run", "--allow", "greet", target]) == 0
     assert signal.getsignal(signal.SIGTERM) is before
 
 
-def test_a_setup_command_that_says_nothing_is_told_by_its_status(tmp_path, capsys):
+def test_a_setup_command_that_says_nothing_is_told_by_its_status(capsys):
     server = shlex.join([sys.executable, "-I", "-S", "-c", ""])
     assert main(["probe", "--setup", "exit 3", f"mcp:{server}"]) == 2
     assert capsys.readouterr().err.rstrip().endswith("the setup command ended with status 3")
