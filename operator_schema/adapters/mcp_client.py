@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from binascii import a2b_base64
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any, SupportsIndex
 
 try:
@@ -221,7 +222,7 @@ class ServerTools(list["Tool[..., Any]"]):
                 tools[name] = before[name] if is_same else self._source.tool(name, each)
             except SchemaError as error:
                 refused[each.name] = error
-                _LOG.warning("the tool %r of the server is left out: %s", each.name, error)
+                self._source.log_left_out(each.name, error)
         return tools, refused
 
     @property
@@ -313,6 +314,14 @@ class ToolSource:
         self._names = None if only is None or callable(only) else frozenset(_names(only))
         self._options = options
 
+    def log_left_out(self, name: str, why: Exception) -> None:
+        """Log that a tool is left out, with the name of the server if it has said one."""
+        info = None
+        with suppress(RuntimeError):  # the client isn't connected any more
+            info = self.session.server_info
+        server = "the server" if info is None else f"the server {quote(clip(escape(info.name), _SHOWN))}"
+        _LOG.warning("the tool %r of %s is left out: %s", name, server, why)
+
     async def described(self) -> dict[str, types.Tool]:
         """Return name to tool of the server, for those that are wanted."""
         names = NameGiver(self._prefix)
@@ -345,7 +354,7 @@ class ToolSource:
             error: of the registry.
         """
         del original  # a gateway says it
-        _LOG.warning("the tool %r of the server is left out: %s", name, error)
+        self.log_left_out(name, error)
 
     def caller(self, original: str, name: str) -> Callable[..., Any]:
         """Return the function of a tool.

@@ -284,7 +284,10 @@ def _listed(folder: Path, file_end: str, folder_end: str) -> list[str]:
 
 
 def _names(kind: str, loaded: ModuleType, path: str) -> dict[str, str]:
-    """List the names in a module that can be targets, each with its kind; a `.` ends one that may go on."""
+    """List the names in a module that can be targets, each with its kind.
+
+    A trailing `.` marks a name that has members.
+    """
     holder, dot, _ = path.rpartition(".")
     if kind in {"TOOL", "REGISTRY"} and dot:
         found = find_tools(ObjectName(loaded.__name__, holder), show_traceback=False)[0]

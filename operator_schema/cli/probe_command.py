@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import threading
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,7 +29,7 @@ from .modules import WrongUse, is_path
 from .output import GITHUB_KINDS, SEVERITY_STYLES, annotation, count, write_accepted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Generator, Sequence
 
     from ..probe.reports import Found, Plan, ProbeReport
     from .output import Output
@@ -36,6 +39,7 @@ __all__ = ["probe"]
 _LEVELS: Final = ("error", "warning", "note")
 _INSTALL: Final = "to probe a server, install the extra: pip install 'operator-schema[probe]'"
 _LONGEST: Final = 1000
+_TERMINATED: Final = 143
 
 
 @click.command(
@@ -58,6 +62,7 @@ exit status:
   0  nothing was found that --fail-on counts
   1  something was
   2  wrong use, or the server can't be reached
+  143  it was ended by SIGTERM; the server is ended, and its folder removed
 """
 )
 @click.argument("target", metavar="TARGET")
@@ -126,18 +131,49 @@ def probe(
     pairs = {"env": _pairs(env, "=", "--env"), "headers": _pairs(header, ":", "--header")}
     options: dict[str, Any] = {**asked, **pairs, "setup": setup}
     shape = "json" if as_json else shape
-    if dry_run:
-        _show_plan(out, _asked("plan", target, options), as_json=shape == "json")
-        return 0
-    with err.steps() as on_progress:
-        more = {"seconds": seconds, "most_bytes": most_bytes, "on_progress": on_progress}
-        report: ProbeReport = _asked("probe", target, {**options, **more})
+    try:
+        with _ended_by_sigterm():
+            if dry_run:
+                _show_plan(out, _asked("plan", target, options), as_json=shape == "json")
+                return 0
+            with err.steps() as on_progress:
+                more = {"seconds": seconds, "most_bytes": most_bytes, "on_progress": on_progress}
+                report: ProbeReport = _asked("probe", target, {**options, **more})
+    except _Terminated:
+        return _TERMINATED
     found = sort_changes([_Row(each) for each in report.found], entries, datetime.now(UTC).date())
     left = [row.found for row in found.left]
     _write_reports(report, left, junit, html, levels_from(_LEVELS, fail_on))
-    _show(out, shape, report, left, len(found.accepted), level)
+    _show(out, shape, report, left, level)
     write_accepted(err, found, "was found")
     return 1 if _at(fail_on, left) else 0
+
+
+class _Terminated(BaseException):
+    """SIGTERM came."""
+
+
+@contextmanager
+def _ended_by_sigterm() -> Generator[None]:
+    """Make an exception of SIGTERM, as SIGINT is one: so the server and its folder don't stay.
+
+    Raises:
+        _Terminated: SIGTERM came.
+    """
+    if threading.current_thread() is not threading.main_thread():  # only there a handler can be set
+        yield
+        return
+
+    def end(number: int, _: object) -> None:
+        signal.signal(number, signal.SIG_IGN)  # a second one doesn't stop the work of the first one
+        raise _Terminated
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        # None: it was set by code that isn't Python, and can't be set again.
+        signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)
 
 
 class _Row:
@@ -233,9 +269,7 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _show(
-    out: Output, shape: str, report: ProbeReport, left: Sequence[Found], accepted: int, level: str
-) -> None:
+def _show(out: Output, shape: str, report: ProbeReport, left: Sequence[Found], level: str) -> None:
     visible = _at(level, left)
     if shape == "json":
         out.json({**report.as_dict(), "findings": [each.as_dict() for each in visible]}, 2)
@@ -254,7 +288,7 @@ def _show(
             out.line(f"  $ {clip(escape(line), _LONGEST)}", "dim")
         if each.steps and not each.is_smallest:
             out.line("  (there was no time to look for a smaller call: --seconds)", "dim")
-    out.line(report.summary(in_command=True) + (f" · {accepted} accepted" if accepted else ""))
+    out.line(report.summary(in_command=True, left=left))
     for each in report.unrepeated if level == "note" else ():
         first, *rest = _lines_of_unrepeated(each)
         out.line(f"note: {first}", "dim")

@@ -175,7 +175,7 @@ class Journal:
         return self.load(program_id)
 
     def put_back(self, program: SavedProgram, entries: Mapping[int, JournalEntry]) -> None:
-        """Let a program that runs wait again as it did before, of which nothing has run since then.
+        """Put a running program back to waiting, if nothing has run since it was taken.
 
         Args:
             program: as it was.

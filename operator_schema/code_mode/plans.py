@@ -123,9 +123,10 @@ def by_number(plan: Sequence[WaitingCall], decision: Any) -> dict[int, OneDecisi
         if not (
             one is None or isinstance(one, (Reject, Complete)) or (isinstance(one, str) and one in words)
         ):
+            said = "the class Reject: write Reject('why')" if one is Reject else received(one)
             message = (
                 'decide by "approve", Reject, Complete or a list of these; or, alone, by "approve_plan" or '
-                f'"approve_all"; not by {received(one)}'
+                f'"approve_all"; not by {said}'
             )
             raise TypeError(message)
     if bool(plan) != (decision is not None):

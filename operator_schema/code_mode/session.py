@@ -352,7 +352,8 @@ class _Replay:
                 value = as_json(step.value)
                 size = len(json.dumps(value, ensure_ascii=False))
                 if size > self._limits.output:
-                    error = f"the value of the program is too large: {size:,} characters"
+                    most = self._limits.output
+                    error = f"the value of the program is too large: {size:,} characters, at most {most:,}"
             except (TypeError, ValueError) as failure:
                 error = f"the value of the program can't be used: {failure}"
         if error is not None:

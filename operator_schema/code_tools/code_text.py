@@ -122,7 +122,7 @@ class FunctionText:
         return [one for one in self._imports if one.name == name]
 
     def _texts_of_imports(self) -> bytes:
-        """Return a text that has each name that it imports; nothing if it imports nothing."""
+        """Return a text that contains all imported names; empty without imports."""
         text = self._text
         if self._language.name != "python":
             return text if IMPORT.search(text) else b""
@@ -200,7 +200,7 @@ class Places:
         self._exports: bool | None = None
         """Whether it has a list of the names that it exports; None until that is asked."""
         self._nearest: tuple[int, int] = (-1, -1)
-        """A place, and the number of the last declaration that begins before it."""
+        """The place that was last looked up, and the index of the last declaration before it."""
         self._begun = -1
         self._read = 0
         """A place in code, up to which is read what began at another one."""
@@ -334,7 +334,7 @@ class Places:
         return nearest
 
     def _begin(self, at: int) -> int:
-        """Return a place in code, before another one, to read from."""
+        """Return where to begin reading, so that `at` is reached outside of a string."""
         place = self._before(at)
         if place < 0:
             return 0

@@ -151,7 +151,7 @@ class Index:
         self._tables: dict[tuple[bool, bool], tuple[NameTable, list[SourceFile]]] = {}
         self._words: WordTable | None = None
         self._is_searched = False
-        """Whether files with a word were asked for."""
+        """Whether somebody has searched for a word yet."""
         self._modules: Modules | None = None
         self._folders: dict[str, list[str]] = {}
         self._imported: Counter[str] | None = None
@@ -252,7 +252,7 @@ class Index:
         return (file for file in self._may_have(word) if line in file.parsed.words)
 
     def _may_have(self, word: str) -> Iterator[SourceFile]:
-        """Return files among which are those with a word; tests and examples come last."""
+        """Return the files that may contain a word; tests and examples come last."""
         if "\n" in word or not self._is_searched:
             self._is_searched = True  # a process that asks once needs no table
             return self.files()

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from ..codec.codec import Codec
 from ..errors import DecodeError
 from ..json_values import is_array, is_object
-from ..message_text import show_place
+from ..message_text import count_of, show_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -117,9 +117,12 @@ def read_accepted(text: str) -> list[Accepted]:
         message = f"it isn't TOML: {error}"
         raise AcceptError(message) from None
     try:
-        found = Codec(AllowFile, name="allow file", unknown_fields="reject").decode(_as_json(data))
+        found = Codec(AllowFile, name="the file", unknown_fields="reject").decode(_as_json(data))
     except DecodeError as error:
-        raise AcceptError(str(error)) from None
+        number = count_of(len(error.findings) + error.omitted, "problems")
+        _, _, which = str(error).partition("\n")
+        message = f"{number} with the entries\n{which}"
+        raise AcceptError(message) from None
     return found.accept
 
 

@@ -299,7 +299,7 @@ def _wanted_items(part: Part) -> list[_Item]:
 
 
 def _never(part: Part) -> list[Part]:
-    """Return what no item may be, so that `contains` is met or broken."""
+    """Return the parts that no item may fulfil, so that `contains` is met or broken."""
     if part.keyword != "contains":
         return []
     least, most = limits_of_contains(part.schema)

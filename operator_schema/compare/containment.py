@@ -45,7 +45,7 @@ NEW_KEY: Final = "new_key"
 """The code of an escape by a key that the first graph doesn't name and ignores, and the second one names."""
 
 NO_VALUE: Final[Any] = object()
-"""The value of an escape without a known value."""
+"""Stands for the value of an escape if no example value is known."""
 
 ABSENT: Final = "not there"
 """The text for a key that a graph doesn't name."""

@@ -236,7 +236,7 @@ class _Walk:
         return True
 
     def _alternatives(self, before: list[Any]) -> list[Any]:
-        """Return the alternatives of the old schemas; each old value fits one of them."""
+        """Return the alternatives into which the old schemas split; each old value fits one of them."""
         for each in before:
             for keyword in _MEMBERS:
                 if is_object(each) and is_array(each.get(keyword)) and each[keyword]:

@@ -228,7 +228,7 @@ class _Limit:
 
 
 _limits: WeakKeyDictionary[AbstractEventLoop, dict[float, ReferenceType[_Limit]]] = WeakKeyDictionary()
-"""Of each event loop, by their seconds. Only a timer refers to a limit, so nothing here keeps the loop."""
+"""The limits of each event loop, by their seconds. Weak references, so that nothing keeps the loop alive."""
 
 
 def _end_in_time(loop: AbstractEventLoop, future: Future[None], seconds: float) -> Callable[[], object]:

@@ -131,7 +131,7 @@ class Threads:
 def _context_for_thread() -> Context:
     """Return a copy of the context variables, for a thread in which no event loop runs."""
     context = copy_context()
-    # In it, hosts of anyio say which event loop runs, and functions of anyio would believe that.
+    # A copy would still say that an event loop runs (sniffio), and anyio would believe it.
     library: ContextVar[str | None] | None
     library = getattr(modules.get("sniffio"), "current_async_library_cvar", None)
     if library is not None:

@@ -451,7 +451,7 @@ def bindings_key(bindings: Mapping[Any, Any]) -> tuple[Any, ...]:
 
 
 NOT_SUPPORTED: Final = "is not supported"
-"""The end of a message about an annotation, rather than about something that isn't one."""
+"""How a message about an annotation ends; other things have another ending."""
 
 _SHOWN_LENGTH = 200
 _SHOWN_LEVELS = 4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import unicodedata
 import warnings
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 try:
     from hypothesis.configuration import set_hypothesis_home_dir, storage_directory
-    from hypothesis.errors import HypothesisException
+    from hypothesis.errors import FailedHealthCheck, InvalidArgument, Unsatisfiable
 except ModuleNotFoundError as error:
     if error.name != "hypothesis":
         raise
@@ -50,6 +51,10 @@ CallKind: TypeAlias = Literal["valid", "invalid", "hostile"]
 
 _LARGEST: Final = 2**53 - 1
 """Integers beyond aren't the same in all programs: RFC 8259, section 6."""
+
+_LOG: Final = logging.getLogger(__name__)
+_NOTHING_FITS: Final = (Unsatisfiable, FailedHealthCheck, InvalidArgument, SchemaError, ValueError)
+"""How Hypothesis and the strategies say that they have no value."""
 
 _SMALL: Final = 1000
 _LONG: Final = 100_000
@@ -220,7 +225,7 @@ class ProbedTool:
             found += [Call(self.name, each, "valid", why) for each, why in self._edges(base)]
             found += [Call(self.name, each, "invalid", why) for each, why in self._mistakes(base)]
             found += [Call(self.name, each, "hostile", why) for each, why in self._hostile(base)]
-        near = _refused(self.codec, number, random.randrange(2**32))
+        near = _refused(self.codec, number, random.randrange(2**32), self.name)
         found += [Call(self.name, each, "invalid", "a near miss") for each in near]
         return _once(found)
 
@@ -230,7 +235,7 @@ class ProbedTool:
             strategy = arguments(self.strict)
         except (ValueError, SchemaError):
             return []
-        plain = [_plain(each) for each in _examples(strategy, number, random.randrange(2**32))]
+        plain = [_plain(each) for each in _examples(strategy, number, random.randrange(2**32), self.name)]
         found = [*[self._with_meaning(each, random) for each in plain], *plain]
         by_text = {to_json_text(each): each for each in found if self.allows(each)}
         return [by_text[text] for text in sorted(by_text, key=len)[:number]]
@@ -322,20 +327,23 @@ def storing_nothing() -> Generator[None]:
             set_hypothesis_home_dir(before)
 
 
-def _examples(strategy: SearchStrategy[Any], number: int, chance: int) -> list[Any]:
+def _examples(strategy: SearchStrategy[Any], number: int, chance: int, tool: str) -> list[Any]:
     """Return examples of a strategy, each once; none if nothing fits."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # as errors, they would look as if nothing fitted
+            warnings.simplefilter("ignore")  # as errors, they would take calls away
             values = drawn(strategy, chance, number)
-    except HypothesisException:  # nothing fits: Hypothesis says so in several ways
+    except _NOTHING_FITS:
+        return []
+    except Exception:  # noqa: BLE001  # one tool doesn't end the probe of the others
+        _LOG.warning("no calls of the tool %r can be generated from %r", tool, strategy, exc_info=True)
         return []
     return list({to_json_text(value): value for value in reversed(values)}.values())[::-1]
 
 
-def _refused(codec: DocumentCodec, number: int, chance: int) -> list[Any]:
+def _refused(codec: DocumentCodec, number: int, chance: int, tool: str) -> list[Any]:
     try:
-        return [each for each in _examples(near_misses(codec), number, chance) if is_object(each)]
+        return [each for each in _examples(near_misses(codec), number, chance, tool) if is_object(each)]
     except (ValueError, SchemaError):
         return []
 

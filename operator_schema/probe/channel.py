@@ -37,11 +37,13 @@ class Reply(NamedTuple):
             connection or the process ended.
         value: the result, the error object, or a text about the end.
         size: bytes of the message.
+        was_refused: whether this client refused a request of the server before the answer.
     """
 
     kind: Literal["result", "error", "silent", "closed"]
     value: Any
     size: int = 0
+    was_refused: bool = False
 
 
 class Outcome:
@@ -76,6 +78,11 @@ class Outcome:
             return None
         code = self.reply.value.get("code")
         return code if isinstance(code, int) else None
+
+    @property
+    def is_own_refusal(self) -> bool:
+        """Whether the server passes on that this client refused what it asked."""
+        return self.code == _METHOD_NOT_FOUND and self.reply.was_refused
 
     @property
     def is_flagged(self) -> bool:
@@ -140,12 +147,15 @@ class _Inbox:
         self._condition = Condition()
         self._replies: dict[int, Reply] = {}
         self._answered: set[int] = set()
+        self._open: set[int] = set()
+        self._refused: set[int] = set()
         self._end: str | None = None
         self._last = 0
 
     def new_id(self) -> int:
         with self._condition:
             self._last += 1
+            self._open.add(self._last)
             return self._last
 
     def put(self, request: int, reply: Reply) -> None:
@@ -153,8 +163,16 @@ class _Inbox:
         with self._condition:
             if request not in self._answered:
                 self._answered.add(request)
-                self._replies[request] = reply
+                self._open.discard(request)
+                self._replies[request] = reply._replace(was_refused=request in self._refused)
                 self._condition.notify_all()
+
+    def answer(self, message: Mapping[str, Any]) -> bytes:
+        """Return the answer to a request of the server, which may belong to any call without an answer."""
+        if message["method"] != "ping":
+            with self._condition:
+                self._refused |= self._open
+        return _line_of(_answer_to(message))
 
     def end(self, reason: str) -> None:
         with self._condition:
@@ -275,7 +293,7 @@ class PipeChannel:
                 self.noise.append(line[:500].decode(errors="replace").rstrip())
         elif "method" in message:
             if "id" in message:
-                self._outgoing.put(_line_of(_answer_to(message)))
+                self._outgoing.put(self._inbox.answer(message))
         elif isinstance(message.get("id"), int):
             self._inbox.put(message["id"], _reply_of(message, len(line)))
 
@@ -423,7 +441,7 @@ class HttpChannel:
                 self.noise.append(text[:500].decode(errors="replace"))
         elif "method" in message:
             if "id" in message:
-                with suppress(OSError, ValueError), self._post(_line_of(_answer_to(message))):
+                with suppress(OSError, ValueError), self._post(self._inbox.answer(message)):
                     pass
         elif isinstance(message.get("id"), int):
             self._inbox.put(message["id"], _reply_of(message, len(text)))

@@ -376,6 +376,8 @@ def _unflagged_error(_: ProbedTool, call: Call, outcome: Outcome) -> Iterator[Fa
 
 
 def _internal_error(_: ProbedTool, __: Call, outcome: Outcome) -> Iterator[Fault]:
+    if outcome.is_own_refusal:
+        return
     if (
         outcome.code is not None and outcome.code != _INVALID_PARAMS and outcome.code >= _INTERNAL_ERROR - 1
     ) or (outcome.reply.kind == "error" and outcome.code == 0):

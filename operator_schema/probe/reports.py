@@ -185,22 +185,26 @@ class ProbeReport(NamedTuple):
                  for each in self.found for first, *rest in [each.lines()]]  # fmt: skip
         return "\n".join([*lines, self.summary()])
 
-    def summary(self, *, in_command: bool = False) -> str:
+    def summary(self, *, in_command: bool = False, left: Sequence[Found] | None = None) -> str:
         """Return a line with numbers.
 
         Args:
             in_command: whether it names options of the command, rather than arguments of `probe`.
+            left: the findings that nobody accepts; by default, all of them.
         """
+        left = self.found if left is None else left
+        accepted = len(self.found) - len(left)
         option = "--{}" if in_command else "{}="
         counts = [
             count_of(number, f"{level}s")
             for level in LEVELS
-            if (number := sum(each.severity == level for each in self.findings))
+            if (number := sum(each.finding.severity == level for each in left))
         ]
         called = sum(each.is_called for each in self.plan)
         waiting = sum(each.needs_allow for each in self.plan)
         unread = len(self.plan) - called - waiting
-        parts = [", ".join(counts) or "nothing found", self._calls(called)]
+        nothing = "0 errors" if accepted else "nothing found"
+        parts = [", ".join(counts) or nothing, self._calls(called)]
         if unread:
             parts.append(f"{unread} not called, since their schemas can't be read")
         if waiting:
@@ -209,6 +213,8 @@ class ProbeReport(NamedTuple):
             parts.append(f"started again {count_of(self.restarts, 'times')}")
         if not self.is_complete:
             parts.append(f"not all planned calls were made in time ({option.format('seconds')})")
+        if accepted:
+            parts.append(f"{accepted} accepted")
         return " · ".join(parts)
 
     def _calls(self, tools: int) -> str:
@@ -320,7 +326,7 @@ def as_html(report: ProbeReport, found: Iterable[Found]) -> str:
         for level in LEVELS
         if any(each.finding.severity == level for each in listed)
     ]
-    return page(report.target, f"<p>{shown(report.summary(in_command=True))}</p>", *sections)
+    return page(report.target, f"<p>{shown(report.summary(in_command=True, left=listed))}</p>", *sections)
 
 
 def _cells(found: Found) -> list[str]:

@@ -105,7 +105,7 @@ class Place:
         )
         if done.returncode:
             reason = clip(escape(done.stderr.decode(errors="replace").strip()), 300)
-            message = f"the setup command ended with status {done.returncode}: {reason}"
+            message = f"the setup command ended with status {done.returncode}{reason and f': {reason}'}"
             raise ProbeError(message)
 
     def environment(self, more: Mapping[str, str]) -> dict[str, str]:

@@ -516,18 +516,27 @@ def openai_compatible(
         features: what else it takes in a request, such as `Features(parallel=True)`.
 
     Raises:
-        TypeError: the name isn't a string, or the features or one of them are something else.
+        TypeError: the name isn't a string, or names, dialect, rules, features or one of these is of another
+            kind.
         ValueError: Chat Completions has no form for a feature.
     """
     name = checked_text("the name of a provider", name)
-    if not isinstance(features, Features):
-        message = f"features must be a Features(…), not {received(features)}"
-        raise TypeError(message)
+    _check_kind("names", names, NameRule)
+    if dialect is not None:
+        _check_kind("dialect", dialect, Dialect)
+    _check_kind("rules", rules, Rules)
+    _check_kind("features", features, Features)
     _check_features(features)
     wire = ChatWire(required, sent_keys, takes_images, features.custom)
     return Provider(
         *(name, wire, names), takes_unions=takes_unions, dialect=dialect, rules=rules, features=features
     )
+
+
+def _check_kind(name: str, value: object, kind: type) -> None:
+    if not isinstance(value, kind):
+        message = f"{name} must be a {kind.__name__}(…), not {received(value)}"
+        raise TypeError(message)
 
 
 def _check_features(features: Features) -> None:
@@ -541,7 +550,7 @@ def _check_features(features: Features) -> None:
         value: Any = getattr(features, feature)
         if feature not in _HOSTED:
             if type(value) is not bool:
-                message = f"the feature {feature} is True or False, not {received(value)}"
+                message = f"the feature {feature} must be True or False, not {received(value)}"
                 raise TypeError(message)
         elif not issubclass(type(value), tuple) or not all(
             _is_hosted(each, _HOSTED[feature]) for each in value
@@ -557,7 +566,7 @@ def _check_features(features: Features) -> None:
 
 
 _HOSTED: dict[str, tuple[type, ...]] = {"searches": (HostedTool,), "callers": (HostedTool, type(None))}
-"""Feature to what it has beside each name."""
+"""What each feature may hold beside names."""
 
 
 def _is_hosted(pair: Any, kinds: tuple[type, ...]) -> bool:

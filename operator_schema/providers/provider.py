@@ -450,7 +450,7 @@ def _checked_calls(calls: Any) -> list[RawCall]:
     found: list[Any] = list(calls) if hasattr(calls, "__iter__") else [calls]
     for call in found:
         if not isinstance(call, RawCall):
-            message = f"calls takes answer.calls, a list of RawCalls, not {received(call)}"
+            message = f"calls must be a list of RawCalls, such as answer.calls, not {received(call)}"
             raise TypeError(message)
     return found
 

@@ -481,7 +481,7 @@ def is_search(call: RawCall | ToolResult) -> bool:
 
 
 def given_id(call_id: str) -> str:
-    """Return the id that the provider gave a call, without what says its form."""
+    """Return the provider's id of a call, without our prefix."""
     return call_id.removeprefix(CUSTOM).removeprefix(SEARCHED)
 
 

@@ -398,7 +398,7 @@ def _unusable(path: str, error: sqlite3.Error) -> StoreError:
 
 
 def _row(db: sqlite3.Connection, round_id: str) -> Any:
-    """Return the revision of a round, the start of its run, its data, and the data before; or None."""
+    """Return a round's revision, run start, data, and earlier data; None if there is no such round."""
     query = "SELECT revision, since, round, before FROM rounds WHERE id = ?"
     return db.execute(query, (round_id,)).fetchone()
 

@@ -165,7 +165,7 @@ class ToolSearch(Registry):
         return made  # type: ignore[no-any-return]  # callers don't see the context
 
     def admit(self, entries: list[Entry]) -> list[Entry]:
-        """Return new tools in the form in which they are kept: unfound, unless they were listed before."""
+        """Return new tools as they are kept: as not found, unless they were listed before."""
         return [
             entry.replace(found=self._known.get(entry.tool.name, False)) if entry.found is None else entry
             for entry in entries
@@ -483,7 +483,7 @@ def _names_in(content: Any) -> list[str]:
 
 
 def _terms_of(one: Tool[..., Any]) -> dict[str, float]:
-    """Return how much each term of a tool counts; the tool stores it."""
+    """Return the weight of each term of a tool; it is cached on the tool."""
     known: dict[str, float] | None = one.kept_form("search_terms")
     if known is not None:
         return known

@@ -137,7 +137,7 @@ def _with_words(description: Any, words: list[str]) -> str:
 
 _ABOUT = frozenset({"description", "title"})
 _OUTER = frozenset({"default", "examples"})
-"""The text about the value, whichever of several types it has."""
+"""Keywords that stay outside when a type becomes one of several."""
 
 _OF_OBJECTS: Final = frozenset({"properties", "required", "additionalProperties"})
 _OWN: Final = {

@@ -187,7 +187,7 @@ def as_value(arguments: Any) -> Any:
 
 
 def caller_of(call: RawCall) -> Json:
-    """Return what says of a call which program made it, if one did."""
+    """Return the key that names the program that made a call; empty if none did."""
     return {} if call.caller is None else {"caller": call.caller}
 
 

@@ -110,7 +110,7 @@ class InputTool(Tool[P, Made], type):
 
     @property
     def __schema_type__(cls) -> Any:
-        """The class that had its name before: annotations with this name mean that class."""
+        """The class that annotations mean when they use the tool's name."""
         return cls.input_type
 
     @property
@@ -125,7 +125,7 @@ class InputTool(Tool[P, Made], type):
         return cls.input_type[arguments]
 
     __iter__: ClassVar[None] = None
-    """Otherwise Python would iterate over it, because it has `__getitem__`."""
+    """Not iterable: without this, Python would iterate by `__getitem__`."""
 
     if not TYPE_CHECKING:  # type checkers would no longer find misspelt names
 

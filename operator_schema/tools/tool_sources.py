@@ -102,7 +102,7 @@ def _what_is_in(module: ModuleType) -> str:
 
 
 def _is_submodule(module: ModuleType, name: str) -> bool:
-    """Return whether the `__all__` of a package has a submodule that isn't imported yet, as in `xml`."""
+    """Return whether a name in a package's `__all__` is a submodule that isn't imported yet, as in `xml`."""
     if name in vars(module) or not hasattr(module, "__path__"):
         return False
     from importlib.util import find_spec

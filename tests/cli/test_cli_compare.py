@@ -146,7 +146,7 @@ def test_accepted_changes_dont_count(desk, tmp_path):
     (tmp_path / "allow.toml").write_text("[[accept]]\n")
     status, _, err = desk("diff", "--allow", "allow.toml", "desk.json", "compare_desk")
     assert status == 2
-    assert "allow.toml: allow file: 3 problems" in err
+    assert "allow.toml: 3 problems with the entries\n- accept[0]." in err
 
 
 def git(*words):

@@ -178,6 +178,8 @@ def test_a_decision_counts_once_and_is_needed():
     assert seen == [1]
     with pytest.raises(TypeError, match="decide by"):
         one.resume_sync(waiting, "yes")
+    with pytest.raises(TypeError, match=r"not by the class Reject: write Reject\('why'\)"):
+        one.resume_sync(waiting, Reject)
 
 
 def test_two_people_who_decide_at_once_by_id_decide_once(tmp_path, monkeypatch):
@@ -397,7 +399,7 @@ WRONG = [
     ("while True:\n    print('x' * 1000)", "the program printed more than 1,000 bytes"),
     ("raise MemoryError('memory limit exceeded: 1 bytes > 1000 bytes')", "Traceback"),
     ("for n in range(10**6):\n    add(n)", "more than 50 calls"),
-    ("'x' * 10**6", "too large"),
+    ("'x' * 10**6", "too large: 1,000,002 characters, at most "),
     ("def f():\n    return f()\nf()", "RecursionError"),
     ("x = 1\nfor _ in range(200):\n    x = [x]\nx", "nests"),
     ("add(b'x')", "bytes"),

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("hypothesis")
 
 from operator_schema.probe import ProbeError, probe
-from operator_schema.probe.channel import HttpChannel, ProcessChannel
+from operator_schema.probe.channel import HttpChannel, Outcome, ProcessChannel
 
 pytestmark = pytest.mark.needs_threads
 
@@ -129,3 +129,38 @@ def test_what_is_not_a_message_is_kept_and_requests_of_the_server_are_answered(t
     errors = channel.close()
     assert "a word on standard error" in errors
     assert '{"jsonrpc":"2.0","id":9,"result":{}}' in errors
+
+
+ASKER = """
+import json, sys
+
+def write(message):
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+
+for line in sys.stdin:
+    request = json.loads(line)
+    method = request["params"]["asks"]
+    if method is None:
+        write({"id": request["id"], "error": {"code": -32601, "message": "none"}})
+        continue
+    write({"id": 1, "method": method})
+    answer = json.loads(sys.stdin.readline())
+    write({"id": request["id"], **{key: answer[key] for key in ("result", "error") if key in answer}})
+"""
+
+
+@pytest.mark.needs_process
+def test_an_answer_says_whether_the_server_was_refused_what_it_asked(tmp_path):
+    channel = ProcessChannel([sys.executable, "-c", ASKER], str(tmp_path), {})
+    try:
+        for method, is_refusal in (
+            (None, False),
+            ("ping", False),
+            ("elicitation/create", True),
+            (None, False),
+        ):
+            outcome = Outcome(channel.wait(channel.send("tools/call", {"asks": method}), 30))
+            assert outcome.is_own_refusal is is_refusal
+            assert (outcome.code == -32601) is (method != "ping")
+    finally:
+        channel.close()

@@ -205,3 +205,10 @@ def test_hostile_texts_are_of_every_kind():
 
 def test_a_schema_that_cannot_be_read_is_not_called():
     assert ProbedTool.of({"name": "bad", "inputSchema": {"type": "array"}}).calls(5, 0) == []
+
+
+def test_a_refusal_of_the_probe_itself_is_no_internal_error():
+    refused = error(-32601, "Method not found")
+    assert codes(VALID, refused) == ["internal_error"]
+    assert codes(VALID, refused._replace(was_refused=True)) == []
+    assert codes(VALID, error(-32603, "boom")._replace(was_refused=True)) == ["internal_error"]

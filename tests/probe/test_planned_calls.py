@@ -8,7 +8,10 @@ import pytest
 pytest.importorskip("hypothesis")
 pytest.importorskip("mcp")
 
-from operator_schema.probe import calls as calls_module
+from hypothesis.errors import HypothesisWarning as Warned
+from hypothesis.errors import Unsatisfiable
+
+from operator_schema.probe import calls
 from operator_schema.probe.calls import ProbedTool, storing_nothing
 
 # Hypothesis 6.120 warns once in a process, of generators of other packages.
@@ -72,23 +75,29 @@ def test_each_seed_finds_what_few_values_fit(chance):
 
 
 def test_a_warning_that_is_an_error_takes_no_calls_away(monkeypatch):
-    real = calls_module.drawn
+    real = calls.drawn
 
     def warning(*given):
         warnings.warn("something is deprecated", FutureWarning, stacklevel=1)
         return real(*given)
 
     expected = planned(6)
-    monkeypatch.setattr(calls_module, "drawn", warning)
+    monkeypatch.setattr(calls, "drawn", warning)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert planned(6) == expected
 
 
-def test_what_fails_while_calls_are_drawn_is_no_empty_plan(monkeypatch):
-    def failing(*_):
-        raise RuntimeError
+@pytest.mark.parametrize(
+    ("failure", "is_told"), [(Unsatisfiable("none"), False), (ValueError("none"), False), (Warned("w"), True)]
+)
+def test_what_fails_while_calls_are_generated_is_logged_unless_nothing_fits(
+    failure, is_told, monkeypatch, caplog
+):
+    def fail(*_):
+        raise failure
 
-    monkeypatch.setattr(calls_module, "drawn", failing)
-    with pytest.raises(RuntimeError):
-        planned(6)
+    monkeypatch.setattr(calls, "drawn", fail)
+    assert planned(3) == []
+    assert ("no calls of the tool 'note' can be generated from" in caplog.text) is is_told
+    assert all(record.exc_info for record in caplog.records)

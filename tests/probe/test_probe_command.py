@@ -1,10 +1,14 @@
 """The command probes a program that answers one request, and writes notes of GitHub and a page."""
 
 import json
+import os
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
+import time
+from pathlib import Path
 
 import pytest
 
@@ -136,6 +140,72 @@ def test_a_fault_that_shows_once_is_named_with_its_call(as_json, tmp_path, monke
 def test_one_call_is_one_call():
     report = ProbeReport("app:registry", [], [], 1, 0, [], is_complete=True, seed=0)
     assert report.summary() == "nothing found · 1 call of 0 tools"
+
+
+ACCEPT = """
+[[accept]]
+tool = "greet"
+code = "unflagged_error"
+reason = "It is known."
+until = 2999-01-01
+"""
+
+
+def test_accepted_findings_are_counted_apart(target, tmp_path, capsys):
+    (tmp_path / "accepted.toml").write_text(ACCEPT, encoding="utf-8")
+    words = ["probe", "--allow", "greet", "--calls", "1", "--accepted", "accepted.toml"]
+    assert main([*words, "--html", "page.html", target]) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("0 errors · ")
+    assert line.endswith(" · 1 accepted")
+    assert line in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+SLOW = """
+import json, os, sys
+from pathlib import Path
+
+Path(sys.argv[1]).write_text(f"{os.getpid()} {os.getcwd()}")
+for line in sys.stdin:
+    request = json.loads(line)
+    if request["method"] == "initialize":
+        info = {"name": "slow", "version": "1"}
+        result = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": info}
+        print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
+    elif request["method"] == "tools/list":
+        Path(sys.argv[2]).touch()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a process can't handle SIGTERM there")
+@pytest.mark.parametrize("more", [[], ["--dry-run"]])
+def test_sigterm_ends_the_server_and_removes_its_folder(more, tmp_path):
+    program, started, is_asked = [tmp_path / name for name in ("slow.py", "started", "is_asked")]
+    program.write_text(SLOW, encoding="utf-8")
+    server = shlex.join([sys.executable, "-I", "-S", *map(str, (program, started, is_asked))])
+    words = [sys.executable, "-m", "operator_schema", "probe", *more, f"mcp:{server}"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as probing:
+        while not is_asked.exists() and probing.poll() is None:
+            time.sleep(0.02)
+        probing.terminate()
+        out, err = probing.communicate(timeout=60)
+    assert (probing.returncode, out, err) == (143, b"", b"")
+    number, folder = started.read_text(encoding="utf-8").split(" ", 1)
+    assert not Path(folder).parent.exists()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(number), 0)
+
+
+def test_the_handler_of_sigterm_stays_as_it_was(target):
+    before = signal.getsignal(signal.SIGTERM)
+    assert main(["probe", "--dry-run", "--allow", "greet", target]) == 0
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_setup_command_that_says_nothing_is_told_by_its_status(capsys):
+    server = shlex.join([sys.executable, "-I", "-S", "-c", ""])
+    assert main(["probe", "--setup", "exit 3", f"mcp:{server}"]) == 2
+    assert capsys.readouterr().err.rstrip().endswith("the setup command ended with status 3")
 
 
 def test_options_are_named_as_the_command_or_python_has_them():

@@ -953,7 +953,9 @@ def test_openai_gets_the_program_of_a_call_with_its_result():
     assert openai_responses.results(turn.results, TOOLS, answer.calls) == sent[3:]
     assert "caller" not in json.dumps(openai_responses.results(turn.results))
     for calls, said in ((5, "integer 5"), (["x"], 'string "x"'), (None, "null")):
-        with pytest.raises(TypeError, match=f"calls takes answer.calls, a list of RawCalls, not {said}"):
+        with pytest.raises(
+            TypeError, match=f"calls must be a list of RawCalls, such as answer.calls, not {said}"
+        ):
             openai_responses.results(turn.results, TOOLS, calls)
     with pytest.raises(TypeError, match="there are 2 calls and 1 results"):
         openai_responses.results(turn.results[:1], TOOLS, answer.calls)
@@ -1116,8 +1118,11 @@ def test_the_features_of_another_provider_are_a_table():
         {"callers": {"direct": None}},
         {"callers": (("program", "python"),)},
     ):
-        with pytest.raises(TypeError, match=f"the feature {next(iter(features))} is"):
+        with pytest.raises(TypeError, match=f"the feature {next(iter(features))} (is|must be)"):
             openai_compatible("mine", features=Features(**features))
+    for option, kind in (("names", "NameRule"), ("dialect", "Dialect"), ("rules", "Rules")):
+        with pytest.raises(TypeError, match=rf"{option} must be a {kind}\(…\), not string \"strict\""):
+            openai_compatible("mine", **{option: "strict"})
     assert openai_compatible("mine", features=Features(callers=(("direct", None),)))
     searching = openai_compatible("mine", features=Features(searches=(("own", HostedTool("find")),)))
     assert searching.request(DEFERRED)["tools"][0] == {"type": "find"}

@@ -209,7 +209,7 @@ class ChangeBus:
         return set(self._uris.of(ctx))
 
     def add_uri(self, ctx: Ctx, uri: str) -> bool:
-        """Tell the client of a request about changes of a resource from now on; return whether that is new.
+        """Subscribe the client of a request to changes of a resource; return whether it is new.
 
         Raises:
             MCPError: it has subscribed to too many.

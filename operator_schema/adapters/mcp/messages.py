@@ -261,7 +261,10 @@ class ClientLog:
             message = f"logger must be the name of a logger, such as 'acme.tools', not {received(logger)}"
             raise TypeError(message)
         if not logger:
-            message = "logger must be a name; the root logger also has records that a client must not see"
+            message = (
+                "give the name of a logger: the root logger would also send records of other libraries to "
+                "clients"
+            )
             raise ValueError(message)
         self._logger = logger
         self._levels: PerClient[list[types.LoggingLevel]] = PerClient(lambda _: [_UNASKED])

@@ -783,7 +783,7 @@ class TestLog:
         assert self.logged(MODERN) == []
 
     def test_the_root_logger_is_refused(self):
-        with pytest.raises(ValueError, match="root logger"):
+        with pytest.raises(ValueError, match="give the name of a logger: the root logger"):
             handlers([], logger="")
 
 
