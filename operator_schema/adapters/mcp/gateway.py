@@ -359,6 +359,7 @@ class Gateway:
                 async with listen(
                     session, tools_list_changed=True, prompts_list_changed=True, resources_list_changed=True
                 ) as changes:
+                    self._refresh_soon(link)  # what changed before is told to nobody
                     async for _ in changes:  # the connection hands each on as a notification, too
                         wait = _WAIT_SECONDS
             except MCPError as error:

@@ -193,3 +193,21 @@ def spelled(*names):
         )
 
     return Server("spelled", on_list_tools=listed)
+
+
+def test_a_tool_that_appears_before_the_gateway_listens_for_changes_is_found():
+    tools = Registry([tool(plain, name="first")])
+
+    async def main():
+        async with Gateway(behind(server(tools))) as gateway:
+            tools.register(tool(plain, name="second"))  # nobody is told yet
+            with anyio.fail_after(30):
+                while "second" not in gateway.registry:  # noqa: ASYNC110  # what is waited for is a set
+                    await anyio.sleep(0.001)
+
+    anyio.run(main)
+
+
+def plain() -> str:
+    """Return something."""
+    return "something"
