@@ -172,7 +172,7 @@ class Connection:
                 task_status.started()
                 with self._scope:
                     await anyio.sleep_forever()
-        except Exception as error:
+        except Exception as error:  # a transport may raise anything
             if not was_open:  # what an end raises would end the gateway
                 raise
             _LOG.warning("%s: the connection ended: %s", self._link.name, reason_of(error))
@@ -367,7 +367,7 @@ class Link:
         try:
             with anyio.fail_after(_CONNECT_SECONDS):
                 await self._group.start(self.home.hold)
-        except Exception as error:
+        except Exception as error:  # a transport may raise anything
             message = f"the server {self.name} can't be reached: {reason_of(error)}"
             raise ConnectionError(message) from error
         self._speaks_one = not self.home.is_modern  # else it would have said so
@@ -507,7 +507,7 @@ class Link:
         try:
             with anyio.fail_after(_CONNECT_SECONDS):
                 await self._group.start(made.hold)
-        except Exception as error:
+        except Exception as error:  # a transport may raise anything
             raise self._unreachable(error) from error
         try:
             await self._set_level_of(made)
@@ -552,7 +552,7 @@ class Link:
             connection.close()
             message = f"the server {self.name} has closed its connection; another request opens it again"
             raise GoneError(message) from error
-        except Exception as error:
+        except Exception as error:  # a transport may raise anything; its words may hold secrets
             if is_call:
                 raise
             _LOG.warning("%s: a request failed: %s", self.name, reason_of(error))

@@ -435,15 +435,31 @@ def test_the_connection_of_a_client_ends_with_it():
     assert anyio.run(main) == []
 
 
-@pytest.mark.usefixtures("all_share")
-def test_a_question_about_work_of_a_client_that_is_over_is_asked_of_no_other_one():
-    told, refused = [], []
+def leaving(told):
+    """Return a tool that leaves work behind: what it was called with is in a list."""
 
     @tool
     async def leave(ctx: Ctx) -> str:
         """Leave work behind."""
         told.append(ctx)
         return "left"
+
+    return leave
+
+
+def accepting(asked):
+    """Return an answer to all questions, which are in a list."""
+
+    async def answer(_context, params):
+        asked.append(params)
+        return types.ElicitResult(action="accept", content={})
+
+    return answer
+
+
+@pytest.mark.usefixtures("all_share")
+def test_a_question_about_work_of_a_client_that_is_over_is_asked_of_no_other_one():
+    told, refused = [], []
 
     @tool
     async def ask_late(ctx: Ctx) -> str:
@@ -457,12 +473,8 @@ def test_a_question_about_work_of_a_client_that_is_over_is_asked_of_no_other_one
 
     asked = []
 
-    async def answer(_context, params):
-        asked.append(params)
-        return types.ElicitResult(action="accept", content={})
-
-    source = behind(server([leave, ask_late]), lacks=OLD)
-    assert through(main, source, clients=2, elicitation_callback=answer) == "asked"
+    source = behind(server([leaving(told), ask_late]), lacks=OLD)
+    assert through(main, source, clients=2, elicitation_callback=accepting(asked)) == "asked"
     assert asked == []
     assert len(refused) == 1
 
@@ -470,22 +482,12 @@ def test_a_question_about_work_of_a_client_that_is_over_is_asked_of_no_other_one
 def test_a_question_after_a_client_has_gone_is_not_asked_of_the_next_one():
     told, asked = [], []
 
-    @tool
-    async def leave(ctx: Ctx) -> str:
-        """Leave work behind."""
-        told.append(ctx)
-        return "left"
-
-    async def answer(_context, params):
-        asked.append(params)
-        return types.ElicitResult(action="accept", content={})
-
     async def main():
-        async with Gateway(behind(server([leave]), lacks=OLD)) as gateway:
+        async with Gateway(behind(server([leaving(told)]), lacks=OLD)) as gateway:
             app = gateway.server()
-            async with Client(app, mode="legacy", elicitation_callback=answer) as client:
+            async with Client(app, mode="legacy", elicitation_callback=accepting(asked)) as client:
                 await client.call_tool("leave", {})
-            async with Client(app, mode="legacy", elicitation_callback=answer):
+            async with Client(app, mode="legacy", elicitation_callback=accepting(asked)):
                 return await refusal(told[0].session.elicit_form("Whose?", FORM))
 
     assert "can't tell which of its clients is meant" in anyio.run(main).message
@@ -509,10 +511,6 @@ def test_a_question_is_not_asked_of_either_client_while_calls_of_two_run():
         await two_of(refused)
         raise refused[0]
 
-    async def answer(_context, params):
-        asked.append(params)
-        return types.ElicitResult(action="accept", content={})
-
     found = []
 
     async def call(client):
@@ -523,7 +521,7 @@ def test_a_question_is_not_asked_of_either_client_while_calls_of_two_run():
             group.start_soon(call, ann)
             group.start_soon(call, bob)
 
-    through(main, behind(server([ask_together]), lacks=OLD), clients=2, elicitation_callback=answer)
+    through(main, behind(server([ask_together]), lacks=OLD), clients=2, elicitation_callback=accepting(asked))
     assert asked == []
     assert all("the gateway can't tell which of its clients is meant" in message for message in found)
     assert len(found) == 2
