@@ -20,16 +20,16 @@ from ...message_text import quote, received
 from ...rounds import Registry
 from ...tools import check_options_for_all
 from ..mcp_client import ServerTools, check_there
-from .behind import Fronts, Link
+from .behind import Link
 from .behind_tools import BehindTools, ServerBehind, check_source, current_request
-from .changes import PerClient
+from .changes import PerClient, client_of
 from .content import is_modern
-from .handed_on import GoneError, driven, reason_of, sendable
+from .handed_on import Fronts, GoneError, driven, reason_of, sendable
 from .nesting import check_depth
 from .owners import Owners
 from .resources_and_prompts import page_of
 from .server import handlers, server_of
-from .watched import Watches
+from .watched import Watcher, Watches
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Generator
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from ...tools import ToolOptions
     from ..base import Tools
     from ..mcp_connection import Source
+    from .behind import Connection
     from .server import Handlers, ToolServer
 
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
@@ -96,7 +97,8 @@ class Gateway:
         self._servers = _named(servers)
         self._is_alone = not isinstance(servers, Mapping)
         self._seconds, self._options, self._unreachable = seconds, options, unreachable
-        self._fronts = Fronts()
+        self._fronts = Fronts(self._client_has_gone)
+        self._watchers: PerClient[Watcher] = PerClient(Watcher)
         self._stack = AsyncExitStack()
         self._group: TaskGroup
         self._links: list[Link] = []
@@ -293,7 +295,7 @@ class Gateway:
 
     # --- what the servers say ----------------------------------------------------------------------
 
-    def _heard(self, link: Link, message: types.ServerNotification) -> None:
+    def _heard(self, link: Link, connection: Connection, message: types.ServerNotification) -> None:
         """Take what a server says about changes; what it says of what isn't its own is left out."""
         match message:
             case types.ToolListChangedNotification():
@@ -304,17 +306,24 @@ class Gateway:
                 self._owners.resources_changed(link)
                 self._tell(ResourcesListChanged())
             case types.ResourceUpdatedNotification(params=params):
-                if (link, str(params.uri)) in self._watched:
-                    self._tell(ResourceUpdated(str(params.uri)))
+                for client in self._watched.clients(connection, str(params.uri)):
+                    for own in self._handlers:
+                        own.changes.tell(ResourceUpdated(str(params.uri)), client)
             case _:
                 pass
 
-    def _reopened(self, link: Link) -> None:
-        """Ask a server that was started again for what was asked of it before."""
-        self._refresh_soon(link)
-        self._owners.resources_changed(link)
-        for uri in self._watched.of(link):
-            self._group.start_soon(self._watched.again, link, uri, self._group)
+    def _reopened(self, link: Link, before: Connection, made: Connection) -> None:
+        """Ask a server by a connection for what was asked of it by the one before."""
+        if made is link.home:
+            self._refresh_soon(link)
+            self._owners.resources_changed(link)
+        self._watched.move(before, made, self._group)
+
+    def _client_has_gone(self, ctx: Ctx) -> None:
+        """End what was there for a client before 2026-07-28, whose connection has ended."""
+        self.unwatch(self._watchers.of(ctx))
+        for link in self._links:
+            link.client_has_gone(ctx)
 
     def prepare_soon(self, ctx: Ctx) -> None:
         """Have the connections ready that a new client needs, before its first request if there is time."""
@@ -373,19 +382,26 @@ class Gateway:
 
     # --- resources that clients watch --------------------------------------------------------------
 
-    async def watch(self, ctx: Ctx, uri: str, client: object) -> None:
-        """Hear of changes of a resource until `unwatch`.
+    def watcher(self, ctx: Ctx) -> Watcher:
+        """Return a client before 2026-07-28 as one that watches, the same one as long as it is connected."""
+        return self._watchers.of(ctx)
+
+    async def watch(self, ctx: Ctx, uri: str, watcher: Watcher) -> None:
+        """Hear of changes of a resource until `unwatch`, by the connection of the client that asks for it.
 
         Raises:
             MCPError: no server has it, its server tells nothing, or too many are watched.
         """
         link = await self._owners.of_uri(ctx, uri)
-        link.home.note_client(ctx)
-        await self._watched.add(link, uri, client, self._group)
+        connection = await link.connection(ctx)
+        if not connection.is_modern:  # else nothing is said by it but in answer to a request
+            connection.note_client(ctx)
+        self._fronts.meet(ctx)
+        await self._watched.add(link, connection, uri, watcher, self._group)
 
-    def unwatch(self, client: object, uri: str | None = None) -> None:
-        """End what a client watches: one resource, or all of them."""
-        self._watched.remove(client, uri, self._group)
+    def unwatch(self, watcher: Watcher, uri: str | None = None) -> None:
+        """End what is watched: one resource, or all of them."""
+        self._watched.remove(watcher, uri, self._group)
 
 
 class _Front:
@@ -402,7 +418,6 @@ class _Front:
         links = gateway._links  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as above
         self._links, self._said = links, [link.capabilities for link in links]
         self._owners = gateway._owners  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as above
-        self._clients: PerClient[object] = PerClient(lambda _: object())
 
     def handlers(self) -> dict[str, Any]:
         """Return what any server has behind the gateway, by its name as an option of a `Server`."""
@@ -444,15 +459,11 @@ class _Front:
         if client is None or is_modern(ctx.protocol_version) or id(client) in self._fronts.contexts:
             return
         self._fronts.contexts[id(client)] = ctx
-        watching = self._clients.of(ctx)
         try:
             self._gateway.prepare_soon(ctx)
             await self._own.initialized(ctx, params)
         finally:
             self._fronts.contexts.pop(id(client), None)
-            self._gateway.unwatch(watching)
-            for link in self._links:
-                link.client_has_gone(ctx)
 
     async def call_tool(self, ctx: Ctx, params: types.CallToolRequestParams) -> Any:
         """Run a call, as the handler of `tools/call`."""
@@ -542,7 +553,7 @@ class _Front:
         """Tell a client before 2026-07-28 of changes of a resource."""
         self._own.changes.add_uri(ctx, params.uri)
         try:
-            await self._gateway.watch(ctx, params.uri, self._clients.of(ctx))
+            await self._gateway.watch(ctx, params.uri, self._gateway.watcher(ctx))
         except BaseException:
             self._own.changes.remove_uri(ctx, params.uri)
             raise
@@ -551,14 +562,14 @@ class _Front:
     async def unsubscribe(self, ctx: Ctx, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
         """Tell a client before 2026-07-28 no more of changes of a resource."""
         if self._own.changes.remove_uri(ctx, params.uri):
-            self._gateway.unwatch(self._clients.of(ctx), params.uri)
+            self._gateway.unwatch(self._gateway.watcher(ctx), params.uri)
         return types.EmptyResult()
 
     async def listen(
         self, ctx: Ctx, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
         """Tell a client from 2026-07-28 on of changes, as the handler of `subscriptions/listen`."""
-        watching = object()
+        watching = Watcher(client_of(ctx)[0])
         try:
             for uri in dict.fromkeys(params.notifications.resource_subscriptions or ()):
                 await self._gateway.watch(ctx, uri, watching)

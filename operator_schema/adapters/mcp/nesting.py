@@ -1,19 +1,31 @@
-"""Does a gateway start itself, or a gateway that starts it again?"""
+"""What does a server behind a gateway know of what is in front of it: the client, and other gateways?"""
 
 from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, cast
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, cast
 
+import mcp_types as types
 from mcp import StdioServerParameters
 
 from ...json_values import is_array
+from ..mcp_connection import transport_of
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+    from contextlib import AbstractAsyncContextManager
+    from typing import Self
+
+    from mcp.shared.message import SessionMessage
+
     from ..mcp_connection import Source
 
-__all__ = ["check_depth", "gateways_above", "started_below"]
+__all__ = ["CAPABILITIES", "check_depth", "gateways_above", "marked", "started_below"]
+
+CAPABILITIES = "operator-schema/clientCapabilities"
+"""Key under `_meta` of a request on its way to the transport, which puts the value in its right place."""
 
 _VARIABLE = "OPERATOR_SCHEMA_GATEWAYS"
 """Of the environment of each server that a gateway starts: the files of the gateways above it, as JSON."""
@@ -68,3 +80,48 @@ def started_below(source: Source, file: str = "") -> Source:
     if len(known) > len(above) and known[: len(above)] == above:
         return source  # it is said already
     return source.model_copy(update={"env": {**env, _VARIABLE: json.dumps([*above, file])}})
+
+
+# --- the client ---------------------------------------------------------------------------------
+
+
+def marked(source: Source) -> AbstractAsyncContextManager[Any]:
+    """Return a transport to a server, in which each request says what the client in front of it can do."""
+
+    @asynccontextmanager
+    async def connect() -> AsyncGenerator[Any]:
+        async with transport_of(started_below(source)) as (read, write):
+            yield read, _Marked(write)
+
+    return connect()
+
+
+class _Marked:
+    """A stream of messages to a server, in which the capabilities of the client in front get their place."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    async def send(self, item: SessionMessage) -> None:
+        """Send a message."""
+        params: Any = getattr(item.message, "params", None)
+        has_meta = isinstance(params, dict) and isinstance(cast("Any", params).get("_meta"), dict)
+        meta: dict[str, Any] = cast("Any", params)["_meta"] if has_meta else {}
+        if CAPABILITIES in meta:
+            found: Any = meta.pop(CAPABILITIES)
+            if types.CLIENT_CAPABILITIES_META_KEY in meta:
+                meta[types.CLIENT_CAPABILITIES_META_KEY] = found
+            else:  # a server before 2026-07-28
+                meta.pop(types.LOG_LEVEL_META_KEY, None)
+        await self._inner.send(item)
+
+    async def aclose(self) -> None:
+        """Close the stream."""
+        await self._inner.aclose()
+
+    async def __aenter__(self) -> Self:
+        await self._inner.__aenter__()
+        return self
+
+    async def __aexit__(self, *failure: object) -> Any:
+        return await self._inner.__aexit__(*failure)

@@ -1,16 +1,45 @@
-"""Servers behind a gateway, in this process, and clients of it."""
+"""Servers behind a gateway, in this process, tools of such servers, and clients of it."""
 
 from __future__ import annotations
 
+import logging
 from contextlib import asynccontextmanager
+from typing import Annotated, Any
 
 import anyio
+import anyio.lowlevel
 import mcp_types as types
 from mcp import Client
+from mcp.server.context import ServerRequestContext
 from mcp.shared.memory import create_client_server_memory_streams
 from mcp.shared.message import SessionMessage
 
+from operator_schema import skip, tool
 from operator_schema.adapters.mcp.gateway import Gateway
+from operator_schema.types import Progress
+
+Ctx = Annotated[ServerRequestContext[Any, Any], skip]
+LOG = logging.getLogger("gateway_tests")
+LOG.setLevel(logging.DEBUG)
+FORM = {"type": "object", "properties": {"name": {"type": "string"}}}
+
+
+@tool
+async def ask_user(ctx: Ctx) -> str:
+    """Ask the user."""
+    answer = await ctx.session.elicit_form("Who?", FORM, ctx.request_id)
+    return f"{answer.action} {answer.content}"
+
+
+@tool
+async def count(progress: Annotated[Progress, skip]) -> str:
+    """Report and log."""
+    for number in (1, 2):
+        progress(number, 2)
+        await anyio.lowlevel.checkpoint()
+    LOG.debug("detail")
+    LOG.warning("counted")
+    return "counted"
 
 
 def behind(made, *, lacks=(), seen=None):
