@@ -37,13 +37,18 @@ _SECONDS_TO_READ = 300.0
 _MOST_SHOWN = 300
 _EXAMPLE = '{"mcpServers": {"time": {"command": "uvx", "args": ["mcp-server-time"]}}}'
 _VARIABLE = re.compile(r"\$\{(?:(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\})?")
-_OWN = {"confirm": 0.8, "only": 0.75}
+_OWN = {"confirm": 0.8, "only": 0.75, "seconds": 0.8}
 """Keys that clients don't have, and how like one of them another key may be: `config` is one of clients."""
 
 _LIKE_DISABLED = {"disable", "disabled", "enable", "enabled"}
 """Keys of other programs, without case, `_` and `-`, by which a server is switched off."""
 
-_FORMS = {"confirm": "true, false or a list of names of tools", "only": "a list of names of tools"}
+_MOST_SECONDS = 86_400
+_FORMS = {
+    "confirm": "true, false or a list of names of tools",
+    "only": "a list of names of tools",
+    "seconds": f"a number above 0 and at most {_MOST_SECONDS:,}",
+}
 _KINDS = {
     "string": "a text",
     "integer": "a number",
@@ -70,6 +75,7 @@ class Behind(Value):
         headers: of requests to the URL.
         only: names of its tools that are offered; None for all.
         confirm: whether a person has to agree to calls: of all tools, or of those with these names.
+        seconds: that it may take to connect, and to answer anything but a call; None for the usual limit.
         filled: values of variables that are in it, by the names of these.
         written: the command as it stands in the file; empty for a server behind a URL.
     """
@@ -80,6 +86,7 @@ class Behind(Value):
     headers: Mapping[str, str]
     only: tuple[str, ...] | None
     confirm: bool | tuple[str, ...]
+    seconds: float | None
     filled: Mapping[str, str]
     written: str
 
@@ -97,8 +104,8 @@ def servers_in(file: str) -> list[Behind]:
 
     It is JSON with `mcpServers` (or `servers`, as VS Code calls them): name to `command`, `args`, `env` and
     `cwd`, or to `url` and `headers`. `${NAME}` stands for a variable of the environment. Our own are `only`,
-    a list of names, and `confirm`: true, or such a list; a key that is nearly one of these, or `disabled`, is
-    refused.
+    a list of names, `confirm`: true, or such a list, and `seconds`, a limit of time; a key that is nearly one
+    of these, or `disabled`, is refused.
 
     Raises:
         WrongUse: it can't be read, or an entry has no command and no URL, or something else than it should.
@@ -195,7 +202,8 @@ class _Entry:
         asked = confirm if isinstance(confirm, bool) else (self._texts("confirm", _FORMS["confirm"]) or ())
         headers, only = self._named("headers"), self._texts("only", _FORMS["only"])
         written = "" if command is None else entry["command"]
-        return Behind(self._name, start, url, headers, only, asked, dict(self._variables), written)
+        seconds = self._seconds()
+        return Behind(self._name, start, url, headers, only, asked, seconds, dict(self._variables), written)
 
     def _check_keys(self) -> None:
         """Check that nothing that holds tools back is overlooked because it is written in another way."""
@@ -240,6 +248,17 @@ class _Entry:
             if not isinstance(one, str):
                 raise self._must_be(show_path([key, index]), "a text", one)
         return tuple(value)
+
+    def _seconds(self) -> float | None:
+        key, value = "seconds", self._entry.get("seconds")
+        if value is None:
+            return None
+        if type_of(value) not in {"integer", "number"}:
+            raise self._must_be(key, _FORMS[key], value)
+        if not 0 < value <= _MOST_SECONDS:
+            message = f"{self._place}: {key} must be {_FORMS[key]}, not {received(value)}"
+            raise WrongUse(message)
+        return float(value)
 
     def _named(self, key: str) -> dict[str, str]:
         value = self._entry.get(key, {})
@@ -306,7 +325,8 @@ async def open_servers(servers: list[Behind], err: Output, file: str = "") -> As
         err.flush()
 
     behind = {
-        name: ServerBehind(_source_of(one, file), one.only, one.confirm) for name, one in by_prefix.items()
+        name: ServerBehind(_source_of(one, file), one.only, one.confirm, one.seconds)
+        for name, one in by_prefix.items()
     }
     with hidden_in_logs(servers):
         gateway = Gateway(behind, unreachable=unreachable)

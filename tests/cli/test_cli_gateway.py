@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import sys
 
 import pytest
 
@@ -69,6 +70,8 @@ def told(servers):
         ("Only", "only"),
         ("olny", "only"),
         ("onyl", "only"),
+        ("Seconds", "seconds"),
+        ("second", "seconds"),
         ("on_ly", "only"),
     ],
 )
@@ -80,11 +83,11 @@ def test_a_key_that_is_nearly_one_of_ours_is_refused(read, key, meant, value):
         read({key: value})
 
 
-@pytest.mark.parametrize("key", ["confirm", "only"])
+@pytest.mark.parametrize("key", ["confirm", "only", "seconds"])
 def test_our_keys_beside_the_servers_or_as_null_are_refused(read, key):
     with pytest.raises(WrongUse, match=f"{key} must be in a server"):
         read({key: True})
-    with pytest.raises(WrongUse, match=f"{key} must be .*a list of names of tools, or left out, not null"):
+    with pytest.raises(WrongUse, match=f"{key} must be .*, or left out, not null"):
         read(**{key: None})
 
 
@@ -136,6 +139,11 @@ WRONG = [
     ({"confirm": "true"}, "confirm must be true, false or a list of names of tools, not a text"),
     ({"confirm": 1}, "confirm must be true, false or a list of names of tools, not a number"),
     ({"disabled": 31337}, "disabled must be true or false, not a number"),
+    ({"seconds": "10"}, "seconds must be a number above 0 and at most 86,400, not a text"),
+    ({"seconds": True}, "seconds must be a number above 0 and at most 86,400, not true or false"),
+    ({"seconds": 0}, "seconds must be a number above 0 and at most 86,400, not integer 0"),
+    ({"seconds": -1.5}, "seconds must be a number above 0 and at most 86,400, not number -1.5"),
+    ({"seconds": 86_401}, "seconds must be a number above 0 and at most 86,400, not integer 86401"),
 ]
 
 
@@ -144,6 +152,17 @@ def test_a_wrong_part_of_a_server_is_named_with_what_it_must_be_and_its_value_is
     with pytest.raises(WrongUse) as caught:
         read(**entry)
     assert str(caught.value).endswith(f'servers.json: the server "shop": {said}')
+
+
+def test_a_server_may_have_its_own_limit_of_time(read):
+    assert read(seconds=86_400)[0].seconds == 86_400
+    assert read(seconds=0.5)[0].seconds == 0.5
+    assert read()[0].seconds is None
+
+
+def test_the_limit_of_a_server_counts_while_it_is_connected_to(read):
+    said = told(read(command=sys.executable, args=["-c", "import sys; sys.stdin.read()"], seconds=0.5))
+    assert 'the server "shop" can\'t be reached: it gave no answer within 0.5 s' in said
 
 
 @pytest.mark.parametrize("key", ["command", "cwd"])

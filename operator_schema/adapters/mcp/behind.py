@@ -47,7 +47,6 @@ T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
 Q = TypeVar("Q", types.ElicitRequest, types.CreateMessageRequest, types.ListRootsRequest, types.InputRequest)
 
-_CONNECT_SECONDS = 60.0
 _SECONDS_TO_END = 5.0
 """That a connection gets to end before another one takes its place."""
 
@@ -325,7 +324,7 @@ class Link:
         group: whose tasks keep the connections.
         heard: takes each notification of the server about changes.
         reopened: is called when a connection stands in for another one that has ended: with both.
-        seconds: that it may take to answer; None for no limit.
+        seconds: that it may take to connect, and to answer; None for no limit.
         says_name: whether a person is told which server asks.
     """
 
@@ -361,12 +360,18 @@ class Link:
             ConnectionError: it can't be reached.
         """
         try:
-            with anyio.fail_after(_CONNECT_SECONDS):
-                await self._group.start(self.home.hold)
+            await self._start(self.home)
         except Exception as error:  # a transport may raise anything
             message = f"the server {self.name} can't be reached: {reason_of(error)}"
             raise ConnectionError(message) from error
         self._speaks_one = not self.home.is_modern  # else it would have said so
+
+    async def _start(self, connection: Connection) -> None:
+        with anyio.move_on_after(self._seconds) as limit:
+            await self._group.start(connection.hold)
+        if limit.cancelled_caught:
+            message = f"it gave no answer within {self._seconds:g} s"
+            raise TimeoutError(message)
 
     @property
     def capabilities(self) -> types.ServerCapabilities:
@@ -525,8 +530,7 @@ class Link:
             await before.over()
         made = Connection(self, mode)
         try:
-            with anyio.fail_after(_CONNECT_SECONDS):
-                await self._group.start(made.hold)
+            await self._start(made)
         except Exception as error:  # a transport may raise anything
             raise self._unreachable(error) from error
         try:

@@ -296,6 +296,6 @@ def reason_of(error: BaseException) -> str:
     """Return why a connection can't be made, in one line. It may contain secrets, so no client gets it."""
     while isinstance(error, BaseExceptionGroup):
         error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
-    if isinstance(error, TimeoutError):
+    if isinstance(error, TimeoutError) and not str(error):
         return "it gave no answer in time"
     return clip(escape(str(error) or type(error).__name__), _SHOWN)

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import anyio
 import anyio.lowlevel
 import mcp_types as types
+import trio.testing
 from mcp import Client
 from mcp.server.context import ServerRequestContext
 from mcp.shared.memory import create_client_server_memory_streams
@@ -95,6 +96,12 @@ class Writer:
 
     async def __aexit__(self, *_):
         await self.aclose()
+
+
+def at_once(main):
+    """Run something on a clock that jumps to the next time at which something happens."""
+    clock = trio.testing.MockClock(autojump_threshold=0)
+    return anyio.run(main, backend="trio", backend_options={"clock": clock})
 
 
 OLD = ("server/discover",)
