@@ -6,12 +6,13 @@ import json
 import logging
 import os
 import re
+from collections.abc import Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from shlex import split
 from shutil import which
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from unicodedata import category
 from urllib.parse import quote as url_quote
 
@@ -23,7 +24,7 @@ from .arguments import json_in, read_text
 from .modules import WrongUse
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Generator, Iterable, Mapping
+    from collections.abc import AsyncGenerator, Generator, Iterable
 
     from ..adapters.mcp.gateway import Gateway
     from ..adapters.mcp_connection import Source
@@ -401,7 +402,8 @@ def hidden_in_logs(servers: Iterable[Behind]) -> Generator[None]:
     """Have whatever is logged meanwhile name variables in place of their values, also in tracebacks.
 
     It is done where a record is made: its text may be an error of the SDK, of HTTP or of the system, and any
-    handler may get it, also one that sends it to a client.
+    handler may get it, also one that sends it to a client. Arguments stay, as texts or numbers; of an
+    exception stay its name, its message and the text of its traceback.
     """
     names = _names_by_value(servers)
     before = logging.getLogRecordFactory()
@@ -409,12 +411,10 @@ def hidden_in_logs(servers: Iterable[Behind]) -> Generator[None]:
     def made(*args: Any, **more: Any) -> logging.LogRecord:
         record = before(*args, **more)
         try:
-            text = record.getMessage()
-            trace = "" if record.exc_info is None else logging.Formatter().formatException(record.exc_info)
+            _hide(record, names)
         except Exception:  # noqa: BLE001  # what is logged may have code of its own
-            text, trace = f"a record of {record.name} that can't be written", ""
-        record.msg, record.args = _hidden(text, names), None
-        record.exc_info, record.exc_text = None, _hidden(trace, names) or None
+            record.msg, record.args = f"a record of {record.name} that can't be written", None
+            record.exc_info = record.exc_text = record.stack_info = None
         return record
 
     if names:
@@ -423,6 +423,42 @@ def hidden_in_logs(servers: Iterable[Behind]) -> Generator[None]:
         yield
     finally:
         logging.setLogRecordFactory(before)
+
+
+def _hide(record: logging.LogRecord, names: Mapping[str, str]) -> None:
+    """Put the names of variables in place of their values, wherever a handler may look for them."""
+    record.msg, record.args = _template(record, names)
+    if record.exc_info is not None and record.exc_info[1] is not None:
+        record.exc_text = _hidden(logging.Formatter().formatException(record.exc_info), names)
+        error = record.exc_info[1]
+        kind = type(type(error).__name__, (Exception,), {"__module__": type(error).__module__})
+        # Its frames and causes may have values.
+        record.exc_info = kind, kind(_hidden(str(error), names)), None
+    if record.stack_info is not None:
+        record.stack_info = _hidden(record.stack_info, names)
+
+
+def _template(record: logging.LogRecord, names: Mapping[str, str]) -> tuple[str, Any]:
+    """Return text and arguments of a record; its whole message if a value isn't in one of them alone."""
+    message = _hidden(record.getMessage(), names)
+    text, given = _hidden(str(record.msg), names), record.args
+    if not given:
+        return message, None
+    if isinstance(given, Mapping):
+        args: Any = {_plain(key, names): _plain(value, names) for key, value in given.items()}
+    else:
+        args = tuple(_plain(value, names) for value in given)
+    with suppress(TypeError, ValueError, KeyError):  # it asks for something else than a text, or by a value
+        if text % args == message:
+            return text, args
+    return message, None
+
+
+def _plain(value: object, names: Mapping[str, str]) -> str | int | float | None:
+    """Return an argument of a record if it is a number or None, else its text; without values."""
+    shown = _hidden(str(value), names)
+    is_kept = value is None or type(value) in {bool, int, float}
+    return cast("int | float | None", value) if is_kept and shown == str(value) else shown
 
 
 def _names_by_value(servers: Iterable[Behind]) -> dict[str, str]:

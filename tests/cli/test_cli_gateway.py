@@ -320,6 +320,70 @@ def test_values_of_variables_are_in_no_record_of_a_log(read, monkeypatch, caplog
     ]
 
 
+@pytest.fixture
+def recorded(read, monkeypatch, caplog):
+    """Return what logs something while the value of TOKEN, `swordfish`, is hidden, and returns the record."""
+    monkeypatch.setenv("TOKEN", "swordfish")
+
+    def made(*args, **more):
+        with hidden_in_logs(read(args=["${TOKEN}"])):
+            logging.getLogger("some.library").warning(*args, **more)
+        return caplog.records[-1]
+
+    return made
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        (("%s waits %d s for %s", "shop", 5, "swordfish"), ("shop", 5, "${TOKEN}")),
+        (("%r: %.1f, %s", "a swordfish", 0.5, None), ("a ${TOKEN}", 0.5, None)),
+        (("%s failed: %s", "shop", OSError("swordfish")), ("shop", "${TOKEN}")),
+        (("%(who)s: %(number)03d", {"who": "swordfish", "number": 7}), {"who": "${TOKEN}", "number": 7}),
+        (("%(a)s", {"a": 1, "swordfish": 2}), {"a": 1, "${TOKEN}": 2}),
+    ],
+)
+def test_the_arguments_of_a_record_stay_apart_from_its_text(recorded, given, kept):
+    record = recorded(*given)
+    assert (record.msg, record.args) == (given[0], kept)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (("sword%s", "fish"), "${TOKEN}"),
+        (("%s%s", "sword", "fish"), "${TOKEN}"),
+        (("%x for %s", 255, OSError("x")), "ff for x"),
+        (("%r", OSError("swordfish")), "OSError('${TOKEN}')"),
+        (("100 % of swordfish",), "100 % of ${TOKEN}"),
+        (("%(swordfish)s", {"swordfish": "x"}), "x"),
+    ],
+)
+def test_a_record_has_its_whole_message_if_a_value_is_in_no_argument_alone(recorded, given, message):
+    record = recorded(*given)
+    assert record.getMessage() == message
+    assert "fish" not in f"{record.msg}{record.args}"
+
+
+def test_of_an_exception_its_name_and_message_stay_without_what_it_holds(recorded):
+    try:
+        fail("swordfish")
+    except OSError as error:
+        record = recorded("it failed", exc_info=error, stack_info=True)
+    kind, error, frames = record.exc_info
+    assert (kind.__name__, str(error), frames, error.__cause__) == ("OSError", "${TOKEN}", None, None)
+    assert "in fail" in record.exc_text
+    assert record.exc_text.endswith("OSError: ${TOKEN}")
+    assert logging.Formatter().formatException(record.exc_info) == "OSError: ${TOKEN}"
+    assert "fish" not in f"{record.exc_text}{record.stack_info}"
+    assert "Stack" in record.stack_info
+
+
+def test_a_record_without_an_exception_keeps_none(recorded):
+    assert recorded("x", exc_info=(None, None, None)).exc_info == (None, None, None)
+    assert recorded("x").exc_info is None
+
+
 def test_without_secrets_logs_are_as_they_were(read):
     factory = logging.getLogRecordFactory()
     with hidden_in_logs(read()):
