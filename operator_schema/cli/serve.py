@@ -177,9 +177,13 @@ def serve(outputs: tuple[Output, Output], /, target: ObjectName | None, **option
         address = _address(options)
         with redirect_stdout(sys.stderr):
             return _serve(target, options, outputs[1], address)
-    from ..adapters.mcp.stdio import taken_streams
+    from ..adapters.mcp.stdio import opening_request, taken_streams
 
     with taken_streams() as streams:
+        if options["gateway"] is not None:
+            from ..adapters.mcp.nesting import note_gateways_above
+
+            note_gateways_above(opening_request(streams[0]))
         return _serve(target, options, outputs[1], streams)
 
 
