@@ -24,7 +24,7 @@ from .handed_on import (
     refused,
     sendable,
 )
-from .nesting import CAPABILITIES, marked
+from .nesting import marked
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable
@@ -281,6 +281,26 @@ def _identity(ctx: Ctx) -> tuple[Hashable, object | None]:
     return client_of(ctx) if is_known else (object(), None)
 
 
+class _Retry:
+    """When a connection is asked for that a server has refused before."""
+
+    __slots__ = ("_at", "_wait")
+
+    def __init__(self) -> None:
+        self._at, self._wait = 0.0, _FIRST_RETRY
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it may be asked for."""
+        return anyio.current_time() >= self._at
+
+    def note_failure(self) -> float:
+        """Take note that there was none; return the seconds until it may be asked for again."""
+        wait = self._wait
+        self._at, self._wait = anyio.current_time() + wait, min(2 * wait, _LAST_RETRY)
+        return wait
+
+
 class _Own:
     """The connection of one client before 2026-07-28, of which a server may ask at any time.
 
@@ -288,26 +308,15 @@ class _Own:
         lock: of whoever opens it.
         connection: the last one, which may have ended; None if it wasn't needed so far.
         was_ended: whether it was ended for another client, and its own hasn't been told.
+        retry: after the server has given none.
     """
 
-    __slots__ = ("_retry_at", "_wait", "connection", "lock", "was_ended")
+    __slots__ = ("connection", "lock", "retry", "was_ended")
 
     def __init__(self, _: Hashable) -> None:
-        self.lock = anyio.Lock()
+        self.lock, self.retry = anyio.Lock(), _Retry()
         self.connection: Connection | None = None
         self.was_ended = False
-        self._retry_at, self._wait = 0.0, _FIRST_RETRY
-
-    @property
-    def may_open(self) -> bool:
-        """Whether the server is asked for a connection: not for a while after it has given none."""
-        return anyio.current_time() >= self._retry_at
-
-    def note_failure(self) -> float:
-        """Take note that the server has given no connection; return the seconds until it is asked again."""
-        wait = self._wait
-        self._retry_at, self._wait = anyio.current_time() + wait, min(2 * wait, _LAST_RETRY)
-        return wait
 
 
 class Link:
@@ -346,6 +355,7 @@ class Link:
         self._lock = anyio.Lock()
         self.home = Connection(self, "auto")
         self._other: Connection | None = None
+        self._retry = _Retry()  # of the other generation
         self._mode = "auto"
         self._is_used = False
         self._speaks_one = False
@@ -435,7 +445,7 @@ class Link:
     async def _opened_for(self, own: _Own) -> Connection | None:
         """Connect for one client; None if there can't be a further connection."""
         self._opened.pop(own, None)
-        if not own.may_open or not self._has_room():
+        if not own.retry.is_due or not self._has_room():
             return None
         self._opened[own] = None  # before anything waits, so that there are never too many
         try:
@@ -444,7 +454,7 @@ class Link:
             _LOG.warning(
                 "%s: its clients share a connection, so it can't ask them; another one is tried in %g s",
                 self.name,
-                own.note_failure(),
+                own.retry.note_failure(),
             )
             return None
         finally:
@@ -493,9 +503,11 @@ class Link:
             if wants_modern == self.home.is_modern:
                 self._is_used = True
                 return self.home
-            if self._other is None or not self._other.is_open:
+            other = self._other
+            if (other is None or not other.is_open) and self._retry.is_due:
                 await self._open_other(wants_modern=wants_modern)
-            return self.home if self._other is None else self._other
+                other = self._other
+            return other if other is not None and other.is_open else self.home
 
     async def _open_other(self, *, wants_modern: bool) -> None:
         """Connect by the other generation; the first client decides by which one the gateway itself does.
@@ -506,7 +518,7 @@ class Link:
         try:
             made = await self._again(mode, before)
         except MCPError:
-            self._speaks_one = True
+            self._retry.note_failure()
             return
         if made.is_modern != wants_modern:
             made.close()
@@ -604,17 +616,6 @@ class Link:
             return request
         params = request.params.model_copy(update={"message": f"{self.name}: {request.params.message}"})
         return request.model_copy(update={"params": params})
-
-    def meta(self, ctx: Ctx | None) -> Any:
-        """Return what a server from 2026-07-28 on is to know: what the client can do, which logs it wants."""
-        if ctx is None:
-            return None
-        can = ctx.session.client_capabilities or types.ClientCapabilities()
-        level: Any = (ctx.meta or {}).get(types.LOG_LEVEL_META_KEY)
-        if not is_modern(ctx.protocol_version):
-            level = next(iter(self.fronts.levels.of(ctx)), "info")
-        said = {CAPABILITIES: can.model_dump(by_alias=True, mode="json", exclude_none=True)}
-        return {**said, types.LOG_LEVEL_META_KEY: level} if level in LEVELS else said
 
     async def set_level(self) -> None:
         """Ask a server before 2026-07-28 for the log records that any client wants."""

@@ -308,7 +308,7 @@ class BehindTools(ToolSource):
                         progress_callback=progress_to(progress),
                         input_responses=answers,
                         request_state=state,
-                        meta=link.meta(ctx),
+                        meta=link.fronts.meta(ctx),
                         allow_input_required=True,
                     )
 

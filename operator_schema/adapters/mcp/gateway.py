@@ -523,7 +523,7 @@ class _Front:
         """Hand a request on to a server, and its answer, or its question, back."""
 
         async def again(answers: Any, state: str | None) -> Any:
-            more = {"input_responses": answers, "request_state": state, "meta": link.meta(ctx)}
+            more = {"input_responses": answers, "request_state": state, "meta": link.fronts.meta(ctx)}
             return await link.request(ctx, lambda session: send(session, more))
 
         first = await again(params.input_responses, params.request_state)
@@ -537,7 +537,8 @@ class _Front:
             ref = ref.model_copy(update={"name": name})
         else:
             link = await self._owners.of_uri(ctx, ref.uri)
-        request = types.CompleteRequest(params=params.model_copy(update={"ref": ref, "meta": link.meta(ctx)}))
+        meta = link.fronts.meta(ctx)
+        request = types.CompleteRequest(params=params.model_copy(update={"ref": ref, "meta": meta}))
         found = await link.request(ctx, lambda session: session.send_request(request, types.CompleteResult))
         values = found.completion.values
         if len(values) > _MOST_VALUES:

@@ -16,6 +16,7 @@ from ...message_text import clip, escape
 from .changes import PerClient
 from .content import is_modern
 from .messages import PatientSession
+from .nesting import CAPABILITIES
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable, Iterable
@@ -100,6 +101,17 @@ class Fronts:
             return least in LEVELS and LEVELS.index(level) >= LEVELS.index(least)
         known = self.levels.of(ctx)
         return not known or LEVELS.index(level) >= LEVELS.index(known[0])
+
+    def meta(self, ctx: Ctx | None) -> Any:
+        """Return what a server from 2026-07-28 on is to know: what the client can do, which logs it wants."""
+        if ctx is None:
+            return None
+        can = ctx.session.client_capabilities or types.ClientCapabilities()
+        level: Any = (ctx.meta or {}).get(types.LOG_LEVEL_META_KEY)
+        if not is_modern(ctx.protocol_version):
+            level = next(iter(self.levels.of(ctx)), "info")
+        said = {CAPABILITIES: can.model_dump(by_alias=True, mode="json", exclude_none=True)}
+        return {**said, types.LOG_LEVEL_META_KEY: level} if level in LEVELS else said
 
 
 class Asker:

@@ -262,6 +262,74 @@ def test_a_connection_that_a_server_refused_is_tried_again_after_a_while():
     assert at_once(main) == ([1, 1, 2, 2, 3], "accept {}", 4)
 
 
+def test_a_connection_of_the_earlier_generation_that_was_refused_is_tried_again_after_a_while():
+    servers = Servers(most=1, lacks=())
+
+    async def main():
+        async with Gateway(servers) as gateway, Client(gateway.server(), cache=None) as newer:
+            await newer.call_tool("count", {})
+            async with Person(gateway.server()) as ann:
+                tried = []
+                for seconds in (0, 59, 2):
+                    await anyio.sleep(seconds)
+                    for _ in range(5):
+                        assert "accept" not in await ann.call("ask_user")
+                    tried.append(servers.asked - 1)
+                servers.most = 2
+                await anyio.sleep(3600)
+                return tried, await ann.call("ask_user"), servers.asked - 1
+
+    assert at_once(main) == ([1, 1, 2], "accept {}", 3)
+
+
+def test_what_is_watched_by_a_connection_that_ended_for_another_client_is_watched_by_the_next_one(
+    monkeypatch,
+):
+    monkeypatch.setattr(behind_module, "_MOST_OWN", 1)
+
+    async def main():
+        async with Gateway(Servers()) as gateway:
+            app = gateway.server()
+            async with Person(app) as ann, Person(app) as bob, Person(app) as cid:
+                await ann.call("count")
+                await bob.watch()
+                await cid.call("count")
+                found = [await bob.call("count"), await bob.call("count")]
+                await until(lambda: all(known.is_begun for known in gateway._watched._known.values()))
+                await bob.call("write")
+                with anyio.fail_after(30):
+                    await bob.heard.wait()
+                return found, len(gateway._watched)
+
+    (closed, again), watched = anyio.run(main)
+    assert closed.startswith("the server server was closed for this client because 1 others use it")
+    assert (again, watched) == ("counted", 1)
+
+
+def test_what_is_watched_moves_to_the_first_connection_if_the_client_gets_that_one(monkeypatch):
+    monkeypatch.setattr(behind_module, "_MOST_OWN", 1)
+
+    async def main():
+        async with Gateway(Servers()) as gateway:
+            app = gateway.server()
+            async with Person(app) as bob:
+                async with Person(app) as ann:
+                    await ann.call("count")
+                    await bob.watch()
+                    async with Person(app) as cid:
+                        await cid.call("count")
+                        await bob.call("count")  # it is told that its connection was closed
+                await until(lambda: gateway._links[0].home.is_left)
+                await bob.call("count")
+                await until(lambda: all(known.is_begun for known in gateway._watched._known.values()))
+                await bob.call("write")
+                with anyio.fail_after(30):
+                    await bob.heard.wait()
+                return [connection is gateway._links[0].home for connection, _ in gateway._watched._known]
+
+    assert anyio.run(main) == [True]
+
+
 def test_the_connection_of_a_client_that_never_says_that_it_has_begun_ends_with_it():
     servers = Servers()
 
