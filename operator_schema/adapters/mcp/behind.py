@@ -449,7 +449,7 @@ class Link:
             return None
         self._opened[own] = None  # before anything waits, so that there are never too many
         try:
-            return await self._again("legacy", own.connection)
+            made = await self._again("legacy", own.connection)
         except MCPError:
             _LOG.warning(
                 "%s: its clients share a connection, so it can't ask them; another one is tried in %g s",
@@ -459,6 +459,8 @@ class Link:
             return None
         finally:
             self._opened.pop(own, None)
+        own.retry = _Retry()
+        return made
 
     def _has_room(self) -> bool:
         """Return whether one more client may have a connection; the one unused for longest ends for it."""
@@ -520,6 +522,7 @@ class Link:
         except MCPError:
             self._retry.note_failure()
             return
+        self._retry = _Retry()
         if made.is_modern != wants_modern:
             made.close()
             self._speaks_one = True

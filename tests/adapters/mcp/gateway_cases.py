@@ -98,6 +98,28 @@ class Writer:
         await self.aclose()
 
 
+def altered(source, alter):
+    """Return a source on whose way messages are altered.
+
+    Args:
+        source: a server.
+        alter: takes the method of a message, empty for an answer, and what sends it on.
+    """
+
+    @asynccontextmanager
+    async def connect():
+        async with source() as (read, write):
+            inner = write.send
+
+            async def send(item):
+                await alter(getattr(item.message, "method", ""), lambda: inner(item))
+
+            write.send = send
+            yield read, write
+
+    return connect
+
+
 def at_once(main):
     """Run something on a clock that jumps to the next time at which something happens."""
     clock = trio.testing.MockClock(autojump_threshold=0)

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import anyio
 import anyio.lowlevel
 import pytest
-from gateway_cases import NEW, OLD, ask_user, at_once, behind, count
+from gateway_cases import NEW, OLD, altered, ask_user, at_once, behind, count
 from mcp import Client, MCPError, types
 
 from operator_schema import tool
@@ -108,17 +108,12 @@ class Person:
         await self._client.__aexit__(*failure)
 
 
-@asynccontextmanager
-async def _without(app, lacks):
-    async with behind(app)() as (read, write):
-        inner = write.send
+def _without(app, lacks):
+    async def leave_out(method, send):
+        if method not in lacks:
+            await send()
 
-        async def send(item):
-            if getattr(item.message, "method", "") not in lacks:
-                await inner(item)
-
-        write.send = send
-        yield read, write
+    return altered(behind(app), leave_out)()
 
 
 async def until(is_so):

@@ -10,7 +10,7 @@ from math import inf
 import anyio
 import anyio.lowlevel
 import pytest
-from gateway_cases import OLD, Writer, at_once, behind
+from gateway_cases import OLD, Writer, altered, at_once, behind
 from mcp import Client, types
 from mcp.server.lowlevel import Server
 from mcp.shared.message import SessionMessage
@@ -111,20 +111,12 @@ def test_without_a_function_for_it_the_error_names_the_server(failure, reason):
 def late(seconds, method, of=add):
     """Return a server that answers requests of a method after some time; it never does so if that is None."""
 
-    @asynccontextmanager
-    async def connect():
-        async with behind(server([of]))() as (read, write):
-            inner = write.send
+    async def wait(sent, send):
+        if sent == method:
+            await anyio.sleep(inf if seconds is None else seconds)
+        await send()
 
-            async def send(item):
-                if getattr(item.message, "method", "") == method:
-                    await anyio.sleep(inf if seconds is None else seconds)
-                await inner(item)
-
-            write.send = send
-            yield read, write
-
-    return connect
+    return altered(behind(server([of])), wait)
 
 
 async def opened(servers, **options):

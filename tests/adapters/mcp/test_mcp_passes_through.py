@@ -11,7 +11,7 @@ from typing import Any, Literal
 import anyio
 import anyio.lowlevel
 import pytest
-from gateway_cases import FORM, NEW, OLD, Ctx, ask_user, at_once, behind, count, through
+from gateway_cases import FORM, NEW, OLD, Ctx, altered, ask_user, at_once, behind, count, through
 from mcp import Client, MCPError, types
 from mcp.server.lowlevel import Server
 from mcp.server.subscriptions import PromptsListChanged, ResourcesListChanged
@@ -720,18 +720,12 @@ class Noticed(logging.Handler):
 def test_a_server_that_is_waited_for_at_the_start_is_named(monkeypatch, slow_at):
     monkeypatch.setattr(gateway_module, "_SECONDS_UNTOLD", 0.05)
 
-    @asynccontextmanager
-    async def slow():
-        async with behind(server([add]))() as (read, write):
-            inner = write.send
+    async def wait(method, send):
+        if method == slow_at:
+            await noticed.event.wait()  # it answers only then
+        await send()
 
-            async def send(item):
-                if getattr(item.message, "method", "") == slow_at:
-                    await noticed.event.wait()  # it answers only then
-                await inner(item)
-
-            write.send = send
-            yield read, write
+    slow = altered(behind(server([add])), wait)
 
     async def main():
         async with Gateway({"slow": slow, "quick": behind(server([add]))}, seconds=30) as gateway:
