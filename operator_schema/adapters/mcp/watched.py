@@ -91,14 +91,16 @@ class Watches:
         for known in [each for each in self._known.values() if each.connection is before]:
             del self._known[before, known.uri]
             there = self._known.setdefault((made, known.uri), known)
-            there.connection, there.is_begun = made, False
-            there.watchers |= known.watchers
-            group.start_soon(self._again, there, group)
+            if there is known:
+                known.connection, known.is_begun = made, False
+                group.start_soon(self._again, known, group)
+            else:
+                there.watchers |= known.watchers
 
     async def _again(self, known: _Watched, group: TaskGroup) -> None:
         try:
             async with known.lock:
-                if known.watchers and not known.is_begun:
+                if known.watchers:
                     await known.begin(group)
         except Exception as error:  # noqa: BLE001  # whatever a server does, the others go on
             _LOG.warning(
@@ -166,7 +168,7 @@ class _Watched:
             await link.send(
                 connection, None, lambda session: session.send_request(request, types.EmptyResult)
             )
-        self.is_begun = connection is self.connection  # else another one stands in for it by now
+        self.is_begun = True
 
     async def end(self) -> None:
         """Tell the server that nobody watches the resource any more."""

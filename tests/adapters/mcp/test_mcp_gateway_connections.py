@@ -42,10 +42,11 @@ class Servers:
     Attributes:
         open: how many there are.
         asked: how many were asked for.
+        gate: an event for which connections wait; None for none.
     """
 
     def __init__(self, most=100, lacks=OLD):
-        self.most, self.lacks, self.open, self.asked = most, lacks, 0, 0
+        self.most, self.lacks, self.open, self.asked, self.gate = most, lacks, 0, 0, None
 
     @asynccontextmanager
     async def __call__(self):
@@ -55,6 +56,8 @@ class Servers:
             raise ConnectionError(message)
         self.open += 1
         try:
+            if self.gate is not None:
+                await self.gate.wait()
             async with behind(noted(), lacks=self.lacks)() as streams:
                 yield streams
         finally:
@@ -236,25 +239,111 @@ def test_a_connection_that_clients_shared_is_opened_anew_when_all_of_them_have_g
     assert "its clients share a connection, so it can't ask them; another one is tried in 60 s" in caplog.text
 
 
+def test_the_first_connection_stays_as_long_as_one_who_has_shared_it_is_there():
+    async def main():
+        async with Gateway(Servers(most=1)) as gateway:
+            app, home = gateway.server(), gateway._links[0].home
+            async with Person(app) as bob:
+                async with Person(app) as ann:
+                    await ann.call("count")
+                    await bob.call("count")
+                await until(lambda: len(home._clients) == 1)
+                async with Person(app) as cid:
+                    return await cid.call("ask_user"), home.is_open
+
+    answer, is_open = anyio.run(main)
+    assert CANNOT_TELL in answer
+    assert is_open
+
+
+def test_the_first_connection_stays_while_the_gateway_asks_by_it_itself():
+    servers, asked = Servers(), []
+
+    async def wait(method, send):
+        if method == "tools/list":
+            asked.append(method)
+            if len(asked) == 2:
+                await release.wait()
+        await send()
+
+    async def main():
+        nonlocal release
+        release = anyio.Event()
+        async with Gateway(altered(servers, wait)) as gateway:
+            app, [link] = gateway.server(), gateway._links
+            async with Person(app) as ann:
+                await ann.call("count")
+            gateway._refresh_soon(link)
+            await until(lambda: len(asked) == 2)
+            async with Person(app) as bob:
+                found = await bob.call("ask_user"), link.home.is_open, servers.open
+                release.set()
+                await until(lambda: not gateway._is_stale)
+                return found
+
+    release = None
+    assert anyio.run(main) == ("accept {}", True, 2)
+
+
+def test_a_connection_that_is_being_opened_again_keeps_its_place(monkeypatch):
+    monkeypatch.setattr(behind_module, "_MOST_OWN", 1)
+    servers = Servers()
+
+    async def main():
+        async with Gateway(servers) as gateway:
+            app, [link] = gateway.server(), gateway._links
+            async with Person(app) as ann, Person(app) as bob, Person(app) as cid:
+                await ann.call("count")
+                await bob.call("count")
+                [own] = link._opened
+                own.connection.close()
+                await own.connection.over()
+                servers.gate = anyio.Event()
+                async with anyio.create_task_group() as group:
+                    group.start_soon(bob.call, "count")
+                    await until(lambda: servers.open == 2)
+                    gate, servers.gate = servers.gate, None
+                    shared = await cid.call("ask_user")
+                    gate.set()
+                return shared, servers.open, await bob.call("ask_user")
+
+    shared, number, own = anyio.run(main)
+    assert CANNOT_TELL in shared
+    assert (number, own) == (2, "accept {}")
+
+
+# --- what was refused --------------------------------------------------------------------------------
+
+
+async def tries(servers, client, *pauses):
+    """Return how many connections a client has had asked for after each pause, while there are no more."""
+    found, before = [], servers.asked
+    for seconds in pauses:
+        await anyio.sleep(seconds)
+        for _ in range(5):
+            assert "accept" not in await client.call("ask_user")
+        found.append(servers.asked - before)
+    return found
+
+
 def test_a_connection_that_a_server_refused_is_tried_again_after_a_while():
     servers = Servers(most=1)
 
     async def main():
         async with Gateway(servers) as gateway:
-            app = gateway.server()
+            app, [link] = gateway.server(), gateway._links
             async with Person(app) as ann, Person(app) as bob:
                 await ann.call("count")
-                tried = []
-                for seconds in (0, 59, 2, 118, 3):
-                    await anyio.sleep(seconds)
-                    for _ in range(5):
-                        assert CANNOT_TELL in await bob.call("ask_user")
-                    tried.append(servers.asked - 1)
+                tried = await tries(servers, bob, 0, 59, 2, 118, 3)
                 servers.most = 2
                 await anyio.sleep(3600)
-                return tried, await bob.call("ask_user"), servers.asked - 1
+                answer = await bob.call("ask_user")
+                [own] = link._opened
+                own.connection.close()
+                servers.most = 1
+                return tried, answer, await tries(servers, bob, 0, 59, 2, 118, 3)
 
-    assert at_once(main) == ([1, 1, 2, 2, 3], "accept {}", 4)
+    assert at_once(main) == ([1, 1, 2, 2, 3], "accept {}", [1, 1, 2, 2, 3])
 
 
 def test_a_connection_of_the_earlier_generation_that_was_refused_is_tried_again_after_a_while():
@@ -264,17 +353,64 @@ def test_a_connection_of_the_earlier_generation_that_was_refused_is_tried_again_
         async with Gateway(servers) as gateway, Client(gateway.server(), cache=None) as newer:
             await newer.call_tool("count", {})
             async with Person(gateway.server()) as ann:
-                tried = []
-                for seconds in (0, 59, 2):
-                    await anyio.sleep(seconds)
-                    for _ in range(5):
-                        assert "accept" not in await ann.call("ask_user")
-                    tried.append(servers.asked - 1)
+                tried = await tries(servers, ann, 0, 59, 2, 118, 3)
                 servers.most = 2
                 await anyio.sleep(3600)
-                return tried, await ann.call("ask_user"), servers.asked - 1
+                answer = await ann.call("ask_user")
+                gateway._links[0]._other.close()
+                servers.most = 1
+                return tried, answer, await tries(servers, ann, 0, 59, 2, 118, 3), await ann.call("count")
 
-    assert at_once(main) == ([1, 1, 2], "accept {}", 3)
+    assert at_once(main) == ([1, 1, 2, 2, 3], "accept {}", [1, 1, 2, 2, 3], "counted")
+
+
+def test_the_connection_of_the_earlier_generation_is_opened_anew_for_the_next_client_too():
+    servers = Servers(most=2, lacks=())
+
+    async def main():
+        found = []
+        async with Gateway(servers) as gateway, Client(gateway.server(), cache=None) as newer:
+            await newer.call_tool("count", {})
+            for _ in range(2):
+                async with Person(gateway.server()) as one:
+                    found.append(await one.call("ask_user"))
+                await until(lambda: gateway._links[0]._other.is_left)
+        return found, servers.asked
+
+    assert anyio.run(main) == (["accept {}", "accept {}"], 3)
+
+
+# --- what is watched later ---------------------------------------------------------------------------
+
+
+def test_a_client_that_goes_watches_nothing_of_a_newer_server_any_more():
+    async def main():
+        async with Gateway(Servers(lacks=NEW)) as gateway:
+            async with Person(gateway.server()) as ann:
+                await ann.watch()
+                during = len(gateway._watched)
+            await until(lambda: not len(gateway._watched))
+            return during
+
+    assert anyio.run(main) == 1
+
+
+def test_what_two_watch_by_two_connections_is_watched_by_one_that_stands_in_for_the_other():
+    async def main():
+        async with Gateway(Servers()) as gateway:
+            app, [link] = gateway.server(), gateway._links
+            async with Person(app) as ann, Person(app) as bob:
+                await ann.watch()
+                await bob.watch()
+                [own] = link._opened
+                gateway._reopened(link, own.connection, link.home)
+                await ann.call("write")
+                with anyio.fail_after(30):
+                    await ann.heard.wait()
+                    await bob.heard.wait()
+                return len(gateway._watched)
+
+    assert anyio.run(main) == 1
 
 
 def test_what_is_watched_by_a_connection_that_ended_for_another_client_is_watched_by_the_next_one(

@@ -137,6 +137,26 @@ def test_servers_are_waited_for_at_the_same_time_and_keep_their_order():
     assert at_once(lambda: opened(servers)) == (20, ["a_add", "b_add", "c_add", "d_drop"], [])
 
 
+def test_tools_that_change_while_another_server_is_waited_for_are_listed_again():
+    tools = Registry([add])
+
+    async def change(method, send):
+        if method == "tools/list":  # the other server has listed its own
+            await anyio.sleep(1)
+            tools.register(drop)
+            await anyio.sleep(1)
+        await send()
+
+    async def main():
+        servers = {"a": behind(server(tools), lacks=OLD), "b": altered(behind(server([add])), change)}
+        async with Gateway(servers) as gateway:
+            with anyio.fail_after(30):
+                while "a_drop" not in gateway.registry:  # noqa: ASYNC110  # what is waited for is a set
+                    await anyio.sleep(0.1)
+
+    at_once(main)
+
+
 def test_silent_servers_cost_their_limit_once():
     silent = {
         "a": late(None, "tools/list"),
