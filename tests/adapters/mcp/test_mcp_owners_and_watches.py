@@ -327,6 +327,32 @@ def test_by_each_connection_a_server_is_asked_once_for_all_clients_that_watch_th
     assert len(begun) == times
 
 
+def test_a_watch_that_fails_on_the_next_connection_is_tried_again_when_its_client_asks_for_it(caplog):
+    begun = []
+
+    async def begin(_ctx, _params):
+        begun.append(1)
+        if len(begun) == 2:
+            raise MCPError(-32603, "busy")
+        return types.EmptyResult()
+
+    async def main():
+        async with (
+            Gateway({"a": watchable(begin)}) as gateway,
+            Client(gateway.server(), mode="legacy", cache=None) as client,
+        ):
+            found = [await subscribe(client)]
+            home = gateway._links[0].home
+            home.close()
+            await home.over()
+            await client.list_resources()
+            await until(lambda: "x://a can't be watched again: busy" in caplog.text)
+            return [*found, await subscribe(client)]
+
+    assert anyio.run(main) == ["subscribed", "subscribed"]
+    assert len(begun) == 3
+
+
 # --- progress --------------------------------------------------------------------------------------------
 
 
