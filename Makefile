@@ -51,14 +51,19 @@ test-near: $(VENV)/.test ## run the tests of one room of the package (ROOM=provi
 # Not all frameworks can be installed side by side, so there are several environments. The tests of the first take as long as all others.
 FRAMEWORKS ?= together $(filter-out together,$(notdir $(patsubst %/requirements.in,%,$(wildcard tests/frameworks/*/requirements.in))))
 FRAMEWORKS_VENV := .venv-frameworks
+FRAMEWORK_TESTS = $(if $(filter together,$(FRAMEWORKS)),together conformance) $(filter-out together,$(FRAMEWORKS))
 test-frameworks: | $(UV) ## install real agent frameworks, and run the tests with them
-	@$(MAKE) --no-print-directory --keep-going --jobs=$(WORKERS) $(IN_TURN) $(FRAMEWORKS:%=tests/frameworks/%/run)
+	@$(MAKE) --no-print-directory --keep-going --jobs=$(WORKERS) $(IN_TURN) $(FRAMEWORK_TESTS:%=tests/frameworks/%/run)
 
 # What one environment says stays together, where make knows how.
 IN_TURN := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 # Some are installed while the tests of others run.
 tests/frameworks/%/run: $(FRAMEWORKS_VENV)/%/.built
 	@$(FRAMEWORKS_VENV)/$*/bin/python -m pytest tests/frameworks/$* $(ARGS)
+
+# Its programs wait for each other, so that others can use the time; it needs no framework but the SDK of MCP.
+tests/frameworks/conformance/run: $(FRAMEWORKS_VENV)/together/.built
+	@$(FRAMEWORKS_VENV)/together/bin/python -m pytest tests/frameworks/conformance $(ARGS)
 
 install-frameworks: $(FRAMEWORKS:%=$(FRAMEWORKS_VENV)/%/.built) ## only install them
 
