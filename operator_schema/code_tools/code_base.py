@@ -11,17 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, TypeVar, cast, 
 
 from .. import CallError, Registry, Toolset, tool
 from ..message_text import checked_text, quote, received
-from .answers import found_by_pattern, inspected, read_function
-from .declaration_text import ChangedError, implementation_first, source_of
-from .environment import Environment
-from .implementations import implementations_shown
+from .answers import found_by_pattern, inspected, overview_of, read_function
 from .index import Index
 from .index_cache import IndexCache, check_cache
 from .language import KINDS, LANGUAGES, Context, Kind, language_of, missing_package
-from .lookup import Miss, look_up
-from .overview import overview_of
-from .patches import patch_checked
-from .references import references_shown
+from .lookup import Environment, Miss, look_up
+from .references import implementations_shown, references_shown
 from .results import (  # the tools read them
     SMALLEST,
     Budget,
@@ -34,22 +29,22 @@ from .results import (  # the tools read them
     SearchResult,
     SyntaxCheck,
 )
-from .syntax_check import Checking, checked, in_file, in_function, refused, without_fence
+from .source_text import ChangedError, implementation_first, source_of
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping
 
-    from .syntax_check import Fenced
+    from .syntax_check import Checking, Fenced
 
 
 __all__ = [
-    "CodeBase",
-    "CodeTools",
     "LONGEST_NAME",
     "LONGEST_PATCH",
     "LONGEST_SNIPPET",
     "MOST_PATTERN",
+    "CodeBase",
+    "CodeTools",
     "code_tools",
 ]
 
@@ -292,6 +287,8 @@ class CodeBase:
             CallError: there is no function or file to put it in.
             ValueError: the language or the context isn't known.
         """
+        from .syntax_check import Checking, checked, refused, without_fence
+
         code = checked_text("the code", code)
         if language is not None:
             language = checked_text("the language", language).lower()
@@ -324,6 +321,9 @@ class CodeBase:
         Args:
             diff: of at most 500,000 characters, with paths below the root.
         """
+        from .patches import patch_checked
+        from .syntax_check import without_fence
+
         diff = checked_text("the patch", diff)
         if len(diff) > LONGEST_PATCH:
             message = f"the patch is longer than {LONGEST_PATCH:,} characters"
@@ -333,6 +333,7 @@ class CodeBase:
 
     def _placed(self, fenced: Fenced, inside: str) -> Checking:
         """Return a snippet in the function or file that it is for."""
+        from .syntax_check import Checking, in_file, in_function
 
         def answer(index: Index) -> Checking:
             language = language_of(inside)
