@@ -13,7 +13,6 @@ from .. import CallError, Registry, Toolset, tool
 from ..message_text import checked_text, quote, received
 from .answers import found_by_pattern, inspected, overview_of, read_function
 from .index import Index
-from .index_cache import IndexCache, check_cache
 from .language import KINDS, LANGUAGES, Context, Kind, language_of, missing_package
 from .lookup import Environment, Miss, look_up
 from .references import implementations_shown, references_shown
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping
 
+    from .index_cache import IndexCache
     from .syntax_check import Checking, Fenced
 
 
@@ -110,6 +110,8 @@ class CodeBase:
         self.type_checks = type_checks
         self._cache = None if cache is None else Path(cache)
         if self._cache is not None:
+            from .index_cache import check_cache
+
             check_cache(self._cache)
         self._index: Index | None = None
         self._environment = Environment(str(self.root))
@@ -129,9 +131,15 @@ class CodeBase:
     def _refresh(self, progress: Callable[[int, int], None] | None, until: float | None) -> int:
         with self._lock:
             if self._index is None:
-                cache = None if self._cache is None else IndexCache(self._cache)
-                self._index = Index(str(self.root), cache)
+                self._index = Index(str(self.root), self._kept())
             return self._index.refresh(progress, until)
+
+    def _kept(self) -> IndexCache | None:
+        if self._cache is None:
+            return None
+        from .index_cache import IndexCache
+
+        return IndexCache(self._cache)
 
     @property
     def skipped(self) -> Mapping[str, str]:
