@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 from ..lazy import lazy_names
 
 if TYPE_CHECKING:
+    from .deciding import answer_codec as answer_codec
+    from .deciding import answer_schema as answer_schema
+    from .deciding import call_text as call_text
     from .errors import CommitError as CommitError
     from .errors import OfferError as OfferError
     from .errors import RoundError as RoundError
@@ -24,9 +27,6 @@ if TYPE_CHECKING:
     from .hooks import hook as hook
     from .offer import Offer as Offer
     from .offer import ToolChoice as ToolChoice
-    from .questions import answer_codec as answer_codec
-    from .questions import answer_schema as answer_schema
-    from .questions import call_text as call_text
     from .registry import Registry as Registry
     from .registry import RegistryChange as RegistryChange
     from .restore import RestoreError as RestoreError
@@ -51,7 +51,7 @@ else:
             ".errors": "CommitError OfferError RoundError",
             ".hooks": "Complete Decision Defer Hooks Reject RunAgain RunNormally hook",
             ".offer": "Offer ToolChoice",
-            ".questions": "answer_codec answer_schema call_text",
+            ".deciding": "answer_codec answer_schema call_text",
             ".registry": "Registry RegistryChange",
             ".restore": "RestoreError",
             ".round": "HookError InterruptedRoundError Round",
