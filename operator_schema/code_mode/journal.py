@@ -11,10 +11,9 @@ from time import time
 from typing import TYPE_CHECKING, Any, Literal
 from weakref import finalize
 
-from ..errors import StoreError
 from ..immutable import Value
 from ..message_text import clip, count_of, escape, listed, received
-from ..rounds import Complete, Reject, RoundError
+from ..rounds import Complete, Reject, RoundError, StoreError
 from .child import as_json
 
 if TYPE_CHECKING:

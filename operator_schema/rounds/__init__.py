@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .errors import CommitError as CommitError
     from .errors import OfferError as OfferError
     from .errors import RoundError as RoundError
+    from .errors import StoreError as StoreError
     from .hooks import Complete as Complete
     from .hooks import Decision as Decision
     from .hooks import Defer as Defer
@@ -48,7 +49,7 @@ else:
         __name__,
         {
             ".stores": "SqliteStore stored_records",
-            ".errors": "CommitError OfferError RoundError",
+            ".errors": "CommitError OfferError RoundError StoreError",
             ".hooks": "Complete Decision Defer Hooks Reject RunAgain RunNormally hook",
             ".offer": "Offer ToolChoice",
             ".deciding": "answer_codec answer_schema call_text",

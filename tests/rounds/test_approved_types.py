@@ -24,7 +24,7 @@ from operator_schema import (
     tool,
     tool_input,
 )
-from operator_schema.errors import RestoreError
+from operator_schema.rounds import RestoreError
 from operator_schema.rounds.input_copies import canonical_text
 from operator_schema.testing import arguments
 from operator_schema.tools import document_tool
