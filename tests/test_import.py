@@ -124,6 +124,13 @@ class Event:
     budget: int | float | None = None
 Codec(Event).decode({"id": str(uuid.UUID(int=1)), "starts_at": "2026-01-31T09:30:00Z", "budget": 3})
 """
+DECODE_UNIONS = """
+@dataclass
+class Other:
+    number: int | str
+    tags: {}
+Codec(Other).decode({{"number": "x", "tags": "y"}})
+"""
 
 
 def own_modules(names):
@@ -139,7 +146,11 @@ def test_the_first_decode_loads_what_most_types_need_and_no_more():
     assert own_modules(added) == set(START.split())
     assert {name for name in added if name.partition(".")[0] != "operator_schema"} == set()
     more = modules_after(import_it, DECODE_OTHERS) - before
-    assert own_modules(more - added) == {"introspect.node_kinds"}
+    assert own_modules(more - added) == set()
+    scalars = modules_after(import_it, DECODE_UNIONS.format("bool | str | float")) - before
+    assert own_modules(scalars - added) == set()
+    unions = modules_after(import_it, DECODE_UNIONS.format("list[int] | str")) - before
+    assert own_modules(unions - added) == {"introspect.node_kinds"}
 
 
 CALL = """
