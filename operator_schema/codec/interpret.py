@@ -60,6 +60,7 @@ __all__ = [
     "constraint_checks",
     "constructor_of",
     "decode_field",
+    "fits_at_sight",
     "fits_plainly",
     "follow",
     "interpret",
@@ -156,6 +157,15 @@ def fits_plainly(node: Node, value: object) -> bool:
     if type(value) is float:
         return node.type == "number" and isfinite(value)
     return type(value) is bool and node.type == "boolean"
+
+
+def fits_at_sight(node: Node, value: object) -> bool:
+    """Return whether a look shows that a value can be encoded: loading the encoder takes 10 % of a start."""
+    if isinstance(node, UnionNode):
+        return any(fits_at_sight(member, value) for member in node.members)
+    if isinstance(node, EnumNode):
+        return any(member is value for member in node.table.values())
+    return fits_plainly(node, value)
 
 
 def _is_same(value: object, other: object) -> bool:

@@ -44,8 +44,6 @@ __all__ = ["make_object"]
 _COMPUTING = frozenset({"dataclass", "attrs"})
 """Classes with fields that their constructor may not take."""
 
-_MAY_BE_NULL = frozenset({UnionNode, RefNode})
-
 
 def make_object(
     reader: Reader, cls: type[Any], form: ObjectForm, bindings: Bindings, place: Place
@@ -183,10 +181,10 @@ def _hides_null(node: UnionNode | RefNode) -> bool:
     """Return whether null may still be in a node: behind a reference, in an inner union, or described."""
     if isinstance(node, RefNode):
         return True
-    for member in node.members:
-        if member.__class__ in _MAY_BE_NULL or (isinstance(member, ScalarNode) and member.type == "null"):
-            return True
-    return False
+    return any(
+        isinstance(member, (UnionNode, RefNode)) or (isinstance(member, ScalarNode) and member.type == "null")
+        for member in node.members
+    )
 
 
 def _is_null(node: Node) -> bool:
