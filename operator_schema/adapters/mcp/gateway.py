@@ -20,6 +20,7 @@ from ...rounds import Registry
 from ...tools import check_options_for_all
 from ..mcp_client import ServerTools
 from .behind import Link
+from .behind_resources import Owners, Watcher, Watches
 from .behind_tools import (
     BehindTools,
     ServerBehind,
@@ -32,10 +33,8 @@ from .changes import PerClient, client_of
 from .content import is_modern
 from .handed_on import Fronts, GoneError, driven, reason_of, sendable
 from .nesting import check_depth
-from .owners import Owners
 from .resources_and_prompts import page_of
 from .server import handlers, server_of
-from .watched import Watcher, Watches
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Generator

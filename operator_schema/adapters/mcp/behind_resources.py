@@ -1,29 +1,201 @@
-"""Which resources of the servers behind a gateway do its clients watch?"""
+"""Which of the servers behind a gateway has a resource, a template or a prompt, and who watches which?"""
 
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import mcp_types as types
 from mcp.client.subscriptions import SubscriptionLost, listen
 from mcp.shared.exceptions import MCPError
+from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate
 
-from ...message_text import escape
-from .handed_on import reason_of
+from ...message_text import escape, nearest
+from ..mcp_client import all_pages
+from .handed_on import check_sendable, reason_of
+from .resources_and_prompts import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Callable, Hashable, Mapping, Sequence
+    from typing import TypeAlias
 
     from anyio.abc import TaskGroup, TaskStatus
     from mcp import ClientSession
+    from mcp.server.context import ServerRequestContext
 
     from .behind import Connection, Link
 
-__all__ = ["Watcher", "Watches"]
+    Ctx: TypeAlias = ServerRequestContext[Any, Any]
+    Owner: TypeAlias = tuple[Link, str]
+    """A server, and what it calls the item itself."""
+
+__all__ = ["Owners", "Watcher", "Watches"]
 
 _LOG = logging.getLogger("operator_schema.mcp_gateway")
+
+_LISTED = {
+    "resources": ("list_resources", "resources", "uri"),
+    "resource_templates": ("list_resource_templates", "resources", "uri_template"),
+    "prompts": ("list_prompts", "prompts", "name"),
+}
+"""Kind to the method of a session, the capability that it needs, and the key of an item."""
+
+
+class Owners:
+    """The lists of a gateway's servers, and which server has what.
+
+    What a server has stays its own until it lists its things without it: neither a listing that fails nor
+    another server that lists the same changes that.
+
+    Args:
+        links: the servers, in their order.
+        prefix: returns the prefix of a server's prompt names.
+        is_alone: whether the only server keeps its names.
+    """
+
+    def __init__(self, links: Sequence[Link], prefix: Callable[[Link], str], *, is_alone: bool) -> None:
+        self._links, self._prefix, self._is_alone = links, prefix, is_alone
+        self._known: dict[str, dict[str, Owner]] = {kind: {} for kind in _LISTED}
+        self._templates: dict[str, UriTemplate | None] = {}
+        self._current: set[Link] = set()
+
+    def resources_changed(self, link: Link) -> None:
+        """Note that what is known about a server's resources may be out of date."""
+        self._current.discard(link)
+
+    async def listed(self, ctx: Ctx | None, kind: str) -> dict[str, Any]:
+        """Ask all servers for their items of a kind, and remember which server has what.
+
+        Args:
+            ctx: of the request in front.
+            kind: `resources`, `resource_templates` or `prompts`.
+
+        Returns:
+            What a client gets, by its key. Of two servers with the same resource, the one that had it before;
+            else the first one.
+
+        Raises:
+            MCPError: the only server that has any can't list it.
+        """
+        having = self._having(_LISTED[kind][1])
+        lists: dict[Link, list[Any]] = {}
+        for link in having:
+            try:
+                lists[link] = await self._listed_by(ctx, link, kind)
+            except MCPError as error:
+                if error.code != types.METHOD_NOT_FOUND and len(having) == 1:
+                    raise
+                _LOG.warning("%s: its %s are left out: %s", link.name, kind, error.message)
+        return self._remembered(kind, lists)
+
+    def _having(self, capability: str) -> list[Link]:
+        return [link for link in self._links if getattr(link.capabilities, capability) is not None]
+
+    async def _listed_by(self, ctx: Ctx | None, link: Link, kind: str) -> list[Any]:
+        method, _, key = _LISTED[kind]
+
+        async def send(session: ClientSession) -> list[Any]:
+            return await all_pages(lambda params: getattr(session, method)(params=params), kind, key)
+
+        if kind == "resources":
+            self._current.add(link)  # a later change takes it out again
+        try:
+            items = await link.request(ctx, send)
+            check_sendable(items, link.name)
+        except BaseException:  # a cancelled request too
+            if kind == "resources":
+                self._current.discard(link)
+            raise
+        return items
+
+    def _remembered(self, kind: str, lists: Mapping[Link, list[Any]]) -> dict[str, Any]:
+        """Return the items for a client, and remember which server has each item."""
+        key = _LISTED[kind][2]
+        named = {
+            link: {
+                (self._prefix(link) if kind == "prompts" else "") + getattr(item, key): item for item in items
+            }
+            for link, items in lists.items()
+        }
+        owners = {
+            name: owner
+            for name, owner in self._known[kind].items()
+            if owner[0] not in named or name in named[owner[0]]
+        }
+        found: dict[str, Any] = {}
+        for link, items in named.items():
+            for name, item in items.items():
+                if owners.setdefault(name, (link, getattr(item, key)))[0] is not link:
+                    _LOG.warning("%s: %s is left out: another server has it", link.name, escape(name))
+                    continue
+                found[name] = item.model_copy(update={"name": name}) if kind == "prompts" else item
+        self._known[kind] = owners
+        if kind == "resource_templates":
+            self._templates = {text: _parsed(text) for text in owners}
+        return found
+
+    async def of_uri(self, ctx: Ctx, uri: str) -> Link:
+        """Return the server that has a resource, or a template with this text.
+
+        Raises:
+            MCPError: none has it.
+        """
+        having = self._having("resources")
+        if len(having) == 1:
+            return having[0]
+        link = self._by_uri(uri)
+        # A template doesn't match what another server lists.
+        is_sure = uri in self._known["resources"] or self._current.issuperset(having)
+        if link is None or not is_sure:
+            await self.listed(ctx, "resources")
+            if link is None:
+                await self.listed(ctx, "resource_templates")
+            link = self._by_uri(uri)
+        if link is not None:
+            return link
+        message = f"no server has a resource {shown(uri)}; resources/list names all resources"
+        raise MCPError(types.INVALID_PARAMS, message, {"uri": uri})
+
+    def _by_uri(self, uri: str) -> Link | None:
+        templates = self._known["resource_templates"]
+        known = self._known["resources"].get(uri) or templates.get(uri)
+        if known is not None:
+            return known[0]
+        for text, template in self._templates.items():
+            if template is not None and template.match(uri) is not None:
+                return templates[text][0]
+        return None
+
+    async def of_prompt(self, ctx: Ctx, name: str) -> Owner:
+        """Return the server that has a prompt, and its name there.
+
+        Raises:
+            MCPError: none has it.
+        """
+        having = self._having("prompts")
+        if self._is_alone and having:
+            return having[0], name
+        prompts = self._known["prompts"]
+        if name not in prompts:
+            await self.listed(ctx, "prompts")
+            prompts = self._known["prompts"]
+        if name in prompts:
+            return prompts[name]
+        near = nearest(name, prompts)
+        hint = f"did you mean {near}?" if near else "prompts/list names all prompts"
+        message = f"no server has a prompt {shown(name)}; {hint}"
+        raise MCPError(types.INVALID_PARAMS, message)
+
+
+def _parsed(template: str) -> UriTemplate | None:
+    """Return a template; None if it can't be read, so that it matches nothing."""
+    try:
+        return UriTemplate.parse(template)
+    except InvalidUriTemplate:
+        return None
+
+
 _MOST_WATCHED = 10_000
 """The most resources of one server that clients may watch."""
 
