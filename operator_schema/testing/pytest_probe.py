@@ -70,7 +70,7 @@ def probe_tests(
     if fail_on not in LEVELS:
         message = f"fail_on is {', '.join(LEVELS[:-1])} or {LEVELS[-1]}, not {fail_on!r}"
         raise ValueError(message)
-    entries = [] if accepted is None else read_accepted(Path(accepted).read_text(encoding="utf-8"))
+    entries = [] if accepted is None else read_accepted(Path(accepted).read_text(encoding="utf-8-sig"))
     failing = LEVELS[: LEVELS.index(fail_on) + 1]
     subject = _Subject(target, options, entries, failing)
     cases = subject.cases()

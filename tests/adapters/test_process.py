@@ -367,6 +367,13 @@ def test_a_program_that_takes_too_long_is_ended_with_its_children(tmp_path: Path
     assert all(map(is_gone, pids(path)))
 
 
+def test_a_limit_below_one_second_counts_as_it_is() -> None:
+    slow = """import time; time.sleep(0.5); print('{"tools": []}')"""
+    with pytest.raises(TimeoutError, match=r"longer than 0\.05 s"):
+        tools_of(stub(slow), timeout=0.05)
+    assert tools_of(stub(slow)) == []
+
+
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
 def test_a_call_that_is_cancelled_ends_the_program_and_its_children(tmp_path: Path, backend: str) -> None:
     path = tmp_path / "pids"

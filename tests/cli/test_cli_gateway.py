@@ -109,6 +109,12 @@ def test_a_server_needs_a_name(tmp_path):
         servers_in(str(file))
 
 
+def test_a_byte_order_mark_before_the_servers_makes_no_difference(tmp_path):
+    file = tmp_path / "servers.json"
+    file.write_bytes(b'\xef\xbb\xbf{"servers": {"shop": {"command": "x"}}}')
+    assert [one.name for one in servers_in(str(file))] == ["shop"]
+
+
 def test_servers_stand_under_one_key(read):
     with pytest.raises(WrongUse, match='"mcpServers" and "servers": put all servers into one of them'):
         read({"servers": {"other": {"command": "y"}}})
