@@ -222,7 +222,7 @@ async def _serve_in_loop(
         gateway = None
         if offered is None:
             gateway = await _opened(stack, options, err)
-            offered = _Offered(gateway.registry, _given_context(options), options)
+            offered = _Offered(gateway.registry, None, options)
         contexts = OpenContexts()
         stack.push_async_callback(contexts.close)
         context = await contexts.open(offered.context)
@@ -520,6 +520,9 @@ def _check_offered(ctx: click.Context) -> None:
         raise WrongUse(message)
     if given["gateway"] is not None and given["reload"]:
         message = "--reload is for a module"
+        raise WrongUse(message)
+    if given["gateway"] is not None and given["context"] is not None:
+        message = "--context is for your own tools: the servers of a gateway have what they need"
         raise WrongUse(message)
     if given["code"] and given["search"]:
         message = "--code has a search of its own: leave out --search"

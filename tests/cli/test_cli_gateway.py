@@ -232,6 +232,13 @@ def test_what_is_no_variable_is_refused_and_not_shown(read, monkeypatch, text, k
     assert "s3cret" not in str(caught.value)
 
 
+def test_a_working_directory_that_is_not_there_is_named(read, monkeypatch):
+    monkeypatch.setenv("FOLDER", "/no/such/swordfish")
+    text = told(read(command="./no-such", cwd="${FOLDER}/x"))
+    assert "no such working directory (cwd): '${FOLDER}/x'\n" in text
+    assert "swordfish" not in text
+
+
 def test_variables_are_filled_in_once(read, monkeypatch):
     monkeypatch.setenv("NAME", "${OTHER} $HOME")
     (server,) = read(args=["${NAME}/${env:NAME}", "$HOME", "$$"])

@@ -369,6 +369,7 @@ def test_a_file_that_names_no_servers_is_refused(tmp_path, content, told):
         ([], "give the module with the tools, or --gateway FILE"),
         (["--gateway", "x", "books"], "not both"),
         (["--gateway", "x", "--reload"], "--reload is for a module"),
+        (["--gateway", "servers.json", "--context", "no:such"], "--context is for your own tools"),
         (["--gateway", "nothing.json"], "can't be read"),
         pytest.param(["--code", "--search", "books"], "leave out --search", marks=needs_monty),
     ],
