@@ -6,6 +6,7 @@ message. Nothing in this module takes time that grows with the size of the value
 
 from __future__ import annotations
 
+from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
 from .json_values import is_array, is_object, type_of, without_surrogates
@@ -189,6 +190,23 @@ def writable_text(what: str, value: object) -> str:
         TypeError: it isn't a string.
     """
     return without_surrogates(checked_text(what, value))
+
+
+def checked_path(what: str, value: object) -> str:
+    """Return a path, which has to be a string or an object such as `pathlib.Path`, as a string.
+
+    Args:
+        what: the value is, such as `the path of a store`.
+        value: the given value.
+
+    Raises:
+        TypeError: it is something else, or a path of bytes.
+    """
+    path = fspath(value) if isinstance(value, PathLike) else value
+    if not isinstance(path, str):
+        message = f"{what} must be a string or a Path, not {received(value)}"
+        raise TypeError(message)
+    return path
 
 
 def as_written(value: object) -> str:

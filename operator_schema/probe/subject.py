@@ -407,10 +407,12 @@ def server_of(target: Any, **options: Any) -> Server:
     headers: Mapping[str, str] = options.pop("headers", {})
     is_url = isinstance(target, str) and target.startswith(("http://", "https://"))
     if headers and not is_url:
-        raise _not_for("headers", "--header", "a URL: this target gets no requests of HTTP")
+        what = "a URL: this target gets no requests of HTTP"
+        raise _not_for(what, "headers", "--header")
     for name in ("setup", "env"):
         if options.get(name) and (is_url or not (isinstance(target, str) or _are_words(target))):
-            raise _not_for(name, f"--{name}", "a server that is started here")
+            what = "a server that is started here"
+            raise _not_for(what, name, f"--{name}")
     if not isinstance(target, str):
         return _of_objects(target, options)
     if is_url:
@@ -426,7 +428,7 @@ def server_of(target: Any, **options: Any) -> Server:
     )
 
 
-def _not_for(argument: str, option: str, what: str) -> ProbeError:
+def _not_for(what: str, argument: str, option: str) -> ProbeError:
     return ProbeError(*[f"{name} is for {what}" for name in (argument, option)])
 
 

@@ -416,6 +416,15 @@ def test_a_program_that_cant_be_started() -> None:
         tools_of([])
     with pytest.raises(ValueError, match="timeout must be"):
         tools_of("true", timeout=-1)
+    wrong: Any
+    for wrong in (5, ["true", 5], b"true"):
+        with pytest.raises(TypeError, match="a word of a command must be a string or a Path, not integer"):
+            tools_of(wrong)
+    wrong = 5
+    with pytest.raises(TypeError, match="cwd must be a string or a Path, not integer 5"):
+        tools_of("true", cwd=wrong)
+    with pytest.raises(TypeError, match="env must be a mapping, name to value, not integer 5"):
+        tools_of("true", env=wrong)
     assert f"one run may take: {process._TIMEOUT:g} unless given" in " ".join(
         (tools_of.__doc__ or "").split()
     )

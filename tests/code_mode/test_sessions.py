@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import signal
@@ -636,6 +637,19 @@ CodeSession([], sandbox=ProcessSandbox(), seconds=3600).run_sync({program!r})
 # --- plans ------------------------------------------------------------------------------------------
 
 
+def test_the_arguments_of_a_plan_are_in_the_order_of_the_call():
+    @tool(confirm=True)
+    def ship(item: str, address: dict[str, str]) -> str:
+        """Ship."""
+        return f"{item} to {', '.join(address.values())}"
+
+    one = session(ship)
+    waiting = one.run_sync("ship(item='pear', address={'zip': '1010', 'city': 'Wien'})")
+    written = [json.dumps(call.arguments) for call in waiting.plan]
+    assert written == ['{"item": "pear", "address": {"zip": "1010", "city": "Wien"}}']
+    assert one.resume_sync(waiting, "approve_plan").value == "pear to 1010, Wien"
+
+
 def test_calls_that_do_not_need_each_other_are_one_plan():
     one = session()
     waiting = one.run_sync("paid = []\nfor n in range(50):\n    add(n)\n    paid.append(pay(n))\nlen(paid)")
@@ -759,6 +773,11 @@ def test_injected_parameters_of_tools_come_from_the_context():
 
     one = session(whose)
     assert one.run_sync("whose()", context={"user": "Ada"}).value == "Ada"
+
+
+def test_the_interpreter_is_a_path():
+    with pytest.raises(TypeError, match="the path of an interpreter must be a string or a Path, not integer"):
+        ProcessSandbox(5)
 
 
 @pytest.mark.parametrize("wrong", [None, Monty, "Monty"])

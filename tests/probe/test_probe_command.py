@@ -227,7 +227,7 @@ def test_headers_are_for_a_url(kind, tmp_path, monkeypatch, capsys):
     assert main(["probe", "--header", "Authorization: Bearer x", kind]) == 2
     said = f"operator-schema: error: {kind}: --header is for a URL: this target gets no requests of HTTP\n"
     assert capsys.readouterr().err == said
-    with pytest.raises(ProbeError, match="^headers is for a URL"):
+    with pytest.raises(ProbeError, match=r"^headers is for a URL"):
         probe([], headers={"Authorization": "Bearer x"})
 
 
