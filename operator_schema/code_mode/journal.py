@@ -82,7 +82,7 @@ class JournalEntry(Value):
 
 
 def _sorted(text: str) -> str:
-    """Return a JSON text with sorted keys; the values themselves aren't compared, as 1 equals true and 1.0."""
+    """Return a JSON text with sorted keys: as values, 1, 1.0 and true would be equal."""
     return json.dumps(json.loads(text), sort_keys=True)
 
 
