@@ -538,7 +538,7 @@ def replace_file(file: str, text: str) -> None:
 
 
 def accepted_in(file: str) -> list[Accepted]:
-    """Return the entries of an allow file.
+    """Return the entries of a TOML file of accepted changes or findings; see `compare/accepted.py`.
 
     Raises:
         WrongUse: it can't be read.
