@@ -146,8 +146,8 @@ def serve(outputs: tuple[Output, Output], /, target: ObjectName | None, **option
     The tools are those of a module or package, of a registry or toolset, or of an executor, whose hooks,
     context and limits apply. A function may make one of these: its parameters are options, which --help shows
     after the target. A client such as Claude Desktop starts the command, and talks to it over standard input
-    and output. What tools print goes to standard error. Resources and prompts of the module are served too: its
-    __resources__ (a mapping of URIs to values or functions) and __prompts__ (a list of functions).
+    and output. What tools print goes to standard error. Resources and prompts of the module are served, too:
+    __resources__ is a mapping of URIs to values or functions, __prompts__ a list of functions.
 
     With --gateway, the tools are those of other MCP servers, listed in a file as clients have it: JSON with
     mcpServers. Their names begin with the name of the server. An entry may have "only", a list of tool names,
