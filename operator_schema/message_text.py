@@ -13,7 +13,7 @@ from .json_values import is_array, is_object, type_of, without_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from typing import TypeVar
+    from typing import Any, TypeVar
 
     T = TypeVar("T")
 
@@ -192,7 +192,7 @@ def writable_text(what: str, value: object) -> str:
     return without_surrogates(checked_text(what, value))
 
 
-def checked_path(what: str, value: object) -> str:
+def checked_path(what: str, value: Any) -> str:
     """Return a path, which has to be a string or an object such as `pathlib.Path`, as a string.
 
     Args:
@@ -202,7 +202,7 @@ def checked_path(what: str, value: object) -> str:
     Raises:
         TypeError: it is something else, or a path of bytes.
     """
-    path = fspath(value) if isinstance(value, PathLike) else value
+    path: Any = fspath(value) if issubclass(type(value), PathLike) else value
     if not isinstance(path, str):
         message = f"{what} must be a string or a Path, not {received(value)}"
         raise TypeError(message)
