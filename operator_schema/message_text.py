@@ -6,7 +6,7 @@ message. Nothing in this module takes time that grows with the size of the value
 
 from __future__ import annotations
 
-from os import PathLike, fspath
+from os import fspath
 from typing import TYPE_CHECKING
 
 from .json_values import is_array, is_object, type_of, without_surrogates
@@ -202,11 +202,14 @@ def checked_path(what: str, value: Any) -> str:
     Raises:
         TypeError: it is something else, or a path of bytes.
     """
-    path: Any = fspath(value) if issubclass(type(value), PathLike) else value
-    if not isinstance(path, str):
-        message = f"{what} must be a string or a Path, not {received(value)}"
-        raise TypeError(message)
-    return path
+    try:
+        path: Any = fspath(value)
+    except TypeError:
+        path = None
+    if isinstance(path, str):
+        return path
+    message = f"{what} must be a string or a Path, not {received(value)}"
+    raise TypeError(message)
 
 
 def as_written(value: object) -> str:
