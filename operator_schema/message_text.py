@@ -6,8 +6,9 @@ message. Nothing in this module takes time that grows with the size of the value
 
 from __future__ import annotations
 
+from contextlib import suppress
 from os import fspath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from .json_values import is_array, is_object, type_of, without_surrogates
 
@@ -202,12 +203,10 @@ def checked_path(what: str, value: Any) -> str:
     Raises:
         TypeError: it is something else, or a path of bytes.
     """
-    try:
-        path: Any = fspath(value)
-    except TypeError:
-        path = None
-    if isinstance(path, str):
-        return path
+    with suppress(TypeError):
+        path = cast("object", fspath(value))
+        if isinstance(path, str):
+            return path
     message = f"{what} must be a string or a Path, not {received(value)}"
     raise TypeError(message)
 
