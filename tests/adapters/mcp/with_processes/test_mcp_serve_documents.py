@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 from mcp import Client, types
-from mcp_processes import PATIENCE, over_stdio, raw_server, run
+from mcp_processes import PATIENCE, over_stdio, run, said_at_the_start
 
 pytestmark = [
     pytest.mark.needs_process,
@@ -105,9 +105,8 @@ def test_the_module_of_the_documentation_is_served_as_its_page_says(tmp_path):
             return page.contents[0].text, [one.content.text for one in interview.messages]
 
     assert anyio.run(main) == ("page 3", ["What shall I wear?", "Which city is it?"])
-    with raw_server("guide", folder=tmp_path) as server:
-        server.begin()
-    assert "serving 0 tools, 3 resources, 2 prompts on standard input" in server.said
+    said = said_at_the_start("guide", folder=tmp_path)
+    assert "serving 0 tools, 3 resources, 2 prompts on standard input" in said
 
 
 WRONG = {
