@@ -3,8 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# uv takes a tenth of the time of pip, which stands in where only pip's configuration says where packages are.
+UV_VENV := .venv-uv
+UV := $(UV_VENV)/bin/uv
+install = $(UV) pip install --quiet --python $(BIN)/python $(1) || $(PIP) install $(1)
 # "compat" puts the folder on the path by name: no finder that doubles the start of each of the tests' processes.
-EDITABLE := --config-settings editable_mode=compat --editable
+EDITABLE := -C editable_mode=compat --editable
 
 # The tests start hundreds of processes, each of which would compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -47,15 +51,19 @@ test-near: $(VENV)/.test ## run the tests of one room of the package (ROOM=provi
 # Not all frameworks can be installed side by side, so there are several environments. The tests of the first take as long as all others.
 FRAMEWORKS ?= together $(filter-out together,$(notdir $(patsubst %/requirements.in,%,$(wildcard tests/frameworks/*/requirements.in))))
 FRAMEWORKS_VENV := .venv-frameworks
-UV := $(FRAMEWORKS_VENV)/bin/uv
-test-frameworks: $(FRAMEWORKS_VENV)/.uv ## install real agent frameworks, and run the tests with them
-	@$(MAKE) --no-print-directory --keep-going --jobs=$(WORKERS) $(IN_TURN) $(FRAMEWORKS:%=tests/frameworks/%/run)
+FRAMEWORK_TESTS = $(if $(filter together,$(FRAMEWORKS)),together conformance) $(filter-out together,$(FRAMEWORKS))
+test-frameworks: | $(UV) ## install real agent frameworks, and run the tests with them
+	@$(MAKE) --no-print-directory --keep-going --jobs=$(WORKERS) $(IN_TURN) $(FRAMEWORK_TESTS:%=tests/frameworks/%/run)
 
 # What one environment says stays together, where make knows how.
 IN_TURN := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 # Some are installed while the tests of others run.
 tests/frameworks/%/run: $(FRAMEWORKS_VENV)/%/.built
 	@$(FRAMEWORKS_VENV)/$*/bin/python -m pytest tests/frameworks/$* $(ARGS)
+
+# Its programs wait for each other, so that others can use the time; it needs no framework but the SDK of MCP.
+tests/frameworks/conformance/run: $(FRAMEWORKS_VENV)/together/.built
+	@$(FRAMEWORKS_VENV)/together/bin/python -m pytest tests/frameworks/conformance $(ARGS)
 
 install-frameworks: $(FRAMEWORKS:%=$(FRAMEWORKS_VENV)/%/.built) ## only install them
 
@@ -68,10 +76,10 @@ test-site: docs $(VENV)/.browser ## look at the built site in Chromium: links, a
 	@test -n "$(CHROMIUM)" || { echo 'no Chromium: apt-get install chromium, or CHROMIUM=/path/of/it'; exit 2; }
 	SITE_BROWSER=$(CHROMIUM) $(PYTEST) --numprocesses auto tests/site $(ARGS)
 
-test-extras: $(FRAMEWORKS_VENV)/.uv ## run the tests of each extra with its lowest and newest versions (EXTRAS="cli mcp agno")
-	@$(FRAMEWORKS_VENV)/bin/python tests/extras/run.py --uv $(UV) $(EXTRAS) $(ARGS)
+test-extras: | $(UV) ## run the tests of each extra with its lowest and newest versions (EXTRAS="cli mcp agno")
+	@$(UV_VENV)/bin/python tests/extras/run.py --uv $(UV) $(EXTRAS) $(ARGS)
 
-lock-frameworks: $(FRAMEWORKS_VENV)/.uv ## pin all that the frameworks of tests/frameworks/*/requirements.in need
+lock-frameworks: | $(UV) ## pin all that the frameworks of tests/frameworks/*/requirements.in need
 	for name in $(FRAMEWORKS); do \
 		$(UV) pip compile --quiet --universal --python-version 3.11 --no-annotate --upgrade \
 			--override tests/frameworks/overrides.txt --custom-compile-command "make lock-frameworks" \
@@ -101,7 +109,7 @@ docs: $(VENV)-docs/.docs ## build the site of the documentation into build/websi
 docs-serve: docs ## show the site on this machine
 	@cd $(SITE) && ../../$(VENV)-docs/bin/zensical serve
 
-matrix: $(VENV)/bin/python $(FRAMEWORKS_VENV)/.uv ## run all tests on the newer Pythons that are installed, and on Pyodide
+matrix: $(VENV)/bin/python | $(UV) ## run all tests on the newer Pythons that are installed, and on Pyodide
 	@$(BIN)/python tests/matrix/run.py --uv $(UV) $(ARGS)
 
 PAIRS ?= 1000000
@@ -132,15 +140,15 @@ SEARCH := $(VENV)-search
 search-judge: $(SEARCH)/.built ## ask the tool search for the tools of BFCL, beside fastmcp and rank_bm25, write docs/tool-search.md (ARGS=--print)
 	PYTHONPATH=. $(SEARCH)/bin/python tests/tool_search/judge.py $(ARGS)
 
-$(SEARCH)/.built: tests/tool_search/requirements.txt
-	$(PYTHON) -m venv $(SEARCH)
-	$(SEARCH)/bin/python -m pip install --quiet -r tests/tool_search/requirements.txt
+$(SEARCH)/.built: tests/tool_search/requirements.txt | $(UV)
+	$(UV) venv --quiet --clear --seed --python $(UV_VENV)/bin/python $(SEARCH)
+	$(UV) pip install --quiet --python $(SEARCH)/bin/python -r $<
 	@touch $@
 
 EDITS ?= 2000
-$(PEERS)/.built: tests/campaign/peers/requirements.txt tests/campaign/peers/package.json
-	python3 -m venv $(PEERS)
-	$(PEERS)/bin/python -m pip install --quiet -r tests/campaign/peers/requirements.txt
+$(PEERS)/.built: tests/campaign/peers/requirements.txt tests/campaign/peers/package.json | $(UV)
+	$(UV) venv --quiet --clear --python $(UV_VENV)/bin/python $(PEERS)
+	$(UV) pip install --quiet --python $(PEERS)/bin/python -r $<
 	cp tests/campaign/peers/package.json $(PEERS)/ && npm install --silent --prefix $(PEERS)
 	@touch $@
 
@@ -201,55 +209,53 @@ format: $(VENV)/.dev ## fix and format with ruff
 	$(BIN)/ruff format .
 
 clean: ## remove environments and caches
-	rm -rf $(VENV) $(VENV)-docs $(SEARCH) .venv-peers .venv-bench* .venv-matrix $(FRAMEWORKS_VENV) .venv-extras build dist *.egg-info .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(UV_VENV) $(VENV)-docs $(SEARCH) .venv-peers .venv-bench* .venv-matrix $(FRAMEWORKS_VENV) .venv-extras build dist *.egg-info .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 
-$(VENV)/bin/python:
+$(VENV)/bin/python $(UV_VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else f"Python 3.11 or newer is needed, this is {sys.version}")'
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv $(@:/bin/python=)
+
+$(UV): | $(UV_VENV)/bin/python
+	@$(UV_VENV)/bin/python -m pip --disable-pip-version-check --quiet install uv==0.13.9
 
 $(VENV)/.base: $(VENV)/bin/python pyproject.toml setup.cfg
 	@echo "installing the package into $(VENV)"
 	@$(PIP) install $(EDITABLE) .
 	@touch $@
 
-$(VENV)/.test: $(VENV)/bin/python pyproject.toml setup.cfg
-	$(PIP) install $(EDITABLE) '.[test]'
+$(VENV)/.test: $(VENV)/bin/python pyproject.toml setup.cfg | $(UV)
+	@$(call install,$(EDITABLE) '.[test]')
 	@touch $@ $(VENV)/.base
 
-$(VENV)/.dev: $(VENV)/bin/python pyproject.toml setup.cfg
-	$(PIP) install $(EDITABLE) '.[dev]'
+$(VENV)/.dev: $(VENV)/bin/python pyproject.toml setup.cfg | $(UV)
+	@$(call install,$(EDITABLE) '.[dev]')
 	@touch $@ $(VENV)/.test $(VENV)/.base
 
 # The browser is that of the system: playwright would download one of its own.
 $(VENV)/.browser: $(VENV)/.test
 	$(if $(CHROMIUM),,apt-get update -qq && apt-get install -qq --no-install-recommends chromium)
-	$(PIP) install playwright==1.65.2
+	@$(call install,playwright==1.65.2)
 	npm install --silent --no-audit --no-fund --prefix $(VENV)/axe axe-core@4.14.1
 	@touch $@
 
-$(VENV)-docs/.docs: pyproject.toml setup.cfg
-	$(PYTHON) -m venv $(VENV)-docs
-	$(VENV)-docs/bin/python -m pip --disable-pip-version-check --quiet install --editable '.[docs,testing]'
+$(VENV)-docs/.docs: pyproject.toml setup.cfg | $(UV)
+	$(UV) venv --quiet --clear --python $(UV_VENV)/bin/python $(VENV)-docs
+	$(UV) pip install --quiet --python $(VENV)-docs/bin/python --editable '.[docs,testing]'
 	@touch $@
 
 $(VENV)/.mutation: $(VENV)/.test
-	$(PIP) install $(EDITABLE) '.[mutation]'
+	@$(call install,$(EDITABLE) '.[mutation]')
 	@touch $@
 
-# uv: pip would take minutes. Everything is in the list, so no resolver refuses what overrides.txt says.
-$(FRAMEWORKS_VENV)/%/.built: tests/frameworks/%/requirements.txt $(FRAMEWORKS_VENV)/.uv
+# Everything is in the list, so no resolver refuses what overrides.txt says.
+$(FRAMEWORKS_VENV)/%/.built: tests/frameworks/%/requirements.txt | $(UV)
 	@echo "installing the frameworks of tests/frameworks/$*"
 	@rm -rf $(FRAMEWORKS_VENV)/$*
-	@$(UV) venv --quiet --python $(FRAMEWORKS_VENV)/bin/python $(FRAMEWORKS_VENV)/$*
+	@$(UV) venv --quiet --python $(UV_VENV)/bin/python $(FRAMEWORKS_VENV)/$*
 	@$(UV) pip install --quiet --python $(FRAMEWORKS_VENV)/$*/bin/python --no-deps --requirement $<
 	@touch $@
 
-$(FRAMEWORKS_VENV)/.uv:
-	$(PYTHON) -m venv $(FRAMEWORKS_VENV)
-	@$(FRAMEWORKS_VENV)/bin/python -m pip --disable-pip-version-check --quiet install uv==0.13.9
-	@touch $@
-
-$(BENCH)/.bench: pyproject.toml setup.cfg
-	$(PYTHON) -m venv $(BENCH)
-	$(BENCH)/bin/python -m pip --disable-pip-version-check --quiet install $(EDITABLE) '.[bench]'
+$(BENCH)/.bench: pyproject.toml setup.cfg | $(UV)
+	$(UV) venv --quiet --clear --python $(UV_VENV)/bin/python $(BENCH)
+	$(UV) pip install --quiet --python $(BENCH)/bin/python $(EDITABLE) '.[bench]'
 	@touch $@

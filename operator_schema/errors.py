@@ -1,4 +1,4 @@
-"""What went wrong: the exceptions of this package and the data that they carry."""
+"""What is wrong with a type, a value, a tool or a call: exceptions, and the data that they carry."""
 
 from __future__ import annotations
 
@@ -12,27 +12,15 @@ if TYPE_CHECKING:
     from typing import Self
 
     from .findings import Finding
-    from .rounds.errors import CommitError as CommitError
-    from .rounds.errors import OfferError as OfferError
-    from .rounds.errors import StoreError as StoreError
-    from .rounds.restore import RestoreError as RestoreError
-    from .rounds.round import HookError as HookError
-    from .rounds.round import InterruptedRoundError as InterruptedRoundError
 
 __all__ = [
     "CallError",
-    "CommitError",
     "DecodeError",
     "DuplicateToolError",
     "EncodeError",
-    "HookError",
-    "InterruptedRoundError",
     "MissingContextError",
     "NeedsInput",
-    "OfferError",
-    "RestoreError",
     "SchemaError",
-    "StoreError",
     "ToolError",
     "ToolNotFoundError",
 ]
@@ -399,24 +387,3 @@ def _is_text(value: object) -> bool:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-_ELSEWHERE = {
-    "CommitError": ".rounds.errors",
-    "HookError": ".rounds.round",
-    "InterruptedRoundError": ".rounds.round",
-    "OfferError": ".rounds.errors",
-    "RestoreError": ".rounds.restore",
-    "StoreError": ".rounds.errors",
-}
-"""Names that belong to this module, and are defined where they are needed: few programs load them."""
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _ELSEWHERE:
-        message = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(message, name=name)
-    from importlib import import_module
-
-    value = globals()[name] = getattr(import_module(_ELSEWHERE[name], __package__), name)
-    return value

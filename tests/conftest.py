@@ -165,7 +165,6 @@ def pytest_collection() -> Iterator[None]:
 
 def pytest_collection_finish() -> None:
     # Modules and collected tests live to the end: the collector needn't walk them again and again.
-    gc.collect()
     if sys.version_info < (3, 14):  # there Hypothesis asks the collector who refers to an object
         gc.freeze()
 

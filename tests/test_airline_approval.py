@@ -16,8 +16,7 @@ from pathlib import Path
 import pytest
 
 from operator_schema import RawCall
-from operator_schema.errors import RestoreError
-from operator_schema.rounds import rejection_reason
+from operator_schema.rounds import RestoreError, rejection_reason
 
 pytestmark = [pytest.mark.needs_process, pytest.mark.slow("starts processes that end and come back")]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from operator_schema import Executor, RawCall, Toolset, Transcript, tool
 from operator_schema.testing import ToolDouble, assert_calls
-from operator_schema.testing.call_checks import differences
+from operator_schema.testing.calls import differences
 
 pytestmark = pytest.mark.needs_threads
 

@@ -11,8 +11,8 @@ from operator_schema.schema.dialect import strange_parts
 from operator_schema.schema.document_checks import _CHECKS  # they are a table too
 from operator_schema.schema.framework_changes import schema_changes
 from operator_schema.schema.keywords import KEYWORDS, LIMITS, about, limit_of
+from operator_schema.schema.references import as_path, mapped, path_of, rebuilt, subschemas
 from operator_schema.schema.style import Dialect
-from operator_schema.schema.subschemas import as_path, mapped, path_of, rebuilt, subschemas
 
 REGISTRY = pytest.importorskip(
     "jsonschema_specifications", reason="WebAssembly has no wheels of what it needs"

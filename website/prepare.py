@@ -46,7 +46,9 @@ REFERENCE = {
     ),
     "operator_schema.types": Reference("Annotations, and values that tools receive."),
     "operator_schema.content": Reference("Parts of a result that are more than text."),
-    "operator_schema.errors": Reference("Exceptions; each has its facts as attributes."),
+    "operator_schema.errors": Reference(
+        "What is wrong with a type, a value, a tool or a call; each exception has its facts as attributes."
+    ),
     "operator_schema.tools": Reference(
         "Tools, and what describes them.",
         "InputTool StructuredOutput ToolAnnotations ToolDefinition document_tool "
@@ -54,7 +56,8 @@ REFERENCE = {
     ),
     "operator_schema.rounds": Reference(
         "One turn of calls: offered, decided on, run and committed.",
-        "Decision Hooks Question RegistryChange SqliteStore ToolChoice answer_codec answer_schema call_text "
+        "CommitError Decision HookError Hooks InterruptedRoundError OfferError Question RegistryChange "
+        "RestoreError SqliteStore StoreError ToolChoice answer_codec answer_schema call_text "
         "rejection_reason",
     ),
     "operator_schema.codec": Reference("Reports of decoding, and arguments that still arrive."),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from ..compare.snapshot import ToolSnapshot, read_tools
 from ..errors import SchemaError
 from ..findings import Finding
-from ..schema.document_codec import DocumentCodec
+from ..schema.document import DocumentCodec
 from ..tools import Tool, document_tool
 from .conversions import NameGiver
 

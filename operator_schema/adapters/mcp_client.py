@@ -19,7 +19,7 @@ from ..errors import CallError, DuplicateToolError, SchemaError, ToolError
 from ..execution import current_backend
 from ..json_values import copy_json, to_json_text, without_surrogates
 from ..message_text import clip, escape, listed, nearest, quote
-from ..schema.document_codec import DocumentCodec
+from ..schema.document import DocumentCodec
 from ..tools import (
     Audio,
     DocumentOutput,

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from uuid import uuid4
 
 from ..codec.codec import Codec, codec_of
-from ..compare.clusters import make_engine
-from ..compare.engines import Lost
+from ..compare.engines import Lost, make_engine
 from ..compare.logs import Unreadable, logs_in, parts_of, records_of
 from ..compare.recorded_calls import calls_in
 from ..errors import DecodeError, EncodeError

@@ -16,12 +16,10 @@ from uuid import uuid4
 import click
 
 from ..compare.accepted import Sorted, sort_changes
-from ..compare.call_table import TableError, call_table
 from ..compare.changes import LEVELS, Change, compare
-from ..compare.clusters import ENGINES, MOST_WORKERS, make_engine
-from ..compare.engines import EngineError, Lost
+from ..compare.engines import ENGINES, MOST_WORKERS, EngineError, Lost, make_engine
 from ..compare.logs import LogError, logs_in, parts_of
-from ..compare.replay import ReplayWork
+from ..compare.replay import ReplayWork, TableError, call_table
 from ..compare.reports import MEANINGS, as_html, lines_of, summary_of
 from ..compare.snapshot import Snapshot
 from ..message_text import clip, escape

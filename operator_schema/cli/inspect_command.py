@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import DuplicateToolError, StoreError
+from ..errors import DuplicateToolError
 from ..json_values import is_array
 from ..message_text import escape
+from ..rounds import StoreError
 from .arguments import SERVERS, TARGET, TargetCommand, context_option, given_to_factory, traceback_option
 from .factories import OpenContexts
 from .lookup import ObjectName, find_context, find_offered, why_no_tools

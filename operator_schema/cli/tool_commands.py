@@ -20,7 +20,7 @@ from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import ObjectNode
 from ..json_values import is_object
 from ..message_text import escape, listed
-from ..rounds.questions import answer_codec, call_text
+from ..rounds.deciding import answer_codec, call_text
 from ..tools.calls import RawCall, arguments_to_decode
 from ..tools.descriptions import documentation_of, schema_response
 from .arguments import (

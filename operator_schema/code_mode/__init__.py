@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from .declarations import stubs as stubs
     from .declarations import stubs_of as stubs_of
     from .journal import Journal as Journal
-    from .plans import ProgramRun as ProgramRun
-    from .plans import WaitingCall as WaitingCall
+    from .journal import ProgramRun as ProgramRun
+    from .journal import WaitingCall as WaitingCall
     from .sandbox import Answer as Answer
     from .sandbox import Ended as Ended
     from .sandbox import Limits as Limits
@@ -27,9 +27,8 @@ else:
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
-            ".journal": "Journal",
+            ".journal": "Journal ProgramRun WaitingCall",
             ".sandbox": "Answer Ended Limits Monty ProcessSandbox Program Request Sandbox",
-            ".plans": "ProgramRun WaitingCall",
             ".session": "CodeSession ReplayError",
             ".declarations": "Stubs stubs stubs_of",
         },

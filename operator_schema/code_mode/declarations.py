@@ -27,8 +27,7 @@ from ..introspect.nodes import (
 from ..json_values import MAX_DEPTH, choice_key
 from ..message_text import quote, received
 from ..schema.dialect_writing import has_words, said_of, short_json
-from ..schema.document import SchemaDocument
-from ..schema.document_codec import DocumentCodec
+from ..schema.document import DocumentCodec, SchemaDocument
 from ..schema.keywords import keywords_of
 from ..tools import tools_of
 from .syntax import LANGUAGES, Entry, one_line

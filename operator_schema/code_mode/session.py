@@ -12,15 +12,13 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..execution import Executor
-from ..json_values import without_surrogates
-from ..message_text import clip, count_of, escape, received
+from ..json_values import is_object, without_surrogates
+from ..message_text import clip, count_of, escape, nearest, quote, received
 from ..rounds import Defer, HookError, Reject, RoundError
 from ..tools import RawCall, document_tool
 from .child import as_json
 from .declarations import stubs_of
-from .journal import Journal, JournalEntry
-from .plans import by_number, decided, may_have_run, shown
-from .program_calls import answer_of, arguments_of, outcome_of, unknown_name
+from .journal import Journal, JournalEntry, by_number, decided, may_have_run, shown
 from .sandbox import Answer, Ended, Limits, Request
 
 if TYPE_CHECKING:
@@ -28,8 +26,8 @@ if TYPE_CHECKING:
 
     from ..rounds import Round, ToolCall
     from ..tools import Tool
-    from .journal import SavedProgram
-    from .plans import Decision, ProgramRun
+    from .declarations import StubFunction
+    from .journal import Decision, ProgramRun, SavedProgram
     from .sandbox import Program, Sandbox
 
     Context = Mapping[Any, Any]
@@ -384,7 +382,7 @@ class _Replay:
         match entry:
             case JournalEntry(state="done", outcome=outcome):
                 self._number += 1
-                return answer_of(outcome or {})
+                return _answer_of(outcome or {})
             case JournalEntry(state="answered", outcome=outcome):
                 return self._done(entry, outcome or {})
             case JournalEntry(state="begun") | JournalEntry(state="waiting", is_foreseen=False):
@@ -403,8 +401,8 @@ class _Replay:
         """
         function = self._functions.get(request.name)
         if function is None:
-            raise unknown_name(request.name, self._functions)
-        return JournalEntry(function.tool, json.dumps(arguments_of(request, function)), "begun", None)
+            raise _unknown_name(request.name, self._functions)
+        return JournalEntry(function.tool, json.dumps(_arguments_of(request, function)), "begun", None)
 
     async def _begin(self, entry: JournalEntry, *, approved: bool) -> Answer:
         """Run a call, and write its beginning and its outcome into the journal.
@@ -425,7 +423,7 @@ class _Replay:
             reason = work.deferred[0].reason
             self._write(self._number, entry.replace(state="waiting", outcome={"reason": reason}))
             raise _Paused
-        return self._done(entry, outcome_of(work))
+        return self._done(entry, _outcome_of(work))
 
     def _round(self, number: int, entry: JournalEntry) -> Round[Any]:
         raw = RawCall(f"call_{number}", entry.name, json.loads(entry.arguments))
@@ -435,7 +433,7 @@ class _Replay:
     def _done(self, entry: JournalEntry, outcome: dict[str, Any]) -> Answer:
         self._write(self._number, entry.replace(state="done", outcome=outcome, is_foreseen=False))
         self._number += 1
-        return answer_of(outcome)
+        return _answer_of(outcome)
 
     def _write(self, number: int, entry: JournalEntry) -> None:
         self._entries[number] = entry
@@ -515,3 +513,75 @@ def _waited_for(start: Any) -> Any:
         return asyncio.run(start())
     with ThreadPoolExecutor(1) as threads:
         return threads.submit(asyncio.run, start()).result()
+
+
+_ERROR_LENGTH = 2_000
+_ERRORS: Mapping[str, type[Exception]] = {
+    "invalid_params": ValueError,
+    "timeout": TimeoutError,
+    "rejected": PermissionError,
+    "needs_approval": PermissionError,
+    "disabled": PermissionError,
+    "not_available": PermissionError,
+}
+"""The exception for a call without a result, by its code; any other is a `RuntimeError`."""
+
+
+def _outcome_of(work: Round[Any]) -> dict[str, Any]:
+    """Return the outcome of the only call of a round, as JSON values."""
+    if work.deferred:
+        asked = work.deferred[0]
+        text = f"{asked.name} needs an answer of a person, which a program can't give"
+        return {"code": "needs_input", "content": text, "json": None}
+    turn: list[Any] = []
+    work.commit(turn)
+    result = turn[0].results[0]
+    length: int | None = None if result.details is None else result.details.get("characters")
+    if length is not None and not result.is_error:
+        text = f"the result of {result.name} has {length:,} characters, which is too long: ask for less of it"
+        return {"code": "result_too_long", "content": text, "json": None}
+    code = result.code or ("execution_failed" if result.is_error else None)
+    value = result.json
+    if not result.is_error and value is None and result.content != "null":
+        value = result.content
+    return {"code": code, "content": clip(result.content, _ERROR_LENGTH) if code else "", "json": value}
+
+
+def _answer_of(outcome: Mapping[str, Any]) -> Answer:
+    """Return the outcome of a call as the program sees it."""
+    code = outcome["code"]
+    if code is None:
+        return Answer(outcome["json"])
+    return Answer(None, _ERRORS.get(code, RuntimeError)(outcome["content"]))
+
+
+def _unknown_name(name: str, known: Mapping[str, StubFunction]) -> NameError:
+    """Return the error for the name of a tool that there isn't."""
+    near = nearest(name, known)
+    hint = f"; did you mean {near}?" if near else ""
+    return NameError(f"name {quote(name)} is not defined{hint}")
+
+
+def _arguments_of(request: Request, function: StubFunction) -> dict[str, Any]:
+    """Return the arguments of a call by their keys.
+
+    Raises:
+        TypeError: there are too many, one is there twice, or one isn't a JSON value.
+    """
+    name, parameters = request.name, function.parameters
+    if parameters is None:
+        given = [*request.args, *request.kwargs.values()]
+        if len(given) != 1 or not is_object(given[0]) or not request.kwargs.keys() <= {"input"}:
+            message = f"{name}() takes one dict"
+            raise TypeError(message)
+        return dict(as_json(given[0]))
+    if len(request.args) > len(parameters):
+        message = f"{name}() takes at most {count_of(len(parameters), 'arguments')}"
+        raise TypeError(message)
+    by_position = dict(zip(parameters, request.args, strict=False))
+    twice = by_position.keys() & request.kwargs.keys()
+    if twice:
+        message = f"{name}() got {min(twice)} twice"
+        raise TypeError(message)
+    named = {**by_position, **request.kwargs}
+    return {parameters.get(key, key): as_json(value) for key, value in named.items()}

@@ -1,12 +1,28 @@
-"""What the tools say about a declaration, a function and its calls, and what fits a pattern."""
+"""What the tools say about a declaration, a function and its calls, what fits a pattern, and a folder."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from ..message_text import quote
-from .declaration_text import (
+from .index import MOST_COUNTED, Found, is_private
+from .language import language_of
+from .lookup import path_problem, pattern_hint, read_pattern, unread_note
+from .resolution import Resolver
+from .results import (
+    Budget,
+    CalledFunction,
+    FieldShown,
+    Inspection,
+    Match,
+    MethodShown,
+    Overview,
+    ReadFunction,
+    SearchResult,
+)
+from .source_text import (
     doc_text,
     head_of,
     likeliest_first,
@@ -16,26 +32,11 @@ from .declaration_text import (
     span_text,
     whole_text,
 )
-from .index import MOST_COUNTED
-from .language import language_of
-from .lookup import path_problem, unread_note
-from .resolution import Resolver
-from .results import (
-    Budget,
-    CalledFunction,
-    FieldShown,
-    Inspection,
-    Match,
-    MethodShown,
-    ReadFunction,
-    SearchResult,
-)
-from .written_names import pattern_hint, read_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from .index import Found, Index
+    from .index import Index, SourceFile
     from .language import Field, Kind, Span
     from .lookup import Sought
     from .resolution import Way
@@ -47,9 +48,9 @@ __all__ = [
     "match",
     "members_of",
     "others_shown",
+    "overview_of",
     "read_function",
 ]
-
 
 _LONGEST_WAY = 10
 _MOST_BASES = 10
@@ -378,3 +379,102 @@ def _why(index: Index, pattern: str, path: str, names: str, kind: Kind | None) -
 
 def _a_kind(found: Found) -> str:
     return f"the {found.declaration.kind} {found.declaration.qualified}"
+
+
+_CHARACTERS_A_TOKEN = 4
+_SHORTEST_NAME = 3
+_LONGEST_MAP_LINE = 110
+_MOST_FOLDERS = 12
+_MOST_OF_A_FILE = 8
+_FOR_NOTE = 120
+
+
+def overview_of(index: Index, path: str, tokens: int) -> Overview:
+    """Return a map of a folder or file, ranked by how many files use a name.
+
+    Args:
+        index: to look in.
+        path: of the folder or file; empty for all.
+        tokens: that the map may have, at four characters each.
+
+    Raises:
+        ChangedError: a file has changed since the index read it.
+    """
+    is_all = path in {"", ".", "/"}
+    files = list(index.files() if is_all else index.at(path))
+    if not files:
+        reason, note = path_problem(index, path)
+        return Overview(files=0, map="", reason=reason, note=note)
+    ranked = _ranked(index, files)
+    lines = list(_folders(files, "" if is_all else path.strip("/")))
+    left = tokens * _CHARACTERS_A_TOKEN - _FOR_NOTE - sum(len(line) + 1 for line in lines)
+    chosen: dict[str, list[tuple[int, str]]] = {}
+    for found in ranked:
+        own = chosen.get(found.file.path, [])
+        if len(own) >= _MOST_OF_A_FILE:
+            continue
+        line = f"  {_map_line(index, found)}"
+        left -= len(line) + 1 + (0 if own else len(found.file.path) + 1)
+        if left < 0:
+            break
+        chosen.setdefault(found.file.path, []).append((found.declaration.line, line))
+    for where, declarations in chosen.items():
+        lines += [where, *[line for _, line in sorted(declarations)]]
+    result = Overview(files=len(files), map="\n".join(lines))
+    missing = len(ranked) - sum(map(len, chosen.values()))
+    if missing:
+        result["note"] = (
+            f"{missing:,} of {len(ranked):,} types and functions are left out: "
+            "give a path in it, or more tokens."
+        )
+    return result
+
+
+def _folders(files: list[SourceFile], path: str) -> Iterator[str]:
+    """Yield a line for each folder directly below a path, with the number of its files."""
+    counts: Counter[str] = Counter()
+    for file in files:
+        before, found, rest = f"/{file.path}".partition(f"/{path}/" if path else "/")
+        inner = rest if found else before
+        if "/" in inner:
+            counts[inner.partition("/")[0]] += 1
+    if len(counts) == 1 and not path:  # a package alone in its root
+        yield from _folders(files, next(iter(counts)))
+        return
+    for name, number in counts.most_common(_MOST_FOLDERS):
+        yield f"{name}/ {number:,} files"
+    if len(counts) > _MOST_FOLDERS:
+        yield f"… {len(counts) - _MOST_FOLDERS} more folders"
+
+
+def _ranked(index: Index, files: list[SourceFile]) -> list[Found]:
+    """List types and functions of files: those first whose names most files have."""
+    found = [
+        Found(file, declaration)
+        for file in files
+        for declaration in file.parsed.declarations
+        if not declaration.owner
+        and declaration.kind not in {"const", "var"}
+        and len(declaration.name) >= _SHORTEST_NAME
+    ]
+    declared = Counter([one.declaration.name for one in found])
+    used = Counter({name: len(index.importers(name)) for name in declared})
+    # Words such as `first` stand in many files that don't mean the function.
+    telling = {name for name in declared if "_" in name or name.lower() != name}
+    for file in index.files():
+        if not file.is_aside:
+            used.update(telling.intersection(file.parsed.words.split("\n")))
+
+    def rank(one: Found) -> tuple[bool, bool, float, str, int]:
+        name = one.declaration.name
+        # A name that many files declare says little about each of them.
+        score = (used[name] + index.popularity(one.file)) / declared[name] ** 2
+        return one.file.is_aside, is_private(one), -score, one.file.path, one.declaration.line
+
+    return sorted(found, key=rank)
+
+
+def _map_line(index: Index, found: Found) -> str:
+    declaration = found.declaration
+    text = head_of(index, found) if declaration.head.end else f"{declaration.kind} {declaration.name}"
+    return text if len(text) <= _LONGEST_MAP_LINE else f"{text[:_LONGEST_MAP_LINE]}…"

@@ -11,17 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, TypeVar, cast, 
 
 from .. import CallError, Registry, Toolset, tool
 from ..message_text import checked_path, checked_text, quote, received
-from .answers import found_by_pattern, inspected, read_function
-from .declaration_text import ChangedError, implementation_first, source_of
-from .environment import Environment
-from .implementations import implementations_shown
+from .answers import found_by_pattern, inspected, overview_of, read_function
 from .index import Index
-from .index_cache import IndexCache, check_cache
 from .language import KINDS, LANGUAGES, Context, Kind, language_of, missing_package
-from .lookup import Miss, look_up
-from .overview import overview_of
-from .patches import patch_checked
-from .references import references_shown
+from .lookup import Environment, Miss, look_up
+from .references import implementations_shown, references_shown
 from .results import (  # the tools read them
     SMALLEST,
     Budget,
@@ -34,22 +28,23 @@ from .results import (  # the tools read them
     SearchResult,
     SyntaxCheck,
 )
-from .syntax_check import Checking, checked, in_file, in_function, refused, without_fence
+from .source_text import ChangedError, implementation_first, source_of
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping
 
-    from .syntax_check import Fenced
+    from .index_cache import IndexCache
+    from .syntax_check import Checking, Fenced
 
 
 __all__ = [
-    "CodeBase",
-    "CodeTools",
     "LONGEST_NAME",
     "LONGEST_PATCH",
     "LONGEST_SNIPPET",
     "MOST_PATTERN",
+    "CodeBase",
+    "CodeTools",
     "code_tools",
 ]
 
@@ -115,6 +110,8 @@ class CodeBase:
         self.type_checks = type_checks
         self._cache = None if cache is None else Path(checked_path("the cache of a code base", cache))
         if self._cache is not None:
+            from .index_cache import check_cache
+
             check_cache(self._cache)
         self._index: Index | None = None
         self._environment = Environment(str(self.root))
@@ -134,9 +131,15 @@ class CodeBase:
     def _refresh(self, progress: Callable[[int, int], None] | None, until: float | None) -> int:
         with self._lock:
             if self._index is None:
-                cache = None if self._cache is None else IndexCache(self._cache)
-                self._index = Index(str(self.root), cache)
+                self._index = Index(str(self.root), self._kept())
             return self._index.refresh(progress, until)
+
+    def _kept(self) -> IndexCache | None:
+        if self._cache is None:
+            return None
+        from .index_cache import IndexCache
+
+        return IndexCache(self._cache)
 
     @property
     def skipped(self) -> Mapping[str, str]:
@@ -292,6 +295,8 @@ class CodeBase:
             CallError: there is no function or file to put it in.
             ValueError: the language or the context isn't known.
         """
+        from .syntax_check import Checking, checked, refused, without_fence
+
         code = checked_text("the code", code)
         if language is not None:
             language = checked_text("the language", language).lower()
@@ -324,6 +329,9 @@ class CodeBase:
         Args:
             diff: of at most 500,000 characters, with paths below the root.
         """
+        from .patches import patch_checked
+        from .syntax_check import without_fence
+
         diff = checked_text("the patch", diff)
         if len(diff) > LONGEST_PATCH:
             message = f"the patch is longer than {LONGEST_PATCH:,} characters"
@@ -333,6 +341,7 @@ class CodeBase:
 
     def _placed(self, fenced: Fenced, inside: str) -> Checking:
         """Return a snippet in the function or file that it is for."""
+        from .syntax_check import Checking, in_file, in_function
 
         def answer(index: Index) -> Checking:
             language = language_of(inside)

@@ -1,33 +1,137 @@
-"""Where the name is declared that somebody writes, or why it isn't found."""
+"""What a written name means: where it is declared, under the root or outside of it, or why it isn't found."""
 
 from __future__ import annotations
 
 import builtins
 import os
 import re
+import sys
+import sysconfig
 from heapq import nlargest
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..message_text import nearest_names, quote
-from .declaration_text import source_of
-from .language import language_of, places_of
+from .index import Index
+from .language import LANGUAGES, language_of, places_of
+from .modules import Modules
 from .name_patterns import Pattern
 from .resolution import Resolver, Way
 from .source_files import UNREAD
-from .written_names import read_name
+from .source_text import source_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from .environment import Environment
-    from .index import Index
+    from .index import SourceFile
     from .results import Reason
-    from .written_names import WrittenName
 
-__all__ = ["FUNCTIONS", "Miss", "Sought", "look_up", "path_problem", "unread_note"]
+__all__ = [
+    "Environment",
+    "Miss",
+    "Sought",
+    "WrittenName",
+    "look_up",
+    "path_problem",
+    "pattern_hint",
+    "read_name",
+    "read_pattern",
+    "unread_note",
+]
 
-FUNCTIONS = frozenset({"func", "method"})
+
+class WrittenName(NamedTuple):
+    """A name as it was meant.
+
+    Attributes:
+        name: with dots alone, such as `Server.ListenAndServe`; empty if a line stands for it.
+        path: of the file in front of it; empty if there is none.
+        line: of the file, from 1; 0 if a name stands for it.
+        problem: why this can't be a name, and what to write; empty if it can.
+    """
+
+    name: str
+    path: str = ""
+    line: int = 0
+    problem: str = ""
+
+
+_ENDINGS = "|".join(ending.lstrip(".") for endings in LANGUAGES.values() for ending in endings)
+_LOCATION = re.compile(r"(?P<path>[^*?\n]+?\.\w+)(?::|#L)(?P<line>\d{1,9})(?:[:-]L?\d*)*:?")
+_FILE_FIRST = re.compile(rf"(?P<path>[^:\n]+\.(?:{_ENDINGS}))::?(?P<name>.*)", re.DOTALL)
+_PATH_FIRST = re.compile(r"(?P<path>[^:(\[<\n]*):(?P<name>[^:].*|)", re.DOTALL)
+_KEYWORDS = (
+    r"async|abstract|class|const|def|enum|export|extern|final|fn|func|function|impl|import|interface|let|"
+    r"macro_rules!|mod|namespace|private|protected|pub|public|static|struct|trait|type|union|unsafe|use|var"
+)
+_KEYWORD = re.compile(rf"(?:(?:{_KEYWORDS})\s+)+(?=\S)")
+_SELF = re.compile(r"(?:(?:crate|self|super|Self|this)(?:\.))+")
+_AS_TRAIT = re.compile(r"^<\s*([\w:]+)(?:<[^<>]*>)?\s+as\s+[^<>]*(?:<[^<>]*>)?\s*>")
+_RECEIVER = re.compile(r"(?<![\w\])>])\(\s*(?:\w+\s+)?[*&]?\s*([\w.]+)(?:\[[^\[\]]*\])?\s*\)\s*\.?(?=\w)")
+_INSIDE = re.compile(r"(?<=[\w>\])!])(?:\([^()]*\)|\[[^\[\]]*\]|(?:::)?<[^<>]*>)")
+_PATTERN = re.compile(r"(?<!operator)[*?|^]")
+
+
+def read_name(text: str) -> WrittenName:
+    """Read a name in any notation that a language's users write.
+
+    Args:
+        text: such as `Codec.decode`, `Type::method`, `(*Server).Close`, `net/http.Client`, `f()`,
+            `codec.py:Codec`, `codec.py::Codec` or `codec.py:81`.
+    """
+    text = text.strip().strip("`'\"").strip()
+    if not text:
+        return WrittenName("", problem="No name was given: write one such as Codec or Codec.decode.")
+    if location := _LOCATION.fullmatch(text):
+        return WrittenName("", location["path"].removeprefix("./"), int(location["line"]))
+    path = ""
+    if split := _FILE_FIRST.fullmatch(text) or _PATH_FIRST.fullmatch(text):
+        path, text = split["path"].strip().removeprefix("./"), split["name"].strip()
+    name = _dotted(text)
+    if not name:
+        return WrittenName("", path, problem=f"A name is missing behind {path or text}.")
+    if _PATTERN.search(name):
+        return WrittenName(name, path, problem="This is a pattern, not a name: call search.")
+    if re.search(r"\s", name):
+        return WrittenName(name, path, problem="A name has no spaces in it: write one such as Codec.decode.")
+    return WrittenName(name, path)
+
+
+def _dotted(text: str) -> str:
+    """Return a name with dots for what stands between its parts, without what isn't part of it."""
+    text = _KEYWORD.sub("", text, count=1) if _KEYWORD.match(text) else text
+    text = _AS_TRAIT.sub(r"\1", text).lstrip("@&")
+    text = text.removeprefix("*") if re.match(r"\*\w", text) else text
+    text = _RECEIVER.sub(r"\1.", text)
+    before = ""
+    while before != text:  # what stands in brackets may have brackets in it
+        before, text = text, _INSIDE.sub("", text)
+    text = re.sub(r"(?<=\w)!", "", text).rstrip(":;,{( ")
+    text = re.sub(r"::|->|(?<=\w)#(?=\w)|/|\\", ".", text)
+    return _SELF.sub("", f"{text}.", count=1).strip(". ") if _SELF.match(text) else text.strip(". ")
+
+
+def read_pattern(text: str) -> tuple[str, str]:
+    """Read a pattern of names; return the path in front of it, and the pattern with dots alone."""
+    text = text.strip()
+    path = ""
+    if split := _FILE_FIRST.fullmatch(text) or _PATH_FIRST.fullmatch(text):
+        path, text = split["path"].strip().removeprefix("./"), split["name"].strip()
+    text = _KEYWORD.sub("", text, count=1) if _KEYWORD.match(text) else text
+    return path, text.replace("::", ".").replace("()", "")
+
+
+def pattern_hint(text: str) -> str:
+    """Return what to write in place of a pattern of another kind; empty if this one is of ours."""
+    odd = list(dict.fromkeys(re.findall(r"[|^$\[\]{}\\+]|\.\*(?=[\w|$])|\s", text.strip())))
+    if not odd:
+        return ""
+    named = ", ".join(["a space" if one.isspace() else one for one in odd])
+    return f"Patterns have only * and ?, so {named} can't be a part of one: search once for each name."
+
+
+_FUNCTIONS = frozenset({"func", "method"})
 _MOST_NEAREST = 5
 _MOST_COMPARED = 50
 _MOST_FILES = 300
@@ -104,12 +208,12 @@ def look_up(
         ways = list({(way.found.file.path, way.found.declaration.whole): way for way in ways[::-1]}.values())
         ways.reverse()
     if functions:
-        ways = [way for way in ways if way.found.declaration.kind in FUNCTIONS] or ways
+        ways = [way for way in ways if way.found.declaration.kind in _FUNCTIONS] or ways
     ways = ways or Resolver(index).named(written.name, written.path)
     ways = ways or list(islice(_inside_functions(index, written), _MOST_NEAREST))
     if ways:
         kind = ways[0].found.declaration.kind
-        if not functions or kind in FUNCTIONS:
+        if not functions or kind in _FUNCTIONS:
             module = next(iter(index.modules.files(written.name)), "") if not written.path else ""
             return Sought(ways, index, f"{module} is a module of this name." if module else "")
         return Miss("not a function", f"This name is a {kind}, not a function: call inspect.", [])
@@ -275,7 +379,7 @@ def _nearest(index: Index, written: WrittenName, *, functions: bool) -> list[str
         one.declaration.name: f"{found.declaration.qualified}.{one.declaration.name}"
         for found in (index.named(owner)[:1] if owner else ())
         for one in index.members(found)
-        if not functions or one.declaration.kind in FUNCTIONS
+        if not functions or one.declaration.kind in _FUNCTIONS
     }
     own = [members[name] for name in nearest_names(last, _alike(last, members), _MOST_NEAREST)]
     words = [word for word in re.findall(r"[A-Z]?[a-z\d]+|[A-Z]+", last) if len(word) > 3]  # noqa: PLR2004  # shorter words are everywhere
@@ -284,7 +388,7 @@ def _nearest(index: Index, written: WrittenName, *, functions: bool) -> list[str
     known: dict[str, str] = {}
     for pattern in patterns:
         for found in index.matching(Pattern(pattern, any_case=True), 200):
-            if not functions or found.declaration.kind in FUNCTIONS:
+            if not functions or found.declaration.kind in _FUNCTIONS:
                 known.setdefault(found.declaration.name, found.declaration.qualified)
     others = [known[name] for name in nearest_names(last, _alike(last, known), _MOST_NEAREST)]
     return list(dict.fromkeys([*own, *others]))[:_MOST_NEAREST]
@@ -303,3 +407,177 @@ def _triples(name: str) -> set[str]:
 
 def _shown(text: str) -> str:
     return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
+
+
+_MOST_FILES_READ = 400
+"""Files that are parsed for one question."""
+_ENVIRONMENTS = (".venv", "venv", "env")
+
+
+class Environment:
+    """Folders outside of a root that its code imports from; only files that a name leads to are read.
+
+    Args:
+        root: absolute path of the code base.
+    """
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._libraries: list[_Library] | None = None
+
+    def look_up(self, index: Index, name: str) -> tuple[list[Way], Index, str] | None:
+        """Find the declaration of a name outside of the root.
+
+        Args:
+            index: of the root.
+            name: with dots.
+
+        Returns:
+            The ways, the index that they are from, and where that is; None if it isn't there.
+        """
+        for full in self._full_names(index, name):
+            for library in self._all():
+                way = library.find(full)
+                if way is not None:
+                    return [way], library, f"Outside of the root, in {library.root}."
+        return None
+
+    def outside(self, index: Index, name: str) -> str:
+        """Say what is known of a name outside of the root whose source isn't there; empty for nothing."""
+        head = name.partition(".")[0]
+        if "." not in name and hasattr(builtins, name) and self._has_python(index):
+            return f"{name} is built into Python."
+        for full in self._full_names(index, name):
+            head = full.partition(".")[0]
+            if any(True for _ in index.modules.ending(head)) or not self._has_python(index):
+                continue
+            if head in sys.stdlib_module_names and "." in full:
+                return f"{full} may be of Python's standard library; there is no source of it here."
+            if full != name or any(head in _heads(file) for file in index.importers(head)[:5]):
+                return f"{full} is imported from outside of the root, and its source isn't here."
+        return ""
+
+    def _full_names(self, index: Index, name: str) -> Iterator[str]:
+        """Yield what a name may be in full: files may know its head by an import."""
+        yield name
+        head, dot, rest = name.partition(".")
+        seen = {name}
+        for file in index.importers(head)[:4]:
+            language = language_of(file.path)
+            assert language is not None  # noqa: S101  # the index holds nothing else
+            for one in file.parsed.imports:
+                if one.name == head:
+                    full = f"{language.import_target(one.target, file.path)}{dot}{rest}"
+                    if full not in seen:
+                        seen.add(full)
+                        yield full
+
+    @staticmethod
+    def _has_python(index: Index) -> bool:
+        return any(file.path.endswith((".py", ".pyi")) for file in index.files())
+
+    def _all(self) -> list[_Library]:
+        if self._libraries is None:
+            folders = [
+                folder for folder in dict.fromkeys(_folders(self._root)) if not _is_in(folder, self._root)
+            ]
+            self._libraries = [_Library(folder) for folder in folders]
+        for library in self._libraries:
+            library.look_again()
+        return self._libraries
+
+
+def _heads(file: SourceFile) -> set[str]:
+    return {one.target.partition(".")[0] for one in file.parsed.imports}
+
+
+def _is_in(folder: str, root: str) -> bool:
+    """Return whether the index of the root has what is in a folder."""
+    return folder == root or (
+        folder.startswith(f"{root}{os.sep}")
+        and not any(f"{os.sep}{one}{os.sep}" in folder for one in _ENVIRONMENTS)
+    )
+
+
+def _folders(root: str) -> Iterator[str]:
+    """Yield the folders that hold packages: the project's own, Python's, and Go's."""
+    for name in _ENVIRONMENTS:
+        for pattern in ("lib/python3*/site-packages", "Lib/site-packages"):
+            yield from map(str, sorted(Path(root, name).glob(pattern)))
+    paths = sysconfig.get_paths()
+    yield from (paths["stdlib"], paths["purelib"], paths["platlib"])
+    for go in (os.environ.get("GOROOT"), "/usr/local/go", "/usr/lib/go"):
+        if go and Path(go, "src").is_dir():
+            yield str(Path(go, "src").resolve())
+
+
+class _Library(Index):
+    """An index that reads a file when somebody asks for its module."""
+
+    def __init__(self, folder: str) -> None:
+        super().__init__(folder)
+        self._left = _MOST_FILES_READ
+
+    def look_again(self) -> None:
+        """Forget files that have changed, before a new question."""
+        self._left = _MOST_FILES_READ
+        young = [path for path, file in self._files.items() if file.is_young]
+        for path in {*young, *self._changed()}:
+            self._replace(path, None)
+
+    def find(self, name: str) -> Way | None:
+        """Return what a full name means; None if it isn't here."""
+        parts = name.split(".")
+        for place in range(min(len(parts) - 1, 8), 0, -1):
+            files = self.of_module(".".join(parts[:place]))
+            if files:
+                return Resolver(self).in_module(files, parts[place:])
+        return None
+
+    @property
+    def modules(self) -> Modules:
+        return _OnDisk(self.root)
+
+    def of_module(self, module: str) -> list[SourceFile]:
+        return [file for path in self.modules.files(module) if (file := self.file(path))]
+
+    def file(self, path: str) -> SourceFile | None:
+        if path not in self._files and path not in self.skipped and self._left:
+            self._left -= 1
+            self._read(path, None, [])
+            self._order = list(self._files)
+        return self._files.get(path)
+
+    def beside(self, file: SourceFile) -> list[SourceFile]:
+        if not file.path.endswith(".go"):
+            return [file]
+        others = self.of_module(file.path.rpartition("/")[0].replace("/", "."))
+        return [file, *[one for one in others if one is not file]]
+
+
+class _OnDisk(Modules):
+    """The modules of a folder, looked for when somebody asks."""
+
+    def __init__(self, root: str) -> None:
+        super().__init__(root, ())
+
+    def files(self, module: str) -> list[str]:
+        if not module or not all(part.isidentifier() or part.isalnum() for part in module.split(".")):
+            return []
+        path = module.replace(".", "/")
+        where = Path(self._root, path)
+        for ending in ("/__init__.py", ".py", "/__init__.pyi", ".pyi"):
+            if Path(f"{where}{ending}").is_file():
+                return [f"{path}{ending}"]
+        if not where.is_dir():
+            return []
+        return sorted(f"{path}/{one.name}" for one in where.glob("*.go") if not one.name.endswith("_test.go"))
+
+    def ending(self, name: str) -> Iterator[str]:
+        if self.files(name):
+            yield name
+
+    def imported(self, name: str, path: str) -> Iterator[tuple[str, bool]]:
+        del path
+        if self.files(name):
+            yield name, True

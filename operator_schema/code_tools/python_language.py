@@ -30,7 +30,6 @@ from .language import (
     text_in,
     text_of,
 )
-from .newer_python import with_newer_syntax
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -222,6 +221,8 @@ class PythonLanguage(Language):
 
     def problems(self, code: str, context: Context) -> list[SyntaxProblem]:
         """List what is wrong with a snippet; nothing of it is run."""
+        from .newer_python import with_newer_syntax
+
         return with_newer_syntax(python_problems, code, context)
 
 

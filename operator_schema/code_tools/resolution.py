@@ -6,9 +6,9 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from .declaration_text import implementation_first, location, source_of, span_text
 from .index import Found
 from .language import Declaration, Span, language_of, lines_with, places_of, qualified
+from .source_text import implementation_first, location, source_of, span_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

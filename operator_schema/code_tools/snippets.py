@@ -1,4 +1,4 @@
-"""What is wrong with a snippet, by the grammar of its language and by its brackets."""
+"""A snippet as a file, and what is wrong with it by the grammar of its language and by its brackets."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .language import Context
 
 __all__ = [
+    "Snippet",
     "Wrapper",
     "bracket_problem",
     "broken_places",
@@ -22,6 +23,37 @@ __all__ = [
     "position_in",
     "wrapped_problems",
 ]
+
+
+class Snippet(NamedTuple):
+    """A snippet as a file.
+
+    Attributes:
+        text: of the file, with what was put around the snippet.
+        first: line of the file in which the snippet begins, from 1.
+        last: line in which it ends.
+        columns: that each of its lines was moved to the right.
+        path: below the root, of the file that it stands in place of; None if it is a file of its own.
+        is_part: whether names may be defined elsewhere, where the checker can't look.
+    """
+
+    text: str
+    first: int
+    last: int
+    columns: int = 0
+    path: str | None = None
+    is_part: bool = False
+
+    def position(self, problem: SyntaxProblem) -> SyntaxProblem | None:
+        """Return a problem of the file as one of the snippet; None if it is elsewhere."""
+        if self.first <= problem.line <= self.last:
+            line, column = problem.line - self.first + 1, max(problem.column - self.columns, 1)
+            return problem._replace(line=line, column=column)
+        is_beside = self.first - 1 <= problem.line <= self.last + 1
+        if not is_beside or "return" not in problem.message:
+            return None
+        # That a body lacks its `return` is said of the line before or after it.
+        return problem._replace(line=self.last - self.first + 1, column=1)
 
 
 def broken_places(root: Node) -> Iterator[Node]:

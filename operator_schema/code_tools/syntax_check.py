@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .. import CallError
 from .language import LANGUAGES, SyntaxProblem, TooHardError, language_named, parse_tree
 from .results import Budget, SyntaxCheck, SyntaxErrorShown
-from .snippets import bracket_problem, broken_places
-from .type_checkers import Snippet, alone, type_checked
+from .snippets import Snippet, bracket_problem, broken_places
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -176,7 +175,9 @@ def checked(checking: Checking, budget: Budget, types: tuple[Path, float] | str 
     if isinstance(types, str):
         checked_with = types
     elif types is not None and not _errors(problems):
-        snippet = checking.place or alone(code, checking.context or "file", judged.language)
+        from .type_checkers import type_checked
+
+        snippet = checking.place or _alone(code, checking.context or "file", judged.language)
         found = type_checked(types[0], snippet, judged.language, types[1])
         problems, checked_with = [*problems, *found.problems], found.checked_with
         if found.unknown:
@@ -260,6 +261,23 @@ def as_checked(language: str) -> str:
 
 _COLON = re.compile(rb"[^\n:]*:")
 _INDENT = 4
+
+
+def _alone(code: str, context: Context, language: str) -> Snippet:
+    """Return a snippet as a file of its own."""
+    count = code.count("\n") + 1
+    if context == "file":
+        return Snippet(code, 1, count, is_part=language == "go")  # its package has other files
+    if language == "go":
+        from .go_language import go_wrapper
+
+        wrapper = go_wrapper(context)
+        before = wrapper.before.count("\n")
+        return Snippet(f"{wrapper.before}{code}{wrapper.after}", before + 1, before + count, is_part=True)
+    if context == "expression":
+        return Snippet(f"(\n{code}\n)", 2, count + 1, is_part=True)
+    body = "".join(f"    {line}" for line in code.splitlines(keepends=True)) or "    pass"
+    return Snippet(f"def snippet():\n{body}\n", 2, count + 1, 4, is_part=True)
 
 
 def in_file(path: str, code: str) -> Snippet:

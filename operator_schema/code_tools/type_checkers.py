@@ -20,44 +20,13 @@ from .language import LANGUAGES, SyntaxProblem
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from .language import Context
+    from .snippets import Snippet
 
-__all__ = ["Snippet", "TypeCheck", "alone", "type_checked"]
+__all__ = ["TypeCheck", "type_checked"]
 
 _LINE = re.compile(r"^.*?:(\d+):(?:(\d+):)? *(?:error(?:\[[\w-]+\])?:? *)?(.*)$")
 _MOST_OUTPUT = 100_000
 _CHUNK = 1 << 16
-
-
-class Snippet(NamedTuple):
-    """A snippet as a file.
-
-    Attributes:
-        text: of the file, with what was put around the snippet.
-        first: line of the file in which the snippet begins, from 1.
-        last: line in which it ends.
-        columns: that each of its lines was moved to the right.
-        path: below the root, of the file that it stands in place of; None if it is a file of its own.
-        is_part: whether names may be defined elsewhere, where the checker can't look.
-    """
-
-    text: str
-    first: int
-    last: int
-    columns: int = 0
-    path: str | None = None
-    is_part: bool = False
-
-    def position(self, problem: SyntaxProblem) -> SyntaxProblem | None:
-        """Return a problem of the file as one of the snippet; None if it is elsewhere."""
-        if self.first <= problem.line <= self.last:
-            line, column = problem.line - self.first + 1, max(problem.column - self.columns, 1)
-            return problem._replace(line=line, column=column)
-        is_beside = self.first - 1 <= problem.line <= self.last + 1
-        if not is_beside or "return" not in problem.message:
-            return None
-        # That a body lacks its `return` is said of the line before or after it.
-        return problem._replace(line=self.last - self.first + 1, column=1)
 
 
 class TypeCheck(NamedTuple):
@@ -147,23 +116,6 @@ def _found(root: Path, checkers: Sequence[_Checker]) -> tuple[_Checker, str] | N
             if program is not None:
                 return checker, program
     return None
-
-
-def alone(code: str, context: Context, language: str) -> Snippet:
-    """Return a snippet as a file of its own."""
-    count = code.count("\n") + 1
-    if context == "file":
-        return Snippet(code, 1, count, is_part=language == "go")  # its package has other files
-    if language == "go":
-        from .go_language import go_wrapper
-
-        wrapper = go_wrapper(context)
-        before = wrapper.before.count("\n")
-        return Snippet(f"{wrapper.before}{code}{wrapper.after}", before + 1, before + count, is_part=True)
-    if context == "expression":
-        return Snippet(f"(\n{code}\n)", 2, count + 1, is_part=True)
-    body = "".join(f"    {line}" for line in code.splitlines(keepends=True)) or "    pass"
-    return Snippet(f"def snippet():\n{body}\n", 2, count + 1, 4, is_part=True)
 
 
 def _run(

@@ -18,8 +18,7 @@ from ..json_values import is_array, is_object
 from ..schema.document_checks import Judge
 from ..schema.keywords import KEYWORDS, LIMITS
 from ..schema.patterns import Patterns
-from ..schema.references import References, is_old
-from ..schema.subschemas import mapped, subschemas
+from ..schema.references import References, is_old, mapped, subschemas
 from ..schema.value_check import same_text
 from .case_values import (
     ABSENT_KEY,

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from ..immutable import Value
 from ..json_values import is_array, is_object, to_json_text
 from ..message_text import clip, excerpt, quote, show_place
-from ..schema.document import SchemaDocument
-from ..schema.document_codec import DocumentCodec
+from ..schema.document import DocumentCodec, SchemaDocument
 from ..schema.value_check import same_text
 from .containment import ABSENT, NEW_KEY, NO_VALUE, escapes
 from .sampling import drawn_values

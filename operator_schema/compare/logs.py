@@ -510,8 +510,7 @@ def json_of(value: Any) -> Any:
 
 
 def _stored(part: Part) -> Iterator[Record]:
-    from ..errors import StoreError
-    from ..rounds import stored_records
+    from ..rounds import StoreError, stored_records
 
     number = 0
     try:

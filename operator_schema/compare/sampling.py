@@ -16,7 +16,7 @@ from ..introspect.constraints import Bound, bounds_of
 from ..introspect.nodes import Constraints, ScalarNode
 from ..json_values import JSON_TYPES, is_array, is_object
 from ..schema.keywords import KEYWORDS, limit_of
-from ..schema.subschemas import resolve_pointer
+from ..schema.references import resolve_pointer
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping

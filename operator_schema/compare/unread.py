@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..json_values import JSON_TYPES, fits_types, is_array, is_object, type_of
 from ..schema.keywords import DEFINITIONS, KEYWORDS
-from ..schema.references import is_old
-from ..schema.subschemas import resolve_pointer, step, subschemas
+from ..schema.references import is_old, resolve_pointer, step, subschemas
 from ..schema.value_check import same_text
 
 if TYPE_CHECKING:

@@ -28,9 +28,10 @@ from ..adapters.http_requests import (
     uvicorn_server,
 )
 from ..codec.shortcuts import decode_json
-from ..errors import DecodeError, StoreError
+from ..errors import DecodeError
 from ..json_values import without_surrogates
 from ..providers import provider_names
+from ..rounds import StoreError
 from .catalogue import overview, page_of_tool
 from .readings import (
     LONGEST_TEXT,

@@ -21,14 +21,13 @@ from ..errors import (
     EncodeError,
     MissingContextError,
     NeedsInput,
-    RestoreError,
     SchemaError,
     ToolError,
 )
 from ..immutable import Value
 from ..json_values import is_array, is_object
 from ..message_text import clip
-from ..rounds import RoundError, Toolset, answer_codec, answer_schema, call_text
+from ..rounds import RestoreError, RoundError, Toolset, answer_codec, answer_schema, call_text
 from ..tools import Audio, File, Image, RawCall, Resource
 from .catalogue import form_of, needs_agreement
 from .readings import finding_as_dict

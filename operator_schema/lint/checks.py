@@ -15,7 +15,7 @@ from ..providers.provider import Provider
 from ..rounds.registry import Registry
 from ..rounds.toolset import Toolset
 from ..schema.dialect import GIVE_TOOLS
-from ..schema.document_codec import DocumentCodec
+from ..schema.document import DocumentCodec
 from ..tools.tool_sources import tools_of
 
 if TYPE_CHECKING:

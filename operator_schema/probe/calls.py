@@ -32,8 +32,7 @@ from ..json_values import (
     nests_deeper,
     to_json_text,
 )
-from ..schema.document import SchemaDocument
-from ..schema.document_codec import DocumentCodec
+from ..schema.document import DocumentCodec, SchemaDocument
 from ..testing.result_values import drawn
 from ..testing.strategies import arguments, near_misses
 

@@ -109,6 +109,17 @@ class Outcome:
         """An excerpt of the text for a message."""
         return clip(escape(" ".join(self.text.split())), 200)
 
+    @property
+    def data(self) -> Any:
+        """The data of a result: its structured content, or the JSON of its text; None if there are none."""
+        result = self.result or {}
+        if result.get("structuredContent") is not None:
+            return result["structuredContent"]
+        try:
+            return json.loads(self.text)
+        except (ValueError, RecursionError):
+            return None
+
     def answer(self) -> str:
         """Return the answer as a text, to compare it with another one."""
         value = self.reply.value

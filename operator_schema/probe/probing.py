@@ -8,18 +8,17 @@ from random import Random
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
-from ..json_values import to_json_text
-from ..message_text import listed, nearest, quote
+from ..json_values import is_array, is_object, to_json_text
+from ..message_text import fold, listed, nearest, quote
 from .calls import Call, ProbedTool, storing_nothing
 from .checks import Fault, faults_of
 from .reports import LEVELS, MAY_CHANGE, Found, Plan, ProbeReport, Step
-from .sequences import walk
 from .settling import STARTED_ANEW, Candidate, found_of, settle, settled_anew
 from .subject import ProbeError, Server, server_of
 from .watching import Limits, Watcher, change_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from .channel import Outcome
 
@@ -405,7 +404,7 @@ class _Run:
             number += 1
             self.progress("calling in sequences", number, most)
             self.server.start()
-            steps, outcome = walk(self.server, self.tools, self.calls, random, _STEPS, self._ends)
+            steps, outcome = _walked(self.server, self.tools, self.calls, random, _STEPS, self._ends)
             self.watcher.count += len(steps)
             if not steps or outcome is None:
                 continue
@@ -498,3 +497,100 @@ def _with_others(found: Found, tools: Collection[str]) -> Found:
 
 def _by_blame(candidate: Candidate) -> tuple[int, str]:
     return candidate.fault.detail.count(" "), candidate.fault.severity or ""
+
+
+# --- sequences, in which results feed later calls ------------------------------------------------
+
+_Path = tuple[str | int, ...]
+_MOST_VALUES = 200
+_OFTEN = 0.8
+_CHANGES = 0.6
+"""How often a step is one of a tool that may change something: the others follow from what these did."""
+
+_AGAIN = 0.25
+
+
+def _walked(
+    server: Server,
+    tools: Mapping[str, ProbedTool],
+    calls: Mapping[str, Sequence[Call]],
+    random: Random,
+    most: int,
+    ends: Callable[[Call, Outcome], bool],
+) -> tuple[list[Step], Outcome | None]:
+    """Make a sequence of valid calls, in which values of results are used again.
+
+    Args:
+        server: that is called; it has just been started.
+        tools: by their names.
+        calls: that may be made, by the names of their tools.
+        random: chooses among them.
+        most: calls of the sequence.
+        ends: whether an answer is the last one that is wanted.
+
+    Returns:
+        The calls up to the first one whose answer is the last or doesn't come, and that answer.
+    """
+    choices = {name: [each for each in listed if each.kind == "valid"] for name, listed in calls.items()}
+    names = [name for name, listed in choices.items() if listed]
+    steps: list[Step] = []
+    values: list[tuple[str, int, _Path, Any]] = []
+    outcome: Outcome | None = None
+    for number in range(most if names else 0):
+        step = _next(steps, random, names, choices, values, tools)
+        steps.append(step)
+        outcome = server.call(step.call.tool, step.call.arguments)
+        if outcome.is_lost or ends(step.call, outcome):
+            break
+        if not outcome.is_flagged:
+            values += [(key, number, path, value) for key, path, value in _scalars(outcome.data, ())]
+            del values[:-_MOST_VALUES]
+    return steps, outcome
+
+
+def _next(
+    steps: Sequence[Step],
+    random: Random,
+    names: Sequence[str],
+    choices: Mapping[str, Sequence[Call]],
+    values: Sequence[tuple[str, int, _Path, Any]],
+    tools: Mapping[str, ProbedTool],
+) -> Step:
+    if steps and random.random() < _AGAIN:
+        return steps[-1]
+    changing = [name for name in names if not tools[name].is_read_only]
+    name = random.choice(changing if changing and random.random() < _CHANGES else list(names))
+    call = random.choice(list(choices[name]))
+    arguments, links = dict(call.arguments), list[tuple[str, int, _Path]]()
+    for parameter in tools[name].properties:
+        fitting = [each for each in values if _means(parameter, each[0])]
+        if not fitting or random.random() > _OFTEN:
+            continue
+        _, number, path, value = random.choice(fitting)
+        changed = {**arguments, parameter: value}
+        if tools[name].allows(changed):
+            arguments = changed
+            links.append((parameter, number, path))
+    return Step(Call(name, arguments, "valid", "uses results"), tuple(links))
+
+
+def _means(parameter: str, key: str) -> bool:
+    """Return whether a parameter means the value of a key: `item_id` is the `id` of an item."""
+    one, other = fold(parameter), fold(key)
+    return one == other or (min(len(one), len(other)) > 1 and (one.endswith(other) or other.endswith(one)))
+
+
+def _scalars(value: Any, path: _Path) -> Iterator[tuple[str, _Path, Any]]:
+    """Yield the texts and numbers of data that have a key: the key, the path, the value."""
+    if len(path) > 6:  # noqa: PLR2004  # no more levels
+        return
+    if is_object(value):
+        for key, inner in value.items():
+            yield from _scalars(inner, (*path, key))
+    elif is_array(value):
+        for index, inner in enumerate(value[:20]):
+            yield from _scalars(inner, (*path, index))
+    elif isinstance(value, (str, int, float)) and not isinstance(value, bool):
+        key = next((step for step in reversed(path) if isinstance(step, str)), None)
+        if key is not None:
+            yield key, path, value

@@ -10,7 +10,6 @@ from ..findings import Finding
 from ..json_values import is_array, is_object
 from .checks import CHECKS, Fault, faults_of
 from .reports import Found, Step, repeat_lines
-from .sequences import replayed, resolved, without_step
 from .subject import ProbeError
 from .watching import change_of
 
@@ -83,7 +82,7 @@ def settle(watcher: Watcher, candidate: Candidate, until: float, last: float) ->
     tries = _Tries(watcher, candidate, until, last)
     steps = tries.showing(candidate.steps)
     if len(steps) > 1:
-        steps = shrunk_sequence(steps, tries.shows, without_step)
+        steps = shrunk_sequence(steps, tries.shows, _without_step)
     if not steps:
         return None
     if candidate.fault.code != "unknown_tool_accepted":
@@ -110,7 +109,7 @@ def settled_anew(watcher: Watcher, candidate: Candidate, found: Found, until: fl
         return None
     if len(steps) == 1:
         return found
-    steps = shrunk_sequence(steps, tries.shows, without_step)
+    steps = shrunk_sequence(steps, tries.shows, _without_step)
     return found_of(watcher.server, candidate.tool, tries.fault, steps, is_smallest=not tries.is_over)
 
 
@@ -250,7 +249,7 @@ class _Tries:
     def _replayed(self, steps: list[Step]) -> list[Outcome]:
         self._renew()
         is_late = self._is_first and self.fault.code == "hang"  # what only takes long isn't one
-        outcomes = replayed(self._server, steps, self._server.timeout * _PATIENCE if is_late else None)
+        outcomes = _called_again(self._server, steps, self._server.timeout * _PATIENCE if is_late else None)
         self._watcher.count += len(outcomes)
         return outcomes
 
@@ -272,7 +271,7 @@ class _Tries:
     def _changed(self, steps: list[Step]) -> Fault | None:
         """Return the fault if the last call changes the state, and waiting doesn't."""
         outcomes = self._replayed(steps[:-1])
-        arguments = resolved(steps[-1], outcomes)
+        arguments = _resolved(steps[-1], outcomes)
         if len(outcomes) < len(steps) - 1 or arguments is None:
             return None
         call = replace(steps[-1].call, arguments=arguments)
@@ -413,3 +412,59 @@ def _smaller_number(value: float) -> Iterator[float]:
     while step:
         yield value - sign * step
         step //= 2
+
+
+# --- sequences again -----------------------------------------------------------------------------
+
+
+def _resolved(step: Step, outcomes: Sequence[Outcome]) -> dict[str, Any] | None:
+    """Return the arguments of a step, with values of earlier answers; None if one of them isn't there."""
+    arguments = dict(step.call.arguments)
+    for name, number, path in step.links:
+        if name not in arguments:
+            continue
+        if number >= len(outcomes):
+            return None
+        value = outcomes[number].data
+        try:
+            for part in path:
+                value = value[part]
+        except (LookupError, TypeError):
+            return None
+        arguments[name] = value
+    return arguments
+
+
+def _called_again(server: Server, steps: Sequence[Step], seconds: float | None = None) -> list[Outcome]:
+    """Make the calls of a sequence again, with the values that the answers have this time.
+
+    Args:
+        server: that is called.
+        steps: the calls.
+        seconds: that each may take; None for the timeout of the server.
+
+    Returns:
+        The answers; fewer than steps if one doesn't come, or lacks a value that is needed.
+    """
+    outcomes: list[Outcome] = []
+    for step in steps:
+        arguments = _resolved(step, outcomes)
+        if arguments is None:
+            break
+        outcomes.append(server.call(step.call.tool, arguments, seconds))
+        if outcomes[-1].is_lost:
+            break
+    return outcomes
+
+
+def _without_step(steps: Sequence[Step], index: int) -> list[Step] | None:
+    """Leave a step out, and count the others anew; None if a later one needs its result."""
+    kept: list[Step] = []
+    for number, step in enumerate(steps):
+        if number == index:
+            continue
+        if any(of == index for _, of, _ in step.links):
+            return None
+        links = tuple((name, of - (of > index), path) for name, of, path in step.links)
+        kept.append(Step(step.call, links))
+    return kept

@@ -42,7 +42,7 @@ def property_names(schema: Mapping[str, Any]) -> list[str]:
 
 
 def _names(schema: Mapping[str, Any]) -> Iterator[str]:
-    from ..schema.subschemas import rebuilt
+    from ..schema.references import rebuilt
 
     inside: list[Mapping[str, Any]] = []
 
@@ -64,7 +64,7 @@ def schema_with_keys(schema: Mapping[str, Any], names: Mapping[str, str]) -> dic
         schema: in any dialect.
         names: of properties, to those that they get.
     """
-    from ..schema.subschemas import rebuilt
+    from ..schema.references import rebuilt
 
     copy = rebuilt(schema, lambda inner: schema_with_keys(inner, names))
     for keyword, value in copy.items():
@@ -92,7 +92,7 @@ def _replaced(found: Any, names: Mapping[str, str]) -> Any:
 
 def _pointer_with_keys(reference: str, names: Mapping[str, str]) -> str:
     """Return a JSON pointer in a fragment (RFC 6901, section 6) that goes through the new names."""
-    from ..schema.subschemas import unescaped, written_step
+    from ..schema.references import unescaped, written_step
 
     steps = reference.split("/")
     for place in range(1, len(steps) - 1):

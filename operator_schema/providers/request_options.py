@@ -608,8 +608,7 @@ def _examples(provider: TakesTools, tool: Tool[..., Any], schema: Mapping[str, A
 def _check_examples(
     provider: TakesTools, tool: Tool[..., Any], schema: Mapping[str, Any], examples: Sequence[Any]
 ) -> None:
-    from ..schema.document import SchemaDocument
-    from ..schema.document_codec import DocumentCodec
+    from ..schema.document import DocumentCodec, SchemaDocument
 
     codec: Any = DocumentCodec(SchemaDocument(tool.name, schema))
     complaints: list[Finding] = []

@@ -11,9 +11,13 @@ from typing import TYPE_CHECKING
 from ..lazy import lazy_names
 
 if TYPE_CHECKING:
+    from .deciding import answer_codec as answer_codec
+    from .deciding import answer_schema as answer_schema
+    from .deciding import call_text as call_text
     from .errors import CommitError as CommitError
     from .errors import OfferError as OfferError
     from .errors import RoundError as RoundError
+    from .errors import StoreError as StoreError
     from .hooks import Complete as Complete
     from .hooks import Decision as Decision
     from .hooks import Defer as Defer
@@ -24,9 +28,6 @@ if TYPE_CHECKING:
     from .hooks import hook as hook
     from .offer import Offer as Offer
     from .offer import ToolChoice as ToolChoice
-    from .questions import answer_codec as answer_codec
-    from .questions import answer_schema as answer_schema
-    from .questions import call_text as call_text
     from .registry import Registry as Registry
     from .registry import RegistryChange as RegistryChange
     from .restore import RestoreError as RestoreError
@@ -48,10 +49,10 @@ else:
         __name__,
         {
             ".stores": "SqliteStore stored_records",
-            ".errors": "CommitError OfferError RoundError",
+            ".errors": "CommitError OfferError RoundError StoreError",
             ".hooks": "Complete Decision Defer Hooks Reject RunAgain RunNormally hook",
             ".offer": "Offer ToolChoice",
-            ".questions": "answer_codec answer_schema call_text",
+            ".deciding": "answer_codec answer_schema call_text",
             ".registry": "Registry RegistryChange",
             ".restore": "RestoreError",
             ".round": "HookError InterruptedRoundError Round",

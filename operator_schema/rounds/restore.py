@@ -12,9 +12,9 @@ from ..json_values import is_object
 from ..message_text import nearest_names, received
 from ..tools.calls import RawCall, ToolResult, arguments_to_decode, exception_text
 from .commit import Settlement
+from .deciding import check_answer, check_question
 from .errors import fault_list
 from .input_copies import check_same, digest_with, is_same_digest, own_json, schema_digest, what_is_signed
-from .questions import check_answer, check_question
 from .round import Round
 from .serialization import CALLS, DEPTH, FORMAT, HEADS, SavedCall, read_result, without_texts
 from .tool_call import FAILURES, Question, ToolCall, call_issue

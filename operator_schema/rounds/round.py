@@ -10,7 +10,16 @@ from ..json_values import copy_json
 from ..message_text import clip, escape, quote
 from ..tools.calls import ToolResult, class_name_of, exception_text
 from .commit import INTERRUPTED, find_call, revised, settled, with_results
-from .deciding import WHO, FailedHookError, asked_about, decide, looked_at, unless_confirmed
+from .deciding import (
+    WHO,
+    FailedHookError,
+    answered,
+    asked_about,
+    decide,
+    decoded_call,
+    looked_at,
+    unless_confirmed,
+)
 from .errors import RoundError
 from .hooks import call_hooks_of
 from .tool_call import ToolCall, continue_suggestion, shortened, worded
@@ -269,8 +278,6 @@ class Round(Value, Generic[Input]):
                 f"{shown_call(waiting.name, waiting.id)} has no question: use round.approve or round.reject"
             )
             raise RoundError(message)
-        from .questions import answered
-
         return self._replaced(answered(waiting, waiting.question, answer))
 
     def reject(self, call: WhichCall, reason: str = "", /) -> Round[Input]:
@@ -464,8 +471,6 @@ class Round(Value, Generic[Input]):
             InterruptedRoundError: functions raised what the executor passes through.
             RoundError: a call was run before; nothing was run.
         """
-        from .questions import decoded_call
-
         settlement = self._settlement
         pending = [call for call in self.pending if call.tool.has_function]
         decoded = [decoded_call(call) for call in pending]

@@ -37,8 +37,8 @@ from .dialect_writing import (
     with_words,
     written_out,
 )
+from .references import as_path, subschemas, unescaped
 from .render import Renderer
-from .subschemas import as_path, subschemas, unescaped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Mapping, Sequence

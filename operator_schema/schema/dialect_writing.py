@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..json_values import JSON_TYPES, fits_types, is_array, is_object, to_json_text
 from ..message_text import clip, quote
 from .keywords import KEYWORDS, UNITS
-from .subschemas import mapped, rebuilt
+from .references import mapped, rebuilt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     Fitted = Callable[[dict[str, Any]], dict[str, Any]]
 
 __all__ = [
-    "CannotSay",
     "WORDS",
+    "CannotSay",
     "has_words",
     "leaf_schema",
     "openapi_schema",

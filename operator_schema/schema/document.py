@@ -1,21 +1,33 @@
-"""A JSON Schema document that you didn't write, copied and bounded."""
+"""A JSON Schema document that you didn't write, copied and bounded; and its codec, which checks values."""
 
 from __future__ import annotations
 
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ..errors import SchemaError
-from ..findings import Finding, about_type
-from ..immutable import Value
-from ..json_values import copy_json, has_surrogate, is_array, is_object
-from ..message_text import received
-from .subschemas import path_of
+from ..codec.codec import DEFAULTS, ResultCodec
+from ..codec.options import checked_options
+from ..codec.problems import Problems
+from ..errors import EncodeError, SchemaError
+from ..findings import DecodeReport, Finding, about_type
+from ..immutable import Value, set_once
+from ..json_values import JSON_TYPES, copy_json, has_surrogate, is_array, is_object
+from ..message_text import nearest, quote, received
+from .document_checks import Judge
+from .document_graph import read_document
+from .patterns import Patterns
+from .references import resolve_pointer
+from .style import restyled, style_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Self, Unpack
 
-__all__ = ["MAX_DOCUMENT", "SchemaDocument", "unchecked"]
+    from ..codec.options import CodecOptions
+    from ..introspect.nodes import Graph
+    from .style import StyleOptions
+
+__all__ = ["MAX_DOCUMENT", "DocumentCodec", "SchemaDocument"]
 
 MAX_DOCUMENT = 1_000_000
 """Characters and values of a document, a value counting for ten."""
@@ -116,12 +128,224 @@ def _scalar_fault(value: object) -> str | None:
     return None if value is None or isinstance(value, int) else f"{received(value)} isn't a value of JSON"
 
 
-def unchecked(where: str, keyword: str, reason: str) -> Finding:
-    """Make a finding about a keyword of a document that isn't checked.
+def _complain_descriptions(document: SchemaDocument, descriptions: Mapping[str, str]) -> list[Finding]:
+    known: Mapping[str, Any] = document.schema.get("properties", {})
+    complaints: list[Finding] = []
+    for name in descriptions:
+        if name not in known:
+            near = nearest(name, known)
+            message = f"param_descriptions describe {quote(name)}, which it doesn't have"
+            suggestion = None if near is None else quote(near)
+            complaints.append(
+                about_type((), "unknown_description", document.name, message, "Leave it out", suggestion)
+            )
+    return complaints
+
+
+class _Whole(NamedTuple):
+    """A document that was read.
+
+    Attributes:
+        asked: document, other descriptions, and whether keys without a name are refused.
+        shown: the schema, with other descriptions.
+        graph: takes every value that the document takes.
+        beyond: the keywords that the graph doesn't express.
+        judge: checks these keywords; None if there are none.
+        complaints: about descriptions of unknown properties.
+    """
+
+    asked: tuple[SchemaDocument, Mapping[str, str], bool]
+    shown: dict[str, Any]
+    graph: Graph
+    beyond: tuple[Finding, ...]
+    judge: Judge | None
+    complaints: list[Finding]
+
+
+def _read_whole(document: SchemaDocument, descriptions: Mapping[str, str], is_closed: bool) -> _Whole:
+    shown = document.with_descriptions(descriptions) if descriptions else document
+    patterns = Patterns()
+    reading = read_document(
+        shown.schema,
+        document.name,
+        is_closed=is_closed,
+        is_arguments=document.is_arguments,
+        patterns=patterns,
+    )
+    return _Whole(
+        (document, descriptions, is_closed),
+        shown.schema,
+        reading.graph,
+        tuple(reading.left),
+        Judge(document.schema, patterns) if reading.left else None,
+        _complain_descriptions(document, descriptions),
+    )
+
+
+def _whole_of(
+    document: SchemaDocument, options: CodecOptions, known: _Whole | None
+) -> tuple[dict[str, Any], _Whole]:
+    """Return the value of every option, and the document read as they ask for.
+
+    Raises:
+        SchemaError: a description is of a property that there isn't.
+    """
+    checked = {**DEFAULTS, **checked_options({"name": document.name, **options})}
+    descriptions: Mapping[str, str] = checked["param_descriptions"] or {}
+    asked = (document, descriptions, checked["unknown_fields"] == "reject")
+    whole = known if known is not None and known.asked == asked else _read_whole(*asked)
+    if whole.complaints:
+        raise SchemaError(document.name, whole.complaints)
+    return checked, whole
+
+
+def _mistake(left: Finding, place: tuple[str, Any] | None) -> Finding | None:
+    """Return a keyword that isn't checked as a warning, if whoever wrote it has made a mistake."""
+    value = place[1].get(left.keyword) if place is not None and is_object(place[1]) else None
+    if left.keyword == "$ref" and isinstance(value, str) and value.startswith("#"):
+        message = f'its "$ref" {quote(value)} leads nowhere'
+        return left.replace(message=message, severity="warning", remedy="Refer to a schema of the document")
+    if left.keyword != "type":
+        return None
+    names: list[Any] = value if is_array(value) else [value]
+    wrong = next((name for name in names if name not in JSON_TYPES), None)
+    if not isinstance(wrong, str):
+        return left.replace(message=f'its "type" is {received(value)}', severity="warning", remedy=_TYPES)
+    near = nearest(wrong, JSON_TYPES)
+    meant = None if near is None else quote(near)
+    message = f"{quote(wrong)} isn't a type"
+    return left.replace(message=message, severity="warning", suggestion=meant, remedy=_TYPES)
+
+
+_TYPES: Final = f"The types are {', '.join(JSON_TYPES)}"
+
+
+class DocumentCodec(ResultCodec[Any]):
+    """Check values against a JSON Schema document that you didn't write.
+
+    Decoding returns a copy of a value that fits, with its repairs, and with keys that the document doesn't
+    name. `Judge` checks the keywords that the graph of the document doesn't express.
 
     Args:
-        where: JSON pointer (RFC 6901) to its schema.
-        keyword: name of the keyword; empty for the schema as a whole.
-        reason: why it isn't checked.
+        document: the schema document; `json_schema` returns its `schema`.
+        options: as `Codec` takes them; those about Python types have no effect. With
+            `unknown_fields="reject"`, objects refuse keys that they don't name unless the schema
+            allows them explicitly.
+
+    Raises:
+        SchemaError: a description is of a property that there isn't.
     """
-    return Finding(path_of(where), "unchecked", reason, severity="note", where=f"#{where}", keyword=keyword)
+
+    _whole: _Whole
+
+    def __init__(self, document: SchemaDocument, /, **options: Unpack[CodecOptions]) -> None:
+        checked, whole = _whole_of(document, options, None)
+        self._hold(whole.graph, document, document.name, checked)
+        set_once(self, "_whole", whole)
+
+    def again(self, annotation: Any, /, **options: Unpack[CodecOptions]) -> Self:
+        """Return a codec with other options, which shares the document that was read if possible."""
+        checked, whole = _whole_of(annotation, options, self._whole)
+        made = self.from_graph(whole.graph, annotation, annotation.name, checked)
+        set_once(made, "_whole", whole)
+        return made
+
+    @property
+    def left(self) -> tuple[Finding, ...]:
+        """The keywords that aren't checked, in the order of the document; 100 at most."""
+        return () if self._whole.judge is None else self._whole.judge.left
+
+    @property
+    def mistakes(self) -> tuple[Finding, ...]:
+        """Those of `left` that are mistakes, as warnings: an unknown type, a reference that leads nowhere."""
+        schema = self._whole.shown
+        found = [_mistake(each, resolve_pointer(schema, each.where)) for each in self.left]
+        return tuple([each for each in found if each is not None])
+
+    @property
+    def beyond(self) -> tuple[Finding, ...]:
+        """The keywords that the graph doesn't express, in the order of the document; 100 at most.
+
+        They are checked when values are decoded, except those that `left` lists.
+        """
+        return self._whole.beyond
+
+    @property
+    def decoded_type(self) -> Any:
+        """A dict where it describes arguments; anything otherwise."""
+        return dict[str, Any] if self.type.is_arguments else Any
+
+    def json_schema(self, **options: Unpack[StyleOptions]) -> dict[str, Any]:
+        """Return the document itself, with as few changes as the options ask for.
+
+        With `inline`, it is one that is made of the graph, without what that leaves out.
+        """
+        style = style_of(options) if options else None
+        if style is not None and style.inline:
+            return super().json_schema(**options)
+        document: dict[str, Any] = copy_json(self._whole.shown)
+        if style is None:
+            return document
+        styled: dict[str, Any] = restyled(document, style)
+        return styled
+
+    def decode(self, value: object) -> Any:
+        """Return a copy of a JSON value that fits, repaired if need be.
+
+        Raises:
+            DecodeError: with every problem.
+        """
+        return self._made(self._checked(self._repaired(value)[0]))
+
+    def report(self, value: object) -> tuple[Finding, ...]:
+        """Return what is wrong with a JSON value; empty if it decodes."""
+        return super().report(value) or self._judged(self._repaired(value)[0])
+
+    def encode(self, instance: Any) -> Any:
+        """Return a copy of JSON values that fit.
+
+        Raises:
+            EncodeError: with every problem.
+        """
+        value = self._written(instance)
+        problems = super().report(value) or self._judged(value)
+        if problems:
+            raise EncodeError(self._name, problems)
+        return copy_json(value)
+
+    def encode_leniently(self, instance: object) -> tuple[Any, tuple[Finding, ...]]:
+        """Return a copy of JSON values, and a note for each that doesn't fit."""
+        value = self._written(instance)
+        return copy_json(value), super().report(value) or self._judged(value)
+
+    def _made(self, value: Any) -> Any:
+        """Return what `decode` makes of JSON values that fit."""
+        return value
+
+    def _written(self, instance: Any) -> Any:
+        """Return the JSON values of what `decode` made."""
+        return instance
+
+    def _checked(self, value: Any) -> Any:
+        super().decode(value)
+        found = self._judged(value)
+        if found:
+            problems = Problems()
+            problems.found.extend(found)
+            raise self._error(problems)
+        return copy_json(value)
+
+    def _judged(self, value: object) -> tuple[Finding, ...]:
+        judge = self._whole.judge
+        return () if judge is None else tuple(judge.problems(value))
+
+    def _report(self, value: object, repairs: tuple[Finding, ...]) -> DecodeReport[Any]:
+        repaired, more = self._repaired(value)
+        return DecodeReport(self._made(self._checked(repaired)), (*repairs, *more))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (type(self), self.type, dict(self._options))
+
+
+def _restore(cls: type[DocumentCodec], document: SchemaDocument, options: dict[str, Any]) -> DocumentCodec:
+    return cls(document, **options)

@@ -14,12 +14,10 @@ from ..codec.problems import steps_of
 from ..findings import Finding
 from ..json_values import JSON_TYPES, fits_types, is_array, is_object
 from ..message_text import count_of, excerpt, listed, quote, received
-from .document import unchecked
 from .keywords import DEFINITIONS, KEYWORDS, LIMITS, UNITS, limit_of
 from .patterns import UNREAD_PATTERN
-from .references import References, is_old
-from .subschemas import resolve_pointer, step, subschemas
-from .value_check import MAX_PROBLEMS, TOO_DEEP, Rule, Rules, Run, TooMuch, meant_of, same_text
+from .references import References, is_old, resolve_pointer, step, subschemas
+from .value_check import MAX_PROBLEMS, TOO_DEEP, Rule, Rules, Run, TooMuch, meant_of, same_text, unchecked
 
 if TYPE_CHECKING:
     from ..codec.problems import Path

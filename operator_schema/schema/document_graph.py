@@ -37,10 +37,10 @@ from ..introspect.nodes import (
     resolve,
 )
 from ..json_values import JSON_TYPES, choice_key, copy_json, fits_types, is_array, is_object
-from .document import unchecked
 from .keywords import KEYWORDS, about, limit_of
 from .patterns import UNREAD_PATTERN, Patterns
-from .subschemas import resolve_pointer, step
+from .references import resolve_pointer, step
+from .value_check import unchecked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..immutable import Value
 from ..json_values import is_object
 from .keywords import DEFINITIONS, KEYWORDS
-from .subschemas import subschemas
+from .references import subschemas
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

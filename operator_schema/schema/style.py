@@ -9,8 +9,8 @@ from ..immutable import Value
 from ..json_values import copy_json
 from ..message_text import as_written, nearest
 from .keywords import KEYWORDS
+from .references import mapped
 from .render import MAX_WITHOUT_REFERENCES, Renderer, render, write
-from .subschemas import mapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

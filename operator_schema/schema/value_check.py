@@ -10,6 +10,7 @@ from ..findings import Finding
 from ..json_values import fits_types, is_array, is_object
 from ..message_text import clip, received
 from .patterns import count_nothing
+from .references import path_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -35,6 +36,7 @@ __all__ = [
     "TooMuch",
     "meant_of",
     "same_text",
+    "unchecked",
 ]
 
 
@@ -51,6 +53,17 @@ _MAX_DEPTH = 250
 _MAX_REASONS = 3
 _REASON_LENGTH = 100
 _MESSAGE_LENGTH = 300
+
+
+def unchecked(where: str, keyword: str, reason: str) -> Finding:
+    """Make a finding about a keyword of a document that isn't checked.
+
+    Args:
+        where: JSON pointer (RFC 6901) to its schema.
+        keyword: name of the keyword; empty for the schema as a whole.
+        reason: why it isn't checked.
+    """
+    return Finding(path_of(where), "unchecked", reason, severity="note", where=f"#{where}", keyword=keyword)
 
 
 class Rule(NamedTuple):

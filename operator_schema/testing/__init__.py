@@ -13,12 +13,12 @@ from ..lazy import lazy_names
 
 if TYPE_CHECKING:
     from ..codec.options import CodecOptions as CodecOptions
-    from .call_checks import assert_calls as assert_calls
+    from .calls import DoubledCall as DoubledCall
+    from .calls import ToolDouble as ToolDouble
+    from .calls import assert_calls as assert_calls
     from .cassettes import PlaybackError as PlaybackError
     from .cassettes import playback as playback
     from .cassettes import record as record
-    from .doubles import DoubledCall as DoubledCall
-    from .doubles import ToolDouble as ToolDouble
     from .result_values import results as results
     from .scripted_model import CutOff as CutOff
     from .scripted_model import Refusal as Refusal
@@ -31,9 +31,8 @@ else:
         __name__,
         {
             "..codec.options": "CodecOptions",
-            ".call_checks": "assert_calls",
+            ".calls": "DoubledCall ToolDouble assert_calls",
             ".cassettes": "PlaybackError playback record",
-            ".doubles": "DoubledCall ToolDouble",
             ".result_values": "results",
             ".scripted_model": "CutOff Refusal ScriptedModel",
             ".strategies": "arguments instances near_misses",

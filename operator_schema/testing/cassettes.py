@@ -19,7 +19,7 @@ from ..message_text import checked_path, excerpt, nearest_names, quote, received
 from ..providers.answer import parsed_arguments
 from ..tools.calls import RawCall, ToolResult, arguments_to_decode, checked_call
 from ..tools.failures import ERROR, write_log
-from .call_checks import differences
+from .calls import differences
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable

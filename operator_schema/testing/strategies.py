@@ -36,8 +36,7 @@ from ..introspect.nodes import (
     UnionNode,
 )
 from ..json_values import JSON_TYPES, MAX_DEPTH, choice_key, is_array, is_object
-from ..schema.document import SchemaDocument
-from ..schema.document_codec import DocumentCodec
+from ..schema.document import DocumentCodec, SchemaDocument
 from ..tools.injection import RawArguments
 from ..tools.tool import Tool
 from .scalar_values import (

@@ -15,9 +15,8 @@ from ..introspect.node_kinds import flat_members
 from ..introspect.nodes import NULL, LeafNode, ObjectNode, RefNode, UnionNode
 from ..json_values import MAX_DEPTH, copy_json, is_object, to_json_text
 from ..message_text import clip, escape, listed, nearest
-from ..schema.references import with_references_resolved
+from ..schema.references import rebuilt, with_references_resolved
 from ..schema.render import Renderer
-from ..schema.subschemas import rebuilt
 from .context import WholeContext  # noqa: TC001  # the tool evaluates its annotations
 from .function import tool
 from .injection import RawArguments, skip
@@ -80,8 +79,7 @@ def _described(graph: Graph) -> Graph:
     root = graph.root
     if not isinstance(root, LeafNode) or root.leaf.type is not RawArguments:
         return graph
-    from ..schema.document import SchemaDocument
-    from ..schema.document_codec import DocumentCodec
+    from ..schema.document import DocumentCodec, SchemaDocument
 
     return DocumentCodec(SchemaDocument("arguments", root.leaf.json_schema)).graph
 

@@ -11,8 +11,7 @@ from ..findings import Finding, about_type
 from ..introspect.classes import form_of
 from ..introspect.hints import Unresolved, name_of
 from ..message_text import listed, quote
-from ..schema.document import SchemaDocument
-from ..schema.document_codec import DocumentCodec
+from ..schema.document import DocumentCodec, SchemaDocument
 from .injection import RawArguments
 from .options import register_input
 from .parameters import class_of

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from ..errors import SchemaError
 from ..introspect.hints import Scope
 from ..json_values import is_object, to_json_text
-from ..schema.document import SchemaDocument
-from ..schema.document_codec import DocumentCodec
+from ..schema.document import DocumentCodec, SchemaDocument
 from .function import make_tool
 from .output import NO_OUTPUT, OutputType, WrittenOutput
 from .signature import name_of_callee

@@ -27,8 +27,7 @@ from schema_edits import Documents, FastValidator, flips
 
 from operator_schema.compare.changes import NO_VALUE, narrowings
 from operator_schema.errors import DecodeError
-from operator_schema.schema.document import SchemaDocument
-from operator_schema.schema.document_codec import DocumentCodec
+from operator_schema.schema.document import DocumentCodec, SchemaDocument
 
 EDITS_A_DOCUMENT = 10
 DOCUMENTS_A_CHUNK = 10

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from operator_schema.code_mode import Journal
 from operator_schema.code_mode.journal import JournalEntry
-from operator_schema.errors import StoreError
+from operator_schema.rounds import StoreError
 
 CALL = JournalEntry("pay", "{}", "waiting", {"reason": ""})
 

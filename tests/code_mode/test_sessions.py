@@ -31,8 +31,7 @@ from operator_schema.code_mode import (
     ReplayError,
     Request,
 )
-from operator_schema.errors import StoreError
-from operator_schema.rounds import RoundError, SqliteStore
+from operator_schema.rounds import RoundError, SqliteStore, StoreError
 
 pytestmark = [pytest.mark.needs_threads, pytest.mark.needs_process]
 sandboxes = {"process": ProcessSandbox()} | ({"monty": Monty()} if find_spec("pydantic_monty") else {})

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import griffe
 
-from operator_schema.code_tools.declaration_text import doc_text, span_text
 from operator_schema.code_tools.language import language_named
+from operator_schema.code_tools.source_text import doc_text, span_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,8 +7,8 @@ import pytest
 pytest.importorskip("tree_sitter", reason="no wheels for WebAssembly")
 
 from operator_schema.code_tools import CodeBase
-from operator_schema.code_tools.declaration_text import doc_text, span_text
 from operator_schema.code_tools.language import language_named, language_of
+from operator_schema.code_tools.source_text import doc_text, span_text
 
 TYPESCRIPT = """
 import base, { Shape as Form, type Size } from "./shapes";

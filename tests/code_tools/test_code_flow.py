@@ -11,7 +11,7 @@ pytest.importorskip("tree_sitter", reason="no wheels for WebAssembly")
 
 from operator_schema import Executor, RawCall
 from operator_schema.code_tools import CodeBase, code_tools
-from operator_schema.code_tools.declaration_text import ChangedError
+from operator_schema.code_tools.source_text import ChangedError
 
 GO = Path(__file__).parent / "go_sample"
 OURS = Path(__file__).parents[2] / "operator_schema"

@@ -11,9 +11,9 @@ pytest.importorskip("tree_sitter", reason="no wheels for WebAssembly")
 
 from operator_schema import CallError
 from operator_schema.code_tools import CodeBase, code_tools
-from operator_schema.code_tools import environment as environment_module
+from operator_schema.code_tools import lookup as lookup_module
 from operator_schema.code_tools.index import Index, UnfinishedError
-from operator_schema.code_tools.written_names import WrittenName, pattern_hint, read_name, read_pattern
+from operator_schema.code_tools.lookup import WrittenName, pattern_hint, read_name, read_pattern
 
 FILES = {
     "pkg/__init__.py": (
@@ -106,7 +106,7 @@ def test_one_step_of_an_assignment_is_followed(base):
     ],
 )
 def test_what_is_not_found_has_a_reason(base, monkeypatch, name, reason, note):
-    monkeypatch.setattr(environment_module, "_folders", lambda _: iter(()))
+    monkeypatch.setattr(lookup_module, "_folders", lambda _: iter(()))
     for ask in (base.inspect, base.read_func, base.references, base.implements):
         found = ask(name)
         assert (found["found"], found["reason"]) == (False, reason)

@@ -22,11 +22,11 @@ from hypothesis import strategies as st
 
 from operator_schema import CallError
 from operator_schema.code_tools import CodeBase
-from operator_schema.code_tools.declaration_text import source_of
 from operator_schema.code_tools.ignore_rules import RuleFile
 from operator_schema.code_tools.index import Index
 from operator_schema.code_tools.language import missing_package
 from operator_schema.code_tools.source_files import MOST_BYTES, key_of, read_part, read_source
+from operator_schema.code_tools.source_text import source_of
 
 
 def write(path, text):

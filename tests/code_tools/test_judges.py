@@ -85,8 +85,8 @@ def test_a_statement_outside_of_a_function_is_refused_in_a_file(code, place):
 
 
 def test_a_comment_behind_a_declaration_is_not_about_the_next_one():
-    from operator_schema.code_tools.declaration_text import doc_text
     from operator_schema.code_tools.language import language_named
+    from operator_schema.code_tools.source_text import doc_text
 
     source = b"package p\n\nconst (\n\tA = 1 // of A\n\tB = 2\n\t// of C\n\tC = 3\n)\n"
     docs = {one.name: doc_text(source, one) for one in language_named("go").parse(source).declarations}

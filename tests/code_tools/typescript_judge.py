@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from griffe_judge import Difference, Verdicts
 
-from operator_schema.code_tools.declaration_text import span_text
 from operator_schema.code_tools.language import language_of
+from operator_schema.code_tools.source_text import span_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

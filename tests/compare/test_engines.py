@@ -8,8 +8,7 @@ import sys
 import pytest
 from engine_work import DiesAlways, DiesOnce, Fails, Where
 
-from operator_schema.compare.clusters import make_engine
-from operator_schema.compare.engines import EngineError, Lost
+from operator_schema.compare.engines import EngineError, Lost, make_engine
 
 NUMBERS = list(range(12))
 

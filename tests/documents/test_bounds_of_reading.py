@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from operator_schema.schema.document import SchemaDocument
-from operator_schema.schema.document_codec import DocumentCodec
+from operator_schema.schema.document import DocumentCodec, SchemaDocument
 from operator_schema.schema.document_graph import MAX_SCHEMAS
 from operator_schema.schema.patterns import linear_pattern
 

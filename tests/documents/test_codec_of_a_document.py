@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from operator_schema.errors import DecodeError, EncodeError
-from operator_schema.schema.document import SchemaDocument
-from operator_schema.schema.document_codec import DocumentCodec
+from operator_schema.schema.document import DocumentCodec, SchemaDocument
 
 COUNTED = {"type": "object", "properties": {"n": {"type": "integer"}}, "maxProperties": 2}
 EVEN = {**COUNTED, "properties": {"n": {"type": "integer", "not": {"const": 3}}}}

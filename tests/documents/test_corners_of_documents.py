@@ -9,8 +9,7 @@ import pytest
 from operator_schema.providers import xai
 from operator_schema.schema import document_graph
 from operator_schema.schema.dialect import dialect_schema
-from operator_schema.schema.document import SchemaDocument
-from operator_schema.schema.document_codec import DocumentCodec
+from operator_schema.schema.document import DocumentCodec, SchemaDocument
 from operator_schema.schema.patterns import linear_pattern
 
 NOWHERE = "it leads out of the document, or nowhere"

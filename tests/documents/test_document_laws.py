@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from operator_schema.codec.interpret import interpret
 from operator_schema.errors import DecodeError
 from operator_schema.json_values import copy_json
-from operator_schema.schema.document import SchemaDocument
+from operator_schema.schema.document import DocumentCodec, SchemaDocument
 from operator_schema.schema.document_checks import Judge
-from operator_schema.schema.document_codec import DocumentCodec
 from operator_schema.schema.document_graph import read_document
 from operator_schema.schema.patterns import Patterns
 

@@ -13,9 +13,8 @@ from patience import PATIENCE, cpu_time
 from provider_traffic import exchanges
 
 from operator_schema.errors import DecodeError, EncodeError, SchemaError
-from operator_schema.schema.document import SchemaDocument
+from operator_schema.schema.document import DocumentCodec, SchemaDocument
 from operator_schema.schema.document_checks import Judge
-from operator_schema.schema.document_codec import DocumentCodec
 from operator_schema.schema.document_graph import MAX_SCHEMAS, read_document
 from operator_schema.schema.patterns import Patterns
 from operator_schema.schema.value_check import MAX_STEPS
@@ -571,8 +570,7 @@ def test_nothing_has_to_be_installed() -> None:
 import sys
 for name in ("jsonschema", "referencing", "rpds", "regex", "re2"):
     sys.modules[name] = None
-from operator_schema.schema.document_codec import DocumentCodec
-from operator_schema.schema.document import SchemaDocument
+from operator_schema.schema.document import DocumentCodec, SchemaDocument
 schema = {"type": "object", "properties": {"a": {"type": "array", "uniqueItems": True}}}
 own = DocumentCodec(SchemaDocument("tool", schema))
 print(own.left, own.report({"a": [1, 1]})[0].message)

@@ -13,8 +13,7 @@ import pytest
 from patience import PATIENCE, cpu_time
 
 from operator_schema.errors import DecodeError
-from operator_schema.schema.document import SchemaDocument
-from operator_schema.schema.document_codec import DocumentCodec
+from operator_schema.schema.document import DocumentCodec, SchemaDocument
 
 pytestmark = pytest.mark.slow("gives the reader documents that grow")
 

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from operator_schema.errors import DecodeError
-from operator_schema.schema.document import SchemaDocument
-from operator_schema.schema.document_codec import DocumentCodec
+from operator_schema.schema.document import DocumentCodec, SchemaDocument
 
 SUITE = Path(__file__).parent / "json_schema_test_suite"
 DRAFTS = {

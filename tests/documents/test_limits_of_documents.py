@@ -8,10 +8,8 @@ import pytest
 
 from operator_schema import SchemaError
 from operator_schema.schema import document, document_checks, document_graph
-from operator_schema.schema.document import MAX_DOCUMENT, SchemaDocument
-from operator_schema.schema.document_codec import DocumentCodec
-from operator_schema.schema.references import References
-from operator_schema.schema.subschemas import MAX_REFERENCE, resolve_pointer
+from operator_schema.schema.document import MAX_DOCUMENT, DocumentCodec, SchemaDocument
+from operator_schema.schema.references import MAX_REFERENCE, References, resolve_pointer
 from operator_schema.schema.value_check import MAX_PROBLEMS
 
 INTERNALS: Any = {"document": document, "document_graph": document_graph, "document_checks": document_checks}

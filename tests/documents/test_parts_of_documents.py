@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from operator_schema.schema import document_graph
-from operator_schema.schema.document import SchemaDocument
-from operator_schema.schema.document_codec import DocumentCodec
+from operator_schema.schema.document import DocumentCodec, SchemaDocument
 from operator_schema.schema.patterns import linear_pattern
 
 

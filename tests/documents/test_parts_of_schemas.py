@@ -6,10 +6,8 @@ import pytest
 
 from operator_schema.errors import DecodeError
 from operator_schema.schema.dialect_writing import openapi_schema
-from operator_schema.schema.document import SchemaDocument
-from operator_schema.schema.document_codec import DocumentCodec
-from operator_schema.schema.references import _address
-from operator_schema.schema.subschemas import rebuilt, written_step
+from operator_schema.schema.document import DocumentCodec, SchemaDocument
+from operator_schema.schema.references import _address, rebuilt, written_step
 
 
 def test_what_an_unknown_keyword_holds_counts_as_schemas():

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from operator_schema.schema.document import SchemaDocument
-from operator_schema.schema.document_codec import DocumentCodec
+from operator_schema.schema.document import DocumentCodec, SchemaDocument
 
 SMALL = {"minProperties": 2}
 

@@ -4,8 +4,7 @@ from itertools import combinations, product
 
 import pytest
 
-from operator_schema.schema.document import SchemaDocument
-from operator_schema.schema.document_codec import DocumentCodec
+from operator_schema.schema.document import DocumentCodec, SchemaDocument
 
 INTEGER, TEXT = {"type": "integer"}, {"type": "string"}
 

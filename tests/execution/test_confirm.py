@@ -11,7 +11,7 @@ import pytest
 from doors import ALONE
 
 from operator_schema import Complete, Defer, Executor, RawCall, Registry, Reject, RunNormally, Toolset, tool
-from operator_schema.errors import HookError
+from operator_schema.rounds import HookError
 
 pytestmark = pytest.mark.needs_threads
 

@@ -25,8 +25,8 @@ from operator_schema import (
     tool,
 )
 from operator_schema.adapters.base import Adapter
-from operator_schema.errors import HookError, ToolNotFoundError
-from operator_schema.rounds import Hooks
+from operator_schema.errors import ToolNotFoundError
+from operator_schema.rounds import HookError, Hooks
 
 pytestmark = pytest.mark.needs_threads
 

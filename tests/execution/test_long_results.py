@@ -111,14 +111,18 @@ def read_of(result):
 
 LONG = "x" * 50_000
 PARTS = {
-    "many texts": [Text("ab")] * 20_000,
-    "empty texts": [Text("")] * 20_000,
-    "a file with a long name": [File(b"abc", "text/plain", LONG), Text("end")],
-    "a link with a long address": [Text("begin"), Resource(f"file:///{LONG}"), Image(PNG, "image/png")],
-    "a resource with a long text": Resource("file:///a", text=LONG),
-    "data with a long address": [Resource(f"file:///{LONG}", data=b"abc"), Text("end")],
-    "many addresses": [Resource(f"file:///{number}") for number in range(5000)],
-    "many names": [File(b"a", "text/plain", "name") for _ in range(5000)],
+    "many texts": lambda: [Text("ab")] * 20_000,
+    "empty texts": lambda: [Text("")] * 20_000,
+    "a file with a long name": lambda: [File(b"abc", "text/plain", LONG), Text("end")],
+    "a link with a long address": lambda: [
+        Text("begin"),
+        Resource(f"file:///{LONG}"),
+        Image(PNG, "image/png"),
+    ],
+    "a resource with a long text": lambda: Resource("file:///a", text=LONG),
+    "data with a long address": lambda: [Resource(f"file:///{LONG}", data=b"abc"), Text("end")],
+    "many addresses": lambda: [Resource(f"file:///{number}") for number in range(5000)],
+    "many names": lambda: [File(b"a", "text/plain", "name") for _ in range(5000)],
 }
 
 
@@ -129,7 +133,7 @@ def test_all_that_a_model_reads_of_parts_counts(name, most):
     @tool
     def show() -> Any:
         """Show it."""
-        return PARTS[name]
+        return PARTS[name]()
 
     result = Executor([show], max_content=most).run_sync(RawCall("1", "show", {}))
     assert len(result.content) <= most

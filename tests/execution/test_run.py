@@ -8,8 +8,7 @@ from typing import Annotated
 import pytest
 
 from operator_schema import Executor, RawCall, Reject, Round, ToolResult, Toolset, hook, skip, tool
-from operator_schema.errors import InterruptedRoundError
-from operator_schema.rounds import Hooks
+from operator_schema.rounds import Hooks, InterruptedRoundError
 
 pytestmark = pytest.mark.needs_threads
 

@@ -1,7 +1,8 @@
 """Run the test suite on every newer Python that is supported and can be found.
 
 `make test` runs it on the oldest one. Here, laws are tried with fewer examples, and what no version changes
-is left out: `SAME_EVERYWHERE` says what, and why.
+is left out: `SAME_EVERYWHERE` says what, and why. A version between two others that run everything runs only
+what reads types, writes code or runs it (`IN_BETWEEN`); with `--whole`, it runs as much as the others.
 
 CPython is looked for by name (`python3.12`) on the PATH and among pyenv's versions. Where there is
 no CPython 3.14, the one of Pyodide stands in: WebAssembly under node, with pure-Python wheels.
@@ -25,6 +26,7 @@ import time
 import tomllib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -84,6 +86,13 @@ SAME_EVERYWHERE = {
         *("providers/test_numbers_of_providers.py", "site", "test_benchmarks.py", "test_distribution.py"),
         *("test_frameworks_page.py", "test_house.py", "test_pictures.py", "test_stability.py"),
         "test_website.py",
+    ),
+}
+# Its neighbours run the rest, and nothing comes and goes again from one version to the next but two.
+IN_BETWEEN = {
+    "3.12": (
+        *("introspect", "codec", "tools", "rounds", "execution", "foreign", "pitfalls", "adapters"),
+        *("test_errors.py", "test_import.py", "test_json_copies.py", "test_laws.py", "test_value.py"),
     ),
 }
 LEFT_OUT = [f"tests/{path}" for paths in SAME_EVERYWHERE.values() for path in paths]
@@ -195,12 +204,12 @@ def install(*commands: list[str]) -> None:
         )
 
 
-def cpython(version: str, processes: Sequence[str], uv: str) -> Suite:
+def cpython(version: str, words: Sequence[str], uv: str) -> Suite:
     """Make the environment of a CPython, with the package installed in it.
 
     Args:
         version: such as `3.12`.
-        processes: words for pytest that say in how many the tests run.
+        words: for pytest: in how many processes it runs which tests.
         uv: the program that installs, which takes a tenth of the time of pip.
 
     Raises:
@@ -218,7 +227,7 @@ def cpython(version: str, processes: Sequence[str], uv: str) -> Suite:
                 [uv, "pip", "install", "--quiet", "--python", python, "--editable", ".[test]"],
             )
             (folder / "stamp").write_text(stamp)
-    return Suite(full, [python, "-m", "pytest", *PYTEST, *processes], folder)
+    return Suite(full, [python, "-m", "pytest", *PYTEST, *words], folder)
 
 
 def pure_requirements() -> list[str]:
@@ -274,12 +283,12 @@ def pyodide() -> Suite:
     return Suite(label, [*runner, *PYTEST], folder)
 
 
-def suite_of(version: str, processes: Sequence[str], uv: str) -> Suite:
+def suite_of(version: str, words: Sequence[str], uv: str) -> Suite:
     """Make the environment of a version.
 
     Args:
         version: such as `3.12`.
-        processes: words for pytest that say in how many the tests run, where there can be several.
+        words: for pytest, on a CPython: in how many processes it runs which tests.
         uv: the program that installs.
 
     Raises:
@@ -287,17 +296,17 @@ def suite_of(version: str, processes: Sequence[str], uv: str) -> Suite:
         CalledProcessError: the package, or what its tests need, could not be installed.
     """
     try:
-        return cpython(version, processes, uv)
+        return cpython(version, words, uv)
     except Missing:
         if version != PYODIDE_VERSION:
             raise
         return pyodide()
 
 
-def run(version: str, processes: Sequence[str], uv: str) -> Outcome:
-    """Run the test suite on a version, on a CPython in several processes if words for pytest say so."""
+def run(version: str, words: Sequence[str], uv: str) -> Outcome:
+    """Run the test suite on a version, on a CPython with more words for pytest."""
     try:
-        suite = suite_of(version, processes, uv)
+        suite = suite_of(version, words, uv)
     except Missing as missing:
         return Outcome(version, f"not run: {missing}", failed=False)
     except subprocess.CalledProcessError as error:
@@ -338,9 +347,12 @@ def main() -> int:
     parser.add_argument("--uv", default="uv", help="the program that installs (uv)")
     at_once = min(CORES, len(VERSIONS))
     parser.add_argument("--jobs", type=int, default=at_once, help=f"versions that run at once ({at_once})")
+    parser.add_argument("--whole", action="store_true", help="a version between two others runs everything")
     arguments = parser.parse_args()
-    if gone := [path for path in LEFT_OUT if not (ROOT / path).exists()]:
-        parser.error(f"SAME_EVERYWHERE names what isn't there: {', '.join(gone)}")
+    parts = {version: [f"tests/{name}" for name in names] for version, names in IN_BETWEEN.items()}
+    named = [*LEFT_OUT, *chain.from_iterable(parts.values())]
+    if gone := [path for path in named if not (ROOT / path).exists()]:
+        parser.error(f"SAME_EVERYWHERE or IN_BETWEEN names what isn't there: {', '.join(gone)}")
     unknown = set(arguments.versions).difference(VERSIONS)
     if unknown:
         parser.error(f"not among {', '.join(VERSIONS)}: {', '.join(sorted(unknown))}")
@@ -351,7 +363,11 @@ def main() -> int:
     with ThreadPoolExecutor(arguments.jobs) as pool:
         # The last one may be that of Pyodide, which takes longest.
         versions = sorted(arguments.versions or VERSIONS, reverse=True)
-        running = {pool.submit(run, version, processes, arguments.uv): version for version in versions}
+        chosen = {} if arguments.whole else parts
+        running = {
+            pool.submit(run, version, [*processes, *chosen.get(version, [])], arguments.uv): version
+            for version in versions
+        }
         for done in as_completed(running):
             outcome = outcomes[running[done]] = done.result()
             if outcome.failed:

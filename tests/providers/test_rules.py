@@ -28,7 +28,7 @@ from operator_schema.providers.property_names import (
     text_with_keys,
     value_with_keys,
 )
-from operator_schema.schema.subschemas import rebuilt
+from operator_schema.schema.references import rebuilt
 from operator_schema.tools import document_tool
 
 WITH_KEYS = [provider for provider in PROVIDERS if provider.rules.keys is not None]

@@ -14,7 +14,7 @@ from round_samples import done
 
 from operator_schema import Executor, NeedsInput, RawCall, SchemaLeaf, Toolset, skip, tool, tool_input
 from operator_schema.content import Audio, File, Image, Resource, Text
-from operator_schema.errors import RestoreError
+from operator_schema.rounds import RestoreError
 from operator_schema.rounds.input_copies import digest_with, what_is_signed
 from operator_schema.types import RawArguments
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from round_samples import Odd, fetch, raw, toolset
 
 from operator_schema import Executor, RoundError, ToolResult, Toolset, Transcript, Turn, tool
-from operator_schema.errors import CommitError
-from operator_schema.rounds import rejection_reason
+from operator_schema.rounds import CommitError, rejection_reason
 
 
 def started(*calls):

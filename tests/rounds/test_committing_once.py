@@ -8,7 +8,7 @@ import pytest
 from round_samples import done, raw, toolset
 
 from operator_schema import RoundError, ToolResult, Transcript
-from operator_schema.errors import CommitError
+from operator_schema.rounds import CommitError
 
 
 def started(*calls):

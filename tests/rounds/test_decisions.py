@@ -10,8 +10,7 @@ from round_samples import Odd, Text, done, ids, pay, raw, search, toolset
 
 import operator_schema
 from operator_schema import Complete, Defer, EncodeError, Reject, RoundError, RunNormally, Transcript, hook
-from operator_schema.errors import HookError
-from operator_schema.rounds import Hooks, rejection_reason
+from operator_schema.rounds import HookError, Hooks, rejection_reason
 from operator_schema.rounds.hooks import DECISIONS
 
 CONFIRM = "the tool asks for the agreement of a person (confirm=True)"

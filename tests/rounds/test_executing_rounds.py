@@ -29,8 +29,7 @@ from operator_schema import (
     skip,
     tool,
 )
-from operator_schema.errors import HookError, InterruptedRoundError
-from operator_schema.rounds import Hooks
+from operator_schema.rounds import HookError, Hooks, InterruptedRoundError
 
 pytestmark = pytest.mark.needs_threads
 

@@ -28,8 +28,7 @@ from operator_schema import (
     tool,
     tool_input,
 )
-from operator_schema.errors import HookError
-from operator_schema.rounds import Hooks
+from operator_schema.rounds import HookError, Hooks
 from operator_schema.testing import arguments
 
 

@@ -9,7 +9,7 @@ from patience import PATIENCE
 from round_samples import done, raw, toolset
 
 from operator_schema import RoundError, RunNormally
-from operator_schema.errors import CommitError
+from operator_schema.rounds import CommitError
 
 
 def test_a_huge_turn_takes_linear_time_and_short_messages():

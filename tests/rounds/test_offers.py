@@ -8,9 +8,9 @@ import pytest
 from round_samples import Remember, Text, ask, done, fetch, pay, raw, remember, search
 
 from operator_schema import Registry, Reject, Toolset, describe_tools, hook, tool
-from operator_schema.errors import OfferError, ToolNotFoundError
+from operator_schema.errors import ToolNotFoundError
 from operator_schema.providers import ToolChoice
-from operator_schema.rounds import Hooks
+from operator_schema.rounds import Hooks, OfferError
 
 group = Toolset(fetch, remember)
 toolset = Toolset(search, pay, group, ask).hide(pay, group)

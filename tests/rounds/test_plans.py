@@ -24,8 +24,7 @@ from operator_schema import (
     skip,
     tool,
 )
-from operator_schema.errors import CommitError
-from operator_schema.rounds import rejection_reason
+from operator_schema.rounds import CommitError, rejection_reason
 
 pytestmark = pytest.mark.needs_threads
 

@@ -25,7 +25,7 @@ from saving_samples import (
 )
 
 from operator_schema import EncodeError, NeedsInput, RawCall, Toolset, skip, tool, tool_input
-from operator_schema.errors import RestoreError
+from operator_schema.rounds import RestoreError
 from operator_schema.rounds.serialization import FORMAT
 from operator_schema.rounds.tool_call import Question
 

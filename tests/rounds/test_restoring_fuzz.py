@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from saving_samples import SECRET, TOOLS, mixed, ran, resealed, saved
 
 from operator_schema import Finding
-from operator_schema.errors import RestoreError
+from operator_schema.rounds import RestoreError
 from operator_schema.rounds.serialization import SavedCall, SavedHead, SavedPart, SavedQuestion, SavedResult
 
 pytestmark = pytest.mark.needs_threads

@@ -36,8 +36,7 @@ from operator_schema import (
     tool,
     tool_input,
 )
-from operator_schema.errors import CommitError, HookError, OfferError
-from operator_schema.rounds import Hooks
+from operator_schema.rounds import CommitError, HookError, Hooks, OfferError
 
 RAN: list[int] = []
 """The tags of the calls whose functions have run."""

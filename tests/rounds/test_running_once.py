@@ -27,8 +27,7 @@ from operator_schema import (
     skip,
     tool,
 )
-from operator_schema.errors import InterruptedRoundError, RestoreError
-from operator_schema.rounds import commit
+from operator_schema.rounds import InterruptedRoundError, RestoreError, commit
 
 pytestmark = pytest.mark.needs_threads
 

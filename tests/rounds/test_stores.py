@@ -17,8 +17,7 @@ import pytest
 from round_samples import ask, fetch, pay, raw, search
 
 from operator_schema import Executor, RawCall, RoundError, Toolset, Turn, tool
-from operator_schema.errors import HookError, InterruptedRoundError, RestoreError
-from operator_schema.rounds import stores
+from operator_schema.rounds import HookError, InterruptedRoundError, RestoreError, stores
 from operator_schema.rounds.errors import StoreError
 from operator_schema.rounds.stores import SqliteStore, StuckRound, stored_records
 

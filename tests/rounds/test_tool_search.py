@@ -12,9 +12,9 @@ from typing import Annotated, Literal
 import pytest
 
 from operator_schema import Executor, RawCall, Registry, Reject, Toolset, Transcript, hook, tool
-from operator_schema.errors import DuplicateToolError, OfferError, ToolNotFoundError
+from operator_schema.errors import DuplicateToolError, ToolNotFoundError
 from operator_schema.providers import anthropic, openai_chat
-from operator_schema.rounds import FoundTools, ToolSearch, tool_search
+from operator_schema.rounds import FoundTools, OfferError, ToolSearch, tool_search
 from operator_schema.tools import document_tool
 
 pytestmark = pytest.mark.needs_threads

@@ -17,8 +17,7 @@ from operator_schema import (
     Toolset,
     Transcript,
 )
-from operator_schema.errors import HookError, RestoreError
-from operator_schema.rounds import Hooks
+from operator_schema.rounds import HookError, Hooks, RestoreError
 
 SECRET = b"thirty-two bytes that tests keep"
 toolset = Toolset(search, pay)

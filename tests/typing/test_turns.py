@@ -31,9 +31,8 @@ from operator_schema import (
     tool,
     tool_input,
 )
-from operator_schema.errors import CommitError, HookError
 from operator_schema.providers import ToolChoice
-from operator_schema.rounds import Decision, Hooks, rejection_reason
+from operator_schema.rounds import CommitError, Decision, HookError, Hooks, rejection_reason
 from operator_schema.tools import ToolDefinition
 
 

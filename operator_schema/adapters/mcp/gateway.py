@@ -21,15 +21,14 @@ from ...rounds import Registry
 from ...tools import check_options_for_all
 from ..mcp_client import ServerTools, check_there
 from .behind import Fronts, Link
+from .behind_resources import Owners, Watches
 from .behind_tools import BehindTools, ServerBehind, check_source, current_request
 from .changes import PerClient
 from .content import is_modern
 from .handed_on import GoneError, driven, reason_of, sendable
 from .nesting import check_depth
-from .owners import Owners
 from .resources_and_prompts import page_of
 from .server import handlers, server_of
-from .watched import Watches
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Generator

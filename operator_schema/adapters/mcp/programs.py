@@ -13,10 +13,10 @@ from mcp.server.context import ServerRequestContext  # noqa: TC002  # a tool eva
 from mcp_types import InputRequiredResult
 
 from ...code_mode import stubs_of
-from ...errors import CallError, StoreError
+from ...errors import CallError
 from ...immutable import Value
 from ...message_text import clip, count_of, escape, no_such_prefix
-from ...rounds import HookError, Reject, ToolSearch, call_text
+from ...rounds import HookError, Reject, StoreError, ToolSearch, call_text
 from ...tools import RawCall, WholeContext, document_tool, skip
 from .behind_tools import current_request
 from .messages import answer_to_ask, ask

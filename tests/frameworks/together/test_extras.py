@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
-UV = ROOT / ".venv-frameworks" / "bin" / "uv"
+UV = ROOT / ".venv-uv" / "bin" / "uv"
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
     "optional-dependencies"
 ]

@@ -1,25 +1,227 @@
-"""Checks which calls were made against what a test expects, and shows a readable difference."""
+"""What answers calls in a test in the place of a tool, and how calls differ from those that are expected."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
+from copy import deepcopy
+from inspect import signature
+from itertools import count
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, TypeAlias, cast
 
 from ..errors import DecodeError, EncodeError, ToolError
-from ..execution.executor import Executor
+from ..immutable import Value
 from ..json_values import is_array, is_object
-from ..message_text import clip, excerpt, received, show_path
-from ..providers.answer import parsed_arguments
+from ..message_text import clip, excerpt, quote, received, show_path
 from ..tools.calls import RawCall
-from .doubles import ToolDouble
+from ..tools.failures import NoAnswerError
+from ..tools.signature import is_awaitable
+from ..tools.tool import Tool
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import EllipsisType
 
-    from ..tools.tool import Tool
+    Context = Mapping[Any, Any]
 
-__all__ = ["ExpectedCall", "assert_calls", "differences"]
+__all__ = ["DoubledCall", "ExpectedCall", "ToolDouble", "assert_calls", "differences"]
+
+_GENERATED: Final = object()
+_NUMBERS: Final = count()
+"""Numbers the calls of all doubles: it says in which order they came."""
+
+_MOST_GENERATED: Final = 25
+"""Results that are generated for a double; then they begin again."""
+
+
+class DoubledCall(Value):
+    """One call of a double.
+
+    Attributes:
+        name: of the tool.
+        arguments: as JSON values, with the defaults; None if the input can't be written.
+        input: as the function would have got it.
+        number: says which call of several doubles came first.
+    """
+
+    name: str
+    arguments: dict[str, Any] | None
+    input: Any
+    number: int
+
+
+class ToolDouble(Tool[..., Any]):
+    """A tool that takes the place of another one: same name, schema and errors, but its function never runs.
+
+    It goes wherever the tool goes: into toolsets, executors, servers and the adapters of frameworks.
+    Arguments that the tool would refuse are refused in the same words. What your program injects isn't
+    needed. A tool without a function gets one: its double answers.
+
+    Args:
+        tool: the tool that it replaces.
+        answer: what each call returns: a value as the function would return it, an exception to be raised, or
+            a function that gets the input, plain or async, and returns the value. Without it, and without
+            `answers`, results are generated that fit the declared type; this needs the extra `testing`.
+        answers: the same, one after the other; a call beyond them raises AssertionError,
+            also through an executor.
+        seed: of generated results: the same seed gives the same results.
+
+    Attributes:
+        calls: the calls so far, in order; those that were refused aren't among them.
+
+    Raises:
+        TypeError: it isn't a tool, or `answer` is given together with `answers`.
+        ValueError: there is nothing to generate, because the tool doesn't say what it returns.
+    """
+
+    _original: Tool[..., Any]
+    _script: _Script
+
+    def __init__(
+        self,
+        tool: Tool[..., Any],
+        /,
+        answer: Any = _GENERATED,
+        *,
+        answers: Iterable[Any] | None = None,
+        seed: int = 0,
+    ) -> None:
+        if not isinstance(tool, Tool):  # callers may give the function
+            message = f"ToolDouble takes a tool, not {received(tool)}"
+            raise TypeError(message)
+        script = _Script(tool, answer, answers, seed)
+        content: dict[str, Any] = {
+            **tool.__dict__,
+            "_original": tool,
+            "_script": script,
+            "_function": script,
+            "_forms": {},
+        }
+        object.__setattr__(self, "__dict__", content)
+
+    @property
+    def calls(self) -> list[DoubledCall]:
+        """The calls so far, also those of copies."""
+        return list(self._script.calls)
+
+    @property
+    def has_function(self) -> bool:
+        """True: the double answers, also for a tool without a function."""
+        return True
+
+    @property
+    def takes_progress(self) -> bool:
+        """False: it reports no progress."""
+        return False
+
+    def check_context(self, context: Context | None = None) -> None:
+        """Check nothing: a double needs no context."""
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Answer a call from Python; for a tool without a function, build the input."""
+        plan = self._plan
+        if plan is None:
+            return self._original(*args, **kwargs)
+        given = signature(self._original).bind_partial(*args, **kwargs).arguments
+        if plan.input_parameter is not None:
+            return self._answered(given[plan.input_parameter])
+        hidden = {parameter.name for parameter, _, _ in plan.injected}
+        return self._answered(
+            self.input_type(**{name: value for name, value in given.items() if name not in hidden})
+        )
+
+    def _call(self, given: Any, context: Context | None, injected: Mapping[str, Any]) -> Any:  # noqa: ARG002  # a double needs neither
+        self._check_input(given, "call")
+        return self._answered(given)
+
+    def _answered(self, given: Any) -> Any:
+        self._script.calls.append(
+            DoubledCall(self.name, _arguments(self._original, given), given, next(_NUMBERS))
+        )
+        if not self.is_async:
+            return self._script(given)
+        return _awaited(self._script, given)
+
+    def __get__(self, instance: Any, owner: Any = None, /) -> Any:
+        """Return the double itself: it needs no instance."""
+        return self
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    def __reduce__(self) -> Any:
+        message = f"a double of {quote(self.name)} can't be pickled: it remembers its calls in this process"
+        raise TypeError(message)
+
+    def __repr__(self) -> str:
+        return f"ToolDouble({self._original!r})"
+
+
+async def _awaited(script: _Script, given: Any) -> Any:
+    answer = script(given)
+    return await answer if is_awaitable(answer) else answer
+
+
+def _arguments(tool: Tool[..., Any], given: Any) -> dict[str, Any] | None:
+    try:
+        return tool.encode_input(given)
+    except (EncodeError, ToolError):
+        return None
+
+
+class _Script:
+    """The answers of a double, shared by its copies.
+
+    Attributes:
+        calls: so far.
+    """
+
+    def __init__(self, tool: Tool[..., Any], answer: Any, answers: Iterable[Any] | None, seed: int) -> None:
+        if answers is not None and answer is not _GENERATED:
+            message = "give ToolDouble either answer, for each call, or answers, one after the other"
+            raise TypeError(message)
+        self.calls: list[DoubledCall] = []
+        self._tool = tool
+        self._seed = seed
+        self._answer = answer
+        self._answers = None if answers is None else list(answers)
+        self._generated: list[Any] = []
+        self._given = 0
+        self._lock = Lock()
+        if answers is None and answer is _GENERATED:
+            from .result_values import results
+
+            self._results = results(tool)
+
+    def __call__(self, given: Any) -> Any:
+        """Answer a call."""
+        with self._lock:
+            answer = self._next()
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer(given) if callable(answer) and not isinstance(answer, type) else answer
+
+    def _next(self) -> Any:
+        number, self._given = self._given, self._given + 1
+        if self._answers is not None:
+            if number < len(self._answers):
+                return self._answers[number]
+            message = (
+                f"the double of {quote(self._tool.name)} has {len(self._answers)} answers, "
+                f"and this is call {number + 1}"
+            )
+            raise NoAnswerError(message)
+        if self._answer is not _GENERATED:
+            return self._answer
+        if not self._generated:
+            from .result_values import drawn
+
+            self._generated = drawn(self._results, self._seed, _MOST_GENERATED)
+        return deepcopy(self._generated[number % len(self._generated)])
+
 
 ExpectedCall: TypeAlias = "RawCall | str | tuple[Any, Any] | Mapping[Any, Any] | EllipsisType"
 """A call; the name of a tool, with any arguments; a pair of name and arguments; arguments, of any tool; or
@@ -112,6 +314,8 @@ def _expected(given: Any) -> _Expected:
 
 
 def _parsed(call: RawCall) -> Any:
+    from ..providers.answer import parsed_arguments
+
     return {} if call.arguments is None else parsed_arguments(call)
 
 
@@ -124,6 +328,8 @@ def _calls_of(source: Any) -> list[_Call]:
     Raises:
         TypeError: it has none.
     """
+    from ..execution.executor import Executor
+
     if isinstance(source, Executor) and not hasattr(source, "calls"):
         return _of_doubles([tool for tool in source.registry if isinstance(tool, ToolDouble)], source)
     if not (hasattr(source, "calls") or _is_list(source)):
