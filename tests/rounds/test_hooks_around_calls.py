@@ -23,8 +23,7 @@ from operator_schema import (
     hook,
     tool,
 )
-from operator_schema.errors import InterruptedRoundError
-from operator_schema.rounds import Hooks
+from operator_schema.rounds import Hooks, InterruptedRoundError
 
 pytestmark = pytest.mark.needs_threads
 
