@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from operator_schema import Codec, DecodeError
+import operator_schema  # for its exception, which only what fails needs; so with the other peers
+from operator_schema import Codec
 
 STYLE = ""
 
@@ -49,7 +50,7 @@ def report(cls: type) -> Any:
     def fail(value: object) -> Any:
         try:
             decode(value)
-        except DecodeError as error:
+        except operator_schema.DecodeError as error:
             return str(error)
 
     return fail
@@ -61,7 +62,7 @@ def problems(cls: type) -> Any:
     def fail(value: object) -> Any:
         try:
             decode(value)
-        except DecodeError as error:
+        except operator_schema.DecodeError as error:
             return error.findings
 
     return fail

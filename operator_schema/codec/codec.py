@@ -13,7 +13,7 @@ from ..introspect.leaves import SchemaLeaf, leaf_generation
 from ..introspect.nodes import UNKNOWN, AnyNode
 from ..introspect.walk import ResultWalk, Walk
 from ..json_values import MAX_DEPTH, copy_json, to_json_text
-from .interpret import fits_plainly, interpret
+from .interpret import fits_at_sight, fits_plainly, interpret
 from .problems import GiveUp, Problems, decode_error, ignored_keys
 from .tiered_compilation import Tiers
 
@@ -573,13 +573,13 @@ def _default_faults(entry: Defaulted, graph: Graph, max_depth: int) -> Iterable[
     """Yield what is wrong with the default and the examples of a field."""
     field = entry.field
     node, default = field.node, field.default
-    if node is UNKNOWN or (not field.examples and fits_plainly(node, default)):
+    if node is UNKNOWN or (not field.examples and fits_at_sight(node, default)):
         return
     values: list[tuple[Literal["default", "example"], Any]] = [("example", it) for it in field.examples]
     if default is not MISSING and not (default is None and field.absent_is_none):
         values.append(("default", default))
     for what, value in values:
-        if not fits_plainly(node, value):
+        if not fits_at_sight(node, value):
             from .encode import complaints_about
 
             yield from complaints_about(entry, what, value, graph, max_depth, _graph_of)

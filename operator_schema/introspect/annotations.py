@@ -162,6 +162,10 @@ def _differ_at_sight(members: tuple[Node, ...]) -> bool:
     if members[-1] is NULL and len(members) == 2:  # noqa: PLR2004  # as above
         if isinstance(first, ScalarNode):
             return first.type != "null"
+        if isinstance(first, LeafNode):
+            return "null" not in first.leaf.json_types
+        if isinstance(first, (LiteralNode, EnumNode)):
+            return None not in first.values
         if first.__class__ in _NEVER_NULL:
             return True
     seen: set[str] = set()
@@ -240,9 +244,9 @@ def _array_of(container: type[Any], accepts: type[Any] | None = None) -> Arm:
     encoded = accepts or container
 
     def read(reader: Reader, _annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
-        if is_set:
-            reader.has_choices = True
         items = reader.item_node(args[0] if args else Any, place)
+        if is_set and not isinstance(items, ScalarNode):  # scalars can be in a set
+            reader.has_choices = True
         return new_array(ArrayNode, items, container, encoded)
 
     return read

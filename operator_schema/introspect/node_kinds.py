@@ -14,6 +14,7 @@ from ..immutable import Value, content_of
 from ..json_values import JSON_TYPES, choice_key, type_of
 from .leaves import SchemaLeaf
 from .nodes import (
+    TAKERS,
     UNKNOWN,
     AnyNode,
     ArrayNode,
@@ -482,8 +483,7 @@ def _rank(node: Node, json_type: str) -> tuple[int, int]:
         return 0, 0
     if isinstance(node, LeafNode):
         return 1, node.leaf.rank
-    # An integer stays one, and so does a number: `int | float` keeps the kind that was given.
-    return 2, isinstance(node, ScalarNode) and node.type != json_type
+    return 2, TAKERS[json_type].index(node.type) if isinstance(node, ScalarNode) else 0
 
 
 def tag_of(members: Sequence[Node]) -> Tag | None:
@@ -539,7 +539,7 @@ _MOST_A_LEVEL = 1000
 
 def meant_object(
     fitting: Sequence[Node],
-    candidates: tuple[Node, ...],
+    candidates: Sequence[Node],
     value: dict[Any, Any],
     definitions: Mapping[Target, Node],
 ) -> Node | None:
@@ -561,7 +561,7 @@ def meant_object(
 
 
 def _nearest_member(
-    members: tuple[Node, ...], value: dict[Any, Any], definitions: Mapping[Target, Node]
+    members: Sequence[Node], value: dict[Any, Any], definitions: Mapping[Target, Node]
 ) -> Node | None:
     """Return the member that an object was probably meant for, if its keys and values say so."""
     by_keys = [_unused_and_lacking(member, value) for member in members]

@@ -30,6 +30,7 @@ __all__ = [
     "ANY",
     "NULL",
     "STRING",
+    "TAKERS",
     "TAG",
     "UNKNOWN",
     "AnyNode",
@@ -94,6 +95,20 @@ class ScalarNode(Value):
     type: ScalarType
     constraints: Constraints | None = None
     description: str | None = None
+
+
+TAKERS: Final[Mapping[str, tuple[ScalarType, ...]]] = {
+    "string": ("string",),
+    "integer": ("integer", "number"),
+    "number": ("number", "integer"),
+    "boolean": ("boolean",),
+    "null": ("null",),
+}
+"""JSON type of a value, as `type_of` names it, to the types of the scalars that may take it.
+
+3.0 comes as a number and is an integer too. An integer stays one, and so does a number: `int | float` keeps
+the kind that was given.
+"""
 
 
 class AnyNode(Value):

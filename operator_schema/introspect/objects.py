@@ -44,8 +44,6 @@ __all__ = ["make_object"]
 _COMPUTING = frozenset({"dataclass", "attrs"})
 """Classes with fields that their constructor may not take."""
 
-_MAY_BE_NULL = frozenset({UnionNode, RefNode})
-
 
 def make_object(
     reader: Reader, cls: type[Any], form: ObjectForm, bindings: Bindings, place: Place
@@ -148,7 +146,7 @@ def _make_field(
         _report_surrogates(name, alias, description, report)
     if required is None:
         required = default is MISSING and not (source.has_factory or absent_is_none)
-        may_be_unsettled = required and node.__class__ in _MAY_BE_NULL
+        may_be_unsettled = required and isinstance(node, (UnionNode, RefNode)) and _hides_null(node)
     # What `Field.__new__` does. Calling that with nine arguments takes 3 % of registering a dataclass.
     field = field_draft()
     field.name = name
@@ -177,6 +175,16 @@ def _own_description(node: Node, in_metadata: str | None, documented: str | None
 
 
 _NO_METADATA: tuple[None, None, tuple[Any, ...]] = (None, None, ())
+
+
+def _hides_null(node: UnionNode | RefNode) -> bool:
+    """Return whether null may still be in a node: behind a reference, in an inner union, or described."""
+    if isinstance(node, RefNode):
+        return True
+    return any(
+        isinstance(member, (UnionNode, RefNode)) or (isinstance(member, ScalarNode) and member.type == "null")
+        for member in node.members
+    )
 
 
 def _is_null(node: Node) -> bool:

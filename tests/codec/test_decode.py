@@ -5,12 +5,16 @@ from __future__ import annotations
 import enum
 import sys
 from dataclasses import dataclass, field
+from itertools import permutations
 from typing import Any, Literal
 
 import pytest
 
 from operator_schema import Codec, DecodeError, decode, decode_json
-from operator_schema.json_values import MAX_INTEGER_DIGITS, MAX_PROBLEMS
+from operator_schema.codec.interpret import DecodeState
+from operator_schema.introspect.node_kinds import make_plan
+from operator_schema.introspect.nodes import TAKERS, Constraints, ScalarNode, UnionNode
+from operator_schema.json_values import JSON_TYPES, MAX_INTEGER_DIGITS, MAX_PROBLEMS
 
 
 class Level(enum.IntEnum):
@@ -113,6 +117,24 @@ def test_integers_at_the_limit_and_past_it():
     assert [p.code for p in found] == ["too_large"] * 3
     assert all(len(str(p)) < 200 for p in found)
     assert Codec(float).report(10**400)[0].code == "out_of_range"
+
+
+@pytest.mark.parametrize("limits", [None, Constraints(minimum=1)])
+def test_a_union_of_scalars_gives_a_value_to_the_members_that_a_plan_gives_it_to(limits):
+    for number in range(2, len(TAKERS) + 1):
+        for types in permutations(TAKERS, number):
+            union = UnionNode(tuple([ScalarNode(name, limits) for name in types]))
+            state, planned = DecodeState({}, 1), make_plan(union, {}).candidates
+            for json_type in (*JSON_TYPES, ""):
+                assert tuple(state.candidates(union, json_type)) == planned.get(json_type, ())
+            assert state.plans == {}
+
+
+def test_a_union_of_scalars_of_one_type_has_a_plan():
+    union = UnionNode((ScalarNode("string"), ScalarNode("integer"), ScalarNode("integer", Constraints(1))))
+    state = DecodeState({}, 1)
+    assert state.candidates(union, "number") == (union.members[1], union.members[2])
+    assert [*state.plans] == [id(union)]
 
 
 def test_literals_of_equal_values_do_not_share_a_codec():

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from operator_schema import Codec, EncodeError
-from operator_schema.codec.interpret import _is_integer, fits_plainly
+from operator_schema.codec.interpret import _is_integer, fits_at_sight, fits_plainly
 from operator_schema.schema.keywords import INTEGER_KEY
 
 
@@ -49,6 +49,18 @@ def test_what_fits_plainly_is_encoded_as_itself(annotation):
         if fits_plainly(codec.graph.root, value):
             encoded = codec.encode(value)
             assert (encoded, type(encoded)) == (value, type(value))
+
+
+UNIONS = (int | float, str | None, bool | Literal[2], Colour | int, Colour | list[int], Any | None)
+
+
+@pytest.mark.parametrize("annotation", [*ANNOTATIONS, *UNIONS])
+def test_whatfits_at_sight_is_encoded(annotation):
+    codec = Codec(annotation)
+    fitting = [value for value in VALUES if fits_at_sight(codec.graph.root, value)]
+    for value in fitting:
+        assert codec.decode(codec.encode(value)) == value
+    assert fitting or annotation in {None, Any, list[int], Any | None}
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import deque  # annotations are evaluated
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, make_dataclass
+from typing import Annotated
 
 import pytest
-from typing_extensions import TypeAliasType
+from typing_extensions import Doc, TypeAliasType
 
 from operator_schema import Codec
 from operator_schema.introspect.node_kinds import parts_of
@@ -50,6 +51,16 @@ def all_objects(graph):
         pending += [inner for _, inner in parts_of(node)]
     assert found
     return found
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [int | Annotated[None, Doc("Nobody")], Annotated[int | None, Doc("Or nobody")] | str],
+    ids=["described", "inside"],
+)
+def test_so_may_one_whose_union_has_a_described_null_or_one_inside_it(annotation):
+    owner = make_dataclass("Owner", [("number", annotation)])
+    assert Codec(owner).decode({}) == Codec(owner).decode({"number": None}) == owner(None)
 
 
 def test_null_and_an_absent_key_both_decode_to_none():
