@@ -36,6 +36,7 @@ from .arguments import (
     json_option,
     levels_from,
     replace_file,
+    text_of_bytes,
     traceback_option,
 )
 from .modules import WrongUse, load_module
@@ -204,7 +205,8 @@ def _snapshot_at(revision: str, target: str, *, show_traceback: bool) -> Snapsho
         message = f"{escape(revision)!r} isn't a revision of git"
         raise WrongUse(message)
     if target.endswith(".json"):
-        return snapshot_in(_git("show", f"{revision}:./{target}").decode(), f"{target} at {revision}")
+        name = f"{target} at {revision}"
+        return snapshot_in(text_of_bytes(_git("show", f"{revision}:./{target}"), name), name)
     if target == "-" or is_server(target):
         message = f"git knows nothing of {escape(target)}: give a module or a file"
         raise WrongUse(message)

@@ -213,6 +213,41 @@ def test_a_revision_of_git_is_compared(desk, tmp_path):
         assert (status, said in err) == (2, True), err
 
 
+MARK = b"\xef\xbb\xbf"
+"""A byte order mark, as editors on Windows write it."""
+
+ACCEPT = b"""
+[[accept]]
+tool = "refund"
+reason = "It is known."
+until = 2999-01-01
+"""
+
+
+@pytest.mark.needs_process
+def test_a_byte_order_mark_in_a_file_makes_no_difference(desk, tmp_path, stdin):
+    file = tmp_path / "desk.json"
+    desk("snapshot", "compare_desk", "-o", str(file))
+    plain = file.read_bytes()
+    file.write_bytes(MARK + plain)
+    assert desk("diff", "desk.json", "compare_desk")[0] == 0
+    stdin(MARK + plain)
+    assert desk("diff", "-", "compare_desk")[0] == 0
+    git("init")
+    git("add", ".")
+    git("commit", "-m", "first")
+    assert desk("diff", "--git", "HEAD", "desk.json")[0] == 0
+    (tmp_path / "accept.toml").write_bytes(MARK + ACCEPT)
+    change(tmp_path)
+    assert desk("diff", "--allow", "accept.toml", "desk.json", "compare_desk")[0] == 0
+
+
+def test_standard_input_that_is_not_utf_8_is_an_error(desk, stdin):
+    stdin(b'{"tools": "\xff"}')
+    status, _, err = desk("snapshot", "-")
+    assert (status, err) == (2, "operator-schema: error: - can't be read: it isn't UTF-8\n")
+
+
 @pytest.mark.needs_process
 def test_a_server_is_asked(desk):
     pytest.importorskip("mcp", reason="the extra mcp isn't installed")
