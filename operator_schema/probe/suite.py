@@ -18,14 +18,14 @@ try:
 except ModuleNotFoundError as error:
     if error.name != "pytest":
         raise
-    message = "operator_schema.testing.pytest_probe needs pytest: pip install pytest 'operator-schema[probe]'"
+    message = "probe_tests needs pytest: pip install pytest 'operator-schema[probe]'"
     raise ModuleNotFoundError(message, name=error.name) from None
 
 from ..compare.accepted import read_accepted, sort_changes
-from ..probe.checks import CHECKS
-from ..probe.probing import plan, probe
-from ..probe.reports import LEVELS
-from ..probe.subject import ProbeError
+from .checks import CHECKS
+from .probing import plan, probe
+from .reports import LEVELS
+from .subject import ProbeError
 
 if TYPE_CHECKING:
     import os
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from ..compare.accepted import Accepted
     from ..findings import Finding
-    from ..probe.reports import Found, Plan, ProbeReport
+    from .reports import Found, Plan, ProbeReport
 
 __all__ = ["probe_tests"]
 
