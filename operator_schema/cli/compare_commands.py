@@ -117,7 +117,7 @@ exit status:
 @fail_on_option([*LEVELS], "undecided")
 @click.option("--check", is_flag=True, help="Fail if anything is different: keeps a snapshot up to date.")
 @click.option(
-    "--allow", metavar="FILE", help="Accept the changes listed in a TOML file, with reason and date."
+    "--accepted", metavar="FILE", help="Accept the changes that a TOML file lists, with reason and day."
 )
 @traceback_option
 @click.pass_obj
@@ -127,7 +127,7 @@ def diff(
     revision: str | None,
     shape: str,
     fail_on: str,
-    allow: str | None,
+    accepted: str | None,
     *,
     as_json: bool,
     check: bool,
@@ -147,7 +147,7 @@ def diff(
             else "give two targets, OLD and NEW, or one with --git REVISION"
         )
         raise WrongUse(message)
-    entries = [] if allow is None else accepted_in(allow)
+    entries = [] if accepted is None else accepted_in(accepted)
     old = (
         snapshot_at(targets[0], show_traceback=show_traceback)
         if revision is None

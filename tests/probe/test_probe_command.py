@@ -272,10 +272,6 @@ def test_options_are_named_as_the_command_or_python_has_them():
         ("hypothesis", "from operator_schema.probe import probe", "to probe a server, install the extra"),
         ("pytest", "from operator_schema.probe import probe_tests", "probe_tests needs pytest"),
         ("hypothesis", "from operator_schema.probe import probe_tests", "probe a server, install the extra"),
-            "hypothesis",
-            "from operator_schema.probe import probe_tests",
-            "to probe a server, install the extra",
-        ),
     ],
 )
 def test_without_a_package_the_extra_is_named(missing, line, said):
