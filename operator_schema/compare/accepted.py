@@ -51,7 +51,7 @@ __all__ = ["Accepted", "AcceptError", "Sorted", "read_accepted", "sort_changes"]
 
 
 class AcceptError(ValueError):
-    """Raised if a file of accepted changes can't be read; its text says which entry, and what is wrong with it."""
+    """A file of accepted changes can't be read; the text says which entry, and what is wrong with it."""
 
 
 @dataclass(frozen=True)
