@@ -6,13 +6,15 @@ message. Nothing in this module takes time that grows with the size of the value
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from os import fspath
+from typing import TYPE_CHECKING, cast
 
 from .json_values import is_array, is_object, type_of, without_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from typing import TypeVar
+    from typing import Any, TypeVar
 
     T = TypeVar("T")
 
@@ -189,6 +191,24 @@ def writable_text(what: str, value: object) -> str:
         TypeError: it isn't a string.
     """
     return without_surrogates(checked_text(what, value))
+
+
+def checked_path(what: str, value: Any) -> str:
+    """Return a path, which has to be a string or an object such as `pathlib.Path`, as a string.
+
+    Args:
+        what: the value is, such as `the path of a store`.
+        value: the given value.
+
+    Raises:
+        TypeError: it is something else, or a path of bytes.
+    """
+    with suppress(TypeError):
+        path = cast("object", fspath(value))
+        if isinstance(path, str):
+            return path
+    message = f"{what} must be a string or a Path, not {received(value)}"
+    raise TypeError(message)
 
 
 def as_written(value: object) -> str:

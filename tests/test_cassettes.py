@@ -371,6 +371,9 @@ def test_a_file_that_cannot_be_read_or_written_is_told_before_a_call_runs(tmp_pa
 def test_only_an_executor_is_recorded(path):
     with pytest.raises(TypeError, match="record takes an Executor, not"):
         record(TOOLS, path)
+    for use, tools in ((record, Executor(TOOLS)), (playback, TOOLS)):
+        with pytest.raises(TypeError, match="the path of a cassette must be a string or a Path, not integer"):
+            use(tools, 5)
 
 
 def test_a_subclass_stays_one(path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path, PurePosixPath
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,7 @@ from strategies import JSON_VALUES
 
 from operator_schema.message_text import (
     EXCERPT_LENGTH,
+    checked_path,
     clip,
     escape,
     excerpt,
@@ -97,6 +99,22 @@ def test_received_and_kind():
     assert received(True) == "boolean true"
     assert received((1,)) == "tuple"
     assert kind({}) == "object"
+
+
+class BytesPath:
+    def __fspath__(self):
+        return b"a"
+
+
+@pytest.mark.parametrize("path", ["a", "", Path("a"), PurePosixPath("a")])
+def test_a_path_is_a_string_or_an_object_such_as_a_path(path):
+    assert checked_path("the path", path) == ("" if path == "" else "a")
+
+
+@pytest.mark.parametrize("path", [None, 5, b"a", ["a"], Path, BytesPath()])
+def test_what_is_no_path_is_named(path):
+    with pytest.raises(TypeError, match="the path must be a string or a Path, not "):
+        checked_path("the path", path)
 
 
 def test_quote_and_clip():

@@ -356,8 +356,14 @@ def test_a_leaf_is_written_out_as_a_whole_or_refused(monkeypatch):
             continue
         written.append(count)
         assert schema["items"]["properties"] == fields
-    assert written == list(range(len(written)))
-    assert 7 <= len(written) <= 9  # the array and the leaf count too
+    assert written == list(range(9))  # the array and the leaf count too, each once
+
+
+def test_a_leaf_without_parts_counts_once(monkeypatch):
+    monkeypatch.setattr("operator_schema.schema.style.MAX_WITHOUT_REFERENCES", 3)
+    assert len(schemas_in(json_schema(tuple[uuid.UUID, uuid.UUID], inline=True))) == 4  # and `items` is false
+    with pytest.raises(SchemaError, match="more than 3 schemas"):
+        json_schema(tuple[uuid.UUID, uuid.UUID, uuid.UUID], inline=True)
 
 
 def test_recursive_and_plain_models_of_pydantic():

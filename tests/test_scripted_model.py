@@ -34,18 +34,22 @@ def add(a: int, b: int) -> int:
 TOOLS = Toolset(add, add.with_(name="add_again"))
 
 
+def answer_of(model: Any, provider: Any, body: dict[str, Any], tools: Any, *, stream: bool) -> Any:
+    """Send a request, and read the answer as a whole or as a stream."""
+    if not stream:
+        return provider.answer(model(**body), tools)
+    growing = provider.stream(tools)
+    for event in model(stream=True, **body):
+        growing.feed(event)
+    return growing.close()
+
+
 def talk(model: Any, messages: list[dict[str, Any]], *, stream: bool = False) -> str:
     """Run the loop that a program has, to the first answer without calls."""
     executor = Executor(TOOLS)
     while True:
         body = {"model": "m", "messages": messages, **openai_chat.request(TOOLS)}
-        if stream:
-            growing = openai_chat.stream(TOOLS)
-            for event in model(stream=True, **body):
-                growing.feed(event)
-            answer = growing.close()
-        else:
-            answer = openai_chat.answer(model(**body), TOOLS)
+        answer = answer_of(model, openai_chat, body, TOOLS, stream=stream)
         if not answer.calls:
             return answer.text
         results = executor.run_sync(answer.calls)
@@ -400,14 +404,7 @@ def test_a_search_of_a_script_is_answered_like_that_of_a_model(name, stream):
     history, executor, said = Transcript(["Ask the database."]), Executor(SEARCH), None
     while said is None or said.calls:
         offer = SEARCH.offer(history, deferred=True)
-        body = provider.request(offer, history)
-        if stream:
-            growing = provider.stream(offer)
-            for event in model(stream=True, **body):
-                growing.feed(event)
-            said = growing.close()
-        else:
-            said = provider.answer(model(**body), offer)
+        said = answer_of(model, provider, provider.request(offer, history), offer, stream=stream)
         turn = executor.run_sync(offer.round(said)).commit(history)
         assert not any(result.is_error for result in turn.results)
     assert (said.text, [turn.calls[0].name for turn in history[1:3]]) == (

@@ -141,9 +141,15 @@ def _kept(server: StdioServerParameters) -> StdioServerParameters:
     """Return a program that ends when this process does; where the system sees to that, as it is.
 
     Raises:
-        FileNotFoundError: there is no such program.
+        FileNotFoundError: there is no such program, or its working directory isn't there.
+        NotADirectoryError: its working directory isn't a folder.
         PermissionError: it can't be run.
     """
+    if server.cwd is not None and not os.path.isdir(server.cwd):  # noqa: PTH112  # a text, in most cases
+        is_there = os.path.exists(server.cwd)  # noqa: PTH110  # as above
+        code = errno.ENOTDIR if is_there else errno.ENOENT
+        what = "its working directory (cwd) isn't a folder" if is_there else "no such working directory (cwd)"
+        raise OSError(code, what, str(server.cwd))
     # On Windows, the SDK puts it into a job, which ends with this process. A frozen program is no Python.
     if os.name == "nt" or getattr(sys, "frozen", False) or not sys.executable:
         return server

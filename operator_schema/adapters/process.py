@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from binascii import a2b_base64, b2a_base64
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from inspect import Parameter, Signature
 from threading import Lock, Thread
@@ -17,7 +18,7 @@ from ..errors import CallError, DecodeError, NeedsInput, SchemaError, ToolError,
 from ..execution import Executor, current_backend
 from ..immutable import Value
 from ..json_values import is_array, is_object, to_json_text
-from ..message_text import as_written, clip, escape, excerpt, received
+from ..message_text import as_written, checked_path, clip, escape, excerpt, received
 from ..processes import kill_group
 from ..rounds import Registry, answer_codec, answer_schema
 from ..schema.document import SchemaDocument
@@ -41,7 +42,7 @@ from ..tools import (
 from .conversions import NameGiver
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from typing import Unpack
 
     from ..tools import Part, Tool, ToolOptions, ToolResult
@@ -262,7 +263,7 @@ def tools_of(
         SchemaError: the schema of a tool can't be used, or the value of an option is of another kind.
         TimeoutError: the program took too long.
         ToolError: it can't be started, failed, or answered something else.
-        TypeError: there is no such option.
+        TypeError: there is no such option, or the command, `env` or `cwd` is of another kind.
         ValueError: the time limit isn't a number of seconds, or the command is empty.
     """
     program = _program(command, options.get("timeout"), env, cwd)
@@ -292,17 +293,19 @@ def _program(
     cwd: str | os.PathLike[str] | None,
 ) -> Program:
     seconds = _TIMEOUT if timeout is None else timeout
-    words = [command] if isinstance(command, (str, os.PathLike)) else list(command)
+    given: Any = command if isinstance(command, Iterable) and not isinstance(command, str) else [command]
+    words = [checked_path("a word of a command", word) for word in given]
     if not words:
         message = "a command has at least the path of a program"
         raise ValueError(message)
     if not is_duration(seconds) or seconds == float("inf"):
         message = f"timeout must be a number of seconds, not {received(timeout)}"
         raise ValueError(message)
-    where = None if cwd is None else os.fspath(cwd)
-    return Program(
-        tuple([os.fspath(word) for word in words]), seconds, None if env is None else dict(env), where
-    )
+    if env is not None and not isinstance(env, Mapping):  # what callers promise, some do not
+        message = f"env must be a mapping, name to value, not {received(env)}"
+        raise TypeError(message)
+    where = None if cwd is None else checked_path("cwd", cwd)
+    return Program(tuple(words), seconds, None if env is None else dict(env), where)
 
 
 # --- tools -------------------------------------------------------------------------------------------

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
-from os import fspath
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from uuid import uuid4
 
@@ -14,12 +14,12 @@ from ..compare.recorded_calls import calls_in
 from ..errors import DecodeError, EncodeError
 from ..immutable import Value
 from ..json_values import without_surrogates
-from ..message_text import show_path
+from ..message_text import checked_path, show_path
 from ..tools import Tool
 from .columns import NOT_HELD, Columns, columns_of, import_arrow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from os import PathLike
 
     import pyarrow as pa
@@ -87,14 +87,15 @@ def decode_lines(
         ImportError: pyarrow isn't installed.
         LogError: a file can't be opened.
         SchemaError: with every complaint about the type.
+        TypeError: a path isn't one.
     """
     tools = _tools_of(subject)
     work = _Work(
         subject if tools is None else tools, tools is not None, repair, json_text, decimals, uuid4().hex
     )
     work.decoders()  # raises what is wrong with the subject before anything is read
-    paths = [source] if isinstance(source, str) or hasattr(source, "__fspath__") else source
-    files = logs_in([fspath(path) for path in paths])  # type: ignore[arg-type]  # not a single path
+    paths = source if isinstance(source, Iterable) and not isinstance(source, str) else [source]
+    files = logs_in([checked_path("the path of a log", path) for path in paths])
     runner = make_engine(engine, workers, scheduler)
     return _batches(work, files, runner)
 

@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import sys
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, get_args
 
@@ -69,6 +69,7 @@ __all__ = [
     "read_text",
     "replace_file",
     "server_name",
+    "text_of_bytes",
     "traceback_option",
     "unknown_fields_option",
     "written_options",
@@ -423,19 +424,33 @@ def read_text(file: str) -> str:
     Raises:
         WrongUse: it can't be read, or is too large.
     """
-    if file == "-":
-        return sys.stdin.read(_MAX_FILE)
     try:
-        with Path(file).open(encoding="utf-8") as stream:
-            text = stream.read(_MAX_FILE + 1)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it isn't UTF-8"
-        message = f"{escape(file)} can't be read: {reason}"
+        with nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as stream:
+            data = stream.read(_MAX_FILE + 1)
+    except OSError as error:
+        message = f"{escape(file)} can't be read: {error.strerror}"
         raise WrongUse(message) from None
-    if len(text) > _MAX_FILE:
-        message = f"{escape(file)} is too large: more than {_MAX_FILE:,} characters"
+    if len(data) > _MAX_FILE:
+        message = f"{escape(file)} is too large: more than {_MAX_FILE:,} bytes"
         raise WrongUse(message)
-    return text
+    return text_of_bytes(data, file)
+
+
+def text_of_bytes(data: bytes, file: str) -> str:
+    """Return the text of bytes without a byte order mark, which editors on Windows write at its beginning.
+
+    Args:
+        data: of a file.
+        file: its name, for the message.
+
+    Raises:
+        WrongUse: it isn't UTF-8.
+    """
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        message = f"{escape(file)} can't be read: it isn't UTF-8"
+        raise WrongUse(message) from None
 
 
 def json_in(text: str, file: str) -> Any:
@@ -523,7 +538,7 @@ def replace_file(file: str, text: str) -> None:
 
 
 def accepted_in(file: str) -> list[Accepted]:
-    """Return the entries of an allow file.
+    """Return the entries of a TOML file of accepted changes or findings; see `compare/accepted.py`.
 
     Raises:
         WrongUse: it can't be read.

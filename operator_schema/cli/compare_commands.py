@@ -36,6 +36,7 @@ from .arguments import (
     json_option,
     levels_from,
     replace_file,
+    text_of_bytes,
     traceback_option,
 )
 from .modules import WrongUse, load_module
@@ -116,7 +117,7 @@ exit status:
 @fail_on_option([*LEVELS], "undecided")
 @click.option("--check", is_flag=True, help="Fail if anything is different: keeps a snapshot up to date.")
 @click.option(
-    "--allow", metavar="FILE", help="Accept the changes listed in a TOML file, with reason and date."
+    "--accepted", metavar="FILE", help="Accept the changes that a TOML file lists, with reason and day."
 )
 @traceback_option
 @click.pass_obj
@@ -126,7 +127,7 @@ def diff(
     revision: str | None,
     shape: str,
     fail_on: str,
-    allow: str | None,
+    accepted: str | None,
     *,
     as_json: bool,
     check: bool,
@@ -146,7 +147,7 @@ def diff(
             else "give two targets, OLD and NEW, or one with --git REVISION"
         )
         raise WrongUse(message)
-    entries = [] if allow is None else accepted_in(allow)
+    entries = [] if accepted is None else accepted_in(accepted)
     old = (
         snapshot_at(targets[0], show_traceback=show_traceback)
         if revision is None
@@ -204,7 +205,8 @@ def _snapshot_at(revision: str, target: str, *, show_traceback: bool) -> Snapsho
         message = f"{escape(revision)!r} isn't a revision of git"
         raise WrongUse(message)
     if target.endswith(".json"):
-        return snapshot_in(_git("show", f"{revision}:./{target}").decode(), f"{target} at {revision}")
+        name = f"{target} at {revision}"
+        return snapshot_in(text_of_bytes(_git("show", f"{revision}:./{target}"), name), name)
     if target == "-" or is_server(target):
         message = f"git knows nothing of {escape(target)}: give a module or a file"
         raise WrongUse(message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import is_dataclass
 from functools import partial
 from types import FunctionType, GenericAlias, UnionType
@@ -19,7 +20,7 @@ from .factories import factory_in
 from .modules import WrongUse, kind_of, load_module, modules_of, near_name, written_in_full
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from types import ModuleType
 
     from ..codec.options import UnknownFields
@@ -30,6 +31,7 @@ __all__ = [
     "codec_of_name",
     "dataclasses_of",
     "find_context",
+    "find_documents",
     "find_factory",
     "find_offered",
     "find_tool",
@@ -186,6 +188,23 @@ def find_offered(
     if not isinstance(found, (Executor, Registry, Toolset)):
         raise WrongUse(_not_offered(found, target))
     return found  # pyright: ignore[reportUnknownVariableType]  # of whatever inputs
+
+
+def find_documents(target: ObjectName, *, show_traceback: bool) -> dict[str, Any]:
+    """Return the resources and prompts that the module of a target has, as options of a server.
+
+    Args:
+        target: as for `find_tools`.
+        show_traceback: as for `load_module`.
+
+    Raises:
+        WrongUse: the module doesn't exist.
+    """
+    members = vars(load_module(target.module, show_traceback=show_traceback, path=target.path))
+    found = {name: members[f"__{name}__"] for name in ("resources", "prompts") if f"__{name}__" in members}
+    if isinstance(found.get("prompts"), Iterator):  # it is read more than once
+        found["prompts"] = list(found["prompts"])
+    return found
 
 
 def _made(factory: Factory, given: Mapping[str, Any] | None, *, show_traceback: bool) -> Offered:

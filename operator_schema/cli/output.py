@@ -248,7 +248,7 @@ def _bar(console: Console, columns: Sequence[Any]) -> Generator[Progress]:
 
 
 def write_accepted(err: Output, found: Sorted[Any], what: str) -> None:
-    """Write which entries of an allow file accept nothing any more, and why.
+    """Write which entries of a file of accepted changes or findings accept nothing any more, and why.
 
     Args:
         err: standard error.

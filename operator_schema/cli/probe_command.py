@@ -177,7 +177,7 @@ def _ended_by_sigterm() -> Generator[None]:
 
 
 class _Row:
-    """A finding with its calls, as an allow file sees it."""
+    """A finding with its calls, in the form that entries of `--accepted` are compared with."""
 
     def __init__(self, found: Found) -> None:
         self.found = found

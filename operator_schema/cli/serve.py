@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from ..errors import DuplicateToolError, MissingContextError
+from ..errors import DuplicateToolError, MissingContextError, SchemaError
 from ..immutable import Value
 from ..message_text import escape, listed
 from .arguments import (
@@ -30,7 +30,7 @@ from .arguments import (
     traceback_option,
     written_options,
 )
-from .lookup import ObjectName, find_context, find_offered, why_no_tools
+from .lookup import ObjectName, find_context, find_documents, find_offered, why_no_tools
 from .modules import WrongUse
 from .output import count
 
@@ -146,7 +146,8 @@ def serve(outputs: tuple[Output, Output], /, target: ObjectName | None, **option
     The tools are those of a module or package, of a registry or toolset, or of an executor, whose hooks,
     context and limits apply. A function may make one of these: its parameters are options, which --help shows
     after the target. A client such as Claude Desktop starts the command, and talks to it over standard input
-    and output. What tools print goes to standard error.
+    and output. What tools print goes to standard error. Resources and prompts of the module are served, too:
+    __resources__ is a mapping of URIs to values or functions, __prompts__ a list of functions.
 
     With --gateway, the tools are those of other MCP servers, listed in a file as clients have it: JSON with
     mcpServers. Their names begin with the name of the server. An entry may have "only", a list of tool names,
@@ -204,7 +205,7 @@ def _serve(target: ObjectName | None, options: dict[str, Any], err: Output, plac
 
     offered = None if target is None else _offered(target, options)
     if offered is not None:
-        offered.executor()  # report what is wrong with the tools before anything is opened
+        offered.check()  # before anything is opened
     try:
         return asyncio.run(_serve_in_loop(target, offered, options, err, place))
     except OSError as error:
@@ -226,20 +227,19 @@ async def _serve_in_loop(
         gateway = None
         if offered is None:
             gateway = await _opened(stack, options, err)
-            offered = _Offered(gateway.registry, _given_context(options), options)
+            offered = _Offered(gateway.registry, None, options)
         contexts = OpenContexts()
         stack.push_async_callback(contexts.close)
         context = await contexts.open(offered.context)
-        own = _handlers(offered.executor(), context, options)
+        own = _handlers(offered, context)
         _tell_lacking(own, context, err)
         follower = _Follower(own, contexts, offered, context)
         if options["reload"] and target is not None:
             changes = asyncio.create_task(follower.reload(target, err))
             stack.callback(changes.cancel)
-        number = count(offered.size, "tool")
 
         def announce(where: str) -> None:
-            err.line(f"operator-schema: serving {number} on {where}", "dim")
+            err.line(f"operator-schema: serving {offered.in_words()} on {where}", "dim")
             err.flush()
 
         return await _talk(_server(own, target, offered, gateway), place, announce)
@@ -288,12 +288,15 @@ def _tell_lacking(own: Handlers, context: Mapping[Any, Any] | None, err: Output)
     err.report("", f"{len(found)} {of_all} will fail for lack of context: {needed}")
 
 
-def _handlers(executor: Executor, context: Mapping[Any, Any] | None, options: Mapping[str, Any]) -> Handlers:
+def _handlers(offered: _Offered, context: Mapping[Any, Any] | None) -> Handlers:
     from ..adapters.mcp.server import handlers
 
+    options = offered.options
     return handlers(
-        executor,
+        offered.executor(),
         context=context,
+        **offered.documents,
+        documents_change=options["reload"],
         structured=options["structured"],
         confirm=options["confirm"],
         page_size=options["page_size"],
@@ -343,18 +346,40 @@ class _Offered(Value):
         tools: the imported tools.
         context: gives the context, or None.
         options: of the command.
+        documents: resources and prompts, by their names as options of a server.
     """
 
     tools: Tools
     context: GivenContext | None
     options: Mapping[str, Any]
+    documents: Mapping[str, Any] = {}
 
-    @property
-    def size(self) -> int:
-        """How many tools there are."""
+    def in_words(self) -> str:
+        """Return how many tools there are, and how many resources and prompts, if there are any."""
         from ..adapters.base import registry_of
 
-        return len(registry_of(self.tools))
+        numbers = {name.removesuffix("s"): len([*found]) for name, found in self.documents.items()}
+        others = [count(number, name) for name, number in numbers.items() if number]
+        return listed([count(len(registry_of(self.tools)), "tool"), *others])
+
+    def check(self) -> None:
+        """Check the tools, the resources and the prompts.
+
+        Raises:
+            SchemaError: a parameter of a resource or a prompt has no schema.
+            WrongUse: something else is wrong with them.
+        """
+        from ..adapters.mcp.resources_and_prompts import read_prompts, read_resources
+
+        self.executor()
+        for name, found in self.documents.items():
+            try:
+                (read_resources if name == "resources" else read_prompts)(found)
+            except SchemaError:
+                raise
+            except (DuplicateToolError, TypeError, ValueError) as error:
+                message = f"__{name}__ can't be served: {escape(str(error))}"
+                raise WrongUse(message) from None
 
     @property
     def registry(self) -> Registry | None:
@@ -435,9 +460,10 @@ def _offered(target: ObjectName, options: Mapping[str, Any]) -> _Offered:
 
     traceback = options["show_traceback"]
     tools = find_offered(target, options["given"], show_traceback=traceback)
-    if isinstance(tools, (list, Toolset)) and not list(tools):
+    documents = find_documents(target, show_traceback=traceback)
+    if isinstance(tools, (list, Toolset)) and not list(tools) and not documents:
         raise WrongUse(why_no_tools(target, show_traceback=traceback))
-    return _Offered(tools, _given_context(options), options)
+    return _Offered(tools, _given_context(options), options, documents)
 
 
 def _given_context(options: Mapping[str, Any]) -> GivenContext | None:
@@ -493,6 +519,7 @@ class _Follower:
                 continue
             try:
                 offered = await asyncio.to_thread(files.import_again, lambda: _offered(target, self._options))
+                offered.check()
                 executor = offered.executor()
                 context = await self._contexts.open(offered.context)
             except Exception as error:  # noqa: BLE001  # the program that is being changed; it goes on with the old tools
@@ -501,9 +528,10 @@ class _Follower:
                 if self._stop is not None:
                     self._stop()
                 self._own.replace(executor, context)
+                self._own.replace_documents(*map(offered.documents.get, ("resources", "prompts")))
                 self._stop = self._listen(offered, context)
                 _tell_lacking(self._own, context, err)
-                err.line(f"operator-schema: reloaded, {count(len(executor.registry), 'tool')}", "dim")
+                err.line(f"operator-schema: reloaded, {offered.in_words()}", "dim")
             err.flush()
 
 
@@ -524,6 +552,9 @@ def _check_offered(ctx: click.Context) -> None:
         raise WrongUse(message)
     if given["gateway"] is not None and given["reload"]:
         message = "--reload is for a module"
+        raise WrongUse(message)
+    if given["gateway"] is not None and given["context"] is not None:
+        message = "--context is for your own tools: the servers of a gateway have what they need"
         raise WrongUse(message)
     if given["code"] and given["search"]:
         message = "--code has a search of its own: leave out --search"

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing, contextmanager
-from os import fspath
 from threading import RLock
 from time import time
 from typing import TYPE_CHECKING, Any, Literal
 from weakref import finalize
 
 from ..immutable import Value
-from ..message_text import clip, count_of, escape, listed, received
+from ..message_text import checked_path, clip, count_of, escape, listed, received
 from ..rounds import Complete, Reject, RoundError, StoreError
 from .child import as_json
 
@@ -77,7 +76,7 @@ class JournalEntry(Value):
 
     Attributes:
         name: of the tool.
-        arguments: as the program gave them, as JSON text with sorted keys.
+        arguments: as the program gave them, as JSON text.
         state: `begun`; `waiting` for a person; `approved` or `answered` by one; or `done`.
         outcome: its outcome, or a person's answer; while it waits, the `reason`.
         is_foreseen: whether the program hasn't come to it yet.
@@ -90,8 +89,15 @@ class JournalEntry(Value):
     is_foreseen: bool = False
 
     def is_call(self, name: str, arguments: str) -> bool:
-        """Return whether it is this very call."""
-        return (self.name, self.arguments) == (name, arguments)
+        """Return whether it is this very call, in whatever order its arguments are."""
+        if self.name != name:
+            return False
+        return self.arguments == arguments or _sorted(self.arguments) == _sorted(arguments)
+
+
+def _sorted(text: str) -> str:
+    """Return a JSON text with sorted keys: as values, 1, 1.0 and true would be equal."""
+    return json.dumps(json.loads(text), sort_keys=True)
 
 
 class Journal:
@@ -108,13 +114,17 @@ class Journal:
 
     Raises:
         StoreError: the file can't be used; every method raises it if SQLite fails.
-        ValueError: `most` isn't a positive integer.
+        TypeError: the path isn't one.
+        ValueError: `most` isn't a positive integer, or the path names a database in memory.
     """
 
     def __init__(self, path: str | PathLike[str] | None = None, /, *, most: int | None = None) -> None:
         _check_most(most)
         self._most = most
-        self._path = None if path is None else fspath(path)
+        self._path = None if path is None else checked_path("the path of a journal", path)
+        if self._path in {"", ":memory:"}:
+            message = "a journal in memory has no path: write Journal()"
+            raise ValueError(message)
         self._lock = RLock()
         self._memory: Any = None
         if path is None:

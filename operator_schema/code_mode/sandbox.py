@@ -9,7 +9,7 @@ import sys
 from contextlib import suppress
 from hashlib import sha256
 from io import BufferedReader
-from os import environ, fspath
+from os import environ
 from pathlib import Path
 from queue import Empty, Full, Queue
 from tempfile import TemporaryDirectory
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..immutable import Value
 from ..json_values import is_object
-from ..message_text import clip, escape
+from ..message_text import checked_path, clip, escape
 from ..processes import kill_group
 from .child import end_asked
 
@@ -323,10 +323,15 @@ class ProcessSandbox:
 
     Args:
         python: path of the interpreter; None for the one that runs here.
+
+    Raises:
+        TypeError: the path isn't one.
     """
 
     def __init__(self, python: str | PathLike[str] | None = None, /) -> None:
-        self._python = sys.executable if python is None else fspath(python)
+        self._python = (
+            sys.executable if python is None else checked_path("the path of an interpreter", python)
+        )
 
     def start(
         self, code: str, names: Iterable[str], limits: Limits, /, *, seed: str, now: datetime

@@ -402,8 +402,7 @@ class _Replay:
         function = self._functions.get(request.name)
         if function is None:
             raise _unknown_name(request.name, self._functions)
-        arguments = json.dumps(_arguments_of(request, function), sort_keys=True)
-        return JournalEntry(function.tool, arguments, "begun", None)
+        return JournalEntry(function.tool, json.dumps(_arguments_of(request, function)), "begun", None)
 
     async def _begin(self, entry: JournalEntry, *, approved: bool) -> Answer:
         """Run a call, and write its beginning and its outcome into the journal.

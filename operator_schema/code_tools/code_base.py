@@ -10,7 +10,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, TypeVar, cast, get_args
 
 from .. import CallError, Registry, Toolset, tool
-from ..message_text import checked_text, quote, received
+from ..message_text import checked_path, checked_text, quote, received
 from .answers import found_by_pattern, inspected, overview_of, read_function
 from .index import Index
 from .language import KINDS, LANGUAGES, Context, Kind, language_of, missing_package
@@ -82,7 +82,7 @@ class CodeBase:
 
     Raises:
         NotADirectoryError: `root` isn't a folder.
-        TypeError: the budget isn't a number.
+        TypeError: the budget isn't a number, or a path isn't one.
         ValueError: it is too small, or the cache is a file of something else.
     """
 
@@ -95,7 +95,7 @@ class CodeBase:
         type_check_seconds: float = 20.0,
         type_checks: bool = False,
     ) -> None:
-        self.root = Path(root).resolve()
+        self.root = Path(checked_path("the root of a code base", root)).resolve()
         if not self.root.is_dir():
             message = f"the root of a code base is a folder: {self.root}"
             raise NotADirectoryError(message)
@@ -108,7 +108,7 @@ class CodeBase:
         self.budget = budget
         self.type_check_seconds = type_check_seconds
         self.type_checks = type_checks
-        self._cache = None if cache is None else Path(cache)
+        self._cache = None if cache is None else Path(checked_path("the cache of a code base", cache))
         if self._cache is not None:
             from .index_cache import check_cache
 
@@ -564,7 +564,7 @@ def code_tools(
     Raises:
         NotADirectoryError: `root` isn't a folder.
         ModuleNotFoundError: the extra `code` isn't installed.
-        TypeError: the budget isn't a number.
+        TypeError: the budget isn't a number, or a path isn't one.
         ValueError: it is too small, or the cache is a file of something else.
     """
     _check_installed()

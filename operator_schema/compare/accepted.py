@@ -1,4 +1,4 @@
-"""Changes and findings that somebody accepts, each with a reason and until a day: an allow file.
+"""Changes and findings that somebody accepts, each with a reason and until a day, as a file lists them.
 
 ```toml
 [[accept]]
@@ -51,7 +51,7 @@ __all__ = ["Accepted", "AcceptError", "Sorted", "read_accepted", "sort_changes"]
 
 
 class AcceptError(ValueError):
-    """Raised if an allow file can't be read; its text says which entry, and what is wrong with it."""
+    """A file of accepted changes can't be read; the text says which entry, and what is wrong with it."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Sorted(NamedTuple, Generic[T]):
 
 
 def read_accepted(text: str) -> list[Accepted]:
-    """Read an allow file.
+    """Read a file of accepted changes or findings.
 
     Args:
         text: TOML, as above.
@@ -140,7 +140,7 @@ def sort_changes(changes: Iterable[T], entries: Iterable[Accepted], today: date)
 
     Args:
         changes: of a comparison, or findings of a probe.
-        entries: of an allow file.
+        entries: of a file of accepted changes or findings.
         today: entries whose last day is before count for nothing.
     """
     listed = list(entries)

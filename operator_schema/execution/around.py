@@ -90,6 +90,8 @@ async def around(
     try:
         outcome = await start(execution)
         execution.outcome = outcome.error if isinstance(outcome, Passed) else outcome
+        if isinstance(execution.outcome, BaseException):  # whoever started the call raises it
+            raised = execution.outcome
     except BaseException as error:  # hooks see a cancellation too
         execution.outcome = raised = error
         raise

@@ -523,7 +523,7 @@ def _docstrings(cls: type, form: ObjectForm) -> list[tuple[type, str]]:
     found: list[tuple[type, str]] = []
     for base in lineage(cls) if form == "typed_dict" else cls.__mro__[:-1]:
         if form == "struct" and base.__module__.partition(".")[0] == "msgspec":
-            break  # it describes how to write a Struct
+            continue  # it describes how to write a Struct
         doc = own_docstring(base)
         if doc:
             found.append((base, doc))

@@ -1,6 +1,6 @@
 """A tester of tool servers: calls them in right and wrong ways; needs the extra `probe`.
 
-The command `operator-schema probe` runs it.
+The command `operator-schema probe` runs it, and so does a line in a suite of pytest (`probe_tests`).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .reports import Plan as Plan
     from .reports import ProbeReport as ProbeReport
     from .subject import ProbeError as ProbeError
+    from .suite import probe_tests as probe_tests
 else:
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,
@@ -23,5 +24,6 @@ else:
             ".probing": "plan probe",
             ".reports": "Found Plan ProbeReport",
             ".subject": "ProbeError",
+            ".suite": "probe_tests",
         },
     )

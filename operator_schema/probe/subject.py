@@ -402,12 +402,20 @@ def server_of(target: Any, **options: Any) -> Server:
         options: of `Server`, and `headers` for a URL.
 
     Raises:
-        ProbeError: it can't be read.
+        ProbeError: it can't be read, or an option isn't for such a target.
     """
     headers: Mapping[str, str] = options.pop("headers", {})
+    is_url = isinstance(target, str) and target.startswith(("http://", "https://"))
+    if headers and not is_url:
+        what = "a URL: this target gets no requests of HTTP"
+        raise _not_for(what, "headers", "--header")
+    for name in ("setup", "env"):
+        if options.get(name) and (is_url or not (isinstance(target, str) or _are_words(target))):
+            what = "a server that is started here"
+            raise _not_for(what, name, f"--{name}")
     if not isinstance(target, str):
         return _of_objects(target, options)
-    if target.startswith(("http://", "https://")):
+    if is_url:
         return of_url(target, headers, **options)
     kind, _, command = target.partition(":")
     if kind in ("mcp", "process"):
@@ -420,13 +428,22 @@ def server_of(target: Any, **options: Any) -> Server:
     )
 
 
+def _not_for(what: str, argument: str, option: str) -> ProbeError:
+    return ProbeError(*[f"{name} is for {what}" for name in (argument, option)])
+
+
 def _is_command(target: str) -> bool:
     """Return whether a target is a command, rather than the name of a module."""
     return " " in target.strip() or (not target.endswith(".py") and shutil.which(target) is not None)
 
 
+def _are_words(target: Any) -> bool:
+    """Return whether a target is the words of a command, rather than tools."""
+    return is_array(target) and bool(target) and all(isinstance(word, str) for word in target)
+
+
 def _of_objects(target: Any, options: dict[str, Any]) -> Server:
-    if is_array(target) and target and all(isinstance(word, str) for word in target):
+    if _are_words(target):
         words: list[str] = target
         return of_command(words, shlex.join(words), **options)
     return in_process(target, f"{type(target).__name__} in this process", **options)
@@ -436,11 +453,13 @@ def _of_program(words: list[str], target: str, options: dict[str, Any]) -> Serve
     from ..adapters.process import tools_of
 
     place = Place.new()
-    env = place.environment(options.get("env", {}))
     try:
+        env = place.environment(options.get("env", {}))
         tools = tools_of(_whole(words), cwd=place.work, env=env, timeout=options.get("timeout", 10.0))
-    except (OSError, SchemaError, ToolError, ValueError) as error:
+    except BaseException as error:  # a signal, too: nobody else knows the folder yet
         place.remove()
+        if not isinstance(error, (OSError, SchemaError, ToolError, ValueError)):
+            raise
         said = error.message if isinstance(error, ToolError) else str(error)
         raise _in_empty_folder(clip(escape(said), 700)) from None
     found = in_process(tools, target, **options)

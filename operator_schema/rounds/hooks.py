@@ -209,9 +209,9 @@ class HookDecorator:
         """Mark a function that sees calls from outside: `@hook.around()`; for spans, timers and the like.
 
         It takes the `Execution` of a call before its arguments are decoded, and returns a context manager
-        that ends when the call has its result, or None to leave the call alone. Context variables that the
-        context manager sets also hold in the function of the tool, even in a thread. The hook isn't async,
-        and
+        that ends when the call has its result, or None to leave the call alone. An exception that passes
+        through reaches the context manager, as in a `with` statement. Context variables that the context
+        manager sets also hold in the function of the tool, even in a thread. The hook isn't async, and
         changes nothing: if it fails, the log has an error and the call goes on.
 
         Args:

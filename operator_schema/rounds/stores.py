@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing, contextmanager
-from os import fspath
 from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any, cast
 
 from ..codec.codec import Codec
 from ..immutable import Value
-from ..message_text import clip, escape, received
+from ..message_text import checked_path, clip, escape, received
 from ..tools.calls import RawCall, ToolResult
 from .errors import RoundError, StoreError
 from .input_copies import digest_with
@@ -75,7 +74,7 @@ class SqliteStore:
     """
 
     def __init__(self, path: str | PathLike[str], *, secret: bytes | None = None) -> None:
-        self._path = fspath(path)
+        self._path = checked_path("the path of a store", path)
         self._secret = secret
         digest_with(secret)  # checks it
         if self._path in {"", ":memory:"}:
@@ -350,8 +349,9 @@ def stored_records(path: str | PathLike[str]) -> Iterator[Any]:
 
     Raises:
         StoreError: the file can't be read, or isn't one of a store.
+        TypeError: the path isn't one.
     """
-    name = fspath(path)
+    name = checked_path("the path of a store", path)
     uri = f"{Path(name).absolute().as_uri()}?mode=ro"
     try:
         with closing(sqlite3.connect(uri, uri=True, timeout=_PATIENCE)) as db:

@@ -203,8 +203,6 @@ class _StyledRenderer(Renderer):
         """Render a leaf, whose schema anybody may have written."""
         if not node.leaf.json_schema.keys() <= _PLAIN:
             return super().leaf(node)
-        if self._style.inline:
-            self.left -= 1  # as `with_references_inlined` counts it
         document = copy_json(node.leaf.json_schema)
         return document if self._style.empty_schemas else _with_type(document)
 
@@ -213,6 +211,7 @@ class _StyledRenderer(Renderer):
         if self._style.inline:
             from .references import with_references_inlined
 
+            self.left += 1  # it counts the root as `schema` has done
             document = with_references_inlined(document, self._may_write)
         known = set(self.hoisted.found) if self.hoisted is not None else set[str]()
         document = super().hoist(document)

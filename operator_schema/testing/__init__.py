@@ -1,7 +1,7 @@
 """Helps to test your tools and loops: generated values, doubles, cassettes and scripted models.
 
 `arguments`, `instances`, `near_misses` and `results` need the extra `testing`, which brings Hypothesis, and
-so do the generated results of a `ToolDouble`; the rest needs nothing. `pytest_probe` tests tool servers.
+so do the generated results of a `ToolDouble`; the rest needs nothing.
 Only the room `probe` imports this one.
 """
 

@@ -15,7 +15,7 @@ from ..compare.logs import MAX_LINE, Unreadable, records_in
 from ..errors import DecodeError, EncodeError, ToolError, ToolNotFoundError
 from ..execution.executor import Executor
 from ..json_values import MAX_TEXT_DEPTH, copy_json, is_array, is_object, nests_deeper, to_json_text
-from ..message_text import excerpt, nearest_names, quote, received
+from ..message_text import checked_path, excerpt, nearest_names, quote, received
 from ..providers.answer import parsed_arguments
 from ..tools.calls import RawCall, ToolResult, arguments_to_decode, checked_call
 from ..tools.failures import ERROR, write_log
@@ -73,11 +73,11 @@ def record(executor: Executor, path: str | os.PathLike[str], /, *, redact: Redac
         A copy of the executor; its `calls` has the calls so far.
 
     Raises:
-        TypeError: it isn't an executor, or `redact` is something else.
+        TypeError: it isn't an executor, `redact` is something else, or the path isn't one.
         OSError: the file can't be written.
     """
     kept = _redacting(redact)
-    cassette = _Cassette(Path(path), kept)
+    cassette = _Cassette(Path(checked_path("the path of a cassette", path)), kept)
     cassette.check()
     made: Executor = _as_kind(RecordingExecutor, executor, "record", cassette=cassette)
     return made
@@ -101,10 +101,11 @@ def playback(
 
     Raises:
         OSError: the file can't be read.
+        TypeError: the path isn't one.
         ValueError: it isn't a cassette, or is too large.
     """
     executor = tools if isinstance(tools, Executor) else Executor(tools)
-    lines = _lines_of(Path(path))
+    lines = _lines_of(Path(checked_path("the path of a cassette", path)))
     tape = _Tape(executor, str(path), lines, frozenset(ignore))
     # Nothing runs, so nothing is injected: a function that makes a context isn't called.
     made: PlaybackExecutor = _as_kind(PlaybackExecutor, executor.with_(context=None), "playback", tape=tape)
@@ -394,6 +395,7 @@ def _lines_of(path: Path) -> list[dict[str, Any]]:
 
     Raises:
         OSError: the file can't be read.
+        TypeError: the path isn't one.
         ValueError: it isn't a cassette, or is too large.
     """
     if path.stat().st_size > _MOST_BYTES:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..immutable import Value, set_once
-from ..message_text import checked_text, clip, escape, excerpt, received
+from ..message_text import checked_path, checked_text, clip, escape, excerpt, received
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -130,6 +130,7 @@ class _Recorded(_Data):
 
         Raises:
             OSError: the file can't be read.
+            TypeError: the path isn't one.
             ValueError: it isn't a regular file, is empty, or has another type than its name says.
         """
         return cls(*from_path(cls._kind(), path, media_type)[:2])
@@ -246,6 +247,7 @@ class File(_Data, Value):
 
         Raises:
             OSError: the file can't be read.
+            TypeError: the path isn't one.
             ValueError: it isn't a regular file, is empty, or has another type than its name says.
         """
         data, kind, found = from_path("File", path, media_type)
@@ -376,7 +378,7 @@ def from_path(kind: str, path: str | PathLike[str], media_type: str | None) -> t
     """Return the data of a file, their type and its name."""
     from pathlib import Path
 
-    file = Path(path)
+    file = Path(checked_path("the path of a file", path))
     if not file.is_file():
         file.stat()  # raises what is wrong with it
         message = f"{shown_name(str(file))} isn't a regular file"  # a device or a pipe may never end

@@ -367,6 +367,13 @@ def test_a_program_that_takes_too_long_is_ended_with_its_children(tmp_path: Path
     assert all(map(is_gone, pids(path)))
 
 
+def test_a_limit_below_one_second_counts_as_it_is() -> None:
+    slow = """import time; time.sleep(0.5); print('{"tools": []}')"""
+    with pytest.raises(TimeoutError, match=r"longer than 0\.05 s"):
+        tools_of(stub(slow), timeout=0.05)
+    assert tools_of(stub(slow)) == []
+
+
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
 def test_a_call_that_is_cancelled_ends_the_program_and_its_children(tmp_path: Path, backend: str) -> None:
     path = tmp_path / "pids"
@@ -409,6 +416,15 @@ def test_a_program_that_cant_be_started() -> None:
         tools_of([])
     with pytest.raises(ValueError, match="timeout must be"):
         tools_of("true", timeout=-1)
+    wrong: Any
+    for wrong in (5, ["true", 5], b"true"):
+        with pytest.raises(TypeError, match="a word of a command must be a string or a Path, not integer"):
+            tools_of(wrong)
+    wrong = 5
+    with pytest.raises(TypeError, match="cwd must be a string or a Path, not integer 5"):
+        tools_of("true", cwd=wrong)
+    with pytest.raises(TypeError, match="env must be a mapping, name to value, not integer 5"):
+        tools_of("true", env=wrong)
     assert f"one run may take: {process._TIMEOUT:g} unless given" in " ".join(
         (tools_of.__doc__ or "").split()
     )

@@ -134,6 +134,9 @@ def test_a_part_that_no_process_could_read_is_a_problem(tmp_path):
 def test_complaints_come_before_anything_is_read():
     with pytest.raises(ColumnError):
         decode_lines(int | str, "gone.jsonl")
+    for source in (5, [5]):
+        with pytest.raises(TypeError, match="the path of a log must be a string or a Path, not integer 5"):
+            decode_lines(Order, source)
 
 
 @pytest.mark.needs_process

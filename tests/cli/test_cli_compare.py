@@ -128,10 +128,12 @@ def test_a_pipe_stays_one(desk, tmp_path):
 def test_a_misspelt_entry_is_told(desk, tmp_path):
     desk("snapshot", "compare_desk", "-o", "desk.json")
     change(tmp_path)
-    (tmp_path / "allow.toml").write_text('[[accept]]\ntool = "refnd"\nreason = "known"\nuntil = 2999-01-01\n')
+    (tmp_path / "accepted.toml").write_text(
+        '[[accept]]\ntool = "refnd"\nreason = "known"\nuntil = 2999-01-01\n'
+    )
     assert (
         "did you mean the tool refund?"
-        in desk("diff", "--allow", "allow.toml", "desk.json", "compare_desk")[2]
+        in desk("diff", "--accepted", "accepted.toml", "desk.json", "compare_desk")[2]
     )
 
 
@@ -139,14 +141,14 @@ def test_accepted_changes_dont_count(desk, tmp_path):
     desk("snapshot", "compare_desk", "-o", "desk.json")
     change(tmp_path)
     entry = '[[accept]]\ntool = "refund"\nreason = "known"\nuntil = {}\n'
-    (tmp_path / "allow.toml").write_text(entry.format("2999-01-01") + entry.format("2020-01-01"))
-    status, out, err = desk("diff", "--allow", "allow.toml", "desk.json", "compare_desk")
+    (tmp_path / "accepted.toml").write_text(entry.format("2999-01-01") + entry.format("2020-01-01"))
+    status, out, err = desk("diff", "--accepted", "accepted.toml", "desk.json", "compare_desk")
     assert (status, out) == (0, "nothing changed, 2 accepted\n")
     assert err == "accepted until 2020-01-01, which is over: refund\n"
-    (tmp_path / "allow.toml").write_text("[[accept]]\n")
-    status, _, err = desk("diff", "--allow", "allow.toml", "desk.json", "compare_desk")
+    (tmp_path / "accepted.toml").write_text("[[accept]]\n")
+    status, _, err = desk("diff", "--accepted", "accepted.toml", "desk.json", "compare_desk")
     assert status == 2
-    assert "allow.toml: 3 problems with the entries\n- accept[0]." in err
+    assert "accepted.toml: 3 problems with the entries\n- accept[0]." in err
 
 
 def git(*words):
@@ -211,6 +213,41 @@ def test_a_revision_of_git_is_compared(desk, tmp_path):
     }.items():
         status, _, err = desk("diff", *words)
         assert (status, said in err) == (2, True), err
+
+
+MARK = b"\xef\xbb\xbf"
+"""A byte order mark, as editors on Windows write it."""
+
+ACCEPT = b"""
+[[accept]]
+tool = "refund"
+reason = "It is known."
+until = 2999-01-01
+"""
+
+
+@pytest.mark.needs_process
+def test_a_byte_order_mark_in_a_file_makes_no_difference(desk, tmp_path, stdin):
+    file = tmp_path / "desk.json"
+    desk("snapshot", "compare_desk", "-o", str(file))
+    plain = file.read_bytes()
+    file.write_bytes(MARK + plain)
+    assert desk("diff", "desk.json", "compare_desk")[0] == 0
+    stdin(MARK + plain)
+    assert desk("diff", "-", "compare_desk")[0] == 0
+    git("init")
+    git("add", ".")
+    git("commit", "-m", "first")
+    assert desk("diff", "--git", "HEAD", "desk.json")[0] == 0
+    (tmp_path / "accept.toml").write_bytes(MARK + ACCEPT)
+    change(tmp_path)
+    assert desk("diff", "--accepted", "accept.toml", "desk.json", "compare_desk")[0] == 0
+
+
+def test_standard_input_that_is_not_utf_8_is_an_error(desk, stdin):
+    stdin(b'{"tools": "\xff"}')
+    status, _, err = desk("snapshot", "-")
+    assert (status, err) == (2, "operator-schema: error: - can't be read: it isn't UTF-8\n")
 
 
 @pytest.mark.needs_process

@@ -112,6 +112,12 @@ def test_a_server_needs_a_name(tmp_path):
         servers_in(str(file))
 
 
+def test_a_byte_order_mark_before_the_servers_makes_no_difference(tmp_path):
+    file = tmp_path / "servers.json"
+    file.write_bytes(b'\xef\xbb\xbf{"servers": {"shop": {"command": "x"}}}')
+    assert [one.name for one in servers_in(str(file))] == ["shop"]
+
+
 def test_servers_stand_under_one_key(read):
     with pytest.raises(WrongUse, match='"mcpServers" and "servers": put all servers into one of them'):
         read({"servers": {"other": {"command": "y"}}})
@@ -243,6 +249,13 @@ def test_what_is_no_variable_is_refused_and_not_shown(read, monkeypatch, text, k
     with pytest.raises(WrongUse, match=r"a \$\{ must begin \$\{NAME\} or \$\{env:NAME\}; defaults") as caught:
         read(**{key: value})
     assert "s3cret" not in str(caught.value)
+
+
+def test_a_working_directory_that_is_not_there_is_named(read, monkeypatch):
+    monkeypatch.setenv("FOLDER", "/no/such/swordfish")
+    text = told(read(command="./no-such", cwd="${FOLDER}/x"))
+    assert "no such working directory (cwd): '${FOLDER}/x'\n" in text
+    assert "swordfish" not in text
 
 
 def test_variables_are_filled_in_once(read, monkeypatch):

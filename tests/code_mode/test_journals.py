@@ -82,3 +82,30 @@ def test_a_file_keeps_as_many_and_all_if_nothing_is_said(tmp_path):
 def test_a_wrong_number_is_refused(most):
     with pytest.raises(ValueError, match="most must be an integer above 0"):
         Journal(most=most)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "is_same"),
+    [
+        ("pay", '{"a": {"c": 1, "d": 2}, "b": true}', True),
+        ("pay", '{"b": true, "a": {"d": 2, "c": 1}}', True),
+        ("pay", '{"a": {"c": 1, "d": 2}, "b": 1}', False),
+        ("pay", '{"a": {"c": 1.0, "d": 2}, "b": true}', False),
+        ("add", '{"a": {"c": 1, "d": 2}, "b": true}', False),
+    ],
+)
+def test_a_call_is_the_same_in_whatever_order_its_arguments_are(name, arguments, is_same):
+    entry = CALL.replace(arguments='{"a": {"c": 1, "d": 2}, "b": true}')
+    assert entry.is_call(name, arguments) is is_same
+
+
+@pytest.mark.parametrize("path", [5, True, b"a.db", ["a.db"]])
+def test_what_is_no_path_is_refused(path):
+    with pytest.raises(TypeError, match="the path of a journal must be a string or a Path, not"):
+        Journal(path)
+
+
+@pytest.mark.parametrize("path", ["", ":memory:"])
+def test_a_journal_in_memory_is_one_without_a_path(path):
+    with pytest.raises(ValueError, match=r"a journal in memory has no path: write Journal\(\)"):
+        Journal(path)

@@ -526,6 +526,10 @@ def test_any_bytes_and_any_question_have_an_answer(source, suffix, question):
 def test_a_root_is_a_folder(tmp_path):
     with pytest.raises(NotADirectoryError, match="the root of a code base is a folder"):
         CodeBase(tmp_path / "nothing")
+    with pytest.raises(TypeError, match="the root of a code base must be a string or a Path, not integer 5"):
+        CodeBase(5)
+    with pytest.raises(TypeError, match="the cache of a code base must be a string or a Path, not boolean"):
+        CodeBase(tmp_path, cache=True)
     with pytest.raises(ValueError, match="at least 1,000 characters, not 10"):
         CodeBase(tmp_path, budget=10)
     with pytest.raises(TypeError, match="the budget is a number of characters, not string"):

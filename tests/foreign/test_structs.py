@@ -129,6 +129,29 @@ def test_a_tag_is_checked_by_decode_and_written_by_encode(calls: int) -> None:
     assert json_schema(Cat)["required"] == ["kind"]
 
 
+class Priced:
+    """What has a price.
+
+    Args:
+        price: in cents
+    """
+
+    __slots__ = ()
+
+
+class Apple(msgspec.Struct, Priced):
+    price: int
+
+
+class Pear(Priced, msgspec.Struct):
+    price: int
+
+
+@pytest.mark.parametrize("cls", [Apple, Pear])
+def test_the_docstring_of_a_mixin_describes_fields_on_either_side_of_struct(cls: Any) -> None:
+    assert json_schema(cls)["properties"] == {"price": {"type": "integer", "description": "in cents"}}
+
+
 class Rows(msgspec.Struct, array_like=True):
     a: int
 

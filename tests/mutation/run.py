@@ -10,6 +10,9 @@ A mutant's tests begin with a few quick ones that reach the changed line, go on 
 with the others of its room, and end at the first failure. Few mutants need more than the first stage. With
 `--near` the tests of other rooms don't run, which measures a room in minutes instead of hours.
 
+The tests of frameworks (`tests/frameworks`) never run, as each needs an environment of its own, nor do those
+in `SLOW`: of the adapters of frameworks, a mutant that only they notice counts as one that nobody does.
+
 Each worker has a copy of the project of its own, so that the checkout is never touched.
 """
 

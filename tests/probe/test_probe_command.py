@@ -16,7 +16,7 @@ pytest.importorskip("hypothesis")
 pytest.importorskip("mcp")
 
 from operator_schema.cli import main
-from operator_schema.probe import ProbeReport, probe, probing
+from operator_schema.probe import ProbeError, ProbeReport, probe, probing
 from operator_schema.probe.reports import MAY_CHANGE, Plan
 
 pytestmark = pytest.mark.needs_process
@@ -196,6 +196,50 @@ def test_sigterm_ends_the_server_and_removes_its_folder(more, tmp_path):
         os.kill(int(number), 0)
 
 
+STOPS = """
+import os, signal, sys, time
+from pathlib import Path
+
+Path(sys.argv[1]).write_text(f"{os.getpid()} {os.getcwd()}")
+os.kill(os.getppid(), signal.Signals[sys.argv[2]])
+time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a process can't handle SIGTERM there")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_while_a_program_is_first_asked_removes_its_folder(number, tmp_path):
+    program, started = tmp_path / "stops.py", tmp_path / "started"
+    program.write_text(STOPS, encoding="utf-8")
+    server = shlex.join([sys.executable, "-I", "-S", str(program), str(started), number.name])
+    words = [sys.executable, "-m", "operator_schema", "probe", f"process:{server}"]
+    done = subprocess.run(words, capture_output=True, timeout=60, check=False)
+    assert done.returncode == 128 + number
+    asked, folder = started.read_text(encoding="utf-8").split(" ", 1)
+    assert not Path(folder).parent.exists()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(asked), 0)
+
+
+@pytest.mark.parametrize("kind", ["process:./program", "mcp:./program", "app:registry", "app.py"])
+def test_headers_are_for_a_url(kind, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["probe", "--header", "Authorization: Bearer x", kind]) == 2
+    said = f"operator-schema: error: {kind}: --header is for a URL: this target gets no requests of HTTP\n"
+    assert capsys.readouterr().err == said
+    with pytest.raises(ProbeError, match=r"^headers is for a URL"):
+        probe([], headers={"Authorization": "Bearer x"})
+
+
+@pytest.mark.parametrize("option", ["setup", "env"])
+def test_what_prepares_a_server_is_for_one_that_is_started_here(option, capsys):
+    url = "http://127.0.0.1:9/mcp"
+    assert main(["probe", f"--{option}", "A=1", url]) == 2
+    assert capsys.readouterr().err.endswith(f"{url}: --{option} is for a server that is started here\n")
+    with pytest.raises(ProbeError, match=f"^{option} is for a server that is started here"):
+        probe([], **{option: {"A": "1"}})
+
+
 def test_the_handler_of_sigterm_stays_as_it_was(target):
     before = signal.getsignal(signal.SIGTERM)
     assert main(["probe", "--dry-run", "--allow", "greet", target]) == 0
@@ -226,8 +270,8 @@ def test_options_are_named_as_the_command_or_python_has_them():
     ("missing", "line", "said"),
     [
         ("hypothesis", "from operator_schema.probe import probe", "to probe a server, install the extra"),
-        ("pytest", "import operator_schema.testing.pytest_probe", "pytest_probe needs pytest"),
-        ("hypothesis", "import operator_schema.testing.pytest_probe", "to probe a server, install the extra"),
+        ("pytest", "from operator_schema.probe import probe_tests", "probe_tests needs pytest"),
+        ("hypothesis", "from operator_schema.probe import probe_tests", "probe a server, install the extra"),
     ],
 )
 def test_without_a_package_the_extra_is_named(missing, line, said):

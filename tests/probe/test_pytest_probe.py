@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.needs_process, pytest.mark.slow("it starts servers")]
 
 SERVER = Path(__file__).with_name("notes_server.py")
 LINE = """
-from operator_schema.testing.pytest_probe import probe_tests
+from operator_schema.probe import probe_tests
 
 test_server = probe_tests({command!r}, calls=4, timeout=2, **{options!r})
 """

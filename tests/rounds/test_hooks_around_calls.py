@@ -23,7 +23,7 @@ from operator_schema import (
     hook,
     tool,
 )
-from operator_schema.rounds import Hooks
+from operator_schema.rounds import Hooks, InterruptedRoundError
 
 pytestmark = pytest.mark.needs_threads
 
@@ -144,6 +144,36 @@ def test_a_hook_goes_on_behind_its_yield_or_gets_what_is_raised(caplog):
         asyncio.run(executor.run(round_of(raw("fetch", url="x")), hooks=fail))
     assert seen == ["left", raised.value]
     assert not [record for record in caplog.records if "watch" in record.getMessage()]
+
+
+@pytest.mark.parametrize("raised", [ZeroDivisionError, SystemExit])
+def test_an_exception_of_a_tool_that_the_caller_gets_reaches_the_context_manager_too(raised, caplog):
+    seen = []
+
+    @tool
+    def fails() -> str:
+        """Fail."""
+        raise raised
+
+    @hook.around()
+    @contextmanager
+    def watch(execution):
+        try:
+            yield
+        except BaseException as error:
+            seen.append((type(execution.work).__name__, error))
+            raise
+
+    executor = Executor([fails], hooks=watch, pass_through=(ZeroDivisionError,))
+    with pytest.raises(raised) as caught:
+        executor.run_sync(raw("fails"))
+    assert seen == [("RawCall", caught.value)]
+    with pytest.raises((InterruptedRoundError, SystemExit)) as of_round:
+        asyncio.run(executor.run(Toolset(fails).offer().round([raw("fails")])))
+    assert seen[1][0] == "RawCall"
+    assert isinstance(seen[1][1], raised)
+    assert seen[2] == ("Round", of_round.value)
+    assert not caplog.records
 
 
 def test_a_call_that_a_hook_decides_or_that_runs_again_is_seen_once():

@@ -314,6 +314,9 @@ def test_a_store_is_a_file_and_its_secret_is_checked(tmp_path):
     for path in ("", ":memory:"):
         with pytest.raises(ValueError, match="a store is a file"):
             SqliteStore(path)
+    for path in (5, b"a.db"):
+        with pytest.raises(TypeError, match="the path of a store must be a string or a Path, not"):
+            SqliteStore(path)
     with pytest.raises(ValueError, match="at least 16"):
         SqliteStore(tmp_path / "a.db", secret=b"short")
     assert repr(SqliteStore(tmp_path / "a.db")) == f"SqliteStore({str(tmp_path / 'a.db')!r})"

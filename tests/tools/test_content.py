@@ -179,6 +179,7 @@ def test_looking_at_data_takes_no_time():
         (lambda: Image.from_bytes(b"fLaC"), ValueError, "not audio/flac: use Audio"),
         (lambda: Image(PNG, "png"), ValueError, 'a type such as image/png .RFC 6838., not "png"'),
         (lambda: Image(PNG, "image/png\r\nX: y"), ValueError, "media_type must be a type such as"),
+        (lambda: Image.from_path(5), TypeError, "the path of a file must be a string or a Path, not integer"),
         (lambda: Image(PNG, None), TypeError, "the media_type of this Image must be a string, not null"),
         (lambda: Image(b"", "image/png"), ValueError, "this Image has no data: there are 0 bytes"),
         (lambda: Image("iVBORw0KGgo=", "image/png"), TypeError, "bytes, not string .*: decode base64 with"),

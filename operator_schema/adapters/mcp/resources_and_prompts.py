@@ -38,7 +38,16 @@ if TYPE_CHECKING:
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
     Run: TypeAlias = "Callable[[Tool[..., Any], types.CallToolRequestParams, Ctx], Awaitable[Any]]"
 
-__all__ = ["OWN_RESULTS", "Documents", "Prompts", "Resources", "page_of", "shown"]
+__all__ = [
+    "OWN_RESULTS",
+    "Documents",
+    "Prompts",
+    "Resources",
+    "page_of",
+    "read_prompts",
+    "read_resources",
+    "shown",
+]
 
 Resources: TypeAlias = Mapping[str, Any]
 """URI to a string, bytes, a part (`Image`, `Resource`, …), or a function that returns one or several.
@@ -89,6 +98,7 @@ class Documents:
         prompts: as a program gives them.
         run: runs one of their functions; returns its result, or a question to ask first.
         page_size: how many items a client gets with one request; None for all.
+        may_change: whether others may replace them: a server then has both from the start, and announces it.
 
     Raises:
         DuplicateToolError: two prompts have the same name.
@@ -98,27 +108,48 @@ class Documents:
     """
 
     def __init__(
-        self, resources: Resources | None, prompts: Prompts | None, run: Run, page_size: int | None
+        self,
+        resources: Resources | None,
+        prompts: Prompts | None,
+        run: Run,
+        page_size: int | None,
+        *,
+        may_change: bool = False,
     ) -> None:
-        found = [_entry(uri, value) for uri, value in _checked_mapping(resources or {}).items()]
+        self._run, self._page_size, self.may_change = run, page_size, may_change
+        self.replace(resources, prompts)
+
+    def replace(self, resources: Resources | None, prompts: Prompts | None) -> None:
+        """Have other resources and prompts from now on; if something is wrong with them, the old ones stay.
+
+        Args:
+            resources: as a program gives them.
+            prompts: as a program gives them.
+
+        Raises:
+            DuplicateToolError: as for the class; so for the others.
+            SchemaError: as above.
+            TypeError: as above.
+            ValueError: as above.
+        """
+        found = read_resources({} if resources is None else resources)
+        self.prompts = {one.name: one for one in read_prompts(() if prompts is None else prompts)}
         self._fixed = {_uri(one): one for one in found if one.template is None}
         self._templates = [one for one in found if one.template is not None]
-        self.prompts = {one.name: one for one in ([] if prompts is None else _prompts(prompts))}
-        self._run, self._page_size = run, page_size
 
     def handlers(self) -> dict[str, Any]:
-        """Return the handlers for what the server has, by their option names of a `Server`."""
+        """Return the handlers for what the server has, or may have, by their option names of a `Server`."""
         of_resources = {
             "on_list_resources": self.list_resources,
             "on_list_resource_templates": self.list_resource_templates,
             "on_read_resource": self.read_resource,
         }
         of_prompts = {"on_list_prompts": self.list_prompts, "on_get_prompt": self.get_prompt}
-        completes = self.prompts or self._templates
+        has_prompts = self.may_change or self.prompts
         return {
-            **(of_resources if self._fixed or self._templates else {}),
-            **(of_prompts if self.prompts else {}),
-            **({"on_completion": self.complete} if completes else {}),
+            **(of_resources if self.may_change or self._fixed or self._templates else {}),
+            **(of_prompts if has_prompts else {}),
+            **({"on_completion": self.complete} if has_prompts or self._templates else {}),
         }
 
     # --- resources ---------------------------------------------------------------------------------
@@ -268,12 +299,19 @@ class Documents:
 # --- what a program gives --------------------------------------------------------------------------
 
 
-def _checked_mapping(resources: Any) -> Mapping[str, Any]:
+def read_resources(resources: Any) -> list[_Entry]:
+    """Read the resources that a program gives.
+
+    Raises:
+        SchemaError: a parameter has no schema.
+        TypeError: something is of another kind.
+        ValueError: a URI can't be used, or its variables aren't the parameters of its function.
+    """
     if not isinstance(resources, Mapping):
         values = "strings, bytes, parts or functions"
         message = f"resources must be a mapping of URIs to {values}, not {received(resources)}"
         raise TypeError(message)
-    return cast("Mapping[str, Any]", resources)
+    return [_entry(uri, value) for uri, value in cast("Mapping[str, Any]", resources).items()]
 
 
 def _entry(uri: Any, value: Any) -> _Entry:
@@ -328,11 +366,12 @@ def _function(value: Any, place: str) -> Tool[..., Any]:
     raise TypeError(message)
 
 
-def _prompts(prompts: Any) -> list[Tool[..., Any]]:
-    """Read the prompts.
+def read_prompts(prompts: Any) -> list[Tool[..., Any]]:
+    """Read the prompts that a program gives.
 
     Raises:
         DuplicateToolError: two have the same name.
+        SchemaError: a parameter has no schema.
         TypeError: something is of another kind.
     """
     is_list = isinstance(prompts, Iterable) and not isinstance(prompts, (str, Mapping))

@@ -14,7 +14,13 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.session import ServerSession
-from mcp.server.subscriptions import ListenHandler, ResourceUpdated, ToolsListChanged
+from mcp.server.subscriptions import (
+    ListenHandler,
+    PromptsListChanged,
+    ResourcesListChanged,
+    ResourceUpdated,
+    ToolsListChanged,
+)
 from mcp.shared.exceptions import MCPError
 
 from ...errors import ToolNotFoundError
@@ -115,6 +121,24 @@ class Handlers:
         self._runner = Runner(executor, _careful(own), self._runner.confirm, _own)
         self._stop = executor.registry.on_change(self.changes.tools_changed)
         self.changes.tools_changed()
+
+    def replace_documents(self, resources: Resources | None, prompts: Prompts | None) -> None:
+        """Have other resources and prompts from now on, and tell the clients, if `documents_change`.
+
+        Args:
+            resources: as for `handlers`.
+            prompts: as for `handlers`.
+
+        Raises:
+            DuplicateToolError: two prompts have the same name.
+            SchemaError: a parameter has no schema.
+            TypeError: something is of another kind.
+            ValueError: a URI can't be used.
+        """
+        if self.documents is not None and self.documents.may_change:
+            self.documents.replace(resources, prompts)
+            self.changes.tell(ResourcesListChanged())
+            self.changes.tell(PromptsListChanged())
 
     def missing_context(self) -> dict[str, ToolError]:
         """Return the tools that can't run with the context of the server: name to the exception of a call.
@@ -280,6 +304,7 @@ def handlers(
     logger: str | None = None,
     resources: Resources | None = None,
     prompts: Prompts | None = None,
+    documents_change: bool = False,
 ) -> Handlers:
     """Make the handlers for your own low-level `Server`; `server` makes a complete one.
 
@@ -307,6 +332,7 @@ def handlers(
             function with a parameter for each of its variables. None for nothing.
         prompts: functions or tools that return a string, or a list of strings, parts and `PromptMessage`;
             their parameters are the arguments of the prompt. None for nothing.
+        documents_change: whether `replace_documents` may give other resources and prompts.
 
     Raises:
         DuplicateToolError: two tools have the same name.
@@ -323,8 +349,9 @@ def handlers(
     own = runner.executor.for_host(native_results=native_classes())
     runner = Runner(own, _careful(runner.context), runner.confirm, runner.own)
     made = Handlers(runner, structured, page_size, None if logger is None else ClientLog(logger))
-    if resources is not None or prompts is not None:
-        made.documents = Documents(resources, prompts, made.run_document, page_size)
+    if documents_change or resources is not None or prompts is not None:
+        run = made.run_document
+        made.documents = Documents(resources, prompts, run, page_size, may_change=documents_change)
     return made
 
 
@@ -575,7 +602,8 @@ def server_of(own: Handlers, name: str, *, may_change: bool, **native: Any) -> T
     """
     of_documents = {} if own.documents is None else own.documents.handlers()
     follows = "on_read_resource" in of_documents
-    tells = may_change or follows
+    may_differ = own.documents is not None and own.documents.may_change
+    tells = may_change or may_differ or follows
     options: dict[str, Any] = {
         "on_list_tools": own.list_tools,
         "on_call_tool": own.call_tool,
@@ -585,7 +613,10 @@ def server_of(own: Handlers, name: str, *, may_change: bool, **native: Any) -> T
         **native,
     }
     made = ToolServer(name, **options)
-    made.handlers, made.announced = own, NotificationOptions(tools_changed=may_change)
+    made.handlers = own
+    made.announced = NotificationOptions(
+        tools_changed=may_change, prompts_changed=may_differ, resources_changed=may_differ
+    )
     if tells:
         made.add_notification_handler("notifications/initialized", types.NotificationParams, own.initialized)
     if follows:

@@ -73,6 +73,30 @@ def behind(made, *, lacks=(), seen=None):
     return connect
 
 
+@asynccontextmanager
+async def ending(made, method, ends, *, lacks=()):
+    """Connect to a server like that of `behind`, whose program ends when it gets a request.
+
+    Args:
+        made: the server.
+        method: of the request.
+        ends: called for each such request: whether the program ends.
+        lacks: as for `behind`.
+    """
+    async with behind(made, lacks=lacks)() as (read, write):
+        inner = write.send
+
+        async def send(item):
+            if getattr(item.message, "method", "") == method and ends():
+                await read.aclose()
+                await write.back.aclose()
+            else:
+                await inner(item)
+
+        write.send = send
+        yield read, write
+
+
 class Writer:
     """What a client writes, some of which the server never gets."""
 

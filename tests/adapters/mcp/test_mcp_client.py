@@ -627,6 +627,10 @@ def test_a_program_that_cannot_be_started_is_named_before_anything_is(tmp_path, 
     assert words("./run", cwd="tools") == ["./run"]
     with pytest.raises(FileNotFoundError, match="'tools/run'"):
         words("tools/run", cwd="tools")
+    with pytest.raises(FileNotFoundError, match=r"no such working directory \(cwd\): 'gone'"):
+        words("./run", cwd="gone")
+    with pytest.raises(NotADirectoryError, match=r"\(cwd\) isn't a folder: 'tools/plain'"):
+        words("run", cwd="tools/plain")
 
 
 DYING = """

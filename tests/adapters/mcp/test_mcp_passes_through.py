@@ -11,7 +11,7 @@ from typing import Any, Literal
 import anyio
 import anyio.lowlevel
 import pytest
-from gateway_cases import FORM, NEW, OLD, Ctx, altered, ask_user, at_once, behind, count, through
+from gateway_cases import FORM, NEW, OLD, Ctx, altered, ask_user, at_once, behind, count, ending, through
 from mcp import Client, MCPError, types
 from mcp.server.lowlevel import Server
 from mcp.server.subscriptions import PromptsListChanged, ResourcesListChanged
@@ -1078,38 +1078,17 @@ def test_a_connection_that_is_lost_is_opened_again():
 
 
 def test_a_server_that_ends_says_so_and_is_started_again():
-    class Ending:
-        """Stands for a process that ends at its second request."""
+    starts = []
 
-        def __init__(self):
-            self.made = 0
-
-        def __call__(self):
-            self.made += 1
-            return self.connect(is_first=self.made == 1)
-
-        from contextlib import asynccontextmanager
-
-        @asynccontextmanager
-        async def connect(self, *, is_first):
-            async with behind(everything(), lacks=OLD)() as (read, write):
-                inner = write.send
-
-                async def send(item):
-                    if is_first and getattr(item.message, "method", "") == "resources/read":
-                        await read.aclose()
-                        await write.back.aclose()
-                    else:
-                        await inner(item)
-
-                write.send = send
-                yield read, write
+    def source():
+        starts.append(None)
+        return ending(everything(), "resources/read", lambda: len(starts) == 1, lacks=OLD)
 
     async def main(client):
         error = await refusal(client.read_resource("note://today"))
         return error.message, (await client.read_resource("note://today")).contents[0].text
 
-    message, text = through(main, Ending())
+    message, text = through(main, source)
     assert "has closed its connection; another request opens it again" in message
     assert text == "rye"
 

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 import anyio
 import mcp_types as types
 import pytest
-from gateway_cases import behind
+from gateway_cases import behind, ending
 from mcp import Client, MCPError
 from mcp.server.lowlevel import Server
 
@@ -317,27 +317,20 @@ class Dying:
     def __init__(self, made, *, starts_again=False):
         self.made, self.is_dead, self.starts_again = made, False, starts_again
 
+    def __call__(self):
+        return self.connect()
+
     @asynccontextmanager
     async def connect(self):
         if self.is_dead and not self.starts_again:
             message = "swordfish: no such program"
             raise OSError(message)
-        async with behind(self.made)() as (read, write):
-            inner = write.send
+        async with ending(self.made, "tools/call", self.ends) as streams:
+            yield streams
 
-            async def send(item):
-                if not self.is_dead and getattr(item.message, "method", "") == "tools/call":
-                    self.is_dead = True
-                    await read.aclose()
-                    await write.back.aclose()
-                else:
-                    await inner(item)
-
-            write.send = send
-            yield read, write
-
-    def __call__(self):
-        return self.connect()
+    def ends(self):
+        was_dead, self.is_dead = self.is_dead, True
+        return not was_dead
 
 
 def through_gateway(*calls, mode="auto", **sources):

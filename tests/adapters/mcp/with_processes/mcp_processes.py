@@ -89,6 +89,15 @@ def raw_server(*words, folder=HERE, cold=False):
         end(process)
 
 
+def said_at_the_start(*words, folder):
+    """Return what a server writes to standard error until a client has greeted it and left."""
+    with raw_server(*words, folder=folder) as raw:
+        raw.begin()
+        raw.process.stdin.close()
+        assert raw.process.wait(PATIENCE) == 0
+        return raw.process.stderr.read().decode()
+
+
 @contextmanager
 def http_server(*words, folder=HERE, port=0, cold=False, **more):
     """Start a server, and yield its URL and its process; what it says is in `process.said` afterwards."""

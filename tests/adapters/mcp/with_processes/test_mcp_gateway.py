@@ -92,6 +92,18 @@ async def names(client):
     return [one.name for one in (await client.list_tools()).tools]
 
 
+def served(folder):
+    """Return the names of the tools that the gateway in a folder has, and what it has said at its end."""
+
+    async def main(url):
+        async with Client(url) as client:
+            return await names(client)
+
+    with http_server("--gateway", "servers.json", folder=folder) as (url, process):
+        found = anyio.run(main, url)
+    return found, process.said
+
+
 def text(result):
     return result.content[0].text
 
@@ -308,16 +320,11 @@ def test_a_gateway_behind_itself_is_refused_and_the_others_go_on(folder, through
         found = {**servers, "itself": itself} if name == "servers.json" else {"itself": itself}
         (folder / name).write_text(json.dumps({"mcpServers": found}))
 
-    async def main(url):
-        async with Client(url) as client:
-            return await names(client)
-
-    with http_server("--gateway", "servers.json", folder=folder) as (url, process):
-        found = anyio.run(main, url)
+    found, said = served(folder)
     assert found == ["books_find_books", "books_open_shop", "books_order_book", "weather_forecast"]
     way = " → ".join(str(folder / name) for name in circle)
-    assert process.said.count(f"servers.json starts itself, without end: {way}.") == 1
-    assert process.said.count("operator-schema: serving 3 tools on standard input and output") == 1
+    assert said.count(f"servers.json starts itself, without end: {way}.") == 1
+    assert said.count("operator-schema: serving 3 tools on standard input and output") == 1
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="its shell has no `env -i`, and nothing waits for a pipe")
@@ -348,14 +355,9 @@ def test_a_server_that_cannot_be_reached_is_named_and_the_others_go_on(folder):
     servers["off"] = {"command": "nothing", "disabled": True}
     file.write_text(json.dumps({"servers": servers}))
 
-    async def main(url):
-        async with Client(url) as client:
-            return await names(client)
-
-    with http_server("--gateway", "servers.json", folder=folder) as (url, process):
-        found = anyio.run(main, url)
+    found, said = served(folder)
     assert found == ["books_find_books", "books_open_shop", "books_order_book", "weather_forecast"]
-    assert '"lost" can\'t be reached' in process.said
+    assert '"lost" can\'t be reached' in said
 
 
 @pytest.mark.parametrize(
@@ -391,6 +393,7 @@ def test_a_file_that_names_no_servers_is_refused(tmp_path, content, told):
         ([], "give the module with the tools, or --gateway FILE"),
         (["--gateway", "x", "books"], "not both"),
         (["--gateway", "x", "--reload"], "--reload is for a module"),
+        (["--gateway", "servers.json", "--context", "no:such"], "--context is for your own tools"),
         (["--gateway", "nothing.json"], "can't be read"),
         pytest.param(["--code", "--search", "books"], "leave out --search", marks=needs_monty),
     ],

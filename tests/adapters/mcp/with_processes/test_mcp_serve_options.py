@@ -10,7 +10,7 @@ import anyio
 import pytest
 from mcp import Client
 from mcp.types import ElicitResult
-from mcp_processes import PATIENCE, environment, http_server, over_stdio, raw_server, run
+from mcp_processes import PATIENCE, environment, http_server, over_stdio, raw_server, run, said_at_the_start
 
 pytestmark = [
     pytest.mark.needs_process,
@@ -230,14 +230,6 @@ def test_a_person_is_asked_unless_that_is_unwanted(folder, words, texts):
     found = [anyio.run(main, callback) for callback in (answer, None)]
     assert [text.startswith(start) for text, start in zip(found, texts, strict=True)] == [True, True], found
     assert questions == ([] if "--no-confirm" in words else ['Run delete?\npath: "a"'])
-
-
-def said_at_the_start(*words, folder):
-    with raw_server(*words, folder=folder) as raw:
-        raw.begin()
-        raw.process.stdin.close()
-        assert raw.process.wait(PATIENCE) == 0
-        return raw.process.stderr.read().decode()
 
 
 def test_tools_that_lack_their_context_are_named_before_the_first_call(folder):

@@ -18,14 +18,14 @@ try:
 except ModuleNotFoundError as error:
     if error.name != "pytest":
         raise
-    message = "operator_schema.testing.pytest_probe needs pytest: pip install pytest 'operator-schema[probe]'"
+    message = "probe_tests needs pytest: pip install pytest 'operator-schema[probe]'"
     raise ModuleNotFoundError(message, name=error.name) from None
 
 from ..compare.accepted import read_accepted, sort_changes
-from ..probe.checks import CHECKS
-from ..probe.probing import plan, probe
-from ..probe.reports import LEVELS
-from ..probe.subject import ProbeError
+from .checks import CHECKS
+from .probing import plan, probe
+from .reports import LEVELS
+from .subject import ProbeError
 
 if TYPE_CHECKING:
     import os
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from ..compare.accepted import Accepted
     from ..findings import Finding
-    from ..probe.reports import Found, Plan, ProbeReport
+    from .reports import Found, Plan, ProbeReport
 
 __all__ = ["probe_tests"]
 
@@ -58,19 +58,21 @@ def probe_tests(
 
     Args:
         target: as `probe` takes it.
-        accepted: an allow file with findings that are expected, each with its reason and last day.
+        accepted: path of a TOML file with findings that are expected. Each is a table `[[accept]]` with the
+            name of the `tool`, a `reason` and a last day, `until`; `code` and `path` narrow it down. Such
+            findings are expected failures.
         fail_on: the least level that fails: `error`, `warning` or `note`.
         options: of `probe`, such as `allow`, `seed` and `seconds`.
 
     Raises:
-        AcceptError: the allow file can't be read.
-        OSError: the same.
+        AcceptError: the file of accepted findings isn't such TOML.
+        OSError: it can't be read.
         ValueError: `fail_on` is another word.
     """
     if fail_on not in LEVELS:
         message = f"fail_on is {', '.join(LEVELS[:-1])} or {LEVELS[-1]}, not {fail_on!r}"
         raise ValueError(message)
-    entries = [] if accepted is None else read_accepted(Path(accepted).read_text(encoding="utf-8"))
+    entries = [] if accepted is None else read_accepted(Path(accepted).read_text(encoding="utf-8-sig"))
     failing = LEVELS[: LEVELS.index(fail_on) + 1]
     subject = _Subject(target, options, entries, failing)
     cases = subject.cases()
