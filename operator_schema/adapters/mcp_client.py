@@ -172,7 +172,20 @@ class ServerTools(list["Tool[..., Any]"]):
             DuplicateToolError: at the first time, the registry has another tool with the name of one.
             ToolError: a tool that was named in `only` is gone.
         """
-        described = await self._source.described()
+        return self.take(await self._source.listed(), registry)
+
+    def take(self, listed: Sequence[types.Tool], registry: Registry | None = None) -> bool:
+        """Follow what the server has listed, as `refresh` does.
+
+        Args:
+            listed: all tools of the server.
+            registry: as for `refresh`.
+
+        Raises:
+            DuplicateToolError: as `refresh`.
+            ToolError: as `refresh`.
+        """
+        described = self._source.described(listed)
         if described == self._known:
             return False
         before = {tool.name: tool for tool in self}
@@ -322,10 +335,9 @@ class ToolSource:
         server = "the server" if info is None else f"the server {quote(clip(escape(info.name), _SHOWN))}"
         _LOG.warning("the tool %r of %s is left out: %s", name, server, why)
 
-    async def described(self) -> dict[str, types.Tool]:
-        """Return name to tool of the server, for those that are wanted."""
+    def described(self, found: Sequence[types.Tool]) -> dict[str, types.Tool]:
+        """Return name to tool of the server, for those of its tools that are wanted."""
         names = NameGiver(self._prefix)
-        found = await self.listed()
         if self._names is not None:
             check_there(self._names, [each.name for each in found])
             found = [each for each in found if each.name in self._names]

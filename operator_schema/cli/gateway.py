@@ -6,12 +6,13 @@ import json
 import logging
 import os
 import re
+from collections.abc import Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from shlex import split
 from shutil import which
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from unicodedata import category
 from urllib.parse import quote as url_quote
 
@@ -23,7 +24,7 @@ from .arguments import json_in, read_text
 from .modules import WrongUse
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Generator, Iterable, Mapping
+    from collections.abc import AsyncGenerator, Generator, Iterable
 
     from ..adapters.mcp.gateway import Gateway
     from ..adapters.mcp_connection import Source
@@ -37,13 +38,18 @@ _SECONDS_TO_READ = 300.0
 _MOST_SHOWN = 300
 _EXAMPLE = '{"mcpServers": {"time": {"command": "uvx", "args": ["mcp-server-time"]}}}'
 _VARIABLE = re.compile(r"\$\{(?:(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\})?")
-_OWN = {"confirm": 0.8, "only": 0.75}
+_OWN = {"confirm": 0.8, "only": 0.75, "seconds": 0.8}
 """Keys that clients don't have, and how like one of them another key may be: `config` is one of clients."""
 
 _LIKE_DISABLED = {"disable", "disabled", "enable", "enabled"}
 """Keys of other programs, without case, `_` and `-`, by which a server is switched off."""
 
-_FORMS = {"confirm": "true, false or a list of names of tools", "only": "a list of names of tools"}
+_MOST_SECONDS = 86_400
+_FORMS = {
+    "confirm": "true, false or a list of names of tools",
+    "only": "a list of names of tools",
+    "seconds": f"a number above 0 and at most {_MOST_SECONDS:,}",
+}
 _KINDS = {
     "string": "a text",
     "integer": "a number",
@@ -70,6 +76,7 @@ class Behind(Value):
         headers: of requests to the URL.
         only: names of its tools that are offered; None for all.
         confirm: whether a person has to agree to calls: of all tools, or of those with these names.
+        seconds: that it may take to connect, and to answer anything but a call; None for the usual limit.
         filled: values of variables that are in it, by the names of these.
         written: the command as it stands in the file; empty for a server behind a URL.
     """
@@ -80,6 +87,7 @@ class Behind(Value):
     headers: Mapping[str, str]
     only: tuple[str, ...] | None
     confirm: bool | tuple[str, ...]
+    seconds: float | None
     filled: Mapping[str, str]
     written: str
 
@@ -97,8 +105,8 @@ def servers_in(file: str) -> list[Behind]:
 
     It is JSON with `mcpServers` (or `servers`, as VS Code calls them): name to `command`, `args`, `env` and
     `cwd`, or to `url` and `headers`. `${NAME}` stands for a variable of the environment. Our own are `only`,
-    a list of names, and `confirm`: true, or such a list; a key that is nearly one of these, or `disabled`, is
-    refused.
+    a list of names, `confirm`: true, or such a list, and `seconds`, a limit of time; a key that is nearly one
+    of these, or `disabled`, is refused.
 
     Raises:
         WrongUse: it can't be read, or an entry has no command and no URL, or something else than it should.
@@ -195,7 +203,8 @@ class _Entry:
         asked = confirm if isinstance(confirm, bool) else (self._texts("confirm", _FORMS["confirm"]) or ())
         headers, only = self._named("headers"), self._texts("only", _FORMS["only"])
         written = "" if command is None else entry["command"]
-        return Behind(self._name, start, url, headers, only, asked, dict(self._variables), written)
+        seconds = self._seconds()
+        return Behind(self._name, start, url, headers, only, asked, seconds, dict(self._variables), written)
 
     def _check_keys(self) -> None:
         """Check that nothing that holds tools back is overlooked because it is written in another way."""
@@ -240,6 +249,17 @@ class _Entry:
             if not isinstance(one, str):
                 raise self._must_be(show_path([key, index]), "a text", one)
         return tuple(value)
+
+    def _seconds(self) -> float | None:
+        key, value = "seconds", self._entry.get("seconds")
+        if value is None:
+            return None
+        if type_of(value) not in {"integer", "number"}:
+            raise self._must_be(key, _FORMS[key], value)
+        if not 0 < value <= _MOST_SECONDS:
+            message = f"{self._place}: {key} must be {_FORMS[key]}, not {received(value)}"
+            raise WrongUse(message)
+        return float(value)
 
     def _named(self, key: str) -> dict[str, str]:
         value = self._entry.get(key, {})
@@ -306,7 +326,8 @@ async def open_servers(servers: list[Behind], err: Output, file: str = "") -> As
         err.flush()
 
     behind = {
-        name: ServerBehind(_source_of(one, file), one.only, one.confirm) for name, one in by_prefix.items()
+        name: ServerBehind(_source_of(one, file), one.only, one.confirm, one.seconds)
+        for name, one in by_prefix.items()
     }
     with hidden_in_logs(servers):
         gateway = Gateway(behind, unreachable=unreachable)
@@ -381,7 +402,8 @@ def hidden_in_logs(servers: Iterable[Behind]) -> Generator[None]:
     """Have whatever is logged meanwhile name variables in place of their values, also in tracebacks.
 
     It is done where a record is made: its text may be an error of the SDK, of HTTP or of the system, and any
-    handler may get it, also one that sends it to a client.
+    handler may get it, also one that sends it to a client. Arguments stay, as texts or numbers; of an
+    exception stay its name, its message and the text of its traceback.
     """
     names = _names_by_value(servers)
     before = logging.getLogRecordFactory()
@@ -389,12 +411,10 @@ def hidden_in_logs(servers: Iterable[Behind]) -> Generator[None]:
     def made(*args: Any, **more: Any) -> logging.LogRecord:
         record = before(*args, **more)
         try:
-            text = record.getMessage()
-            trace = "" if record.exc_info is None else logging.Formatter().formatException(record.exc_info)
+            _hide(record, names)
         except Exception:  # noqa: BLE001  # what is logged may have code of its own
-            text, trace = f"a record of {record.name} that can't be written", ""
-        record.msg, record.args = _hidden(text, names), None
-        record.exc_info, record.exc_text = None, _hidden(trace, names) or None
+            record.msg, record.args = f"a record of {record.name} that can't be written", None
+            record.exc_info = record.exc_text = record.stack_info = None
         return record
 
     if names:
@@ -403,6 +423,42 @@ def hidden_in_logs(servers: Iterable[Behind]) -> Generator[None]:
         yield
     finally:
         logging.setLogRecordFactory(before)
+
+
+def _hide(record: logging.LogRecord, names: Mapping[str, str]) -> None:
+    """Put the names of variables in place of their values, wherever a handler may look for them."""
+    record.msg, record.args = _template(record, names)
+    if record.exc_info is not None and record.exc_info[1] is not None:
+        record.exc_text = _hidden(logging.Formatter().formatException(record.exc_info), names)
+        error = record.exc_info[1]
+        kind = type(type(error).__name__, (Exception,), {"__module__": type(error).__module__})
+        # Its frames and causes may have values.
+        record.exc_info = kind, kind(_hidden(str(error), names)), None
+    if record.stack_info is not None:
+        record.stack_info = _hidden(record.stack_info, names)
+
+
+def _template(record: logging.LogRecord, names: Mapping[str, str]) -> tuple[str, Any]:
+    """Return text and arguments of a record; its whole message if a value isn't in one of them alone."""
+    message = _hidden(record.getMessage(), names)
+    text, given = _hidden(str(record.msg), names), record.args
+    if not given:
+        return message, None
+    if isinstance(given, Mapping):
+        args: Any = {_plain(key, names): _plain(value, names) for key, value in given.items()}
+    else:
+        args = tuple(_plain(value, names) for value in given)
+    with suppress(TypeError, ValueError, KeyError):  # it asks for something else than a text, or by a value
+        if text % args == message:
+            return text, args
+    return message, None
+
+
+def _plain(value: object, names: Mapping[str, str]) -> str | int | float | None:
+    """Return an argument of a record if it is a number or None, else its text; without values."""
+    shown = _hidden(str(value), names)
+    is_kept = value is None or type(value) in {bool, int, float}
+    return cast("int | float | None", value) if is_kept and shown == str(value) else shown
 
 
 def _names_by_value(servers: Iterable[Behind]) -> dict[str, str]:

@@ -151,8 +151,8 @@ def serve(outputs: tuple[Output, Output], /, target: ObjectName | None, **option
 
     With --gateway, the tools are those of other MCP servers, listed in a file as clients have it: JSON with
     mcpServers. Their names begin with the name of the server. An entry may have "only", a list of tool names,
-    and "confirm": true, or a list of the tools before which a person is asked. ${NAME} is a variable of the
-    environment.
+    "confirm": true, or a list of the tools before which a person is asked, and "seconds" that the server may
+    take to answer. ${NAME} is a variable of the environment.
 
     With --search or --code, a model sees one tool that finds the others, instead of all tools. With --code,
     it writes programs in a subset of Python that call the tools. They run in a sandbox, which needs the extra
@@ -178,9 +178,13 @@ def serve(outputs: tuple[Output, Output], /, target: ObjectName | None, **option
         address = _address(options)
         with redirect_stdout(sys.stderr):
             return _serve(target, options, outputs[1], address)
-    from ..adapters.mcp.stdio import taken_streams
+    from ..adapters.mcp.stdio import opening_request, taken_streams
 
     with taken_streams() as streams:
+        if options["gateway"] is not None:
+            from ..adapters.mcp.nesting import note_gateways_above
+
+            note_gateways_above(opening_request(streams[0]))
         return _serve(target, options, outputs[1], streams)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import sys
 
 import pytest
 
@@ -69,6 +70,8 @@ def told(servers):
         ("Only", "only"),
         ("olny", "only"),
         ("onyl", "only"),
+        ("Seconds", "seconds"),
+        ("second", "seconds"),
         ("on_ly", "only"),
     ],
 )
@@ -80,11 +83,11 @@ def test_a_key_that_is_nearly_one_of_ours_is_refused(read, key, meant, value):
         read({key: value})
 
 
-@pytest.mark.parametrize("key", ["confirm", "only"])
+@pytest.mark.parametrize("key", ["confirm", "only", "seconds"])
 def test_our_keys_beside_the_servers_or_as_null_are_refused(read, key):
     with pytest.raises(WrongUse, match=f"{key} must be in a server"):
         read({key: True})
-    with pytest.raises(WrongUse, match=f"{key} must be .*a list of names of tools, or left out, not null"):
+    with pytest.raises(WrongUse, match=f"{key} must be .*, or left out, not null"):
         read(**{key: None})
 
 
@@ -142,6 +145,11 @@ WRONG = [
     ({"confirm": "true"}, "confirm must be true, false or a list of names of tools, not a text"),
     ({"confirm": 1}, "confirm must be true, false or a list of names of tools, not a number"),
     ({"disabled": 31337}, "disabled must be true or false, not a number"),
+    ({"seconds": "10"}, "seconds must be a number above 0 and at most 86,400, not a text"),
+    ({"seconds": True}, "seconds must be a number above 0 and at most 86,400, not true or false"),
+    ({"seconds": 0}, "seconds must be a number above 0 and at most 86,400, not integer 0"),
+    ({"seconds": -1.5}, "seconds must be a number above 0 and at most 86,400, not number -1.5"),
+    ({"seconds": 86_401}, "seconds must be a number above 0 and at most 86,400, not integer 86401"),
 ]
 
 
@@ -150,6 +158,17 @@ def test_a_wrong_part_of_a_server_is_named_with_what_it_must_be_and_its_value_is
     with pytest.raises(WrongUse) as caught:
         read(**entry)
     assert str(caught.value).endswith(f'servers.json: the server "shop": {said}')
+
+
+def test_a_server_may_have_its_own_limit_of_time(read):
+    assert read(seconds=86_400)[0].seconds == 86_400
+    assert read(seconds=0.5)[0].seconds == 0.5
+    assert read()[0].seconds is None
+
+
+def test_the_limit_of_a_server_counts_while_it_is_connected_to(read):
+    said = told(read(command=sys.executable, args=["-c", "import sys; sys.stdin.read()"], seconds=0.5))
+    assert 'the server "shop" can\'t be reached: it gave no answer within 0.5 s' in said
 
 
 @pytest.mark.parametrize("key", ["command", "cwd"])
@@ -312,6 +331,70 @@ def test_values_of_variables_are_in_no_record_of_a_log(read, monkeypatch, caplog
         "a record of some.library that can't be written",
         "all is well, really",
     ]
+
+
+@pytest.fixture
+def recorded(read, monkeypatch, caplog):
+    """Return what logs something while the value of TOKEN, `swordfish`, is hidden, and returns the record."""
+    monkeypatch.setenv("TOKEN", "swordfish")
+
+    def made(*args, **more):
+        with hidden_in_logs(read(args=["${TOKEN}"])):
+            logging.getLogger("some.library").warning(*args, **more)
+        return caplog.records[-1]
+
+    return made
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        (("%s waits %d s for %s", "shop", 5, "swordfish"), ("shop", 5, "${TOKEN}")),
+        (("%r: %.1f, %s", "a swordfish", 0.5, None), ("a ${TOKEN}", 0.5, None)),
+        (("%s failed: %s", "shop", OSError("swordfish")), ("shop", "${TOKEN}")),
+        (("%(who)s: %(number)03d", {"who": "swordfish", "number": 7}), {"who": "${TOKEN}", "number": 7}),
+        (("%(a)s", {"a": 1, "swordfish": 2}), {"a": 1, "${TOKEN}": 2}),
+    ],
+)
+def test_the_arguments_of_a_record_stay_apart_from_its_text(recorded, given, kept):
+    record = recorded(*given)
+    assert (record.msg, record.args) == (given[0], kept)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (("sword%s", "fish"), "${TOKEN}"),
+        (("%s%s", "sword", "fish"), "${TOKEN}"),
+        (("%x for %s", 255, OSError("x")), "ff for x"),
+        (("%r", OSError("swordfish")), "OSError('${TOKEN}')"),
+        (("100 % of swordfish",), "100 % of ${TOKEN}"),
+        (("%(swordfish)s", {"swordfish": "x"}), "x"),
+    ],
+)
+def test_a_record_has_its_whole_message_if_a_value_is_in_no_argument_alone(recorded, given, message):
+    record = recorded(*given)
+    assert record.getMessage() == message
+    assert "fish" not in f"{record.msg}{record.args}"
+
+
+def test_of_an_exception_its_name_and_message_stay_without_what_it_holds(recorded):
+    try:
+        fail("swordfish")
+    except OSError as error:
+        record = recorded("it failed", exc_info=error, stack_info=True)
+    kind, error, frames = record.exc_info
+    assert (kind.__name__, str(error), frames, error.__cause__) == ("OSError", "${TOKEN}", None, None)
+    assert "in fail" in record.exc_text
+    assert record.exc_text.endswith("OSError: ${TOKEN}")
+    assert logging.Formatter().formatException(record.exc_info) == "OSError: ${TOKEN}"
+    assert "fish" not in f"{record.exc_text}{record.stack_info}"
+    assert "Stack" in record.stack_info
+
+
+def test_a_record_without_an_exception_keeps_none(recorded):
+    assert recorded("x", exc_info=(None, None, None)).exc_info == (None, None, None)
+    assert recorded("x").exc_info is None
 
 
 def test_without_secrets_logs_are_as_they_were(read):

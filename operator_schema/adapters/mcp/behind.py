@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import logging
-from contextlib import asynccontextmanager
-from contextvars import copy_context
-from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 import mcp_types as types
@@ -13,36 +11,50 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel, ValidationError
 
-from ..mcp_connection import transport_of
 from .changes import PerClient, client_of
 from .content import is_modern
-from .handed_on import MOST_QUESTIONS, GoneError, ask_front, passed, reason_of, refused, sendable
-from .nesting import started_below
+from .handed_on import (
+    LEVELS,
+    MOST_QUESTIONS,
+    Asker,
+    GoneError,
+    ask_front,
+    passed,
+    reason_of,
+    refused,
+    sendable,
+)
+from .nesting import marked
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable
-    from contextlib import AbstractAsyncContextManager
-    from typing import Self, TypeAlias
+    from collections.abc import Awaitable, Callable, Hashable
+    from typing import TypeAlias
 
     from anyio.abc import TaskGroup, TaskStatus
     from mcp import ClientSession
     from mcp.server.context import ServerRequestContext
-    from mcp.shared.message import SessionMessage
 
     from ..mcp_connection import Source
+    from .handed_on import Fronts
 
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
-    Heard: TypeAlias = "Callable[[Link, types.ServerNotification], None]"
+    Heard: TypeAlias = "Callable[[Link, Connection, types.ServerNotification], None]"
+    Reopened: TypeAlias = "Callable[[Link, Connection, Connection], None]"
 
-__all__ = ["Fronts", "Link"]
+__all__ = ["Connection", "Link"]
 
 T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
 Q = TypeVar("Q", types.ElicitRequest, types.CreateMessageRequest, types.ListRootsRequest, types.InputRequest)
 
-_CONNECT_SECONDS = 60.0
+_SECONDS_TO_END = 5.0
+"""That a connection gets to end before another one takes its place."""
+
 _MOST_OWN = 16
 """The most connections to one server that belong to one client each."""
+
+_FIRST_RETRY, _LAST_RETRY = 60.0, 3600.0
+"""Seconds before a client is given a connection again that failed: twice as many after each failure."""
 
 _CLOSED = frozenset(
     {
@@ -58,71 +70,6 @@ A server may use the same codes for anything.
 """
 
 _LOG = logging.getLogger("operator_schema.mcp_gateway")
-_LEVELS = get_args(types.LoggingLevel)
-_CAPABILITIES = "operator-schema/clientCapabilities"
-"""Key under `_meta` of a request on its way to the transport, which puts the value in its right place."""
-
-
-class Fronts:
-    """The clients in front that have a connection, and which log records they want.
-
-    Attributes:
-        contexts: of the clients before 2026-07-28.
-        levels: the level of log records that such a client has asked for, as the only item, or none.
-    """
-
-    __slots__ = ("contexts", "levels")
-
-    def __init__(self) -> None:
-        self.contexts: dict[Hashable, Ctx] = {}
-        self.levels: PerClient[list[types.LoggingLevel]] = PerClient(lambda _: [])
-
-    def wants(self, ctx: Ctx, level: types.LoggingLevel) -> bool:
-        """Return whether the client of a request wants log records of a level."""
-        if is_modern(ctx.protocol_version):
-            least: Any = (ctx.meta or {}).get(types.LOG_LEVEL_META_KEY)
-            return least in _LEVELS and _LEVELS.index(level) >= _LEVELS.index(least)
-        known = self.levels.of(ctx)
-        return not known or _LEVELS.index(level) >= _LEVELS.index(known[0])
-
-
-class _Asker:
-    """A request of a client, during which the server behind may ask that client.
-
-    Attributes:
-        ctx: of the request.
-        client: what tells clients apart; each request from 2026-07-28 on counts as one of its own.
-    """
-
-    __slots__ = ("_context", "_group", "client", "ctx")
-
-    def __init__(self, ctx: Ctx, group: TaskGroup) -> None:
-        self.ctx, self._group = ctx, group
-        client = ctx.session.client_params
-        self.client = id(self if client is None or is_modern(ctx.protocol_version) else client)
-        self._context = copy_context()
-
-    async def run(self, ask: Callable[[], Awaitable[T]]) -> T | types.ErrorData:
-        """Run something as a part of the request: it ends with it, and the request's clock knows of it."""
-        found: list[T | types.ErrorData] = []
-        done = anyio.Event()
-
-        async def run() -> None:
-            try:
-                found.append(await ask())
-            except MCPError as error:
-                found.append(error.error)
-            except Exception as error:  # noqa: BLE001  # what the client answers may be anything
-                _LOG.warning("a question of a server couldn't be asked: %s", reason_of(error))
-            finally:
-                done.set()
-
-        try:
-            self._context.run(self._group.start_soon, run)
-        except RuntimeError:  # the request is over
-            return refused("the request that it belongs to is over")
-        await done.wait()
-        return found[0] if found else refused("the gateway's client gave no answer to it")
 
 
 class Connection:
@@ -130,23 +77,22 @@ class Connection:
 
     Attributes:
         client: that talks to the server.
+        capabilities: what the server says that it can do, also when the connection has ended.
+        is_modern: whether the server speaks a version from 2026-07-28 on here.
         is_open: whether it can be used.
     """
 
     def __init__(self, link: Link, mode: str) -> None:
         self._link, self._mode = link, mode
-        self._askers: dict[_Asker, None] = {}
-        self._questions = 0
+        self._askers: dict[Asker, None] = {}
+        self._questions = self._requests = 0
         self._first: tuple[Hashable, object] | None = None  # kept, so that no other client gets its id
+        self._clients: set[Hashable] = set()  # those before 2026-07-28 that have used it and are there
         self._is_shared = False
-        self._scope = anyio.CancelScope()
+        self._scope, self._ended = anyio.CancelScope(), anyio.Event()
         self.client: Client
-        self.is_open = False
-
-    @property
-    def is_modern(self) -> bool:
-        """Whether the server speaks a version from 2026-07-28 on here."""
-        return is_modern(self.client.protocol_version)
+        self.capabilities: types.ServerCapabilities
+        self.is_open = self.is_modern = False
 
     async def hold(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
         """Connect, and keep the connection until `close`; the task starts when it can be used.
@@ -155,7 +101,7 @@ class Connection:
             Exception: why it can't be made.
         """
         client = Client(
-            _marked(self._link.source),
+            marked(self._link.source),
             mode=self._mode,
             cache=None,
             elicitation_callback=self._asked,
@@ -167,7 +113,8 @@ class Connection:
         was_open = False
         try:
             async with client:
-                self.client = client
+                self.client, self.capabilities = client, client.server_capabilities
+                self.is_modern = is_modern(client.protocol_version)
                 self.is_open = was_open = True
                 task_status.started()
                 with self._scope:
@@ -178,34 +125,60 @@ class Connection:
             _LOG.warning("%s: the connection ended: %s", self._link.name, reason_of(error))
         finally:
             self.is_open = False
+            self._ended.set()
 
     def close(self) -> None:
         """End the connection; requests on it fail."""
         self.is_open = False
         self._scope.cancel()
 
+    async def over(self) -> None:
+        """Wait until the connection has ended, which `close` only begins, or has had the time to."""
+        with anyio.move_on_after(_SECONDS_TO_END):
+            await self._ended.wait()
+
+    # --- whose it is ---------------------------------------------------------------------------------
+
     def note_client(self, ctx: Ctx) -> None:
         """Take note of a client: what the server asks or logs later may belong to any that came so far."""
         if not self.claim(ctx):
             self._is_shared = True
+            self._note(_identity(ctx))
 
     def claim(self, ctx: Ctx) -> bool:
         """Make the connection that of a client, if it is nobody's yet; return whether it is the client's."""
-        is_known = is_modern(ctx.protocol_version) or ctx.session.client_params is not None
-        client = client_of(ctx) if is_known else (object(), None)
+        client = _identity(ctx)
         if self._first is None:
             self._first = client
-        return client[0] == self._first[0]
+        is_its_own = client[0] == self._first[0]
+        if is_its_own:
+            self._note(client)
+        return is_its_own
+
+    def _note(self, client: tuple[Hashable, object]) -> None:
+        if client[1] is not None:
+            self._clients.add(client[0])
+
+    def client_has_gone(self, ctx: Ctx) -> None:
+        """Take note that the connection of a client before 2026-07-28 to the gateway has ended."""
+        self._clients.discard(_identity(ctx)[0])
 
     @property
     def is_of_one(self) -> bool:
-        """Whether it is that of a client before 2026-07-28, which loses it to nobody."""
+        """Whether it is that of a client before 2026-07-28, which loses it to nobody while it is there."""
         return self._first is not None and self._first[1] is not None
 
     @property
+    def is_left(self) -> bool:
+        """Whether it was that of such a client, and all who have used it are gone."""
+        return self.is_of_one and not self._clients and self.is_idle
+
+    @property
     def is_idle(self) -> bool:
-        """Whether no request of a client runs on it."""
-        return not self._askers and not self._questions
+        """Whether no request runs on it."""
+        return not self._askers and not self._questions and not self._requests
+
+    # --- what is sent and heard ------------------------------------------------------------------------
 
     async def during(self, ctx: Ctx | None, send: Callable[[ClientSession], Awaitable[T]]) -> T:
         """Send a request; what the server asks meanwhile is asked of the client of a request in front.
@@ -218,12 +191,16 @@ class Connection:
             Exception: as `send` does.
         """
         if ctx is None:
-            return await send(self.client.session)
+            self._requests += 1
+            try:
+                return await send(self.client.session)
+            finally:
+                self._requests -= 1
         self.note_client(ctx)
         found: list[T] = []
         failure: Exception | None = None
         async with anyio.create_task_group() as group:
-            asker = _Asker(ctx, group)
+            asker = Asker(ctx, group)
             self._askers[asker] = None
             try:
                 found.append(await send(self.client.session))
@@ -236,7 +213,7 @@ class Connection:
             raise failure
         return found[0]
 
-    def _asker(self) -> _Asker | None:
+    def _asker(self) -> Asker | None:
         """Return the request in front during which the server speaks; None if that isn't certain.
 
         It may speak of a request that is over, so it is certain only if all came from one client.
@@ -251,7 +228,8 @@ class Connection:
         if self._askers or self._is_shared:
             return None
         if self._first is not None:
-            return contexts.get(self._first[0])
+            found: Ctx | None = contexts.get(self._first[0])
+            return found
         return next(iter(contexts.values())) if len(contexts) == 1 else None
 
     async def _asked(self, context: Any, params: Any) -> Any:
@@ -294,7 +272,33 @@ class Connection:
 
     async def _heard(self, message: Any) -> None:
         if self.is_open and not isinstance(message, Exception):
-            self._link.heard(self._link, message)
+            self._link.heard(self._link, self, message)
+
+
+def _identity(ctx: Ctx) -> tuple[Hashable, object | None]:
+    """Return what `client_of` does; of a client that has said nothing of itself, what equals nothing else."""
+    is_known = is_modern(ctx.protocol_version) or ctx.session.client_params is not None
+    return client_of(ctx) if is_known else (object(), None)
+
+
+class _Retry:
+    """When a connection is asked for that a server has refused before."""
+
+    __slots__ = ("_at", "_wait")
+
+    def __init__(self) -> None:
+        self._at, self._wait = 0.0, _FIRST_RETRY
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it may be asked for."""
+        return anyio.current_time() >= self._at
+
+    def note_failure(self) -> float:
+        """Take note that there was none; return the seconds until it may be asked for again."""
+        wait = self._wait
+        self._at, self._wait = anyio.current_time() + wait, min(2 * wait, _LAST_RETRY)
+        return wait
 
 
 class _Own:
@@ -302,17 +306,17 @@ class _Own:
 
     Attributes:
         lock: of whoever opens it.
-        connection: None as long as it isn't needed.
+        connection: the last one, which may have ended; None if it wasn't needed so far.
         was_ended: whether it was ended for another client, and its own hasn't been told.
-        is_refused: whether the server took no further connection.
+        retry: after the server has given none.
     """
 
-    __slots__ = ("connection", "is_refused", "lock", "was_ended")
+    __slots__ = ("connection", "lock", "retry", "was_ended")
 
     def __init__(self, _: Hashable) -> None:
-        self.lock = anyio.Lock()
+        self.lock, self.retry = anyio.Lock(), _Retry()
         self.connection: Connection | None = None
-        self.was_ended = self.is_refused = False
+        self.was_ended = False
 
 
 class Link:
@@ -328,8 +332,8 @@ class Link:
         fronts: the clients in front.
         group: whose tasks keep the connections.
         heard: takes each notification of the server about changes.
-        reopened: is called when the connection was lost and is there again.
-        seconds: that it may take to answer; None for no limit.
+        reopened: is called when a connection stands in for another one that has ended: with both.
+        seconds: that it may take to connect, and to answer; None for no limit.
         says_name: whether a person is told which server asks.
     """
 
@@ -340,7 +344,7 @@ class Link:
         fronts: Fronts,
         group: TaskGroup,
         heard: Heard,
-        reopened: Callable[[Link], None],
+        reopened: Reopened,
         seconds: float | None,
         *,
         says_name: bool,
@@ -351,6 +355,7 @@ class Link:
         self._lock = anyio.Lock()
         self.home = Connection(self, "auto")
         self._other: Connection | None = None
+        self._retry = _Retry()  # of the other generation
         self._mode = "auto"
         self._is_used = False
         self._speaks_one = False
@@ -365,17 +370,23 @@ class Link:
             ConnectionError: it can't be reached.
         """
         try:
-            with anyio.fail_after(_CONNECT_SECONDS):
-                await self._group.start(self.home.hold)
+            await self._start(self.home)
         except Exception as error:  # a transport may raise anything
             message = f"the server {self.name} can't be reached: {reason_of(error)}"
             raise ConnectionError(message) from error
         self._speaks_one = not self.home.is_modern  # else it would have said so
 
+    async def _start(self, connection: Connection) -> None:
+        with anyio.move_on_after(self._seconds) as limit:
+            await self._group.start(connection.hold)
+        if limit.cancelled_caught:
+            message = f"it gave no answer within {self._seconds:g} s"
+            raise TimeoutError(message)
+
     @property
     def capabilities(self) -> types.ServerCapabilities:
         """What the server says that it can do."""
-        return self.home.client.server_capabilities
+        return self.home.capabilities
 
     async def connection(self, ctx: Ctx | None) -> Connection:
         """Return the connection for a request in front.
@@ -390,14 +401,19 @@ class Link:
         if ctx is None or shared.is_modern:
             return shared
         if is_modern(ctx.protocol_version):
-            if not shared.is_of_one or self._newer.is_refused:
-                return shared
-            return await self._connection_of(self._newer, ctx) or shared
+            return (await self._connection_of(self._newer, ctx) or shared) if shared.is_of_one else shared
         if ctx.session.client_params is None:
             return shared
+        self.fronts.meet(ctx)
         own = self._own.of(ctx)
-        if own.is_refused or (own not in self._opened and not own.was_ended and shared.claim(ctx)):
-            return shared
+        if own not in self._opened and not own.was_ended:
+            if shared.is_left:  # what the server knows of others, and asks about them, ends with it
+                shared.close()
+                shared = await self.shared_connection(ctx)
+            if shared.claim(ctx):
+                self._replace(own.connection, shared)
+                own.connection = None
+                return shared
         return await self._connection_of(own, ctx) or shared
 
     async def _connection_of(self, own: _Own, ctx: Ctx) -> Connection | None:
@@ -414,27 +430,37 @@ class Link:
                     "another request opens it again"
                 )
                 raise GoneError(message)
-            if own.connection is None or not own.connection.is_open:
-                own.connection = await self._opened_for(own)
-            if own.connection is not None:
-                own.connection.claim(ctx)
-                self._opened[own] = self._opened.pop(own, None)
-            return own.connection
+            before = own.connection
+            if before is not None and before.is_open:
+                made: Connection | None = before
+            else:
+                made = await self._opened_for(own)
+            if made is None:
+                return None
+            made.claim(ctx)
+            own.connection, self._opened[own] = made, self._opened.pop(own, None)
+            self._replace(before, made)
+            return made
 
     async def _opened_for(self, own: _Own) -> Connection | None:
         """Connect for one client; None if there can't be a further connection."""
         self._opened.pop(own, None)
-        if not self._has_room():
+        if not own.retry.is_due or not self._has_room():
             return None
-        self._opened[own] = own.connection = None  # before anything waits, so that there are never too many
+        self._opened[own] = None  # before anything waits, so that there are never too many
         try:
-            return await self._again("legacy")
+            made = await self._again("legacy", own.connection)
         except MCPError:
-            _LOG.warning("%s: its clients share a connection from now on, so it can't ask them", self.name)
-            own.is_refused = True
+            _LOG.warning(
+                "%s: its clients share a connection, so it can't ask them; another one is tried in %g s",
+                self.name,
+                own.retry.note_failure(),
+            )
             return None
         finally:
             self._opened.pop(own, None)
+        own.retry = _Retry()
+        return made
 
     def _has_room(self) -> bool:
         """Return whether one more client may have a connection; the one unused for longest ends for it."""
@@ -442,7 +468,8 @@ class Link:
             return True
         for own in self._opened:
             connection = own.connection
-            if connection is not None and connection.is_idle:
+            is_being_opened = own.lock.locked()
+            if connection is not None and connection.is_idle and not is_being_opened:
                 own.was_ended = connection.is_open
                 self._end(own)
                 return True
@@ -452,13 +479,15 @@ class Link:
         del self._opened[own]
         if own.connection is not None:
             own.connection.close()
-        own.connection = None
 
     def client_has_gone(self, ctx: Ctx) -> None:
-        """End the connection of a client."""
+        """End the connection of a client before 2026-07-28 that has gone; the first one is for others now."""
         own = self._own.of(ctx)
         if own in self._opened:
             self._end(own)
+        for shared in (self.home, self._other):
+            if shared is not None:
+                shared.client_has_gone(ctx)
 
     async def shared_connection(self, ctx: Ctx | None) -> Connection:
         """Return the shared connection that speaks the client's version of the protocol.
@@ -468,45 +497,55 @@ class Link:
         """
         async with self._lock:
             if not self.home.is_open:
-                self.home = await self._again(self._mode)
-                self._reopened(self)
+                before, self.home = self.home, await self._again(self._mode, self.home)
+                self._replace(before, self.home)
             if ctx is None or self._speaks_one:
                 return self.home
             wants_modern = is_modern(ctx.protocol_version)
             if wants_modern == self.home.is_modern:
                 self._is_used = True
                 return self.home
-            if self._other is None or not self._other.is_open:
+            other = self._other
+            if (other is None or not other.is_open) and self._retry.is_due:
                 await self._open_other(wants_modern=wants_modern)
-            return self.home if self._other is None else self._other
+                other = self._other
+            return other if other is not None and other.is_open else self.home
 
     async def _open_other(self, *, wants_modern: bool) -> None:
         """Connect by the other generation; the first client decides by which one the gateway itself does.
 
         So a server that is started here runs once, and keeps what it knows, unless clients of both come.
         """
-        mode = "auto" if wants_modern else "legacy"
+        mode, before = "auto" if wants_modern else "legacy", self._other
         try:
-            made = await self._again(mode)
+            made = await self._again(mode, before)
         except MCPError:
-            self._speaks_one = True
+            self._retry.note_failure()
             return
+        self._retry = _Retry()
         if made.is_modern != wants_modern:
             made.close()
             self._speaks_one = True
         elif self._is_used:
             self._other = made
+            self._replace(before, made)
         else:
             before, self.home = self.home, made
             self._mode, self._is_used = mode, True
             before.close()
-            self._reopened(self)
+            self._replace(before, made)
 
-    async def _again(self, mode: str) -> Connection:
+    def _replace(self, before: Connection | None, made: Connection) -> None:
+        if before is not None and before is not made:
+            self._reopened(self, before, made)
+
+    async def _again(self, mode: str, before: Connection | None) -> Connection:
+        """Connect once more; a server may take only one connection, so the one before ends first."""
+        if before is not None:
+            await before.over()
         made = Connection(self, mode)
         try:
-            with anyio.fail_after(_CONNECT_SECONDS):
-                await self._group.start(made.hold)
+            await self._start(made)
         except Exception as error:  # a transport may raise anything
             raise self._unreachable(error) from error
         try:
@@ -536,7 +575,17 @@ class Link:
         Raises:
             MCPError: what the server says, or why it gave no answer.
         """
-        connection = await self.connection(ctx)
+        return await self.send(await self.connection(ctx), ctx, send, is_call=is_call)
+
+    async def send(
+        self,
+        connection: Connection,
+        ctx: Ctx | None,
+        send: Callable[[ClientSession], Awaitable[T]],
+        *,
+        is_call: bool = False,
+    ) -> T:
+        """Send a request by a connection to the server, as `request` does."""
         try:
             with anyio.fail_after(None if is_call else self._seconds):
                 return await connection.during(ctx, send)
@@ -571,17 +620,6 @@ class Link:
         params = request.params.model_copy(update={"message": f"{self.name}: {request.params.message}"})
         return request.model_copy(update={"params": params})
 
-    def meta(self, ctx: Ctx | None) -> Any:
-        """Return what a server from 2026-07-28 on is to know: what the client can do, which logs it wants."""
-        if ctx is None:
-            return None
-        can = ctx.session.client_capabilities or types.ClientCapabilities()
-        level: Any = (ctx.meta or {}).get(types.LOG_LEVEL_META_KEY)
-        if not is_modern(ctx.protocol_version):
-            level = next(iter(self.fronts.levels.of(ctx)), "info")
-        said = {_CAPABILITIES: can.model_dump(by_alias=True, mode="json", exclude_none=True)}
-        return {**said, types.LOG_LEVEL_META_KEY: level} if level in _LEVELS else said
-
     async def set_level(self) -> None:
         """Ask a server before 2026-07-28 for the log records that any client wants."""
         for connection in (self.home, self._other, *[own.connection for own in self._opened]):
@@ -590,57 +628,12 @@ class Link:
 
     async def _set_level_of(self, connection: Connection) -> None:
         wanted = [level for known in self.fronts.levels.values() for level in known]
-        if not wanted or connection.is_modern or connection.client.server_capabilities.logging is None:
+        if not wanted or connection.is_modern or connection.capabilities.logging is None:
             return
-        least: Any = min(wanted, key=_LEVELS.index)
+        least: Any = min(wanted, key=LEVELS.index)
         request = types.SetLevelRequest(params=types.SetLevelRequestParams(level=least))
         try:
             with anyio.fail_after(self._seconds):
                 await connection.client.session.send_request(request, types.EmptyResult)
         except (MCPError, TimeoutError) as error:
             _LOG.warning("%s: the level of its log can't be set: %s", self.name, reason_of(error))
-
-
-# --- the transport ---------------------------------------------------------------------------------
-
-
-def _marked(source: Source) -> AbstractAsyncContextManager[Any]:
-    """Return a transport to a server, in which each request says what the client in front of it can do."""
-
-    @asynccontextmanager
-    async def connect() -> AsyncGenerator[Any]:
-        async with transport_of(started_below(source)) as (read, write):
-            yield read, _Marked(write)
-
-    return connect()
-
-
-class _Marked:
-    """A stream of messages to a server, in which the capabilities of the client in front get their place."""
-
-    def __init__(self, inner: Any) -> None:
-        self._inner = inner
-
-    async def send(self, item: SessionMessage) -> None:
-        """Send a message."""
-        params: Any = getattr(item.message, "params", None)
-        has_meta = isinstance(params, dict) and isinstance(cast("Any", params).get("_meta"), dict)
-        meta: dict[str, Any] = cast("Any", params)["_meta"] if has_meta else {}
-        if _CAPABILITIES in meta:
-            found: Any = meta.pop(_CAPABILITIES)
-            if types.CLIENT_CAPABILITIES_META_KEY in meta:
-                meta[types.CLIENT_CAPABILITIES_META_KEY] = found
-            else:  # a server before 2026-07-28
-                meta.pop(types.LOG_LEVEL_META_KEY, None)
-        await self._inner.send(item)
-
-    async def aclose(self) -> None:
-        """Close the stream."""
-        await self._inner.aclose()
-
-    async def __aenter__(self) -> Self:
-        await self._inner.__aenter__()
-        return self
-
-    async def __aexit__(self, *failure: object) -> Any:
-        return await self._inner.__aexit__(*failure)

@@ -17,20 +17,20 @@ from .handed_on import check_sendable, reason_of
 from .resources_and_prompts import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
     from typing import TypeAlias
 
     from anyio.abc import TaskGroup, TaskStatus
     from mcp import ClientSession
     from mcp.server.context import ServerRequestContext
 
-    from .behind import Link
+    from .behind import Connection, Link
 
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
     Owner: TypeAlias = tuple[Link, str]
     """A server, and what it calls the item itself."""
 
-__all__ = ["Owners", "Watches"]
+__all__ = ["Owners", "Watcher", "Watches"]
 
 _LOG = logging.getLogger("operator_schema.mcp_gateway")
 
@@ -200,79 +200,103 @@ _MOST_WATCHED = 10_000
 """The most resources of one server that clients may watch."""
 
 
+class Watcher:
+    """A client that watches resources, or one of its requests to do so.
+
+    Attributes:
+        client: what identifies the client, as `client_of` does.
+    """
+
+    __slots__ = ("client",)
+
+    def __init__(self, client: Hashable) -> None:
+        self.client = client
+
+
 class Watches:
-    """The resources that clients watch; each server is asked only once for each resource."""
+    """The resources that clients watch; by each connection, a server is asked only once for each resource."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[Link, str], _Watched] = {}
+        self._known: dict[tuple[Connection, str], _Watched] = {}
 
     def __len__(self) -> int:
         return len(self._known)
 
-    def __contains__(self, key: tuple[Link, str]) -> bool:
-        return key in self._known
+    def clients(self, connection: Connection, uri: str) -> set[Hashable]:
+        """Return the clients that are to hear what is said by a connection of a change of a resource."""
+        known = self._known.get((connection, uri))
+        return set() if known is None else {watcher.client for watcher in known.watchers}
 
-    def of(self, link: Link) -> list[str]:
-        """Return the resources of a server that are watched."""
-        return [uri for other, uri in self._known if other is link]
-
-    async def add(self, link: Link, uri: str, client: object, group: TaskGroup) -> None:
+    async def add(
+        self, link: Link, connection: Connection, uri: str, watcher: Watcher, group: TaskGroup
+    ) -> None:
         """Follow changes of a resource until `remove`.
 
         Args:
             link: the server that has it.
+            connection: to the server, which the client uses.
             uri: of the resource.
-            client: the client that watches it.
+            watcher: who watches it.
             group: runs the task that listens.
 
         Raises:
             MCPError: its server doesn't report changes, or too many resources are watched.
         """
-        known = self._known.get((link, uri))
+        known = self._known.get((connection, uri))
         if known is None:
-            if len(self.of(link)) >= _MOST_WATCHED:
+            if sum(each.link is link for each in self._known.values()) >= _MOST_WATCHED:
                 message = f"{_MOST_WATCHED:,} resources of {link.name} are watched already"
                 raise MCPError(types.INTERNAL_ERROR, message)
-            known = self._known[link, uri] = _Watched(link, uri)
-        known.clients.add(client)
+            known = self._known[connection, uri] = _Watched(link, connection, uri)
+        known.watchers.add(watcher)
         try:
             async with known.lock:
                 if not known.is_begun:
                     await known.begin(group)
         except BaseException:  # a cancelled request too
-            known.clients.discard(client)
+            known.watchers.discard(watcher)
             self._forget(known)
             raise
 
-    async def again(self, link: Link, uri: str, group: TaskGroup) -> None:
-        """Ask a restarted server again to report changes of a resource."""
-        known = self._known.get((link, uri))
-        if known is None:
-            return
+    def move(self, before: Connection, made: Connection, group: TaskGroup) -> None:
+        """Ask by a connection that stands in for another one to report the same changes."""
+        for known in [each for each in self._known.values() if each.connection is before]:
+            del self._known[before, known.uri]
+            there = self._known.setdefault((made, known.uri), known)
+            if there is known:
+                known.connection, known.is_begun = made, False
+                group.start_soon(self._again, known, group)
+            else:
+                there.watchers |= known.watchers
+
+    async def _again(self, known: _Watched, group: TaskGroup) -> None:
         try:
             async with known.lock:
-                if known.is_begun:
+                if known.watchers:
                     await known.begin(group)
         except Exception as error:  # noqa: BLE001  # whatever a server does, the others go on
-            _LOG.warning("%s: %s can't be watched again: %s", link.name, escape(uri), reason_of(error))
+            _LOG.warning(
+                "%s: %s can't be watched again: %s", known.link.name, escape(known.uri), reason_of(error)
+            )
 
-    def remove(self, client: object, uri: str | None, group: TaskGroup) -> None:
-        """Stop watching one resource or all resources for a client; a task of the group tells the servers."""
+    def remove(self, watcher: Watcher, uri: str | None, group: TaskGroup) -> None:
+        """Stop watching one resource or all of them for a watcher; a task of the group tells the servers."""
         for known in self._known.values():
-            if client in known.clients and uri in (None, known.uri):
-                known.clients.discard(client)
+            if watcher in known.watchers and uri in (None, known.uri):
+                known.watchers.discard(watcher)
                 group.start_soon(self._end, known)
 
     async def _end(self, known: _Watched) -> None:
         async with known.lock:
-            if not known.clients and known.is_begun:
+            if not known.watchers and known.is_begun:
                 await known.end()
         self._forget(known)
 
     def _forget(self, known: _Watched) -> None:
         """Drop a resource that nobody watches and that the server wasn't asked about."""
-        if not known.clients and not known.is_begun and self._known.get((known.link, known.uri)) is known:
-            del self._known[known.link, known.uri]
+        key = known.connection, known.uri
+        if not known.watchers and not known.is_begun and self._known.get(key) is known:
+            del self._known[key]
 
 
 class _Watched:
@@ -280,17 +304,18 @@ class _Watched:
 
     Attributes:
         link: the server.
+        connection: to the server, by which it reports.
         uri: of the resource.
-        clients: the clients that watch it.
+        watchers: who watches it.
         lock: held while the server is asked to begin or to end.
         is_begun: whether the server has agreed to report changes.
     """
 
-    __slots__ = ("_scope", "clients", "is_begun", "link", "lock", "uri")
+    __slots__ = ("_scope", "connection", "is_begun", "link", "lock", "uri", "watchers")
 
-    def __init__(self, link: Link, uri: str) -> None:
-        self.link, self.uri = link, uri
-        self.clients: set[object] = set()
+    def __init__(self, link: Link, connection: Connection, uri: str) -> None:
+        self.link, self.connection, self.uri = link, connection, uri
+        self.watchers: set[Watcher] = set()
         self.lock = anyio.Lock()
         self.is_begun = False
         self._scope = anyio.CancelScope()
@@ -301,8 +326,7 @@ class _Watched:
         Raises:
             MCPError: it refuses.
         """
-        link, uri = self.link, self.uri
-        connection = await link.connection(None)
+        link, connection, uri = self.link, self.connection, self.uri
         if connection.is_modern:
             self._scope.cancel()
             self._scope = anyio.CancelScope()
@@ -313,18 +337,22 @@ class _Watched:
                 raise MCPError(types.INTERNAL_ERROR, message) from error
         else:
             request = types.SubscribeRequest(params=types.SubscribeRequestParams(uri=uri))
-            await link.request(None, lambda session: session.send_request(request, types.EmptyResult))
+            await link.send(
+                connection, None, lambda session: session.send_request(request, types.EmptyResult)
+            )
         self.is_begun = True
 
     async def end(self) -> None:
         """Tell the server that nobody watches the resource any more."""
         self.is_begun = False
         self._scope.cancel()
-        link = self.link
-        if link.home.is_open and not link.home.is_modern:
+        link, connection = self.link, self.connection
+        if connection.is_open and not connection.is_modern:
             request = types.UnsubscribeRequest(params=types.UnsubscribeRequestParams(uri=self.uri))
             try:
-                await link.request(None, lambda session: session.send_request(request, types.EmptyResult))
+                await link.send(
+                    connection, None, lambda session: session.send_request(request, types.EmptyResult)
+                )
             except Exception as error:  # noqa: BLE001  # nobody waits for it
                 _LOG.info("%s: %s", link.name, reason_of(error))
 

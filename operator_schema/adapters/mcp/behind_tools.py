@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Mapping, Sequence
 from contextvars import ContextVar
+from sys import float_info
 from typing import TYPE_CHECKING, Annotated, Any, cast
 from urllib.parse import urlsplit
 
@@ -16,7 +17,7 @@ from ...errors import CallError
 from ...immutable import Value
 from ...message_text import quote, received
 from ...tools import Progress, skip
-from ..mcp_client import ToolSource, all_pages, checked_answer, for_the_model, progress_to
+from ..mcp_client import ToolSource, all_pages, check_there, checked_answer, for_the_model, progress_to
 from .handed_on import GoneError, driven, sendable
 
 if TYPE_CHECKING:
@@ -32,9 +33,19 @@ if TYPE_CHECKING:
 
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
 
-__all__ = ["BehindTools", "ServerBehind", "check_source", "current_request"]
+__all__ = [
+    "BehindTools",
+    "ServerBehind",
+    "check_seconds",
+    "check_source",
+    "current_request",
+    "servers_behind",
+    "tools_of",
+]
 
 _LOG = logging.getLogger("operator_schema.mcp_gateway")
+_ONLY = "server"
+"""The name of a server that was given without one."""
 
 
 class ServerBehind(Value):
@@ -44,34 +55,46 @@ class ServerBehind(Value):
         source: as for `Gateway`.
         only: names of its tools that are offered; None for all.
         confirm: whether a person has to agree to calls: of all its tools, or of those with these names.
+        seconds: that it may take to connect, and to answer anything but a call; None: as the gateway says.
 
     Raises:
         TypeError: something is of another kind.
-        ValueError: the source can't be used.
+        ValueError: the source can't be used, or `seconds` isn't above 0.
     """
 
     source: Source
     only: Collection[str] | None = None
     confirm: bool | Collection[str] = False
+    seconds: float | None = None
 
     def __init__(
         self,
         source: Source,
         only: Collection[str] | None = None,
         confirm: bool | Collection[str] = False,  # noqa: FBT001,FBT002  # `Value.replace` gives it by position
+        seconds: float | None = None,
     ) -> None:
         check_source(source, "the source of a server")
         _check_names("only", only, "a list of names of tools, or None", is_free=only is None)
         is_free = isinstance(confirm, bool)
         _check_names("confirm", confirm, "True, False or a list of names of tools", is_free=is_free)
-        super().__init__(source, only, confirm)
+        check_seconds(seconds, "None for those of the gateway")
+        super().__init__(source, only, confirm, seconds)
 
-    @property
-    def named(self) -> dict[str, Collection[str]]:
-        """Names of tools that its server has to have, by the option that has them."""
+    def check_tools(self, name: str, listed: Collection[types.Tool]) -> None:
+        """Check that the server has the tools that are named here.
+
+        Args:
+            name: of the server, for the message.
+            listed: its tools.
+
+        Raises:
+            ToolError: it lacks one.
+        """
         asked = () if isinstance(self.confirm, bool) else self.confirm
-        found = {"only": self.only or (), "confirm": asked}
-        return {option: names for option, names in found.items() if names}
+        for option, names in (("only", self.only or ()), ("confirm", asked)):
+            whose = f"the server {quote(name)}, whose {option} names it,"
+            check_there(names, [each.name for each in listed], whose)
 
     def choices(self) -> list[tuple[Callable[[str], bool], dict[str, Any]]]:
         """Return which tools are offered with which options: a function of the name there, and options."""
@@ -109,6 +132,22 @@ def _check_names(option: str, value: Any, form: str, *, is_free: bool) -> None:
     if not _is_list(value, Collection) or not all(isinstance(one, str) for one in value):
         message = f"{option} must be {form}, not {received(value)}{hint}"
         raise TypeError(message)
+
+
+def check_seconds(seconds: Any, otherwise: str) -> None:
+    """Check a limit of time.
+
+    Args:
+        seconds: the limit.
+        otherwise: what it may be besides a number.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    is_number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
+    if seconds is not None and not (is_number and 0 < seconds <= float_info.max):
+        message = f"seconds must be a number above 0, or {otherwise}, not {received(seconds)}"
+        raise ValueError(message)
 
 
 def _is_list(value: object, kind: type) -> bool:
@@ -169,8 +208,45 @@ def _is_url(text: str) -> bool:
     return parts.scheme in {"http", "https"} and bool(parts.hostname)
 
 
+def servers_behind(servers: Any) -> dict[str, ServerBehind]:
+    """Return the servers of a gateway by their names.
+
+    Args:
+        servers: as for `Gateway`.
+
+    Raises:
+        TypeError: one is of another kind, or has another name than a text.
+        ValueError: there are none, or one can't be used.
+    """
+    is_several = isinstance(servers, Mapping)
+    given = cast("dict[Any, Any]", servers if is_several else {_ONLY: servers})
+    if not given:
+        message = "a gateway needs a server behind it: Gateway({'name': 'https://…'})"
+        raise ValueError(message)
+    found: dict[str, ServerBehind] = {}
+    for name, one in given.items():
+        if not isinstance(name, str) or not name:
+            message = f"the name of a server must be a text, not {received(name)}"
+            raise TypeError(message)
+        if not isinstance(one, ServerBehind):
+            check_source(one, f"the server {quote(name)}" if is_several else "a server behind a gateway")
+        found[name] = one if isinstance(one, ServerBehind) else ServerBehind(one)
+    return found
+
+
 current_request: ContextVar[Any] = ContextVar("operator_schema_mcp_gateway_request", default=None)
 """The request in front in which a tool is called."""
+
+
+async def tools_of(link: Link) -> list[types.Tool]:
+    """Ask a server for its tools.
+
+    Raises:
+        MCPError: it doesn't list them.
+    """
+    return await link.request(
+        None, lambda session: all_pages(lambda params: session.list_tools(params=params), "tools", "name")
+    )
 
 
 class BehindTools(ToolSource):
@@ -200,10 +276,7 @@ class BehindTools(ToolSource):
 
     async def listed(self) -> list[types.Tool]:
         """Ask the server for its tools."""
-        return await self._link.request(
-            None,
-            lambda session: all_pages(lambda params: session.list_tools(params=params), "tools", "name"),
-        )
+        return await tools_of(self._link)
 
     def tell_left_out(self, name: str, original: str, error: DuplicateToolError) -> None:
         """Have it logged that a tool is left out because another one has its name, and whose that is."""
@@ -235,7 +308,7 @@ class BehindTools(ToolSource):
                         progress_callback=progress_to(progress),
                         input_responses=answers,
                         request_state=state,
-                        meta=link.meta(ctx),
+                        meta=link.fronts.meta(ctx),
                         allow_input_required=True,
                     )
 

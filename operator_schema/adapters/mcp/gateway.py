@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from contextlib import AsyncExitStack, contextmanager, suppress
-from math import inf
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import mcp_types as types
@@ -16,16 +15,23 @@ from mcp.server.subscriptions import PromptsListChanged, ResourcesListChanged, R
 from mcp.shared.exceptions import MCPError
 
 from ...errors import ToolError
-from ...message_text import quote, received
+from ...message_text import received
 from ...rounds import Registry
 from ...tools import check_options_for_all
-from ..mcp_client import ServerTools, check_there
-from .behind import Fronts, Link
-from .behind_resources import Owners, Watches
-from .behind_tools import BehindTools, ServerBehind, check_source, current_request
-from .changes import PerClient
+from ..mcp_client import ServerTools
+from .behind import Link
+from .behind_resources import Owners, Watcher, Watches
+from .behind_tools import (
+    BehindTools,
+    ServerBehind,
+    check_seconds,
+    current_request,
+    servers_behind,
+    tools_of,
+)
+from .changes import PerClient, client_of
 from .content import is_modern
-from .handed_on import GoneError, driven, reason_of, sendable
+from .handed_on import Fronts, GoneError, driven, reason_of, sendable
 from .nesting import check_depth
 from .resources_and_prompts import page_of
 from .server import handlers, server_of
@@ -41,6 +47,7 @@ if TYPE_CHECKING:
     from ...tools import ToolOptions
     from ..base import Tools
     from ..mcp_connection import Source
+    from .behind import Connection
     from .server import Handlers, ToolServer
 
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
@@ -48,7 +55,6 @@ if TYPE_CHECKING:
 __all__ = ["Gateway", "ServerBehind"]
 
 _LOG = logging.getLogger("operator_schema.mcp_gateway")
-_ONLY = "server"
 _MOST_VALUES = 100
 _WAIT_SECONDS, _LONGEST_WAIT = 1.0, 60.0
 _SECONDS_UNTOLD = 5.0
@@ -67,8 +73,8 @@ class Gateway:
             a `ServerBehind`, which also says what of it is offered.
         unreachable: is called with the name of a server that can't be reached at the start, or doesn't list
             its tools, and the reason; the others go on. None: the first one ends it.
-        seconds: that a server may take to answer anything but a call of a tool, for which the executor has
-            the limit; None for no limit.
+        seconds: that a server may take to connect, and to answer anything but a call of a tool, for which the
+            executor has the limit; None for no limit. A `ServerBehind` may have another one.
         options: for all tools, as for `tools_from`: `repair=True` corrects arguments.
 
     Attributes:
@@ -90,12 +96,14 @@ class Gateway:
         **options: Unpack[ToolOptions],
     ) -> None:
         check_options_for_all("Gateway", options)
-        _check_waiting(seconds, unreachable)
+        check_seconds(seconds, "None for no limit")
+        _check_function(unreachable)
         self.registry: Registry = Registry()
-        self._servers = _named(servers)
+        self._servers = servers_behind(servers)
         self._is_alone = not isinstance(servers, Mapping)
         self._seconds, self._options, self._unreachable = seconds, options, unreachable
-        self._fronts = Fronts()
+        self._fronts = Fronts(self._client_has_gone)
+        self._watchers: PerClient[Watcher] = PerClient(Watcher)
         self._stack = AsyncExitStack()
         self._group: TaskGroup
         self._links: list[Link] = []
@@ -116,8 +124,7 @@ class Gateway:
         check_depth()
         try:
             self._group = await self._stack.enter_async_context(anyio.create_task_group())
-            await self._open_all()
-            await self._offer_all()
+            await self._begin()
         except BaseException:
             await self.__aexit__()
             raise
@@ -128,69 +135,61 @@ class Gateway:
         self._group.cancel_scope.cancel()
         await self._stack.aclose()
 
-    async def _open_all(self) -> None:
-        """Connect to all servers at the same time.
+    async def _begin(self) -> None:
+        """Connect to all servers and list their tools at the same time; offer these in the order of servers.
 
         Raises:
-            ConnectionError: one can't be reached.
+            ConnectionError: one can't be reached or doesn't list them, or there is no server left.
+            ToolError: a `ServerBehind` names a tool that its server doesn't have.
         """
         links = [self._link(name) for name in self._servers]
-        failed: dict[Link, ConnectionError] = {}
+        begun: dict[Link, list[types.Tool] | Exception] = {}
 
-        async def open_one(link: Link) -> None:
+        async def begin(link: Link) -> None:
             try:
                 with self._told_if_slow(link):
                     await link.open()
-            except ConnectionError as error:
-                failed[link] = error
+                    begun[link] = await self._listed(link)
+            except Exception as error:  # noqa: BLE001  # whatever a server does, the others go on
+                begun[link] = error
 
         async with anyio.create_task_group() as group:
             for link in links:
-                group.start_soon(open_one, link)
+                group.start_soon(begin, link)
         for link in links:
-            if link in failed:
-                self._leave_out(link, failed[link])
+            found = begun[link]
+            if isinstance(found, Exception):
+                self._leave_out(link, found)
             else:
-                self._links.append(link)
-
-    async def _offer_all(self) -> None:
-        """List the tools of all servers; one that doesn't list them counts as one that can't be reached.
-
-        Raises:
-            ConnectionError: one doesn't list them, or there is no server left.
-            ToolError: a `ServerBehind` names a tool that its server doesn't have.
-        """
-        for link in [*self._links]:
-            try:
-                with self._told_if_slow(link):
-                    await self._offer(link)
-            except ToolError:
-                raise
-            except Exception as error:  # noqa: BLE001  # what a server lists may be anything
-                self._drop(link)
-                self._leave_out(link, _not_listed(link.name, error))
+                self._offer(link, found)
         if not self._links:
             message = "none of the servers behind the gateway can be reached"
             raise ConnectionError(message)
 
-    def _leave_out(self, link: Link, error: ConnectionError) -> None:
-        """Say that a server can't be reached, so that the others go on.
+    async def _listed(self, link: Link) -> list[types.Tool]:
+        """Return the tools of a server, and remember whether they change before they are offered."""
+        listed: list[types.Tool] = []
+        if link.capabilities.tools is not None:
+            self._is_stale[link] = False
+            listed = await tools_of(link)
+        self._servers[link.name].check_tools(link.name, listed)
+        return listed
+
+    def _leave_out(self, link: Link, error: Exception) -> None:
+        """Close a server at the start, and say why it is left out.
 
         Raises:
             ConnectionError: nobody is to be told.
+            ToolError: the error is one.
         """
-        if self._unreachable is None:
-            raise error
-        self._unreachable(link.name, error)
-
-    def _drop(self, link: Link) -> None:
-        """Close a server at the start, and take back what it has listed so far."""
-        self._links.remove(link)
         self._is_stale.pop(link, None)
-        for tools in self._tools.pop(link, ()):
-            for tool in tools:
-                self.registry.unregister(tool.name)
         link.home.close()
+        if isinstance(error, ToolError):
+            raise error
+        reason = error if isinstance(error, ConnectionError) else _not_listed(link.name, error)
+        if self._unreachable is None:
+            raise reason
+        self._unreachable(link.name, reason)
 
     @contextmanager
     def _told_if_slow(self, link: Link) -> Generator[None]:
@@ -209,39 +208,39 @@ class Gateway:
             scope.cancel()
 
     def _link(self, name: str) -> Link:
+        behind = self._servers[name]
         return Link(
             name,
-            self._servers[name].source,
+            behind.source,
             self._fronts,
             self._group,
             self._heard,
             self._reopened,
-            self._seconds,
+            self._seconds if behind.seconds is None else behind.seconds,
             says_name=len(self._servers) > 1,
         )
 
-    async def _offer(self, link: Link) -> None:
-        """List the tools of a server, and follow its changes."""
-        behind = self._servers[link.name]
-        sources = [
-            BehindTools(link, self._prefix(link), chosen, {**self._options, **options}, self._owner_of)
-            for chosen, options in behind.choices()
-        ]
-        has_tools = link.capabilities.tools is not None
-        if behind.named:
-            there = await sources[0].listed() if has_tools else []
-            for option, names in behind.named.items():
-                whose = f"the server {quote(link.name)}, whose {option} names it,"
-                check_there(names, [each.name for each in there], whose)
-        if has_tools:
-            self._is_stale[link] = False
-            self._tools[link] = [ServerTools(source) for source in sources]
-            for tools in self._tools[link]:
-                await tools.refresh(self.registry)
+    def _offer(self, link: Link, listed: list[types.Tool]) -> None:
+        """Offer the tools of a server, and follow its changes."""
+        self._links.append(link)
+        if link.capabilities.tools is not None:
+            self._tools[link] = self._tools_behind(link)
+            self._take(link, listed)
             if self._is_stale.pop(link):
                 self._refresh_soon(link)
         if link.home.is_modern:
             self._group.start_soon(self._listen, link)
+
+    def _tools_behind(self, link: Link) -> list[ServerTools]:
+        prefix, own = self._prefix(link), self._options
+        return [
+            ServerTools(BehindTools(link, prefix, chosen, {**own, **options}, self._owner_of))
+            for chosen, options in self._servers[link.name].choices()
+        ]
+
+    def _take(self, link: Link, listed: list[types.Tool]) -> None:
+        for tools in self._tools[link]:
+            tools.take(listed, self.registry)
 
     def _owner_of(self, name: str) -> str | None:
         """Return the name of the server that has a tool of some name here; None if none has."""
@@ -292,7 +291,7 @@ class Gateway:
 
     # --- what the servers say ----------------------------------------------------------------------
 
-    def _heard(self, link: Link, message: types.ServerNotification) -> None:
+    def _heard(self, link: Link, connection: Connection, message: types.ServerNotification) -> None:
         """Take what a server says about changes; what it says of what isn't its own is left out."""
         match message:
             case types.ToolListChangedNotification():
@@ -303,17 +302,24 @@ class Gateway:
                 self._owners.resources_changed(link)
                 self._tell(ResourcesListChanged())
             case types.ResourceUpdatedNotification(params=params):
-                if (link, str(params.uri)) in self._watched:
-                    self._tell(ResourceUpdated(str(params.uri)))
+                for client in self._watched.clients(connection, str(params.uri)):
+                    for own in self._handlers:
+                        own.changes.tell(ResourceUpdated(str(params.uri)), client)
             case _:
                 pass
 
-    def _reopened(self, link: Link) -> None:
-        """Ask a server that was started again for what was asked of it before."""
-        self._refresh_soon(link)
-        self._owners.resources_changed(link)
-        for uri in self._watched.of(link):
-            self._group.start_soon(self._watched.again, link, uri, self._group)
+    def _reopened(self, link: Link, before: Connection, made: Connection) -> None:
+        """Ask a server by a connection for what was asked of it by the one before."""
+        if made is link.home:
+            self._refresh_soon(link)
+            self._owners.resources_changed(link)
+        self._watched.move(before, made, self._group)
+
+    def _client_has_gone(self, ctx: Ctx) -> None:
+        """End what was there for a client before 2026-07-28, whose connection has ended."""
+        self.unwatch(self._watchers.of(ctx))
+        for link in self._links:
+            link.client_has_gone(ctx)
 
     def prepare_soon(self, ctx: Ctx) -> None:
         """Have the connections ready that a new client needs, before its first request if there is time."""
@@ -340,8 +346,7 @@ class Gateway:
         while self._is_stale[link]:
             self._is_stale[link] = False  # what changes from now on is listed again
             try:
-                for tools in self._tools[link]:
-                    await tools.refresh(self.registry)
+                self._take(link, await tools_of(link))
             except Exception as error:  # noqa: BLE001  # what a server lists may be anything
                 _LOG.warning("%s: its tools can't be listed again: %s", link.name, reason_of(error))
         del self._is_stale[link]
@@ -372,19 +377,26 @@ class Gateway:
 
     # --- resources that clients watch --------------------------------------------------------------
 
-    async def watch(self, ctx: Ctx, uri: str, client: object) -> None:
-        """Hear of changes of a resource until `unwatch`.
+    def watcher(self, ctx: Ctx) -> Watcher:
+        """Return a client before 2026-07-28 as one that watches, the same one as long as it is connected."""
+        return self._watchers.of(ctx)
+
+    async def watch(self, ctx: Ctx, uri: str, watcher: Watcher) -> None:
+        """Hear of changes of a resource until `unwatch`, by the connection of the client that asks for it.
 
         Raises:
             MCPError: no server has it, its server tells nothing, or too many are watched.
         """
         link = await self._owners.of_uri(ctx, uri)
-        link.home.note_client(ctx)
-        await self._watched.add(link, uri, client, self._group)
+        connection = await link.connection(ctx)
+        if not connection.is_modern:  # else nothing is said by it but in answer to a request
+            connection.note_client(ctx)
+        self._fronts.meet(ctx)
+        await self._watched.add(link, connection, uri, watcher, self._group)
 
-    def unwatch(self, client: object, uri: str | None = None) -> None:
-        """End what a client watches: one resource, or all of them."""
-        self._watched.remove(client, uri, self._group)
+    def unwatch(self, watcher: Watcher, uri: str | None = None) -> None:
+        """End what is watched: one resource, or all of them."""
+        self._watched.remove(watcher, uri, self._group)
 
 
 class _Front:
@@ -401,7 +413,6 @@ class _Front:
         links = gateway._links  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as above
         self._links, self._said = links, [link.capabilities for link in links]
         self._owners = gateway._owners  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as above
-        self._clients: PerClient[object] = PerClient(lambda _: object())
 
     def handlers(self) -> dict[str, Any]:
         """Return what any server has behind the gateway, by its name as an option of a `Server`."""
@@ -443,15 +454,11 @@ class _Front:
         if client is None or is_modern(ctx.protocol_version) or id(client) in self._fronts.contexts:
             return
         self._fronts.contexts[id(client)] = ctx
-        watching = self._clients.of(ctx)
         try:
             self._gateway.prepare_soon(ctx)
             await self._own.initialized(ctx, params)
         finally:
             self._fronts.contexts.pop(id(client), None)
-            self._gateway.unwatch(watching)
-            for link in self._links:
-                link.client_has_gone(ctx)
 
     async def call_tool(self, ctx: Ctx, params: types.CallToolRequestParams) -> Any:
         """Run a call, as the handler of `tools/call`."""
@@ -515,7 +522,7 @@ class _Front:
         """Hand a request on to a server, and its answer, or its question, back."""
 
         async def again(answers: Any, state: str | None) -> Any:
-            more = {"input_responses": answers, "request_state": state, "meta": link.meta(ctx)}
+            more = {"input_responses": answers, "request_state": state, "meta": link.fronts.meta(ctx)}
             return await link.request(ctx, lambda session: send(session, more))
 
         first = await again(params.input_responses, params.request_state)
@@ -529,7 +536,8 @@ class _Front:
             ref = ref.model_copy(update={"name": name})
         else:
             link = await self._owners.of_uri(ctx, ref.uri)
-        request = types.CompleteRequest(params=params.model_copy(update={"ref": ref, "meta": link.meta(ctx)}))
+        meta = link.fronts.meta(ctx)
+        request = types.CompleteRequest(params=params.model_copy(update={"ref": ref, "meta": meta}))
         found = await link.request(ctx, lambda session: session.send_request(request, types.CompleteResult))
         values = found.completion.values
         if len(values) > _MOST_VALUES:
@@ -541,7 +549,7 @@ class _Front:
         """Tell a client before 2026-07-28 of changes of a resource."""
         self._own.changes.add_uri(ctx, params.uri)
         try:
-            await self._gateway.watch(ctx, params.uri, self._clients.of(ctx))
+            await self._gateway.watch(ctx, params.uri, self._gateway.watcher(ctx))
         except BaseException:
             self._own.changes.remove_uri(ctx, params.uri)
             raise
@@ -550,14 +558,14 @@ class _Front:
     async def unsubscribe(self, ctx: Ctx, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
         """Tell a client before 2026-07-28 no more of changes of a resource."""
         if self._own.changes.remove_uri(ctx, params.uri):
-            self._gateway.unwatch(self._clients.of(ctx), params.uri)
+            self._gateway.unwatch(self._gateway.watcher(ctx), params.uri)
         return types.EmptyResult()
 
     async def listen(
         self, ctx: Ctx, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
         """Tell a client from 2026-07-28 on of changes, as the handler of `subscriptions/listen`."""
-        watching = object()
+        watching = Watcher(client_of(ctx)[0])
         try:
             for uri in dict.fromkeys(params.notifications.resource_subscriptions or ()):
                 await self._gateway.watch(ctx, uri, watching)
@@ -578,29 +586,6 @@ class _Front:
 _OF_HANDLERS = ("context", "executor", "structured", "confirm", "page_size", "logger")
 
 
-def _named(servers: Any) -> dict[str, ServerBehind]:
-    """Return the servers by their names.
-
-    Raises:
-        TypeError: one is of another kind, or has another name than a text.
-        ValueError: there are none, or one can't be used.
-    """
-    is_several = isinstance(servers, Mapping)
-    given = cast("dict[Any, Any]", servers if is_several else {_ONLY: servers})
-    if not given:
-        message = "a gateway needs a server behind it: Gateway({'name': 'https://…'})"
-        raise ValueError(message)
-    found: dict[str, ServerBehind] = {}
-    for name, one in given.items():
-        if not isinstance(name, str) or not name:
-            message = f"the name of a server must be a text, not {received(name)}"
-            raise TypeError(message)
-        if not isinstance(one, ServerBehind):
-            check_source(one, f"the server {quote(name)}" if is_several else "a server behind a gateway")
-        found[name] = one if isinstance(one, ServerBehind) else ServerBehind(one)
-    return found
-
-
 def _not_listed(name: str, error: Exception) -> ConnectionError:
     """Return why a server is left out that didn't list its tools."""
     cause = error.__cause__ if isinstance(error, GoneError) else None
@@ -612,11 +597,7 @@ def _not_listed(name: str, error: Exception) -> ConnectionError:
     return made
 
 
-def _check_waiting(seconds: Any, unreachable: Any) -> None:
-    is_number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
-    if seconds is not None and not (is_number and 0 < seconds < inf):
-        message = f"seconds must be a number above 0, or None for no limit, not {received(seconds)}"
-        raise ValueError(message)
+def _check_function(unreachable: Any) -> None:
     if unreachable is not None and not callable(unreachable):
         message = (
             "unreachable must be a function that takes the name of a server and the reason, or None, not "

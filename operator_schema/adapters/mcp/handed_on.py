@@ -1,28 +1,37 @@
-"""Which questions and answers of a server does a gateway pass on, and how does it ask a client?"""
+"""What that a server asks and answers does a gateway hand on, and how does it ask a client for it?"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+import logging
+from contextvars import copy_context
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
+import anyio
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import ServerMessageMetadata
 from pydantic import BaseModel, ValidationError
 
 from ...message_text import clip, escape
+from .changes import PerClient
 from .content import is_modern
 from .messages import PatientSession
+from .nesting import CAPABILITIES
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Callable, Hashable, Iterable
     from typing import TypeAlias
 
+    from anyio.abc import TaskGroup
     from mcp.server.context import ServerRequestContext
 
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
 
 __all__ = [
+    "LEVELS",
     "MOST_QUESTIONS",
+    "Asker",
+    "Fronts",
     "GoneError",
     "ask_front",
     "check_sendable",
@@ -34,6 +43,7 @@ __all__ = [
 ]
 
 M = TypeVar("M", bound=BaseModel)
+T = TypeVar("T")
 
 MOST_CHARACTERS = 16 * 2**20
 """The most characters that an answer or a question of a server has as JSON."""
@@ -41,8 +51,106 @@ MOST_CHARACTERS = 16 * 2**20
 MOST_QUESTIONS = 100
 """The most questions of a server that wait for an answer."""
 
+LEVELS = get_args(types.LoggingLevel)
+"""The levels of log records, the least one first."""
+
+_LOG = logging.getLogger("operator_schema.mcp_gateway")
 _MOST_ROUNDS = 10
 _SHOWN = 2000
+
+
+# --- clients ----------------------------------------------------------------------------------------
+
+
+class Fronts:
+    """The clients in front that have a connection, which log records they want, and when they go.
+
+    Args:
+        gone: is called with a request of a client before 2026-07-28 when its connection has ended.
+
+    Attributes:
+        contexts: of the clients before 2026-07-28 that may be asked at any time.
+        levels: the level of log records that such a client has asked for, as the only item, or none.
+    """
+
+    __slots__ = ("_gone", "_met", "contexts", "levels")
+
+    def __init__(self, gone: Callable[[Ctx], object]) -> None:
+        self._gone = gone
+        self._met: dict[int, object] = {}  # by `id`, which no other client gets as long as it is kept here
+        self.contexts: dict[Hashable, Ctx] = {}
+        self.levels: PerClient[list[types.LoggingLevel]] = PerClient(lambda _: [])
+
+    def meet(self, ctx: Ctx) -> None:
+        """Take note of the client of a request, so that it is known when its connection has ended."""
+        client = ctx.session.client_params
+        if client is None or is_modern(ctx.protocol_version) or id(client) in self._met:
+            return
+        self._met[id(client)] = client
+
+        def end() -> None:
+            self._gone(ctx)
+            del self._met[id(client)]
+
+        PatientSession.at_end(ctx.session, end)
+
+    def wants(self, ctx: Ctx, level: types.LoggingLevel) -> bool:
+        """Return whether the client of a request wants log records of a level."""
+        if is_modern(ctx.protocol_version):
+            least: Any = (ctx.meta or {}).get(types.LOG_LEVEL_META_KEY)
+            return least in LEVELS and LEVELS.index(level) >= LEVELS.index(least)
+        known = self.levels.of(ctx)
+        return not known or LEVELS.index(level) >= LEVELS.index(known[0])
+
+    def meta(self, ctx: Ctx | None) -> Any:
+        """Return what a server from 2026-07-28 on is to know: what the client can do, which logs it wants."""
+        if ctx is None:
+            return None
+        can = ctx.session.client_capabilities or types.ClientCapabilities()
+        level: Any = (ctx.meta or {}).get(types.LOG_LEVEL_META_KEY)
+        if not is_modern(ctx.protocol_version):
+            level = next(iter(self.levels.of(ctx)), "info")
+        said = {CAPABILITIES: can.model_dump(by_alias=True, mode="json", exclude_none=True)}
+        return {**said, types.LOG_LEVEL_META_KEY: level} if level in LEVELS else said
+
+
+class Asker:
+    """A request of a client, during which the server behind may ask that client.
+
+    Attributes:
+        ctx: of the request.
+        client: what tells clients apart; each request from 2026-07-28 on counts as one of its own.
+    """
+
+    __slots__ = ("_context", "_group", "client", "ctx")
+
+    def __init__(self, ctx: Ctx, group: TaskGroup) -> None:
+        self.ctx, self._group = ctx, group
+        client = ctx.session.client_params
+        self.client = id(self if client is None or is_modern(ctx.protocol_version) else client)
+        self._context = copy_context()
+
+    async def run(self, ask: Callable[[], Awaitable[T]]) -> T | types.ErrorData:
+        """Run something as a part of the request: it ends with it, and the request's clock knows of it."""
+        found: list[T | types.ErrorData] = []
+        done = anyio.Event()
+
+        async def run() -> None:
+            try:
+                found.append(await ask())
+            except MCPError as error:
+                found.append(error.error)
+            except Exception as error:  # noqa: BLE001  # what the client answers may be anything
+                _LOG.warning("a question of a server couldn't be asked: %s", reason_of(error))
+            finally:
+                done.set()
+
+        try:
+            self._context.run(self._group.start_soon, run)
+        except RuntimeError:  # the request is over
+            return refused("the request that it belongs to is over")
+        await done.wait()
+        return found[0] if found else refused("the gateway's client gave no answer to it")
 
 
 # --- questions -------------------------------------------------------------------------------------
@@ -200,6 +308,6 @@ def reason_of(error: BaseException) -> str:
     """Return why a connection can't be made, in one line. It may contain secrets, so no client gets it."""
     while isinstance(error, BaseExceptionGroup):
         error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
-    if isinstance(error, TimeoutError):
+    if isinstance(error, TimeoutError) and not str(error):
         return "it gave no answer in time"
     return clip(escape(str(error) or type(error).__name__), _SHOWN)

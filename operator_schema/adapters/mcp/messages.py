@@ -420,6 +420,13 @@ class PatientSession(ServerSession):
         with person_answers():
             return await super().send_request(request, *args, **kwargs)
 
+    def at_end(self: ServerSession, run: Callable[[], object]) -> None:
+        """Have something run when the connection of the client has ended.
+
+        From 2026-07-28 on, a request is a connection of its own.
+        """
+        self._connection.exit_stack.callback(run)
+
 
 async def ask(
     ctx: ServerRequestContext[Any, Any], text: str, state: str

@@ -1,23 +1,42 @@
-"""Does a gateway start itself, or a gateway that starts it again?"""
+"""What does a server behind a gateway know of what is in front of it: the client, and other gateways?"""
 
 from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, cast
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, cast
 
+import mcp_types as types
 from mcp import StdioServerParameters
 
 from ...json_values import is_array
+from ..mcp_connection import transport_of
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+    from contextlib import AbstractAsyncContextManager
+    from typing import Self
+
+    from mcp.shared.message import SessionMessage
+
     from ..mcp_connection import Source
 
-__all__ = ["check_depth", "gateways_above", "started_below"]
+__all__ = ["CAPABILITIES", "check_depth", "gateways_above", "marked", "note_gateways_above", "started_below"]
+
+CAPABILITIES = "operator-schema/clientCapabilities"
+"""Key under `_meta` of a request on its way to the transport, which puts the value in its right place."""
 
 _VARIABLE = "OPERATOR_SCHEMA_GATEWAYS"
 """Of the environment of each server that a gateway starts: the files of the gateways above it, as JSON."""
 
+_NUMBER = "operator-schema/gateways"
+"""Key under `_meta` of the first request to such a server: how many gateways there are above it.
+
+Its environment doesn't say so if what starts it cleans that, as `env -i` or a container does.
+"""
+
+_FIRST = frozenset({"server/discover", "initialize"})
 _MOST = 4
 """Gateways that may be behind each other: each starts its servers anew, so a circle takes a whole machine."""
 
@@ -38,6 +57,18 @@ def _listed(text: str) -> list[str]:
         found = None
     is_list = is_array(found) and all(isinstance(one, str) for one in found)
     return cast("list[str]", found) if is_list else [""]
+
+
+def note_gateways_above(opening: types.JSONRPCRequest | None) -> None:
+    """Take note of gateways that the first request to this process tells of, and its environment doesn't.
+
+    Args:
+        opening: the request; None if there is none.
+    """
+    meta: Any = ((opening and opening.params) or {}).get("_meta")
+    number: Any = cast("dict[str, Any]", meta).get(_NUMBER) if isinstance(meta, dict) else None
+    if type(number) is int and number > len(gateways_above()):
+        os.environ[_VARIABLE] = json.dumps([""] * min(number, _MOST))
 
 
 def check_depth() -> None:
@@ -68,3 +99,63 @@ def started_below(source: Source, file: str = "") -> Source:
     if len(known) > len(above) and known[: len(above)] == above:
         return source  # it is said already
     return source.model_copy(update={"env": {**env, _VARIABLE: json.dumps([*above, file])}})
+
+
+# --- what requests say ---------------------------------------------------------------------------
+
+
+def marked(source: Source) -> AbstractAsyncContextManager[Any]:
+    """Return a transport to a server, in which requests say what is in front of it.
+
+    That is what the client can do, and to a server that is started, how many gateways there are.
+    """
+
+    @asynccontextmanager
+    async def connect() -> AsyncGenerator[Any]:
+        started = started_below(source)
+        number = len(gateways_above()) + 1 if isinstance(started, StdioServerParameters) else 0
+        async with transport_of(started) as (read, write):
+            yield read, _Marked(write, number)
+
+    return connect()
+
+
+class _Marked:
+    """A stream of messages to a server, in which what is in front of it gets its place.
+
+    Args:
+        inner: the stream.
+        number: of the gateways in front of the server; 0 if it isn't to know.
+    """
+
+    def __init__(self, inner: Any, number: int) -> None:
+        self._inner, self._number = inner, number
+
+    async def send(self, item: SessionMessage) -> None:
+        """Send a message."""
+        params: Any = getattr(item.message, "params", None)
+        if isinstance(params, dict):
+            self._mark(getattr(item.message, "method", ""), cast("dict[str, Any]", params))
+        await self._inner.send(item)
+
+    def _mark(self, method: str, params: dict[str, Any]) -> None:
+        if self._number and method in _FIRST:
+            params["_meta"] = {**(params.get("_meta") or {}), _NUMBER: self._number}
+        meta: dict[str, Any] = params.get("_meta") or {}
+        if CAPABILITIES in meta:
+            found: Any = meta.pop(CAPABILITIES)
+            if types.CLIENT_CAPABILITIES_META_KEY in meta:
+                meta[types.CLIENT_CAPABILITIES_META_KEY] = found
+            else:  # a server before 2026-07-28
+                meta.pop(types.LOG_LEVEL_META_KEY, None)
+
+    async def aclose(self) -> None:
+        """Close the stream."""
+        await self._inner.aclose()
+
+    async def __aenter__(self) -> Self:
+        await self._inner.__aenter__()
+        return self
+
+    async def __aexit__(self, *failure: object) -> Any:
+        return await self._inner.__aexit__(*failure)

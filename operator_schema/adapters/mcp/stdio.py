@@ -10,6 +10,7 @@ import signal
 import sys
 from collections import deque
 from contextlib import contextmanager, redirect_stdout, suppress
+from select import select
 from threading import BoundedSemaphore, Condition, Thread, Timer
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
@@ -23,13 +24,14 @@ from .server import server
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+    from io import BufferedReader
 
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
     from mcp.server.lowlevel import Server
 
     from ..base import Tools
 
-__all__ = ["serve", "serve_stdio", "taken_streams"]
+__all__ = ["opening_request", "serve", "serve_stdio", "taken_streams"]
 
 LONGEST_LINE = 64 * 2**20
 """The most bytes of one message; a longer one is answered with an error, and the next one is read."""
@@ -37,6 +39,7 @@ LONGEST_LINE = 64 * 2**20
 _MOST_DIGITS = 4000
 _WAITING_LINES = 16
 _WAITING_BYTES = 2**20
+_SECONDS_TO_OPEN = 1.0
 _GRACE = 5.0
 """Seconds that tools get to clean up after a signal; then the process ends all the same."""
 
@@ -61,8 +64,25 @@ def serve(tools: Tools, /, **options: Any) -> int:
         return asyncio.run(serve_stdio(made, *streams))
 
 
+def opening_request(source: BufferedReader) -> types.JSONRPCRequest | None:
+    """Return the first request of a client, which stays there to be read.
+
+    Args:
+        source: messages are read from it.
+
+    Returns:
+        None if nothing is there within a second, it is typed at a terminal, or isn't a request: a client that
+        starts a server sends it at once.
+    """
+    with suppress(OSError, ValueError):  # on Windows, only sockets can be waited for
+        if not source.isatty() and select([source], [], [], _SECONDS_TO_OPEN)[0]:
+            found = message_of(source.peek().partition(b"\n")[0])
+            return found if isinstance(found, types.JSONRPCRequest) else None
+    return None
+
+
 @contextmanager
-def taken_streams() -> Generator[tuple[BinaryIO, BinaryIO]]:
+def taken_streams() -> Generator[tuple[BufferedReader, BinaryIO]]:
     """Reserve standard input and output for the protocol in this process.
 
     Whatever else is written to standard output, by `print`, by C code or by a child process, goes to

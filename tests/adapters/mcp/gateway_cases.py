@@ -1,16 +1,46 @@
-"""Servers behind a gateway, in this process, and clients of it."""
+"""Servers behind a gateway, in this process, tools of such servers, and clients of it."""
 
 from __future__ import annotations
 
+import logging
 from contextlib import asynccontextmanager
+from typing import Annotated, Any
 
 import anyio
+import anyio.lowlevel
 import mcp_types as types
+import trio.testing
 from mcp import Client
+from mcp.server.context import ServerRequestContext
 from mcp.shared.memory import create_client_server_memory_streams
 from mcp.shared.message import SessionMessage
 
+from operator_schema import skip, tool
 from operator_schema.adapters.mcp.gateway import Gateway
+from operator_schema.types import Progress
+
+Ctx = Annotated[ServerRequestContext[Any, Any], skip]
+LOG = logging.getLogger("gateway_tests")
+LOG.setLevel(logging.DEBUG)
+FORM = {"type": "object", "properties": {"name": {"type": "string"}}}
+
+
+@tool
+async def ask_user(ctx: Ctx) -> str:
+    """Ask the user."""
+    answer = await ctx.session.elicit_form("Who?", FORM, ctx.request_id)
+    return f"{answer.action} {answer.content}"
+
+
+@tool
+async def count(progress: Annotated[Progress, skip]) -> str:
+    """Report and log."""
+    for number in (1, 2):
+        progress(number, 2)
+        await anyio.lowlevel.checkpoint()
+    LOG.debug("detail")
+    LOG.warning("counted")
+    return "counted"
 
 
 def behind(made, *, lacks=(), seen=None):
@@ -90,6 +120,34 @@ class Writer:
 
     async def __aexit__(self, *_):
         await self.aclose()
+
+
+def altered(source, alter):
+    """Return a source on whose way messages are altered.
+
+    Args:
+        source: a server.
+        alter: takes the method of a message, empty for an answer, and what sends it on.
+    """
+
+    @asynccontextmanager
+    async def connect():
+        async with source() as (read, write):
+            inner = write.send
+
+            async def send(item):
+                await alter(getattr(item.message, "method", ""), lambda: inner(item))
+
+            write.send = send
+            yield read, write
+
+    return connect
+
+
+def at_once(main):
+    """Run something on a clock that jumps to the next time at which something happens."""
+    clock = trio.testing.MockClock(autojump_threshold=0)
+    return anyio.run(main, backend="trio", backend_options={"clock": clock})
 
 
 OLD = ("server/discover",)

@@ -126,7 +126,7 @@ def test_options_for_all_tools_are_checked_before_there_are_any(options, error, 
     [
         *[
             ({"seconds": one}, ValueError, "seconds must be a number above 0")
-            for one in (0, -1, True, "5", inf, nan)
+            for one in (0, -1, True, "5", inf, nan, 10**400)
         ],
         ({"unreachable": 5}, TypeError, "unreachable must be a function"),
     ],
@@ -134,3 +134,6 @@ def test_options_for_all_tools_are_checked_before_there_are_any(options, error, 
 def test_what_a_gateway_waits_for_is_checked(options, error, said):
     with pytest.raises(error, match=said):
         Gateway(transport, **options)
+    if "seconds" in options:
+        with pytest.raises(error, match=said):
+            ServerBehind(transport, **options)

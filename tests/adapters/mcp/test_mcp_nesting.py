@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 
 import anyio
 import pytest
-from gateway_cases import behind
-from mcp import StdioServerParameters
+from gateway_cases import OLD, behind
+from mcp import StdioServerParameters, types
 
 from operator_schema import tool
 from operator_schema.adapters.mcp import server
 from operator_schema.adapters.mcp.gateway import Gateway
-from operator_schema.adapters.mcp.nesting import gateways_above, started_below
+from operator_schema.adapters.mcp.nesting import gateways_above, note_gateways_above, started_below
+from operator_schema.adapters.mcp.stdio import opening_request
 
 VARIABLE = "OPERATOR_SCHEMA_GATEWAYS"
+KEY = "operator-schema/gateways"
 
 
 @tool
@@ -75,3 +78,82 @@ def test_at_most_four_gateways_may_be_behind_each_other(monkeypatch):
         ConnectionError, match="more than 4 gateways are behind each other: put the servers of the last into"
     ):
         opened()
+
+
+# --- what the first request says -----------------------------------------------------------------------
+
+
+def opening(**meta):
+    return types.JSONRPCRequest(jsonrpc="2.0", id=1, method="initialize", params={"_meta": meta})
+
+
+def noted(monkeypatch, request, before="[]"):
+    monkeypatch.setenv(VARIABLE, before)
+    note_gateways_above(request)
+    return gateways_above()
+
+
+@pytest.mark.parametrize(("number", "known"), [(1, 1), (4, 4), (5, 4), (10**9, 4)])
+def test_a_process_whose_environment_was_cleaned_learns_of_gateways_by_its_first_request(
+    monkeypatch, number, known
+):
+    assert noted(monkeypatch, opening(**{KEY: number})) == [""] * known
+
+
+@pytest.mark.parametrize(
+    "request_", [None, opening(), *[opening(**{KEY: one}) for one in (0, -1, True, "3", 2.0, None, [])]]
+)
+def test_a_first_request_that_says_nothing_of_gateways_changes_nothing(monkeypatch, request_):
+    assert noted(monkeypatch, request_) == []
+
+
+def test_the_environment_says_more_than_a_number(monkeypatch):
+    files = ["/a.json", "/b.json"]
+    assert noted(monkeypatch, opening(**{KEY: 2}), json.dumps(files)) == files
+
+
+@pytest.mark.parametrize("params", [None, {}, {"_meta": None}, {"_meta": [KEY]}])
+def test_a_first_request_without_what_belongs_to_it_changes_nothing(monkeypatch, params):
+    request = types.JSONRPCRequest(jsonrpc="2.0", id=1, method="initialize", params=params)
+    assert noted(monkeypatch, request) == []
+
+
+@pytest.fixture
+def pipe():
+    """Return a pipe: what reads from it, and what writes to it."""
+    reader, writer = os.pipe()
+    with os.fdopen(reader, "rb") as source, os.fdopen(writer, "wb", 0) as sink:
+        yield source, sink
+
+
+def test_the_first_request_stays_to_be_read(pipe):
+    source, sink = pipe
+    line = opening(**{KEY: 2}).model_dump_json().encode() + b"\n"
+    sink.write(line + b"more\n")
+    assert opening_request(source).params == {"_meta": {KEY: 2}}
+    sink.close()
+    assert source.readlines() == [line, b"more\n"]
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b"\n", b"{", b"5\n", b'{"jsonrpc": "2.0", "method": "x"}\n', b"x" * 9000]
+)
+def test_what_is_no_request_is_left_to_the_server(pipe, text):
+    source, sink = pipe
+    sink.write(text)
+    sink.close()
+    assert opening_request(source) is None
+    assert source.read() == text
+
+
+@pytest.mark.parametrize("lacks", [OLD, ()])
+def test_a_server_that_is_not_started_here_reads_nothing_of_gateways(lacks):
+    seen = []
+
+    async def main():
+        async with Gateway(behind(server([add]), lacks=lacks, seen=seen)):
+            pass
+
+    anyio.run(main)
+    assert "server/discover" in [getattr(one, "method", "") for one in seen]
+    assert not any(KEY in str(one) for one in seen)

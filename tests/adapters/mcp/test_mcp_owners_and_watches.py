@@ -12,6 +12,7 @@ from mcp import Client, MCPError, types
 from mcp.server.lowlevel import Server
 
 from operator_schema import Registry, tool
+from operator_schema.adapters.mcp import behind as behind_module
 from operator_schema.adapters.mcp import server
 from operator_schema.adapters.mcp.gateway import Gateway, ServerBehind
 from operator_schema.errors import ToolError
@@ -246,7 +247,7 @@ def test_of_tools_that_change_only_the_one_that_collides_is_left_out(caplog):
             await tools.refresh(gateway.registry)
             collided = sorted(each.name for each in gateway.registry)
             second.unregister("c")
-            await until(lambda: "a_b_c" not in gateway.registry)
+            await until(lambda: "a_b_c" not in gateway.registry or "a_b_c" in tools.originals)
             await tools.refresh(gateway.registry)
             return collided, sorted(each.name for each in gateway.registry)
 
@@ -277,7 +278,8 @@ async def subscribe(client):
 
 
 @pytest.mark.parametrize(("fails", "said"), [(2, ["no", "no"]), (1, ["no", "subscribed"])])
-def test_a_watch_that_fails_counts_for_nobody_who_waits_for_it(fails, said):
+def test_a_watch_that_fails_counts_for_nobody_who_waits_for_it(monkeypatch, fails, said):
+    monkeypatch.setattr(behind_module, "_MOST_OWN", 0)  # so that they share a connection
     begun = []
 
     async def begin(_ctx, _params):
@@ -307,7 +309,11 @@ def test_a_watch_that_fails_counts_for_nobody_who_waits_for_it(fails, said):
     assert anyio.run(main) == (said, said.count("subscribed"))
 
 
-def test_two_clients_that_watch_the_same_ask_the_server_once():
+@pytest.mark.parametrize(("most", "times"), [(0, 1), (16, 2)])
+def test_by_each_connection_a_server_is_asked_once_for_all_clients_that_watch_the_same(
+    monkeypatch, most, times
+):
+    monkeypatch.setattr(behind_module, "_MOST_OWN", most)
     begun = []
 
     async def begin(_ctx, _params):
@@ -318,7 +324,33 @@ def test_two_clients_that_watch_the_same_ask_the_server_once():
         return [await subscribe(client) for client in clients]
 
     assert through(main, {"a": watchable(begin)}, clients=2) == ["subscribed", "subscribed"]
-    assert len(begun) == 1
+    assert len(begun) == times
+
+
+def test_a_watch_that_fails_on_the_next_connection_is_tried_again_when_its_client_asks_for_it(caplog):
+    begun = []
+
+    async def begin(_ctx, _params):
+        begun.append(1)
+        if len(begun) == 2:
+            raise MCPError(-32603, "busy")
+        return types.EmptyResult()
+
+    async def main():
+        async with (
+            Gateway({"a": watchable(begin)}) as gateway,
+            Client(gateway.server(), mode="legacy", cache=None) as client,
+        ):
+            found = [await subscribe(client)]
+            home = gateway._links[0].home
+            home.close()
+            await home.over()
+            await client.list_resources()
+            await until(lambda: "x://a can't be watched again: busy" in caplog.text)
+            return [*found, await subscribe(client)]
+
+    assert anyio.run(main) == ["subscribed", "subscribed"]
+    assert len(begun) == 3
 
 
 # --- progress --------------------------------------------------------------------------------------------

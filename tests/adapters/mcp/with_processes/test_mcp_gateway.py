@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from importlib.util import find_spec
 from itertools import pairwise
@@ -324,6 +325,27 @@ def test_a_gateway_behind_itself_is_refused_and_the_others_go_on(folder, through
     way = " → ".join(str(folder / name) for name in circle)
     assert said.count(f"servers.json starts itself, without end: {way}.") == 1
     assert said.count("operator-schema: serving 3 tools on standard input and output") == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="its shell has no `env -i`, and nothing waits for a pipe")
+def test_a_gateway_behind_itself_ends_also_if_its_environment_is_cleaned(folder):
+    """The shell starts no more than ten, should nothing else end it."""
+    words = shlex.join(command("--gateway", "servers.json"))
+    cleaned = f"env -i PYTHONPATH={shlex.quote(environment()['PYTHONPATH'])} {words}"
+    script = f"echo >> started; [ $(wc -l < started) -le 10 ] && exec {cleaned}"
+    itself = {"command": "sh", "args": ["-c", script], "cwd": str(folder)}
+    servers = {"weather": started("weather", folder), "itself": itself}
+    (folder / "servers.json").write_text(json.dumps({"mcpServers": servers}))
+
+    async def main(url):
+        async with Client(url) as client:
+            return await names(client)
+
+    with http_server("--gateway", "servers.json", folder=folder) as (url, process):
+        found = anyio.run(main, url)
+    assert found == [f"{'itself_' * depth}weather_forecast" for depth in (0, 1, 2, 3)]
+    assert "more than 4 gateways are behind each other" in process.said
+    assert len((folder / "started").read_text()) == 4
 
 
 def test_a_server_that_cannot_be_reached_is_named_and_the_others_go_on(folder):
