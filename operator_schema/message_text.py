@@ -161,7 +161,9 @@ def received(value: object) -> str:
     """Describe what came: its JSON type and an excerpt, such as `string "5"`."""
     name = kind(value)
     shown = excerpt(value)
-    return name if shown in {name, type(value).__name__} else f"{name} {shown}"
+    if shown in {name, type(value).__name__}:
+        return name
+    return shown if shown.startswith(f"an {name} ") else f"{name} {shown}"
 
 
 def checked_text(what: str, value: object) -> str:

@@ -95,6 +95,7 @@ def test_what_doubles_at_each_level_is_shown_at_once():
 
 def test_received_and_kind():
     assert received("5") == 'string "5"'
+    assert received(10**400) == "an integer of about 401 digits"
     assert received(None) == "null"
     assert received(True) == "boolean true"
     assert received((1,)) == "tuple"

@@ -54,6 +54,7 @@ def guarded():
     origin = ("--allow-origin", f"{PAGE.upper()}/")
     with http_server(*words, *origin, "mcp_app:registry", cold=True, TOKEN=SECRET) as (found, process):
         yield found, process
+        assert post(found, opening(), headers={"Authorization": "Bearer wrong-wrong"})[0] == 401
     assert "is refused with 401: the bearer token is missing or wrong" in process.said
     assert "wrong-wrong" not in process.said
     assert "swordfish" not in process.said
