@@ -42,6 +42,7 @@ def modules_meant(importer: str, node: ast.ImportFrom) -> set[str]:
     return (inside | {f"{base}.py"}) & set(MODULES)
 
 
+@cache
 def importers() -> dict[str, dict[str, set[str]]]:
     """Return who imports each module: when they are loaded, later, and for the public names of a package."""
     found: dict[str, dict[str, set[str]]] = {name: defaultdict(set) for name in MODULES}
@@ -84,6 +85,31 @@ def test_no_module_has_more_lines_than_one_can_read():
 
 def test_modules_with_one_importer_that_always_load_with_it_are_listed_with_their_reason():
     assert sorted(modules_that_the_page_lists()) == sorted(loaded_with_their_only_importer())
+
+
+def loaded_at_once() -> dict[str, set[str]]:
+    """Return what each module brings along when it is loaded."""
+    brought: dict[str, set[str]] = {module: set() for module in MODULES}
+    for module, by in importers().items():
+        for user in by["first"]:
+            brought[user].add(module)
+    found: dict[str, set[str]] = {}
+    for module in MODULES:
+        waiting, seen = [module], set()
+        while waiting:
+            new = brought[waiting.pop()] - seen
+            seen |= new
+            waiting += new
+        found[module] = seen
+    return found
+
+
+def test_what_is_loaded_anyway_is_imported_at_the_top():
+    """An import in a function is for what may never be needed."""
+    brought = loaded_at_once()
+    late = [(user, module) for module, by in importers().items() for user in by["later"]]
+    assert [(user, module) for user, module in late if module in brought[user]] == []
+    assert ("codec/codec.py", "codec/example.py") in late  # it finds some
 
 
 def test_the_counter_finds_what_it_is_for():

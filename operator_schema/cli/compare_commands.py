@@ -20,7 +20,7 @@ from ..compare.changes import LEVELS, Change, compare
 from ..compare.engines import ENGINES, MOST_WORKERS, EngineError, Lost, make_engine
 from ..compare.logs import LogError, logs_in, parts_of
 from ..compare.replay import ReplayWork, TableError, call_table
-from ..compare.reports import MEANINGS, as_html, lines_of, summary_of
+from ..compare.reports import MEANINGS, as_html, lines_of, replay_page, summary_of
 from ..compare.snapshot import Snapshot
 from ..message_text import clip, escape
 from .arguments import (
@@ -380,8 +380,6 @@ def replay(
     if not found.calls and not (before and before.calls) and not found.unreadable_count:
         raise _no_calls(logs, found.bare_spans)
     if html is not None:
-        from ..compare.reports import replay_page
-
         title = " → ".join([" ".join(logs), *([] if old is None else [old]), against])
         replace_file(html, replay_page(found.as_dict(), f"Replay: {clip(title, _TEXT)}"))
     if as_json:

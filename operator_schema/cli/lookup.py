@@ -16,7 +16,7 @@ from ..rounds.registry import Registry
 from ..rounds.toolset import Toolset
 from ..tools.tool import Tool
 from ..tools.tool_sources import tools_in
-from .factories import factory_in
+from .factories import GivenContext, factory_in
 from .modules import WrongUse, kind_of, load_module, modules_of, near_name, written_in_full
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from ..codec.options import UnknownFields
-    from .factories import Factory, GivenContext, Offered
+    from .factories import Factory, Offered
 
 __all__ = [
     "ObjectName",
@@ -362,8 +362,6 @@ def find_context(target: ObjectName, *, show_traceback: bool) -> GivenContext:
     Raises:
         WrongUse: there is no such object, or it can't give a mapping.
     """
-    from .factories import GivenContext
-
     module = load_module(target.module, show_traceback=show_traceback, path=target.path)
     return GivenContext(target.path, _find(module, target.path), show_traceback=show_traceback)
 

@@ -15,8 +15,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from ..errors import DuplicateToolError, MissingContextError, SchemaError
+from ..execution.executor import Executor
 from ..immutable import Value
 from ..message_text import escape, listed
+from ..rounds.registry import Registry
+from ..rounds.toolset import Toolset
 from .arguments import (
     CLIENTS,
     REGISTRY,
@@ -30,8 +33,9 @@ from .arguments import (
     traceback_option,
     written_options,
 )
+from .factories import OpenContexts
 from .lookup import ObjectName, find_context, find_documents, find_offered, why_no_tools
-from .modules import WrongUse
+from .modules import SourceFiles, WrongUse
 from .output import count
 
 if TYPE_CHECKING:
@@ -44,9 +48,7 @@ if TYPE_CHECKING:
     from ..adapters.mcp.http import Address
     from ..adapters.mcp.server import Handlers
     from ..code_mode import Journal
-    from ..execution.executor import Executor
-    from ..rounds.registry import Registry
-    from .factories import GivenContext, OpenContexts
+    from .factories import GivenContext
     from .output import Output
 
     Streams = tuple[BinaryIO, BinaryIO]
@@ -221,8 +223,6 @@ async def _serve_in_loop(
 ) -> int:
     import asyncio
 
-    from .factories import OpenContexts
-
     async with AsyncExitStack() as stack:
         gateway = None
         if offered is None:
@@ -384,9 +384,6 @@ class _Offered(Value):
     @property
     def registry(self) -> Registry | None:
         """The tools, if they may change; None if they don't."""
-        from ..execution.executor import Executor
-        from ..rounds.registry import Registry
-
         tools = self.tools.registry if isinstance(self.tools, Executor) else self.tools
         return tools if isinstance(tools, Registry) else None
 
@@ -397,7 +394,6 @@ class _Offered(Value):
             WrongUse: two tools have the same name, or one has that of the search.
         """
         from ..adapters.base import registry_of
-        from ..execution.executor import Executor
         from ..rounds.tool_search import ToolSearch
 
         options: dict[str, Any] = {}
@@ -430,7 +426,6 @@ class _Offered(Value):
         """
         from ..adapters.mcp.programs import program_tools
         from ..code_mode import CodeSession, Monty
-        from ..execution.executor import Executor
 
         if not self.options["confirm"]:
             executor = executor.with_(confirm="run")
@@ -456,8 +451,6 @@ def _offered(target: ObjectName, options: Mapping[str, Any]) -> _Offered:
     Raises:
         WrongUse: it can't be imported, or has no tools.
     """
-    from ..rounds.toolset import Toolset
-
     traceback = options["show_traceback"]
     tools = find_offered(target, options["given"], show_traceback=traceback)
     documents = find_documents(target, show_traceback=traceback)
@@ -509,8 +502,6 @@ class _Follower:
     async def reload(self, target: ObjectName, err: Output) -> None:
         """Import the modules again whenever their files change."""
         import asyncio
-
-        from .modules import SourceFiles
 
         files = SourceFiles(target.module)
         while True:

@@ -10,7 +10,7 @@ from ..immutable import Generic, Immutable, T, set_once
 from ..introspect.classes import form_of
 from ..introspect.hints import annotation_key, name_of
 from ..introspect.leaves import SchemaLeaf, leaf_generation
-from ..introspect.nodes import UNKNOWN, AnyNode
+from ..introspect.nodes import UNKNOWN, AnyNode, Field, ObjectNode
 from ..introspect.walk import ResultWalk, Walk
 from ..json_values import MAX_DEPTH, copy_json, to_json_text
 from .interpret import fits_at_sight, fits_plainly, interpret
@@ -595,8 +595,6 @@ class ResultCodec(Codec[T]):
 
         Definitions are at its root, as in every document.
         """
-        from ..introspect.nodes import Field, ObjectNode
-
         field = Field(key, key, self._graph.root, True, MISSING, False, False, None, ())
         root = ObjectNode(dict, key, "typed_dict", (field,), closed=False)
         return _renderer()(self._graph.replace(root=root), self._encode_default)

@@ -40,7 +40,7 @@ from ..json_values import (
     type_of,
 )
 from ..message_text import count_of, key_step
-from .problems import INVALID, Problems, Trial
+from .problems import INVALID, Problems, Trial, Trials
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence, Sized
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
     from ..introspect.node_kinds import UnionPlan
     from ..introspect.nodes import Constraints, Field, Graph, Node, ScalarType, Target
-    from .problems import Path, Trials
+    from .problems import Path
 
     Check = Callable[[Problems, ScalarNode, Any, Path], Any]
 
@@ -262,8 +262,6 @@ class DecodeState:
     def trials(self) -> Trials[bool]:
         """Whether values fit members of unions; made when it is first needed: most types never need it."""
         if self._trials is None:
-            from .problems import Trials
-
             self._trials = Trials()
         return self._trials
 

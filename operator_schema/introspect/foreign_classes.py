@@ -7,7 +7,7 @@ from dataclasses import MISSING
 from types import FunctionType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from ..findings import UnfitError
+from ..findings import Finding, UnfitError
 from ..message_text import clip, escape, listed, quote
 from .hints import Unresolved, show_value
 from .nodes import TAG
@@ -15,7 +15,6 @@ from .nodes import TAG
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from ..findings import Finding
     from .nodes import ObjectNode
 
 __all__ = [
@@ -117,8 +116,6 @@ def problems_of_fields(node: ObjectNode, reason: Exception, given: Mapping[Any, 
         reason: what the constructor raised.
         given: key to what each field was given.
     """
-    from ..findings import Finding
-
     errors: Any = getattr(reason, "errors", None)
     if type(reason).__module__.startswith("pydantic_core") and callable(errors):
         from .pydantic_models import problems_of

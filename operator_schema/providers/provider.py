@@ -21,6 +21,7 @@ from .answer import (
     what_is_wrong,
     without_container,
 )
+from .partial_response import StreamedCalls
 from .tool_forms import (
     Offered,
     checked_strict,
@@ -246,7 +247,6 @@ class Provider(Value):
         Args:
             offer: as for `answers`; calls show what is known of their arguments so far, typed.
         """
-        from .partial_response import StreamedCalls
         from .stream import Stream
 
         offered = offered_now(offer)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..errors import DecodeError, SchemaError, ToolNotFoundError
 from ..findings import Finding, about_type
-from ..json_values import copy_json
+from ..json_values import copy_json, to_json_text
 from ..message_text import as_written, listed, nearest, nearest_names, quote, received
 from .special_calls import Grammar, Namespace, found_by, names_found, own_search
 from .tool_forms import STYLE, sent_tools, wire_keys
@@ -593,7 +593,6 @@ def _examples(provider: TakesTools, tool: Tool[..., Any], schema: Mapping[str, A
     Raises:
         SchemaError: one doesn't.
     """
-    from ..json_values import to_json_text
     from .property_names import value_with_keys
 
     names = wire_keys(provider, tool)

@@ -9,7 +9,7 @@ from ..immutable import Value
 from ..json_values import copy_json
 from ..message_text import as_written, nearest
 from .keywords import KEYWORDS
-from .references import mapped
+from .references import mapped, with_references_inlined
 from .render import MAX_WITHOUT_REFERENCES, Renderer, render, write
 
 if TYPE_CHECKING:
@@ -209,8 +209,6 @@ class _StyledRenderer(Renderer):
     def hoist(self, document: dict[str, Any]) -> dict[str, Any]:
         """Return the schema of a leaf without its definitions, all in the style."""
         if self._style.inline:
-            from .references import with_references_inlined
-
             self.left += 1  # it counts the root as `schema` has done
             document = with_references_inlined(document, self._may_write)
         known = set(self.hoisted.found) if self.hoisted is not None else set[str]()

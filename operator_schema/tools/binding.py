@@ -16,7 +16,7 @@ from ..introspect.classes import SOURCE
 from ..introspect.node_kinds import visit
 from ..introspect.nodes import ObjectNode, UnionNode
 from ..message_text import clip, escape, quote
-from .injection import RawArguments
+from .injection import Progress, RawArguments
 from .metadata import snake_case
 
 if TYPE_CHECKING:
@@ -80,8 +80,6 @@ class CallPlan:
 
     def without_progress(self) -> Sequence[Injected]:
         """Return the parameters that your program injects, except for a `Progress`."""
-        from .injection import Progress
-
         return [each for each in self.injected if all(kind is not Progress for kind in each[1])]
 
 

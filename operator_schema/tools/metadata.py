@@ -8,6 +8,7 @@ from sys import float_info
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeGuard
 
+from ..codec.codec import codec_of
 from ..immutable import Value
 from ..introspect.docstrings import split_summary
 from ..json_values import copy_json, without_surrogates
@@ -156,8 +157,6 @@ NOTHING_STATED = ToolAnnotations()
 
 def as_json_object(given: Any) -> dict[str, Any] | None:
     """Return a copy of a mapping as a JSON object; None if it is something else."""
-    from ..codec.codec import codec_of
-
     try:
         encoded: dict[str, Any] = codec_of(dict[str, object]).encode(dict(given))
     except Exception:  # noqa: BLE001  # a mapping may be of any class, whose code may fail
