@@ -201,7 +201,7 @@ def test_streams_may_be_cut_anywhere(data):
     assert content_of(fed(exchange, cut(content, places))[1]) == content_of(fed(exchange, [content])[1])
 
 
-@settings(deadline=None, max_examples=3 * settings().max_examples)
+@settings(deadline=None, max_examples=2 * settings().max_examples)
 @given(st.data())
 def test_a_stream_that_ends_early_says_so(data):
     exchange = data.draw(st.sampled_from(OF_TEXT))
@@ -216,7 +216,7 @@ def test_a_stream_that_ends_early_says_so(data):
         assert whole[1].startswith(answer.text)
 
 
-@settings(deadline=None, max_examples=6 * settings().max_examples)
+@settings(deadline=None, max_examples=3 * settings().max_examples)
 @given(st.data())
 def test_a_damaged_stream_raises_only_our_own_error(data):
     exchange = data.draw(st.sampled_from(STREAMED))
