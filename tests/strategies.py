@@ -370,8 +370,7 @@ def dataclasses_of(draw: st.DrawFn, inner: st.SearchStrategy[Any]) -> Any:
         )
     )
     made = [
-        draw(fields(inner, name, name if draw(COIN) else key))
-        for name, key in zip(names, keys, strict=True)
+        draw(fields(inner, name, name if draw(COIN) else key)) for name, key in zip(names, keys, strict=True)
     ]
     kw_only = draw(COIN)
     if not kw_only:

@@ -111,14 +111,14 @@ def read_of(result):
 
 LONG = "x" * 50_000
 PARTS = {
-    "many texts": [Text("ab")] * 20_000,
-    "empty texts": [Text("")] * 20_000,
+    "many texts": [Text("ab")] * 8000,
+    "empty texts": [Text("")] * 8000,
     "a file with a long name": [File(b"abc", "text/plain", LONG), Text("end")],
     "a link with a long address": [Text("begin"), Resource(f"file:///{LONG}"), Image(PNG, "image/png")],
     "a resource with a long text": Resource("file:///a", text=LONG),
     "data with a long address": [Resource(f"file:///{LONG}", data=b"abc"), Text("end")],
-    "many addresses": [Resource(f"file:///{number}") for number in range(5000)],
-    "many names": [File(b"a", "text/plain", "name") for _ in range(5000)],
+    "many addresses": [Resource(f"file:///{number}") for number in range(2000)],
+    "many names": [File(b"a", "text/plain", "name") for _ in range(2000)],
 }
 
 
