@@ -150,8 +150,13 @@ def one_by_one(text):
 
 
 def in_a_stretch(single, draw):
-    """Return the same pieces with those before and behind a stretch joined: a long stream repeats itself."""
-    start = draw.randrange(max(1, len(single) - STRETCH))
+    """Return the same pieces with those before and behind a stretch joined: a long stream repeats itself.
+
+    Characters of several bytes are in its middle, where the stream has any.
+    """
+    wide = [place for place, piece in enumerate(single) if not piece.isascii()]
+    middle = draw.choice(wide) if wide else draw.randrange(len(single))
+    start = max(0, middle - STRETCH // 2)
     end = start + STRETCH
     nothing = single[0][:0]
     return [nothing.join(single[:start]), *single[start:end], nothing.join(single[end:])]
