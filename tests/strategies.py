@@ -1,7 +1,8 @@
 """Random types of everything supported, with valid, nearly valid and arbitrary JSON values for each.
 
 A type comes as its annotation; what is valid for it comes from `operator_schema.testing`. Classes
-are made anew for every example.
+are made anew for every example. Strategies are made once where they can be: Hypothesis looks through each new
+one, with all that it consists of.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import types
 from collections import deque
 from dataclasses import InitVar, dataclass, field, make_dataclass
 from datetime import date, datetime, time
+from functools import cache
 from importlib import import_module
 from ipaddress import IPv4Address
 from typing import (
@@ -71,10 +73,12 @@ class Limits:
     max_length: int | None = None
 
 
-@st.composite
-def one_of(draw: st.DrawFn, *alternatives: st.SearchStrategy[Any]) -> Any:
+def one_of(*alternatives: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     """One of them, each as likely: in `a | (b | c)` Hypothesis draws a, b and c alike."""
-    return draw(draw(st.sampled_from(alternatives)))
+    return st.sampled_from(alternatives).flatmap(lambda chosen: chosen)
+
+
+COIN = st.booleans()
 
 
 # --- types without parts -------------------------------------------------------------------------
@@ -96,42 +100,56 @@ Celsius.__schema_leaf__ = SchemaLeaf(Celsius, {"type": "number"}, _celsius, floa
 PATTERNS = [r"^[a-z]+$", r"[0-9]{2}", r"^(foo|bar)-\d+$", r"^.{2,5}$", "a|^$"]
 # Floats that divide: validators divide floats, which is exact for powers of two alone.
 STEPS = st.sampled_from([1, 2, 3, 10, 0.5, 0.25])
+MAYBE_STEPS = st.none() | STEPS
+MAYBE_PATTERN = st.none() | st.sampled_from(PATTERNS)
+MAYBE_LONGEST = st.none() | st.integers(5, 8)
+KINDS_OF_NUMBERS = st.sampled_from([int, float])
+WHOLE = st.integers(-100, 100)
+BOUNDS = {int: WHOLE, float: WHOLE | st.floats(-100, 100)}
+MAYBE_BOUNDS = {kind: st.none() | bound for kind, bound in BOUNDS.items()}
+LOW, HIGH = st.sampled_from(["ge", "gt"]), st.sampled_from(["le", "lt"])
 
 
 @st.composite
 def texts(draw: st.DrawFn) -> Any:
-    pattern = draw(st.none() | st.sampled_from(PATTERNS))
+    pattern = draw(MAYBE_PATTERN)
     if pattern is not None:
-        longest = draw(st.none() | st.integers(5, 8))
+        longest = draw(MAYBE_LONGEST)
         more = [] if longest is None else [Limits(max_length=longest)]
         return Annotated[(str, re.compile(pattern), *more)]
     return Annotated[str, draw(lengths())]
 
 
+@cache
+def maybe_integers(low: int, high: int) -> st.SearchStrategy[int | None]:
+    return st.none() | st.integers(low, high)
+
+
+@cache
 @st.composite
 def lengths(draw: st.DrawFn, highest_least: int = 3) -> Limits:
-    least = draw(st.none() | st.integers(0, highest_least))
-    most = draw(st.none() | st.integers(least or 0, (least or 0) + 3))
+    least = draw(maybe_integers(0, highest_least))
+    most = draw(maybe_integers(least or 0, (least or 0) + 3))
     return Limits(min_length=least, max_length=most)
 
 
 @st.composite
 def numbers(draw: st.DrawFn) -> Any:
-    kind = draw(st.sampled_from([int, float]))
-    bound = st.integers(-100, 100) if kind is int else st.integers(-100, 100) | st.floats(-100, 100)
-    least = draw(st.none() | bound)
-    most = draw(st.none() | bound.map(lambda number: number if least is None else least + abs(number) + 11))
-    low, high = draw(st.sampled_from(["ge", "gt"])), draw(st.sampled_from(["le", "lt"]))
-    return Annotated[kind, Limits(**{low: least, high: most}, multiple_of=draw(st.none() | STEPS))]
+    kind = draw(KINDS_OF_NUMBERS)
+    least, most = draw(MAYBE_BOUNDS[kind]), draw(MAYBE_BOUNDS[kind])
+    if most is not None and least is not None:
+        most = least + abs(most) + 11
+    low, high = draw(LOW), draw(HIGH)
+    return Annotated[kind, Limits(**{low: least, high: most}, multiple_of=draw(MAYBE_STEPS))]
 
 
 # Past 2**53 not every integer is a float, past 10**308 none is.
-LARGE = st.sampled_from([2**53, 2**53 + 1, 2**60 + 1, 10**400]).flatmap(lambda n: st.sampled_from([n, -n]))
+LARGE = st.sampled_from([sign * n for n in (2**53, 2**53 + 1, 2**60 + 1, 10**400) for sign in (1, -1)])
 
 
 @st.composite
 def large_numbers(draw: st.DrawFn) -> Any:
-    kind, number = draw(st.sampled_from([int, float])), draw(LARGE)
+    kind, number = draw(KINDS_OF_NUMBERS), draw(LARGE)
     inwards = ["ge", "gt"] if number < 0 else ["le", "lt"]
     # No float is above 10**400.
     limits = inwards if kind is float and abs(number) == 10**400 else ["ge", "gt", "le", "lt"]
@@ -149,11 +167,18 @@ def literals(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return choices(values).map(lambda values: Literal[tuple(values)])
 
 
+CHOICES = {
+    enum.StrEnum: choices(WORDS),
+    enum.IntEnum: choices(st.integers()),
+    enum.Enum: choices(WORDS | st.integers() | FINITE),
+}
+
+
+@cache
 @st.composite
 def enums(draw: st.DrawFn, *bases: type[enum.Enum]) -> Any:
     base = draw(st.sampled_from(bases))
-    values = {enum.StrEnum: WORDS, enum.IntEnum: st.integers()}.get(base, WORDS | st.integers() | FINITE)
-    made = draw(choices(values))
+    made = draw(CHOICES[base])
     return base("Choice", [(f"M{i}", value) for i, value in enumerate(made)])
 
 
@@ -207,7 +232,7 @@ MAP_KEYS = one_of(
 def limited(draw: st.DrawFn, made: st.SearchStrategy[Any], highest_least: int = 2) -> Any:
     """A type with length constraints, or without."""
     annotation = draw(made)
-    return Annotated[annotation, draw(lengths(highest_least))] if draw(st.booleans()) else annotation
+    return Annotated[annotation, draw(lengths(highest_least))] if draw(COIN) else annotation
 
 
 def arrays(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -229,6 +254,7 @@ def tuples(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.lists(inner, max_size=3).map(lambda items: tuple[tuple(items)])
 
 
+@cache
 @st.composite
 def nullable(draw: st.DrawFn, inner: st.SearchStrategy[Any]) -> Any:
     """`T | None`, but for a `T` that takes null by itself, where null would have two meanings."""
@@ -242,9 +268,9 @@ def may_be_null(annotation: Any) -> bool:
     return any(map(takes_null, spread_members(node, {})))
 
 
-@st.composite
-def unions(draw: st.DrawFn, inner: st.SearchStrategy[Any]) -> Any:
-    """Members that the JSON type tells apart, and where they are of one type, what comes first."""
+@cache
+def kinds_of_members(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[list[st.SearchStrategy[Any]]]:
+    """Several kinds of members that the JSON type tells apart."""
     kinds = [
         st.sampled_from([(str,), (UUID, str), (date, time, UUID), (datetime, str), (bytes, str)]),
         enums(enum.StrEnum).map(lambda made: (made, str)) | literals(WORDS).map(lambda made: (made, UUID)),
@@ -253,15 +279,23 @@ def unions(draw: st.DrawFn, inner: st.SearchStrategy[Any]) -> Any:
         arrays(inner).map(lambda made: (made,)) | tuples(inner).map(lambda made: (made,)),
         maps(inner).map(lambda made: (made,)) | tagged(inner) | told_apart_by_keys(inner),
     ]
-    chosen = draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=3, unique_by=id))
-    members = [member for kind in chosen for member in draw(kind)]
+    return st.lists(st.sampled_from(kinds), min_size=1, max_size=3, unique_by=id)
+
+
+@st.composite
+def unions(draw: st.DrawFn, inner: st.SearchStrategy[Any]) -> Any:
+    """Members that the JSON type tells apart, and where they are of one type, what comes first."""
+    members = [member for kind in draw(kinds_of_members(inner)) for member in draw(kind)]
     return Union[tuple(draw(st.permutations(members)))]
+
+
+TAGS = choices(WORDS | st.integers(-3, 3))
 
 
 @st.composite
 def tagged(draw: st.DrawFn, inner: st.SearchStrategy[Any]) -> Any:
-    tags = draw(choices(WORDS | st.integers(-3, 3)))
-    optional = draw(st.booleans())
+    tags = draw(TAGS)
+    optional = draw(COIN)
     return tuple(
         make_dataclass(
             f"Tagged{i}",
@@ -272,10 +306,16 @@ def tagged(draw: st.DrawFn, inner: st.SearchStrategy[Any]) -> Any:
     )
 
 
+TWO_NAMES = st.lists(NAMES, min_size=2, max_size=3, unique=True)
+FEW_NAMES = st.lists(NAMES, max_size=3, unique=True)
+MORE_NAMES = st.lists(NAMES, max_size=4, unique=True)
+FEW_KEYS = st.lists(KEYS, max_size=3, unique=True)
+
+
 @st.composite
 def told_apart_by_keys(draw: st.DrawFn, inner: st.SearchStrategy[Any]) -> Any:
-    keys = draw(st.lists(NAMES, min_size=2, max_size=3, unique=True))
-    shared = [("shared", draw(inner))] if draw(st.booleans()) else []
+    keys = draw(TWO_NAMES)
+    shared = [("shared", draw(inner))] if draw(COIN) else []
     return tuple(make_dataclass(f"With{key}", [(key, int), *shared]) for key in keys if key != "shared")
 
 
@@ -289,18 +329,20 @@ class _Field(NamedTuple):
     has_default: bool
 
 
-RECURSIVE = [Optional[Self], list[Self], dict[str, Self], tuple[Self, ...]]
+RECURSIVE = st.sampled_from([Optional[Self], list[Self], dict[str, Self], tuple[Self, ...]])
+KINDS_OF_FIELDS = st.sampled_from(
+    ["plain", "plain", "nullable", "default", "none", "described", "init_only", "self"]
+)
 
 
 @st.composite
 def fields(draw: st.DrawFn, inner: st.SearchStrategy[Any], name: str, key: str) -> _Field:
     metadata: dict[str, Any] = {} if key == name else {"alias": key}
-    if draw(st.booleans()):
+    if draw(COIN):
         metadata["description"] = "a field"
-    kinds = ["plain", "plain", "nullable", "default", "none", "described", "init_only", "self"]
-    kind = draw(st.sampled_from(kinds))
+    kind = draw(KINDS_OF_FIELDS)
     if kind == "self":
-        return _Field(name, draw(st.sampled_from(RECURSIVE)), field(metadata=metadata), has_default=False)
+        return _Field(name, draw(RECURSIVE), field(metadata=metadata), has_default=False)
     annotation = draw(nullable(inner) if kind in {"nullable", "none"} else inner)
     if kind == "none":
         return _Field(name, annotation, field(default=None, metadata=metadata), has_default=True)
@@ -316,26 +358,28 @@ def fields(draw: st.DrawFn, inner: st.SearchStrategy[Any], name: str, key: str) 
     return _Field(name, annotation, field(metadata=metadata), has_default=False)
 
 
+UP_TO_SEVEN = st.integers(0, 7)
+
+
 @st.composite
 def dataclasses_of(draw: st.DrawFn, inner: st.SearchStrategy[Any]) -> Any:
-    names = draw(st.lists(NAMES, max_size=4, unique=True))
+    names = draw(MORE_NAMES)
     keys = draw(
         st.lists(KEYS, min_size=len(names), max_size=len(names), unique=True).filter(
             lambda keys: not set(keys) & set(names)
         )
     )
     made = [
-        draw(fields(inner, name, draw(st.sampled_from([name, key]))))
-        for name, key in zip(names, keys, strict=True)
+        draw(fields(inner, name, name if draw(COIN) else key)) for name, key in zip(names, keys, strict=True)
     ]
-    kw_only = draw(st.booleans())
+    kw_only = draw(COIN)
     if not kw_only:
         made.sort(key=lambda field: field.has_default)
     members: list[Any] = [(f.name, f.annotation, f.spec) for f in made]
-    if draw(st.booleans()):
+    if draw(COIN):
         members.append(("constant", ClassVar[int], 3))
-    own = {"__post_init__": _check} if draw(st.integers(0, 7)) == 7 else {}
-    return make_dataclass("Made", members, kw_only=kw_only, frozen=draw(st.booleans()), namespace=own)
+    own = {"__post_init__": _check} if draw(UP_TO_SEVEN) == 7 else {}
+    return make_dataclass("Made", members, kw_only=kw_only, frozen=draw(COIN), namespace=own)
 
 
 def _check(self: Any, *_init_only: Any) -> None:
@@ -348,21 +392,22 @@ def points(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return inner.map(lambda annotation: make_dataclass("Point", [("x", annotation)], frozen=True))
 
 
+QUALIFIERS = st.sampled_from([NotRequired, Required, Annotated])
+
+
 @st.composite
 def typed_dicts(draw: st.DrawFn, inner: st.SearchStrategy[Any]) -> Any:
-    keys = draw(st.lists(KEYS, max_size=3, unique=True))
-    qualifiers = st.sampled_from([NotRequired, Required, Annotated])
     members = {}
-    for key in keys:
-        annotation, qualifier = draw(inner), draw(qualifiers)
+    for key in draw(FEW_KEYS):
+        annotation, qualifier = draw(inner), draw(QUALIFIERS)
         members[key] = annotation if qualifier is Annotated else qualifier[annotation]
-    return TypedDict("MadeDict", members, total=draw(st.booleans()))
+    return TypedDict("MadeDict", members, total=draw(COIN))
 
 
 @st.composite
 def named_tuples(draw: st.DrawFn, inner: st.SearchStrategy[Any]) -> Any:
-    names = draw(st.lists(NAMES, max_size=3, unique=True))
-    annotations = {name: draw(inner | nullable(inner)) for name in names}
+    names = draw(FEW_NAMES)
+    annotations = {name: draw(nullable(inner) if draw(COIN) else inner) for name in names}
     first = draw(st.integers(0, len(names)))
     defaults = {name: draw(instances(annotations[name])) for name in names[first:]}
     own = {"__module__": __name__, "__annotations__": annotations, **defaults}
@@ -431,6 +476,8 @@ OBJECTS = DATACLASSES | typed_dicts(SMALL) | named_tuples(SMALL)
 
 
 INSIDE = st.sampled_from([False, True, True, True, True])
+EDITS_OF_OBJECTS = st.sampled_from(["drop", "rename", "twice", "inside", "inside", "null"])
+EDITS_OF_ARRAYS = st.sampled_from(["drop", "twice", "inside", "inside"])
 
 
 @st.composite
@@ -439,7 +486,7 @@ def edited(draw: st.DrawFn, valid: Any) -> Any:
     if isinstance(valid, dict) and valid and draw(INSIDE):
         key = draw(st.sampled_from(sorted(valid)))
         rest = {k: v for k, v in valid.items() if k != key}
-        what = draw(st.sampled_from(["drop", "rename", "twice", "inside", "inside", "null"]))
+        what = draw(EDITS_OF_OBJECTS)
         if what == "drop":
             return rest
         if what == "rename":
@@ -451,11 +498,11 @@ def edited(draw: st.DrawFn, valid: Any) -> Any:
         return {**valid, key: draw(edited(valid[key]))}
     if isinstance(valid, list) and valid and draw(INSIDE):
         index = draw(st.integers(0, len(valid) - 1))
-        what = draw(st.sampled_from(["drop", "twice", "inside", "inside"]))
+        what = draw(EDITS_OF_ARRAYS)
         if what == "inside":
             return [*valid[:index], draw(edited(valid[index])), *valid[index + 1 :]]
         return [*valid[:index], *valid[index : index + 1] * (what == "twice") * 2, *valid[index + 1 :]]
-    return draw(st.sampled_from(_changes(valid)) | JSON_VALUES)
+    return draw(st.sampled_from(_changes(valid)) if draw(COIN) else JSON_VALUES)
 
 
 def _changes(valid: Any) -> list[Any]:

@@ -158,7 +158,6 @@ def example_of(codec: Codec[Any]) -> Any:
     return codec._error(Problems()).example()
 
 
-@many
 @given(TYPES)
 def test_an_example_decodes(annotation):
     codec = Codec(annotation)
@@ -168,7 +167,6 @@ def test_an_example_decodes(annotation):
         json.dumps(example, allow_nan=False)
 
 
-@many
 @given(TYPES | OBJECTS)
 def test_only_a_class_of_ones_own_may_have_none(annotation):
     """Every type has one but those whose own check refuses it, and those that come round without an end."""

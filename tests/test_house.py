@@ -27,7 +27,7 @@ def imports_in(body, *, at_top=True, is_typing=False):
         elif isinstance(node, ast.If) and getattr(node.test, "id", None) == "TYPE_CHECKING":
             yield from imports_in(node.body, at_top=at_top, is_typing=True)
             yield from imports_in(node.orelse, at_top=at_top, is_typing=is_typing)
-        elif not isinstance(node, ast.expr):  # where there is no statement inside
+        elif isinstance(node, (ast.stmt, ast.excepthandler, ast.match_case)):  # what may hold statements
             is_function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
             inner = ast.iter_child_nodes(node)
             yield from imports_in(inner, at_top=at_top and not is_function, is_typing=is_typing)

@@ -88,11 +88,19 @@ STANDARD = sys.stdlib_module_names | {"annotationlib", "_typeshed"}
 """The first is new in Python 3.14, the second is there for type checkers alone."""
 
 
+def statements_in(node):
+    """Yield all statements: there are ten times as many other nodes."""
+    for name in ("body", "orelse", "handlers", "finalbody", "cases"):
+        for child in getattr(node, name, ()):
+            yield child
+            yield from statements_in(child)
+
+
 def test_the_core_imports_nobody_outside_the_standard_library():
     files = [*PACKAGE.glob("*.py"), *(file for room in CORE for file in (PACKAGE / room).rglob("*.py"))]
     foreign = set()
     for file in files:
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in statements_in(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.level == 0:
                 names = [node.module or ""]
             else:

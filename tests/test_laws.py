@@ -137,7 +137,6 @@ def check_example(codec: Codec[Any]) -> None:
     assert judge_of(codec)(example)
 
 
-@many
 @given(with_values(unknown_fields="reject"))
 def test_rejecting_unknown_fields_agrees_too(typed):
     check_agreement(*typed)

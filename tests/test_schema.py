@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from judge import validator
 from strategies import OBJECTS, TYPES
 
@@ -23,7 +23,6 @@ SCHEMA_WORDS = {
 
 @pytest.mark.slow("draws many types")
 @given(TYPES | OBJECTS)
-@settings(max_examples=2 * settings().max_examples)
 def test_only_the_words_that_carry_meaning(annotation):
     schema = Codec(annotation).json_schema()
     validator(schema)

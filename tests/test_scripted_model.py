@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from provider_traffic import provider_of, unstreamed
+from shares import shared
 
 from operator_schema import Executor, RawCall, Toolset, Transcript, providers, tool
 from operator_schema.immutable import Value
@@ -166,6 +167,7 @@ def test_names_are_the_providers_on_the_wire():
 # --- the law: each provider reads what the script says --------------------------------------------
 
 EACH = pytest.mark.parametrize("name", providers.provider_names())
+FEWER = shared(len(providers.provider_names()))
 OBJECTS = {"anthropic", "bedrock", "gemini", "gemini_parameters", "ollama"}
 """The providers whose arguments are an object in a whole response."""
 
@@ -229,6 +231,7 @@ def calls_of(parts):
 
 
 @EACH
+@FEWER
 @given(parts=PARTS)
 def test_each_provider_reads_what_the_script_says(name, parts):
     for found in read(name, parts):
@@ -238,6 +241,7 @@ def test_each_provider_reads_what_the_script_says(name, parts):
 
 
 @EACH
+@FEWER
 @given(parts=PARTS, call=broken_calls())
 def test_broken_arguments_come_in_the_providers_own_form(name, parts, call):
     whole, streamed = read(name, [*parts, call])
@@ -271,6 +275,7 @@ def check_members(found, text):
 
 
 @EACH
+@FEWER
 @given(parts=PARTS, call=broken_calls())
 def test_an_answer_that_was_cut_off_is_read_as_one(name, parts, call):
     for found in read(name, CutOff(*parts, call)):
@@ -290,6 +295,7 @@ def test_an_answer_that_was_cut_off_is_read_as_one(name, parts, call):
 
 
 @EACH
+@FEWER
 @given(text=TEXTS)
 def test_a_text_that_was_cut_off_keeps_what_came(name, text):
     for found in read(name, CutOff(text)):
@@ -297,6 +303,7 @@ def test_a_text_that_was_cut_off_keeps_what_came(name, text):
 
 
 @EACH
+@FEWER
 @given(text=TEXTS)
 def test_a_refusal_has_the_providers_own_form(name, text):
     for found in read(name, Refusal(text)):

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from patience import cpu_time
 
 from operator_schema.code_tools import CodeBase
+from operator_schema.code_tools import language as language_module
 
 VALID = [
     ("go", "function_body", "return user, nil"),
@@ -131,7 +132,14 @@ def test_a_language_without_a_checker_says_so(tmp_path):
 CONTINUED = "\\\n" * 60_000
 
 
+@pytest.fixture
+def hurry(monkeypatch):
+    """Let the parser give up sooner: what these tests give it takes minutes."""
+    monkeypatch.setattr(language_module, "_SECONDS", 0.1)
+
+
 @pytest.mark.slow("reads a text that is hard to parse")
+@pytest.mark.usefixtures("hurry")
 def test_a_text_that_takes_the_parser_too_long_is_said_in_time(tmp_path):
     base = CodeBase(tmp_path)
     started = time.process_time()
@@ -159,6 +167,7 @@ def test_a_text_that_takes_the_parser_too_long_is_said_in_time(tmp_path):
         (";" * 100_000, "rust"),
     ],
 )
+@pytest.mark.usefixtures("hurry")
 def test_no_memory_is_kept_of_what_was_checked(base, code, language):
     tracemalloc.start()
     try:
@@ -175,6 +184,7 @@ def test_a_few_continued_lines_are_read(base):
     assert base.check_syntax("x = 1 + " + "\\\n" * 900 + "2\n", language="python")["valid"]
 
 
+@pytest.mark.usefixtures("hurry")
 def test_a_file_that_takes_the_parser_too_long_is_skipped_and_said(tmp_path):
     (tmp_path / "hard.py").write_text(CONTINUED)
     (tmp_path / "easy.py").write_text("def f(): ...\n")

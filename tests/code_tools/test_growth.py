@@ -19,12 +19,14 @@ from operator_schema.code_tools.language import TooHardError, language_named
 pytestmark = pytest.mark.slow("measures how time grows with the text")
 
 EACH = [*OWN, *PRODUCTS]
-LONG = 25_000
+# Time that grows with the square shows in short texts too, where less of it is too much.
+ASKED, ASKED_SECONDS = 3000, 0.02
+LONG, LONG_SECONDS = 15_000, 0.009
 
 
 @pytest.mark.parametrize("place", range(len(EACH)), ids=lambda place: f"{place}:{EACH[place].language}")
 def test_four_times_the_text_takes_about_four_times_as_long(place):
-    assert slow_questions(EACH[place], 5000, most=0.06) == []
+    assert slow_questions(EACH[place], ASKED, most=ASKED_SECONDS) == []
 
 
 @pytest.mark.parametrize("place", range(len(EACH)), ids=lambda place: f"{place}:{EACH[place].language}")
@@ -39,7 +41,12 @@ def test_what_was_parsed_is_read_in_time_that_grows_with_the_text(place):
             language.parse(source)
         return cpu_time() - started
 
-    assert any(took(LONG) < 0.025 * PATIENCE + MOST_GROWTH * took(LONG // TIMES) for _ in range(2))
+    def is_in_time():
+        long = took(LONG)
+        least = LONG_SECONDS * PATIENCE
+        return long < least or long < least + MOST_GROWTH * took(LONG // TIMES)
+
+    assert any(is_in_time() for _ in range(2))
 
 
 def test_a_shape_repeats_its_unit_up_to_a_size():

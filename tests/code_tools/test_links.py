@@ -98,8 +98,8 @@ class Steps:
 @pytest.mark.slow("stops between all steps that open a file")
 @pytest.mark.parametrize("folder", ["a", "a/deep/er"])
 @pytest.mark.parametrize("stays", [True, False], ids=["a link that stays", "a link for one step"])
-def test_a_link_that_is_put_in_between_any_two_steps_leads_nowhere(tmp_path, monkeypatch, folder, stays):
-    root, swap = laid_out(tmp_path, folder)
+def test_a_link_that_is_put_in_between_any_two_steps_leads_nowhere(memory_folder, monkeypatch, folder, stays):
+    root, swap = laid_out(memory_folder, folder)
     with monkeypatch.context() as patch:
         steps = Steps(patch)
         assert "Inside" in told(CodeBase(root))

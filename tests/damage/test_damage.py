@@ -27,7 +27,7 @@ def recorded():
 
 @pytest.fixture(scope="module")
 def made():
-    return run_calls(made_calls(12, 0), "test:made")
+    return run_calls(made_calls(8, 0), "test:made")
 
 
 def test_every_recorded_call_comes_back(recorded):

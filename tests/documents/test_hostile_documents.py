@@ -14,6 +14,7 @@ from patience import PATIENCE, cpu_time
 
 from operator_schema.errors import DecodeError
 from operator_schema.schema.document import DocumentCodec, SchemaDocument
+from operator_schema.schema.value_check import MAX_STEPS, Run
 
 pytestmark = pytest.mark.slow("gives the reader documents that grow")
 
@@ -137,7 +138,7 @@ CASES: dict[str, tuple[Callable[[], dict[str, Any]], Callable[[], Any]]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_time_and_memory_are_bounded(name: str) -> None:
+def test_time_and_memory_are_bounded(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     schema, value = (made() for made in CASES[name])
     size = len(json.dumps(schema)) + len(json.dumps(value))
     arguments = {"x": value}
@@ -146,17 +147,20 @@ def test_time_and_memory_are_bounded(name: str) -> None:
         codec.decode({})  # what is made once
     except DecodeError:
         pass
-    tracemalloc.start()
     started = cpu_time()
     try:
         codec.decode(arguments)
     except DecodeError as error:
         assert len(str(error)) < 20_000
-    took = cpu_time() - started
+    assert cpu_time() - started < PATIENCE
+    # The tracer makes it three times as slow, and what takes too many steps shows its memory in a quarter.
+    monkeypatch.setattr(Run.__init__, "__defaults__", (MAX_STEPS // 4,))
+    tracemalloc.start()
+    with suppress(DecodeError):
+        codec.decode(arguments)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert took < 3 * PATIENCE  # with a tracer, which makes it three times as slow
-    assert most < 20 * size + 2_000_000
+    assert most < 20 * size + 500_000
 
 
 LARGE_PATTERNS = (
@@ -180,7 +184,7 @@ LARGE_PATTERNS = (
 )
 def test_a_large_pattern_takes_no_longer_than_other_checks(pattern: str, kind: str) -> None:
     chance = Random(1)  # noqa: S311  # no secret
-    size = 200_000
+    size = 100_000
     text = "".join(chance.choices("ab", k=size))
     parts = [text[start : start + 1000] for start in range(0, size, 1000)]
     schemas: dict[str, tuple[object, object]] = {
@@ -193,7 +197,7 @@ def test_a_large_pattern_takes_no_longer_than_other_checks(pattern: str, kind: s
     started = cpu_time()
     with suppress(DecodeError):
         codec.decode({"x": value})
-    assert cpu_time() - started < 2 * PATIENCE
+    assert cpu_time() - started < PATIENCE
 
 
 @pytest.mark.parametrize("pattern", LARGE_PATTERNS)

@@ -1,4 +1,4 @@
-"""One executor, four event loops at once (one of trio), ten thousand calls: nothing is lost or left."""
+"""One executor, four event loops at once (one of trio), thousands of calls: nothing is lost or left."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ trio = pytest.importorskip("trio", reason="WebAssembly has no threads")
 
 pytestmark = pytest.mark.needs_threads
 
-CALLS = 10_000
+CALLS = 5_000
 LIMIT = 100
 TURN = 100
 MAX_SECONDS = 40
@@ -139,8 +139,8 @@ def gone(check):
     return check()
 
 
-@pytest.mark.slow("runs ten thousand calls")
-def test_ten_thousand_calls_from_four_event_loops(record_property):
+@pytest.mark.slow("runs thousands of calls")
+def test_thousands_of_calls_from_four_event_loops(record_property):
     busy.clear()
     dice = random.Random(8)  # noqa: S311  # the same calls every time
     planned = list(turns(dice))
@@ -182,7 +182,7 @@ def test_ten_thousand_calls_from_four_event_loops(record_property):
     assert late < CALLS / 100
     kinds = Counter("cancelled" if result == "cancelled" else result.code for _, result in outcomes)
     assert set(kinds) == {None, "cancelled", "timeout", "execution_failed"}
-    assert min(kinds.values()) > 50
+    assert min(kinds.values()) > CALLS / 200
 
     # Nothing is left, except the threads that `abandoned` counts, and these end.
     assert left == [set()] * 4

@@ -37,6 +37,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from judge import validator
+from shares import shared
 
 from operator_schema import Codec, DecodeError, EncodeError, SchemaError, SchemaLeaf, decode
 from operator_schema.immutable import content_of
@@ -170,6 +171,7 @@ def test_placeholder(cls):
 
 
 @every_leaf
+@shared(len(SHIPPED))
 @given(st.data())
 def test_round_trip(cls, data):
     value = data.draw(VALUES[cls])
@@ -182,7 +184,7 @@ def test_round_trip(cls, data):
 
 
 @pytest.mark.slow("draws many values of each leaf")
-@every_leaf
+@every_leaf  # each has a decoder of its own, so they share no examples
 @given(st.data())
 def test_decode_is_never_looser_than_the_schema(cls, data):
     text = data.draw(near(codec_of(cls).encode(data.draw(VALUES[cls]))))
@@ -198,6 +200,7 @@ def test_decode_is_never_looser_than_the_schema(cls, data):
 
 @pytest.mark.slow("draws many values of each leaf")
 @every_leaf
+@shared(len(SHIPPED))
 @given(st.data())
 def test_a_second_validator_agrees(cls, data):
     rust = pytest.importorskip("jsonschema_rs", reason="jsonschema_rs has no build for this platform")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,12 @@ def cases():
     sys.path.remove(str(ROOT / "tests" / "frameworks"))
 
 
+@cache
+def recorded(cases, name):
+    return tuple(cases.recorded(name))
+
+
+@cache
 def counted(cases, name, what):
     provider = getattr(providers, name)
     if what == "results":
@@ -42,7 +49,7 @@ def counted(cases, name, what):
 @pytest.mark.parametrize(("name", "judge", "what", "number", "passed"), COUNTED)
 def test_the_page_counts_what_a_judge_gets(name, judge, what, number, passed, cases):
     if judge == "recordings":
-        counts = {kind: count for kind, count, _ in cases.recorded(name)}
+        counts = {kind: count for kind, count, _ in recorded(cases, name)}
         assert counts[what] == int(number)
     else:
         assert counted(cases, name, what) == int(number)
@@ -51,7 +58,7 @@ def test_the_page_counts_what_a_judge_gets(name, judge, what, number, passed, ca
 
 def test_the_page_has_a_row_for_all_recordings(cases):
     found = {row[0] for row in ROWS if row[1] == "recordings"}
-    assert found == {name for name in cases.FOLDERS if any(count for _, count, _ in cases.recorded(name))}
+    assert found == {name for name in cases.FOLDERS if any(count for _, count, _ in recorded(cases, name))}
 
 
 def test_the_page_counts_recordings_and_annotations(cases):

@@ -188,7 +188,7 @@ def read(provider, response):
     return True
 
 
-@settings(deadline=None, max_examples=3 * settings().max_examples)
+@settings(deadline=None, max_examples=2 * settings().max_examples)
 @given(st.data())
 def test_a_damaged_response_raises_only_our_own_error(data):
     provider, text = data.draw(st.sampled_from(samples()))

@@ -343,7 +343,7 @@ def test_time_is_linear_in_the_number_of_calls():
         assert len(TOOLS.restore_round(data).pending) == number
         return min(seconds(lambda: TOOLS.restore_round(data)) for _ in range(3))
 
-    small, large = of(300), of(3000)
+    small, large = of(150), of(1500)
     assert large < 40 * small
 
 

@@ -8,8 +8,9 @@ from enum import Enum
 from typing import Any, Literal, NamedTuple, NotRequired, TypedDict, Unpack
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from shares import shared
 
 from operator_schema import EncodeError, ToolError, tool, tool_input
 from operator_schema.testing import arguments as valid_arguments
@@ -103,7 +104,7 @@ TOOLS = [
 @pytest.mark.slow("draws many inputs of each kind of tool")
 @pytest.mark.parametrize("each", TOOLS)
 @given(data=st.data())
-@settings(max_examples=settings().max_examples // 2)  # one tool has few kinds of inputs
+@shared(len(TOOLS))
 def test_decode_is_the_inverse(each, data):
     arguments = data.draw(valid_arguments(each.codec))
     decoded = each.decode(arguments)

@@ -14,6 +14,9 @@ from mcp import Client, MCPError
 from mcp.types import ElicitResult, Implementation, ToolListChangedNotification
 from mcp_processes import PATIENCE, command, environment, http_server, over_stdio, run
 
+from operator_schema.cli.gateway import _MOST_SHOWN
+from operator_schema.message_text import clip
+
 pytestmark = pytest.mark.slow("starts a server in a process for each question")
 
 MODERN = "2026-07-28"
@@ -322,7 +325,7 @@ def test_a_gateway_behind_itself_is_refused_and_the_others_go_on(folder, through
 
     found, said = served(folder)
     assert found == ["books_find_books", "books_open_shop", "books_order_book", "weather_forecast"]
-    way = " → ".join(str(folder / name) for name in circle)
+    way = clip(" → ".join(str(folder / name) for name in circle), _MOST_SHOWN)  # folders may be long
     assert said.count(f"servers.json starts itself, without end: {way}.") == 1
     assert said.count("operator-schema: serving 3 tools on standard input and output") == 1
 
