@@ -42,9 +42,7 @@ def write(n: int) -> int:
 
 
 def opened(sandbox: str) -> CodeSession:
-    return CodeSession(
-        Executor(write), sandbox=getattr(code_mode, sandbox)(), journal=Journal("journal.db")
-    )
+    return CodeSession(Executor(write), sandbox=getattr(code_mode, sandbox)(), journal=Journal("journal.db"))
 
 
 def counted() -> dict[int, int]:
