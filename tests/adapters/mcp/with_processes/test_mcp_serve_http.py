@@ -52,7 +52,7 @@ def guarded():
     """Of a server that wants a token; afterwards its log is searched for that."""
     words = ("--token-env", "TOKEN", "--allow-host", "tools.example.com")
     origin = ("--allow-origin", f"{PAGE.upper()}/")
-    with http_server(*words, *origin, "mcp_app:registry", cold=True, TOKEN=SECRET) as (found, process):
+    with http_server(*words, *origin, "mcp_app:registry", TOKEN=SECRET) as (found, process):
         yield found, process
     assert "is refused with 401: the bearer token is missing or wrong" in process.said
     assert "wrong-wrong" not in process.said
