@@ -33,13 +33,29 @@ IMPORTED = (
     "operator_schema.cli.app",
     "operator_schema.cli.check_command",
     "operator_schema.cli.compare_commands",
+    "operator_schema.cli.completion",
     "operator_schema.cli.inspect_command",
     "operator_schema.cli.probe_command",
     "operator_schema.cli.serve",
     "operator_schema.cli.tool_commands",
     "operator_schema.cli.type_commands",
+    "operator_schema.execution.around",
+    "operator_schema.execution.on_asyncio",
+    "operator_schema.execution.stream",
+    "operator_schema.execution.sync",
+    "operator_schema.introspect.foreign_classes",
+    "click.shell_completion",
 )
-NEEDED_BY_SERVERS = ("uvicorn", "starlette.applications", "mcp.server", "operator_schema.adapters.mcp.http")
+NEEDED_BY_SERVERS = (
+    "anyio._backends._asyncio",
+    "mcp.server",
+    "operator_schema.adapters.mcp.gateway",
+    "operator_schema.adapters.mcp.http",
+    "operator_schema.cli.gateway",
+    "starlette.applications",
+    "uvicorn.lifespan.on",
+)
+"""Modules that commands import when they need them."""
 _servers: dict[tuple[str, ...], str] = {}
 
 
