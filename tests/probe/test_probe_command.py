@@ -23,7 +23,6 @@ pytestmark = pytest.mark.needs_process
 
 PROGRAM = """
 import json, sys
-from pathlib import Path
 
 request = json.load(sys.stdin)
 if request["action"] == "schema":
@@ -31,7 +30,7 @@ if request["action"] == "schema":
     schema = {"type": "object", "properties": {"name": name}, "required": ["name"]}
     print(json.dumps({"tools": [{"name": "greet", "summary": "Greet somebody.", "input_schema": schema}]}))
 else:
-    with Path("greeted.txt").open("a") as file:
+    with open("greeted.txt", "a") as file:
         file.write("x")
     print(json.dumps({"type": "success", "content": "Error: <b>100% busy</b>"}))
 """
@@ -104,16 +103,15 @@ def test_nothing_is_written_into_the_folder_of_the_user(target, tmp_path, capsys
 
 
 ONCE = """
-import json, sys
-from pathlib import Path
+import json, os, sys
 
 request = json.load(sys.stdin)
 if request["action"] == "schema":
     schema = {"type": "object", "properties": {}, "additionalProperties": False}
     print(json.dumps({"tools": [{"name": "greet", "summary": "Greet somebody.", "input_schema": schema}]}))
 else:
-    is_first = not Path(sys.argv[1]).exists()
-    Path(sys.argv[1]).touch()
+    is_first = not os.path.exists(sys.argv[1])
+    open(sys.argv[1], "w").close()
     print(json.dumps({"type": "success", "content": "Error: busy" if is_first else "Hello."}))
 """
 
