@@ -1,7 +1,7 @@
 """Be an MCP server with planted faults: `faulty_server.py [--fault NAME]... [--all]`; else it has none.
 
-Each fault is in a tool of its own, so that all of them can be switched on at once. It is started for each
-crash, so it imports little.
+Each fault is in a tool of its own, so that all of them can be switched on at once; `--quick` makes the huge
+answer a tenth as long. It is started for each crash, so it imports little.
 """
 
 import json
@@ -312,9 +312,12 @@ def show_page(page):
     return f"page: {page}"
 
 
+HUGE = [20_000_000]
+
+
 @tool("Repeat a character.", {"times": about("How often.", type="integer", minimum=0, maximum=100)})
 def repeat_character(times):
-    return "x" * (20_000_000 if "huge_answer" in ON and times == 100 else times)  # the maximum
+    return "x" * (HUGE[-1] if "huge_answer" in ON and times == 100 else times)  # the maximum
 
 
 LAST = [""]
@@ -506,7 +509,9 @@ def spoil_descriptions():
 def main():
     """Serve until the input ends."""
     words = sys.argv[1:]
-    ON.update(FAULTS if "--all" in words else [word for word in words if word != "--fault"])
+    if "--quick" in words:  # the probe reads each answer many times
+        HUGE.append(2_000_000)
+    ON.update(FAULTS if "--all" in words else [word for word in words if word not in {"--fault", "--quick"}])
     if unknown := ON - set(FAULTS):
         sys.exit(f"no such fault: {', '.join(unknown)}")
     spoil_descriptions()
