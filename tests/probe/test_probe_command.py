@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+import warm_processes
 
 pytest.importorskip("hypothesis")
 pytest.importorskip("mcp")
@@ -181,7 +182,7 @@ def test_sigterm_ends_the_server_and_removes_its_folder(more, tmp_path):
     program, started, is_asked = [tmp_path / name for name in ("slow.py", "started", "is_asked")]
     program.write_text(SLOW, encoding="utf-8")
     server = shlex.join([sys.executable, "-I", "-S", *map(str, (program, started, is_asked))])
-    words = [sys.executable, "-m", "operator_schema", "probe", *more, f"mcp:{server}"]
+    words = [*warm_processes.command(), "probe", *more, f"mcp:{server}"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as probing:
         while not is_asked.exists() and probing.poll() is None:
             time.sleep(0.02)
