@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -56,11 +57,18 @@ def run(folder, *arguments):
     return output(start(folder, *arguments))
 
 
-@pytest.fixture
-def folder(tmp_path):
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory):
     """A folder with a conversation in which calls 6 and 7 wait."""
-    run(tmp_path, "begin", "desk.db")
-    return tmp_path
+    folder = tmp_path_factory.mktemp("begun")
+    run(folder, "begin", "desk.db")
+    return folder
+
+
+@pytest.fixture
+def folder(begun, tmp_path):
+    """A copy of that folder: the process that wrote it has ended."""
+    return shutil.copytree(begun, tmp_path, dirs_exist_ok=True)
 
 
 def rows(folder, query):

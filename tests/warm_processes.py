@@ -4,38 +4,58 @@ Importing the SDK of MCP takes ten times as long as what most tests ask its serv
 once, and then forks for each command. A command is a program like any other: it has the streams, the folder,
 the environment, the signals and the exit status of whoever starts it. Only the process's number is another.
 
-    client (a test)  ->  this file as a program: hands over its streams  ->  fork of the server: the command
+    client (a test)  ->  `warm_command.py`: hands over its streams  ->  fork of the server: the command
 """
 
 from __future__ import annotations
 
 import array
 import atexit
-import json
+import gc
+import importlib
 import os
+import runpy
 import select
 import signal
 import socket
 import struct
 import subprocess
 import sys
+import tempfile
+import threading
 from contextlib import suppress
-from typing import Any
+from pathlib import Path
+from typing import NamedTuple
 
 CAN_FORK = hasattr(os, "fork") and sys.platform != "emscripten"
-STREAMS = (0, 1, 2)
-PASSED_ON = ("SIGINT", "SIGTERM", "SIGHUP")
+CLIENT = Path(__file__).with_name("warm_command.py")
 IMPORTED = (
     "operator_schema.cli.app",
     "operator_schema.cli.check_command",
     "operator_schema.cli.compare_commands",
+    "operator_schema.cli.completion",
     "operator_schema.cli.inspect_command",
     "operator_schema.cli.probe_command",
     "operator_schema.cli.serve",
     "operator_schema.cli.tool_commands",
     "operator_schema.cli.type_commands",
+    "operator_schema.execution.around",
+    "operator_schema.execution.on_asyncio",
+    "operator_schema.execution.stream",
+    "operator_schema.execution.sync",
+    "operator_schema.introspect.foreign_classes",
+    "click.shell_completion",
 )
-NEEDED_BY_SERVERS = ("uvicorn", "starlette.applications", "mcp.server", "operator_schema.adapters.mcp.http")
+NEEDED_BY_SERVERS = (
+    "anyio._backends._asyncio",
+    "mcp.server",
+    "operator_schema.adapters.mcp.gateway",
+    "operator_schema.adapters.mcp.http",
+    "operator_schema.cli.gateway",
+    "starlette.applications",
+    "uvicorn.lifespan.on",
+)
+"""Modules that commands import when they need them."""
 _servers: dict[tuple[str, ...], str] = {}
 
 
@@ -50,66 +70,25 @@ def command(*, serves: bool = False) -> list[str]:
     imported = IMPORTED + (NEEDED_BY_SERVERS if serves else ())
     if imported not in _servers:
         _servers[imported] = _started(imported)
-    return [sys.executable, "-I", "-S", __file__, _servers[imported]]
+    return [sys.executable, "-I", "-S", str(CLIENT), _servers[imported]]
 
 
 def _started(imported: tuple[str, ...]) -> str:
     """Start a process that forks, which lives as long as this one; return the path of its socket."""
-    import tempfile
-
-    path = os.path.join(tempfile.mkdtemp(prefix="warm-"), "socket")
+    path = str(Path(tempfile.mkdtemp(prefix="warm-"), "socket"))
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)
     listener.listen(128)
-    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     server = subprocess.Popen(
         [sys.executable, __file__, path, str(listener.fileno()), *imported],
         stdin=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": root},
+        env={**os.environ, "PYTHONPATH": str(CLIENT.parents[1])},
         pass_fds=[listener.fileno()],
         start_new_session=True,
     )
     listener.close()
     atexit.register(server.communicate)
     return path
-
-
-# The program that a test starts. It imports no more than it needs, since it is started often.
-
-
-def run_forked(path: str, words: list[str]) -> None:
-    """Let the server run a command with the streams of this process, and end as it ends."""
-    signals = [number for name in PASSED_ON if (number := getattr(signal, name, None)) is not None]
-    signal.pthread_sigmask(signal.SIG_BLOCK, signals)
-    connection = socket.socket(socket.AF_UNIX)
-    connection.connect(path)
-    asked = json.dumps({"words": words, "folder": os.getcwd(), "environment": dict(os.environ)}).encode()
-    streams = array.array("i", STREAMS)
-    connection.sendmsg(
-        [struct.pack("!I", len(asked))], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, streams.tobytes())]
-    )
-    connection.sendall(asked)
-    for stream in STREAMS:
-        os.close(stream)
-    process = struct.unpack("!i", _exactly(connection, 4))[0]
-    for number in signals:
-        signal.signal(number, lambda received, _frame: os.kill(process, received))
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
-    status = struct.unpack("!i", _exactly(connection, 4))[0]
-    if status < 0:
-        signal.signal(-status, signal.SIG_DFL)
-        os.kill(os.getpid(), -status)
-    os._exit(status)
-
-
-def _exactly(connection: socket.socket, size: int) -> bytes:
-    data = b""
-    while len(data) < size:
-        part = connection.recv(size - len(data))
-        if not part:
-            raise ConnectionError("the other side has gone")
-        data += part
-    return data
 
 
 # The server. It forks for each command, and never starts a thread.
@@ -136,22 +115,22 @@ def serve(path: str, listener: socket.socket) -> list[str]:
                 running.pop(process).close()
         if listener in ready:
             connection, _ = listener.accept()
-            asked, streams = _received(connection)
+            asked = _received(connection)
             process = os.fork()
             if process == 0:
                 signal.set_wakeup_fd(-1)
                 for one in (listener, waker, woken, connection, *running.values()):
                     one.close()
-                _become(asked, streams)
-                return asked["words"]
-            for stream in streams:
+                _become(asked)
+                return asked.words
+            for stream in asked.streams:
                 os.close(stream)
             _try_to_send(connection, process)
             running[process] = connection
     for process in running:
         os.kill(process, signal.SIGKILL)
-    os.unlink(path)
-    os.rmdir(os.path.dirname(path))
+    Path(path).unlink()
+    Path(path).parent.rmdir()
     os._exit(0)
 
 
@@ -170,22 +149,49 @@ def _try_to_send(connection: socket.socket, number: int) -> None:
         connection.sendall(struct.pack("!i", number))
 
 
-def _received(connection: socket.socket) -> tuple[dict[str, Any], array.array[int]]:
-    """Return what is asked, and the streams of whoever asks."""
+class Asked(NamedTuple):
+    """What `warm_command.py` sends.
+
+    Attributes:
+        streams: as this process has them.
+        folder: to run in.
+        words: of the command.
+        environment: lines of `NAME=text`.
+    """
+
+    streams: array.array[int]
+    folder: bytes
+    words: list[str]
+    environment: list[bytes]
+
+
+def _received(connection: socket.socket) -> Asked:
     size, ancillary, _, _ = connection.recvmsg(4, socket.CMSG_SPACE(struct.calcsize("3i")))
     streams = array.array("i")
     streams.frombytes(ancillary[0][2])
-    return json.loads(_exactly(connection, struct.unpack("!I", size)[0])), streams
+    folder, count, *parts = _exactly(connection, struct.unpack("!I", size)[0]).split(b"\0")
+    words = [os.fsdecode(word) for word in parts[: int(count)]]
+    return Asked(streams, folder, words, parts[int(count) :])
 
 
-def _become(asked: dict[str, Any], streams: array.array[int]) -> None:
+def _exactly(connection: socket.socket, size: int) -> bytes:
+    data = b""
+    while len(data) < size:
+        part = connection.recv(size - len(data))
+        if not part:
+            raise ConnectionError("the other side has gone")
+        data += part
+    return data
+
+
+def _become(asked: Asked) -> None:
     """Take the streams, the folder and the environment of whoever asked."""
-    for stream, number in zip(STREAMS, streams, strict=True):
+    for stream, number in enumerate(asked.streams):
         os.dup2(number, stream)
         os.close(number)
-    os.chdir(asked["folder"])
-    os.environ.clear()
-    os.environ.update(asked["environment"])
+    os.chdir(asked.folder)
+    os.environb.clear()
+    os.environb.update(line.split(b"=", 1) for line in asked.environment)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     _open_streams()
@@ -205,23 +211,35 @@ def _open_streams() -> None:
         setattr(sys, f"__{name}__", stream)
 
 
-def main() -> None:
-    path, *words = sys.argv[1:]
-    if sys.flags.isolated:
-        run_forked(path, words)
-    number, *imported = words
-    import gc
-    import importlib
-    import runpy
+def _run_and_end() -> None:
+    """Run the command and end as Python does, without freeing all that was imported: that takes longest."""
+    status = 0
+    try:
+        runpy.run_module("operator_schema", run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        if not isinstance(end.code, int | None):
+            raise
+        status = end.code or 0
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    gc.collect()
+    with suppress(OSError):  # a closed pipe gets the status that Python gives it
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status & 0xFF)
+    sys.exit(status)
 
+
+def main() -> None:
+    path, number, *imported = sys.argv[1:]
     for name in imported:
         importlib.import_module(name)
     gc.collect()
     gc.freeze()
     words = serve(path, socket.socket(fileno=int(number)))
-    sys.path[0] = os.getcwd()  # as `python -m` does it
+    sys.path[0] = str(Path.cwd())  # as `python -m` does it
     sys.argv[1:] = words
-    runpy.run_module("operator_schema", run_name="__main__", alter_sys=True)
+    _run_and_end()
 
 
 if __name__ == "__main__":

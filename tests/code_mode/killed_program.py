@@ -1,7 +1,8 @@
 """Run a program of 50 writes, and kill its process at random points.
 
 For `test_killed_programs.py`. Each point is tried in a child of its own, and a second child goes on; both
-write to one database. It prints one JSON value for each point: how often each write is in the database.
+write to one database. The sandboxes take turns. It prints one JSON value for each point: how often each
+write is in the database.
 """
 
 from __future__ import annotations
@@ -40,9 +41,8 @@ def write(n: int) -> int:
     return n
 
 
-def opened() -> CodeSession:
-    sandbox = getattr(code_mode, sys.argv[4])()
-    return CodeSession(Executor(write), sandbox=sandbox, journal=Journal("journal.db"))
+def opened(sandbox: str) -> CodeSession:
+    return CodeSession(Executor(write), sandbox=getattr(code_mode, sandbox)(), journal=Journal("journal.db"))
 
 
 def counted() -> dict[int, int]:
@@ -68,9 +68,9 @@ def watch(place: int | None) -> list[int]:
     return seen
 
 
-def approved_once(place: int | None) -> None:
+def approved_once(sandbox: str, place: int | None) -> None:
     """Begin the program, and approve its only plan."""
-    one = opened()
+    one = opened(sandbox)
     waiting = one.run_sync(PROGRAM)
     assert len(waiting.plan) == WRITES
     seen = watch(place)
@@ -80,9 +80,9 @@ def approved_once(place: int | None) -> None:
     Path("lines").write_text(str(seen[0]))
 
 
-def go_on() -> None:
+def go_on(sandbox: str) -> None:
     """Let the program end as a person would who looks at the database."""
-    one = opened()
+    one = opened(sandbox)
     for stuck in one.journal.stuck():
         one.journal.take_back(stuck)
     interrupted = 0
@@ -120,32 +120,41 @@ def create_table(folder: Path) -> None:
         db.execute("CREATE TABLE writes (n INTEGER)")
 
 
-def warmed_up() -> None:
-    create_table(Path.cwd())
-    approved_once(None)
-    go_on()
+def warmed_up(sandboxes: list[str]) -> None:
+    for sandbox in sandboxes:
+        folder = Path.cwd() / sandbox
+        folder.mkdir()
+        os.chdir(folder)
+        create_table(folder)
+        approved_once(sandbox, None)
+        go_on(sandbox)
+        os.chdir(folder.parent)
 
 
-def tried(folder: Path, place: int | None) -> dict[str, Any]:
+def tried(folder: Path, sandbox: str, place: int | None) -> dict[str, Any]:
     folder.mkdir()
     create_table(folder)
-    status = in_child(folder, approved_once, place)
+    status = in_child(folder, approved_once, sandbox, place)
     os.chdir(folder)
     before = counted()
-    after_status = in_child(folder, go_on)
+    after_status = in_child(folder, go_on, sandbox)
     interrupted = int((folder / "interrupted").read_text())
     found = {"killed": os.WIFSIGNALED(status), "status": after_status, "interrupted": interrupted}
-    return {**found, "before": sum(before.values()), "after": counted()}
+    return {**found, "sandbox": sandbox, "before": sum(before.values()), "after": counted()}
 
 
-def main(folder: Path, points: int, seed: int) -> None:
-    import_what_is_needed(folder / "imports", warmed_up)
-    whole = tried(folder / "whole", None)
-    print(json.dumps(whole))
-    lines = int((folder / "whole" / "lines").read_text())
-    for place in random.Random(seed).sample(range(1, lines), points):  # noqa: S311  # points to try
-        print(json.dumps({"place": place, **tried(folder / str(place), place)}))
+def main(folder: Path, points: int, seed: int, sandboxes: list[str]) -> None:
+    import_what_is_needed(folder / "imports", lambda: warmed_up(sandboxes))
+    lines = []
+    for sandbox in sandboxes:
+        whole = folder / f"whole in {sandbox}"
+        print(json.dumps(tried(whole, sandbox, None)))
+        lines.append(int((whole / "lines").read_text()))
+    places = random.Random(seed).sample(range(1, min(lines)), points)  # noqa: S311  # points to try
+    for number, place in enumerate(places):
+        sandbox = sandboxes[number % len(sandboxes)]
+        print(json.dumps({"place": place, **tried(folder / str(place), sandbox, place)}))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:])

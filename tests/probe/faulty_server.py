@@ -1,15 +1,14 @@
 """Be an MCP server with planted faults: `faulty_server.py [--fault NAME]... [--all]`; else it has none.
 
-Each fault is in a tool of its own, so that all of them can be switched on at once.
+Each fault is in a tool of its own, so that all of them can be switched on at once; `--quick` makes the huge
+answer a tenth as long. It is started for each crash, so it imports little.
 """
 
-import argparse
 import json
 import os
 import sys
 import threading
 import time
-from pathlib import Path
 
 FAULTS = {
     "edge_refused": "it refuses the maximum of a range",
@@ -308,14 +307,17 @@ def divide_numbers(dividend, divisor):
 @tool("Show a page of the manual.", {"page": about("The name of the page.", **TEXT)})
 def show_page(page):
     if "read_only_lie" in ON:
-        with Path("visits.txt").open("a", encoding="utf-8") as file:
+        with open("visits.txt", "a", encoding="utf-8") as file:
             file.write("visited\n")
     return f"page: {page}"
 
 
+HUGE = [20_000_000]
+
+
 @tool("Repeat a character.", {"times": about("How often.", type="integer", minimum=0, maximum=100)})
 def repeat_character(times):
-    return "x" * (20_000_000 if "huge_answer" in ON and times == 100 else times)  # the maximum
+    return "x" * (HUGE[-1] if "huge_answer" in ON and times == 100 else times)  # the maximum
 
 
 LAST = [""]
@@ -506,11 +508,12 @@ def spoil_descriptions():
 
 def main():
     """Serve until the input ends."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--fault", action="append", choices=FAULTS, default=[])
-    parser.add_argument("--all", action="store_true")
-    given = parser.parse_args()
-    ON.update(FAULTS if given.all else given.fault)
+    words = sys.argv[1:]
+    if "--quick" in words:  # the probe reads each answer many times
+        HUGE.append(2_000_000)
+    ON.update(FAULTS if "--all" in words else [word for word in words if word not in {"--fault", "--quick"}])
+    if unknown := ON - set(FAULTS):
+        sys.exit(f"no such fault: {', '.join(unknown)}")
     spoil_descriptions()
     for line in sys.stdin:
         message = json.loads(line)

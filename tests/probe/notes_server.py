@@ -4,7 +4,6 @@ import json
 import os
 import sys
 import time
-from pathlib import Path
 
 FAULTS = set(sys.argv[1:])
 NOTES = {}
@@ -109,7 +108,7 @@ def repeat(text, times=1):
     if "prints" in FAULTS:
         sys.stdout.write("repeating\n")
     if "writes" in FAULTS:
-        with Path("log.txt").open("a") as file:
+        with open("log.txt", "a") as file:
             file.write(".")
     REPEATED[0] += 1
     if "limits" in FAULTS and REPEATED[0] > 5:

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+import warm_processes
 
 pytest.importorskip("hypothesis")
 pytest.importorskip("mcp")
@@ -23,7 +24,6 @@ pytestmark = pytest.mark.needs_process
 
 PROGRAM = """
 import json, sys
-from pathlib import Path
 
 request = json.load(sys.stdin)
 if request["action"] == "schema":
@@ -31,7 +31,7 @@ if request["action"] == "schema":
     schema = {"type": "object", "properties": {"name": name}, "required": ["name"]}
     print(json.dumps({"tools": [{"name": "greet", "summary": "Greet somebody.", "input_schema": schema}]}))
 else:
-    with Path("greeted.txt").open("a") as file:
+    with open("greeted.txt", "a") as file:
         file.write("x")
     print(json.dumps({"type": "success", "content": "Error: <b>100% busy</b>"}))
 """
@@ -104,16 +104,15 @@ def test_nothing_is_written_into_the_folder_of_the_user(target, tmp_path, capsys
 
 
 ONCE = """
-import json, sys
-from pathlib import Path
+import json, os, sys
 
 request = json.load(sys.stdin)
 if request["action"] == "schema":
     schema = {"type": "object", "properties": {}, "additionalProperties": False}
     print(json.dumps({"tools": [{"name": "greet", "summary": "Greet somebody.", "input_schema": schema}]}))
 else:
-    is_first = not Path(sys.argv[1]).exists()
-    Path(sys.argv[1]).touch()
+    is_first = not os.path.exists(sys.argv[1])
+    open(sys.argv[1], "w").close()
     print(json.dumps({"type": "success", "content": "Error: busy" if is_first else "Hello."}))
 """
 
@@ -183,7 +182,7 @@ def test_sigterm_ends_the_server_and_removes_its_folder(more, tmp_path):
     program, started, is_asked = [tmp_path / name for name in ("slow.py", "started", "is_asked")]
     program.write_text(SLOW, encoding="utf-8")
     server = shlex.join([sys.executable, "-I", "-S", *map(str, (program, started, is_asked))])
-    words = [sys.executable, "-m", "operator_schema", "probe", *more, f"mcp:{server}"]
+    words = [*warm_processes.command(), "probe", *more, f"mcp:{server}"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as probing:
         while not is_asked.exists() and probing.poll() is None:
             time.sleep(0.02)

@@ -55,7 +55,7 @@ def test_a_server_that_hangs_and_ignores_signals_is_gone_after_its_gateway(tmp_p
     (tmp_path / "hanging.py").write_text(HANGING.replace("sys, time\n", f"sys, time\n{group}\n", 1))
     entry = {"command": sys.executable, "args": ["-S", "hanging.py"], "cwd": str(tmp_path)}
     (tmp_path / "servers.json").write_text(json.dumps({"mcpServers": {"slow": entry}}))
-    with raw_server("--gateway", "servers.json", folder=tmp_path, cold=True) as raw:
+    with raw_server("--gateway", "servers.json", folder=tmp_path) as raw:
         raw.begin()
         raw.call(1, "slow_hang")
         pids = [int(pid) for pid in waited_for((tmp_path / "pids").read_text).split()]

@@ -270,7 +270,7 @@ def test_a_server_whose_tools_change_changes_those_of_the_gateway(folder):
 def test_a_server_behind_a_url_gets_the_headers_of_the_file(tmp_path, monkeypatch):
     secret = "swordfish-swordfish-swordfish"  # noqa: S105  # of this test
     (tmp_path / "weather.py").write_text(WEATHER)
-    with http_server("--token-env", "TOKEN", "weather", folder=tmp_path, cold=True, TOKEN=secret) as (url, _):
+    with http_server("--token-env", "TOKEN", "weather", folder=tmp_path, TOKEN=secret) as (url, _):
         headers = {"Authorization": "Bearer ${WEATHER_TOKEN}"}
         entry = {"url": url, "type": "http", "headers": headers}
         (tmp_path / "servers.json").write_text(json.dumps({"mcpServers": {"far": entry}}))
@@ -304,7 +304,7 @@ def test_a_server_that_dies_and_cannot_be_started_again_shows_no_value_of_a_vari
                 (folder / secret / "python").unlink(missing_ok=True)
             return caught.value.message
 
-    with http_server("--gateway", "servers.json", folder=folder, cold=True) as (url, process):
+    with http_server("--gateway", "servers.json", folder=folder) as (url, process):
         message = anyio.run(main, url)
     assert message == "the server weather can't be reached: try again later, or do without what it has"
     assert "weather: the server can't be reached: " in process.said

@@ -52,7 +52,7 @@ def guarded():
     """Of a server that wants a token; afterwards its log is searched for that."""
     words = ("--token-env", "TOKEN", "--allow-host", "tools.example.com")
     origin = ("--allow-origin", f"{PAGE.upper()}/")
-    with http_server(*words, *origin, "mcp_app:registry", cold=True, TOKEN=SECRET) as (found, process):
+    with http_server(*words, *origin, "mcp_app:registry", TOKEN=SECRET) as (found, process):
         yield found, process
         assert post(found, opening(), headers={"Authorization": "Bearer wrong-wrong"})[0] == 401
     assert "is refused with 401: the bearer token is missing or wrong" in process.said
@@ -715,7 +715,7 @@ def test_connections_leave_nothing_behind():
         folder = Path(f"/proc/{process.pid}/fd")
         post(url, opening())
         before = len(list(folder.iterdir()))
-        for _ in range(50):
+        for _ in range(20):
             post(url, opening(), Host="evil.example")
             post(url, opening())
         begun = time.monotonic()

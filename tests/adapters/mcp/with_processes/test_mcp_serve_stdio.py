@@ -150,7 +150,7 @@ def test_a_signal_ends_it_and_cancels_what_runs(number):
 
 
 def test_a_client_that_vanishes_ends_it():
-    with raw_server("mcp_app:registry", cold=True) as raw:
+    with raw_server("mcp_app:registry") as raw:
         raw.begin()
         raw.call(1, "wait", seconds=60)
         raw.call(2, "make", size=1_000_000)
