@@ -72,7 +72,7 @@ class Gateway:
             command that starts one, `StdioServerParameters`, a function that makes a transport of the SDK, or
             a `ServerBehind`, which also says what of it is offered.
         unreachable: is called with the name of a server that can't be reached at the start, or doesn't list
-            its tools, and the reason; the others go on. None: the first one ends it.
+            its tools, and the reason; the others go on. None: the first one ends it at once.
         seconds: that a server may take to connect, and to answer anything but a call of a tool, for which the
             executor has the limit; None for no limit. A `ServerBehind` may have another one.
         options: for all tools, as for `tools_from`: `repair=True` corrects arguments.
@@ -152,11 +152,13 @@ class Gateway:
                     begun[link] = await self._listed(link)
             except Exception as error:  # noqa: BLE001  # whatever a server does, the others go on
                 begun[link] = error
+                if self._unreachable is None or isinstance(error, ToolError):
+                    group.cancel_scope.cancel()  # it ends the gateway, so nobody waits for the others
 
         async with anyio.create_task_group() as group:
             for link in links:
                 group.start_soon(begin, link)
-        for link in links:
+        for link in [link for link in links if link in begun]:
             found = begun[link]
             if isinstance(found, Exception):
                 self._leave_out(link, found)

@@ -67,8 +67,10 @@ def note_gateways_above(opening: types.JSONRPCRequest | None) -> None:
     """
     meta: Any = ((opening and opening.params) or {}).get("_meta")
     number: Any = cast("dict[str, Any]", meta).get(_NUMBER) if isinstance(meta, dict) else None
-    if type(number) is int and number > len(gateways_above()):
-        os.environ[_VARIABLE] = json.dumps([""] * min(number, _MOST))
+    above = gateways_above()
+    if type(number) is int and number > len(above):
+        unknown = [""] * (min(number, _MOST) - len(above))
+        os.environ[_VARIABLE] = json.dumps([*unknown, *above])
 
 
 def check_depth() -> None:
