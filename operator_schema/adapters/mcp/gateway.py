@@ -37,7 +37,7 @@ from .resources_and_prompts import page_of
 from .server import handlers, server_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Generator
+    from collections.abc import Awaitable, Callable, Generator, Hashable
     from typing import Self, TypeAlias, Unpack
 
     from anyio.abc import TaskGroup
@@ -111,7 +111,7 @@ class Gateway:
         self._is_stale: dict[Link, bool] = {}  # while tools are listed: whether they have changed since then
         self._handlers: list[Handlers] = []
         self._owners = Owners(self._links, self._prefix, is_alone=self._is_alone)
-        self._watched = Watches()
+        self._watched = Watches(self._tell_updated)
 
     async def __aenter__(self) -> Self:
         """Connect to the servers, and list their tools.
@@ -218,6 +218,7 @@ class Gateway:
             self._group,
             self._heard,
             self._reopened,
+            lambda link, connection: self._watched.lost(link, connection, self._group),
             self._seconds if behind.seconds is None else behind.seconds,
             says_name=len(self._servers) > 1,
         )
@@ -305,8 +306,7 @@ class Gateway:
                 self._tell(ResourcesListChanged())
             case types.ResourceUpdatedNotification(params=params):
                 for client in self._watched.clients(connection, str(params.uri)):
-                    for own in self._handlers:
-                        own.changes.tell(ResourceUpdated(str(params.uri)), client)
+                    self._tell_updated(str(params.uri), client)
             case _:
                 pass
 
@@ -336,6 +336,10 @@ class Gateway:
     def _tell(self, event: Any) -> None:
         for own in self._handlers:
             own.changes.tell(event)
+
+    def _tell_updated(self, uri: str, client: Hashable) -> None:
+        for own in self._handlers:
+            own.changes.tell(ResourceUpdated(uri), client)
 
     def _refresh_soon(self, link: Link) -> None:
         if link in self._is_stale:
@@ -394,7 +398,7 @@ class Gateway:
         if not connection.is_modern:  # else nothing is said by it but in answer to a request
             connection.note_client(ctx)
         self._fronts.meet(ctx)
-        await self._watched.add(link, connection, uri, watcher, self._group)
+        await self._watched.add(link, connection, ctx, uri, watcher, self._group)
 
     def unwatch(self, watcher: Watcher, uri: str | None = None) -> None:
         """End what is watched: one resource, or all of them."""
