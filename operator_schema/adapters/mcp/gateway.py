@@ -355,6 +355,8 @@ class Gateway:
                 self._take(link, await tools_of(link))
             except Exception as error:  # noqa: BLE001  # what a server lists may be anything
                 _LOG.warning("%s: its tools can't be listed again: %s", link.name, reason_of(error))
+            if not link.home.is_open:  # whatever connects again has them listed
+                break
         del self._is_stale[link]
 
     async def _listen(self, link: Link) -> None:

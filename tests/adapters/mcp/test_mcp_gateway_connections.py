@@ -781,3 +781,52 @@ def test_a_client_cannot_take_what_others_may_watch_and_the_same_resources_count
             await until(lambda: not gateway._watched._uris)
 
     anyio.run(main)
+
+
+def test_a_newer_server_that_always_ends_is_connected_to_each_minute_at_most():
+    servers = Servers(lacks=NEW)
+
+    async def main():
+        async with Gateway(servers):
+            before, found = servers.asked, []
+            for seconds in (2, 118, 480):
+                end = anyio.current_time() + seconds
+                while anyio.current_time() < end:
+                    await die(servers.ways[-1])
+                    await anyio.sleep(0.5)
+                found.append(servers.asked - before)
+            return found
+
+    first, second, third = at_once(main)
+    assert first <= 2
+    assert first < second <= 8
+    assert second < third <= second + 8
+
+
+def test_a_program_that_ends_after_each_list_of_its_tools_is_not_started_again_for_these():
+    servers = Servers()
+
+    @asynccontextmanager
+    async def listing_once():
+        async with servers() as (read, write):
+            send = write.send
+
+            async def answer_and_end(item):
+                await send(item)
+                if getattr(item.message, "method", "") == "tools/list":
+                    for _ in range(100):  # until the answer is there
+                        await anyio.lowlevel.checkpoint()
+                    await die(write)
+
+            write.send = answer_and_end
+            servers.most = 100 if servers.asked < 50 else 0
+            yield read, write
+
+    async def main():
+        async with Gateway(listing_once) as gateway:
+            gateway._refresh_soon(gateway._links[0])
+            await until(lambda: not gateway._is_stale)
+            await anyio.sleep(600)
+            return servers.asked
+
+    assert at_once(main) <= 3
