@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import traceback
+from collections.abc import Iterable, Mapping
 from dataclasses import is_dataclass
 from functools import partial
 from types import FunctionType, GenericAlias, UnionType
@@ -17,10 +18,10 @@ from ..rounds.toolset import Toolset
 from ..tools.tool import Tool
 from ..tools.tool_sources import tools_in
 from .factories import GivenContext, factory_in
-from .modules import WrongUse, kind_of, load_module, modules_of, near_name, written_in_full
+from .modules import WrongUse, kind_of, load_module, modules_of, near_name, reason_of, written_in_full
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator
     from types import ModuleType
 
     from ..codec.options import UnknownFields
@@ -198,13 +199,25 @@ def find_documents(target: ObjectName, *, show_traceback: bool) -> dict[str, Any
         show_traceback: as for `load_module`.
 
     Raises:
-        WrongUse: the module doesn't exist.
+        WrongUse: the module doesn't exist, or has others that can't be read.
     """
     members = vars(load_module(target.module, show_traceback=show_traceback, path=target.path))
-    found = {name: members[f"__{name}__"] for name in ("resources", "prompts") if f"__{name}__" in members}
-    if isinstance(found.get("prompts"), Iterator):  # it is read more than once
-        found["prompts"] = list(found["prompts"])
-    return found
+    names = [name for name in ("resources", "prompts") if f"__{name}__" in members]
+    try:
+        return {name: _read_once(members[f"__{name}__"]) for name in names}
+    except Exception as error:  # noqa: BLE001  # the program's own code
+        if show_traceback:
+            traceback.print_exception(error)
+        reason = reason_of(error, show_traceback=show_traceback)
+        message = f"the resources and prompts of {escape(target.module)} can't be read: {reason}"
+        raise WrongUse(message) from None
+
+
+def _read_once(given: Any) -> Any:
+    """Return a copy of a mapping or a list, whatever their classes: the server reads them more than once."""
+    if isinstance(given, Mapping):
+        return dict(given)
+    return list(given) if isinstance(given, Iterable) and not isinstance(given, (str, bytes)) else given
 
 
 def _made(factory: Factory, given: Mapping[str, Any] | None, *, show_traceback: bool) -> Offered:
