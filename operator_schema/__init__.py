@@ -1,7 +1,7 @@
-"""Write a plain dataclass; get a tool.
+"""Write a plain function, and get a tool that every model can call.
 
-JSON Schema out for the model, typed instances back from its arguments, errors that the model can
-act on. Standard library only. Every name is loaded when it is first used.
+JSON Schema out for the model, typed arguments back from its calls, errors that teach the model to call
+it right. Standard library only. Every name is loaded when it is first used.
 """
 
 from __future__ import annotations
