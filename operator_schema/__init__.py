@@ -119,16 +119,18 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
+if not TYPE_CHECKING:  # a type checker would take any name for one of this package
+
+    def __getattr__(name: str) -> Any:
+        if name not in _HOMES:
+            from .lazy import absent_name
+
+            raise absent_name(__name__, name)
         from importlib import import_module
 
         value = getattr(import_module(_HOMES[name], __name__), name)
-    else:
-        message = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(message, name=name, obj=sys.modules[__name__])
-    globals()[name] = value
-    return value
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

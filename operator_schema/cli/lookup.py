@@ -232,8 +232,10 @@ def _check_spelling(module: str, members: Mapping[str, Any]) -> None:
 def _read_once(given: Any) -> Any:
     """Return a copy of a mapping or a list, whatever their classes: the server reads them more than once."""
     if isinstance(given, Mapping):
-        return dict(given)
-    return list(given) if isinstance(given, Iterable) and not isinstance(given, (str, bytes)) else given
+        return dict(cast("Mapping[object, object]", given))
+    if isinstance(given, Iterable) and not isinstance(given, (str, bytes)):
+        return list(cast("Iterable[object]", given))
+    return given
 
 
 def _made(factory: Factory, given: Mapping[str, Any] | None, *, show_traceback: bool) -> Offered:
