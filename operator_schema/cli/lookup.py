@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from ..codec.codec import Codec
 from ..errors import SchemaError, ToolNotFoundError
 from ..execution.executor import Executor
-from ..message_text import escape, listed
+from ..message_text import escape, listed, nearest
 from ..rounds.registry import Registry
 from ..rounds.toolset import Toolset
 from ..tools.tool import Tool
@@ -45,6 +45,12 @@ __all__ = [
 
 _OFFERED = "__tools__"
 """The attribute with a module's tools: an executor, registry or toolset, or a function that makes one."""
+
+_DOCUMENTS = ("resources", "prompts")
+"""What a module may have besides tools: the option of a server, and between `__` the name in the module."""
+
+_LIKENESS = 0.88
+"""How similar a name must be to one of these to be a mistake: `__resource__` is, `__sources__` isn't."""
 
 _SHOWN = 5
 """How many names of tools or modules one message shows."""
@@ -199,10 +205,11 @@ def find_documents(target: ObjectName, *, show_traceback: bool) -> dict[str, Any
         show_traceback: as for `load_module`.
 
     Raises:
-        WrongUse: the module doesn't exist, or has others that can't be read.
+        WrongUse: the module doesn't exist, has others that can't be read, or has them under a similar name.
     """
     members = vars(load_module(target.module, show_traceback=show_traceback, path=target.path))
-    names = [name for name in ("resources", "prompts") if f"__{name}__" in members]
+    _check_spelling(target.module, members)
+    names = [name for name in _DOCUMENTS if f"__{name}__" in members]
     try:
         return {name: _read_once(members[f"__{name}__"]) for name in names}
     except Exception as error:  # noqa: BLE001  # the program's own code
@@ -213,11 +220,22 @@ def find_documents(target: ObjectName, *, show_traceback: bool) -> dict[str, Any
         raise WrongUse(message) from None
 
 
+def _check_spelling(module: str, members: Mapping[str, Any]) -> None:
+    known = [f"__{name}__" for name in _DOCUMENTS]
+    for name in list(members):
+        near = nearest(name, known, _LIKENESS) if name.startswith("__") and name not in known else None
+        if near is not None:
+            message = f"{escape(module)} has {escape(name)}, which isn't served: the name is {near}"
+            raise WrongUse(message)
+
+
 def _read_once(given: Any) -> Any:
     """Return a copy of a mapping or a list, whatever their classes: the server reads them more than once."""
     if isinstance(given, Mapping):
-        return dict(given)
-    return list(given) if isinstance(given, Iterable) and not isinstance(given, (str, bytes)) else given
+        return dict(cast("Mapping[object, object]", given))
+    if isinstance(given, Iterable) and not isinstance(given, (str, bytes)):
+        return list(cast("Iterable[object]", given))
+    return given
 
 
 def _made(factory: Factory, given: Mapping[str, Any] | None, *, show_traceback: bool) -> Offered:
