@@ -92,12 +92,19 @@ def absent_name(package: str, name: str) -> AttributeError:
         name: what was asked for.
     """
     message = f"module {package!r} has no attribute {name!r}"
-    home = _home_of(name)
+    home = None if _is_module(package, name) else _home_of(name)
     if home is not None:
         message = f"{message}; {home}"
         if not any(isinstance(one, _Misnamed) and one.answers(package) for one in sys.meta_path):
             _answer_imports(package, _home_of)
     return AttributeError(message, name=name, obj=sys.modules[package])
+
+
+def _is_module(package: str, name: str) -> bool:
+    """Return whether an import of the name goes on to a module: then the other rooms needn't be loaded."""
+    from importlib.machinery import PathFinder
+
+    return PathFinder.find_spec(f"{package}.{name}", sys.modules[package].__path__) is not None
 
 
 def _home_of(name: str) -> str | None:
