@@ -6,9 +6,10 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # uv takes a tenth of the time of pip, which stands in where only pip's configuration says where packages are.
 UV_VENV := .venv-uv
 UV := $(UV_VENV)/bin/uv
-install = $(UV) pip install --quiet --python $(BIN)/python $(1) || $(PIP) install $(1)
+install = $(UV) pip install --quiet --python $(1)/bin/python $(2) || $(1)/bin/python -m pip --disable-pip-version-check --quiet install $(2)
+COMMA := ,
 # "compat" puts the folder on the path by name: no finder that doubles the start of each of the tests' processes.
-EDITABLE := -C editable_mode=compat --editable
+EDITABLE := --config-settings editable_mode=compat --editable
 
 # The tests start hundreds of processes, each of which would compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -141,14 +142,14 @@ search-judge: $(SEARCH)/.built ## ask the tool search for the tools of BFCL, bes
 	PYTHONPATH=. $(SEARCH)/bin/python tests/tool_search/judge.py $(ARGS)
 
 $(SEARCH)/.built: tests/tool_search/requirements.txt | $(UV)
-	$(UV) venv --quiet --clear --seed --python $(UV_VENV)/bin/python $(SEARCH)
-	$(UV) pip install --quiet --python $(SEARCH)/bin/python -r $<
+	$(PYTHON) -m venv $(SEARCH)
+	@$(call install,$(SEARCH),-r $<)
 	@touch $@
 
 EDITS ?= 2000
 $(PEERS)/.built: tests/campaign/peers/requirements.txt tests/campaign/peers/package.json | $(UV)
-	$(UV) venv --quiet --clear --python $(UV_VENV)/bin/python $(PEERS)
-	$(UV) pip install --quiet --python $(PEERS)/bin/python -r $<
+	$(PYTHON) -m venv $(PEERS)
+	@$(call install,$(PEERS),-r $<)
 	cp tests/campaign/peers/package.json $(PEERS)/ && npm install --silent --prefix $(PEERS)
 	@touch $@
 
@@ -224,27 +225,27 @@ $(VENV)/.base: $(VENV)/bin/python pyproject.toml setup.cfg
 	@touch $@
 
 $(VENV)/.test: $(VENV)/bin/python pyproject.toml setup.cfg | $(UV)
-	@$(call install,$(EDITABLE) '.[test]')
+	@$(call install,$(VENV),$(EDITABLE) '.[test]')
 	@touch $@ $(VENV)/.base
 
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml setup.cfg | $(UV)
-	@$(call install,$(EDITABLE) '.[dev]')
+	@$(call install,$(VENV),$(EDITABLE) '.[dev]')
 	@touch $@ $(VENV)/.test $(VENV)/.base
 
 # The browser is that of the system: playwright would download one of its own.
 $(VENV)/.browser: $(VENV)/.test
 	$(if $(CHROMIUM),,apt-get update -qq && apt-get install -qq --no-install-recommends chromium)
-	@$(call install,playwright==1.65.2)
+	@$(call install,$(VENV),playwright==1.65.2)
 	npm install --silent --no-audit --no-fund --prefix $(VENV)/axe axe-core@4.14.1
 	@touch $@
 
 $(VENV)-docs/.docs: pyproject.toml setup.cfg | $(UV)
-	$(UV) venv --quiet --clear --python $(UV_VENV)/bin/python $(VENV)-docs
-	$(UV) pip install --quiet --python $(VENV)-docs/bin/python --editable '.[docs,testing]'
+	$(PYTHON) -m venv $(VENV)-docs
+	@$(call install,$(VENV)-docs,--editable '.[docs$(COMMA)testing]')
 	@touch $@
 
 $(VENV)/.mutation: $(VENV)/.test
-	@$(call install,$(EDITABLE) '.[mutation]')
+	@$(call install,$(VENV),$(EDITABLE) '.[mutation]')
 	@touch $@
 
 # Everything is in the list, so no resolver refuses what overrides.txt says.
@@ -256,6 +257,6 @@ $(FRAMEWORKS_VENV)/%/.built: tests/frameworks/%/requirements.txt | $(UV)
 	@touch $@
 
 $(BENCH)/.bench: pyproject.toml setup.cfg | $(UV)
-	$(UV) venv --quiet --clear --python $(UV_VENV)/bin/python $(BENCH)
-	$(UV) pip install --quiet --python $(BENCH)/bin/python $(EDITABLE) '.[bench]'
+	$(PYTHON) -m venv $(BENCH)
+	@$(call install,$(BENCH),$(EDITABLE) '.[bench]')
 	@touch $@

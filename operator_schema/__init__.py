@@ -1,7 +1,7 @@
-"""Write a plain dataclass; get a tool.
+"""Write a plain function, and get a tool that every model can call.
 
-JSON Schema out for the model, typed instances back from its arguments, errors that the model can
-act on. Standard library only. Every name is loaded when it is first used.
+JSON Schema out for the model, typed arguments back from its calls, errors that teach the model to call
+it right. Standard library only. Every name is loaded when it is first used.
 """
 
 from __future__ import annotations
@@ -119,16 +119,18 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
+if not TYPE_CHECKING:  # a type checker would take any name for one of this package
+
+    def __getattr__(name: str) -> Any:
+        if name not in _HOMES:
+            from .lazy import absent_name
+
+            raise absent_name(__name__, name)
         from importlib import import_module
 
         value = getattr(import_module(_HOMES[name], __name__), name)
-    else:
-        message = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(message, name=name, obj=sys.modules[__name__])
-    globals()[name] = value
-    return value
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

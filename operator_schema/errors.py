@@ -25,6 +25,17 @@ __all__ = [
     "ToolNotFoundError",
 ]
 
+__path__: list[str] = []
+"""Without it, an import of a name that isn't here would ask nobody where that name is."""
+
+
+if not TYPE_CHECKING:  # a type checker would take any name for one of this module
+
+    def __getattr__(name: str) -> Any:
+        from .lazy import absent_name
+
+        raise absent_name(__name__, name)
+
 
 SHOWN_PROBLEMS = 10
 """Problems that `str(error)` writes out before it counts the rest."""

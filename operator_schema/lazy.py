@@ -1,4 +1,4 @@
-"""Names of a package that are loaded when they are first used (PEP 562), and which name a wrong one meant."""
+"""Names of a package that are loaded when they are first used (PEP 562), and what a wrong name meant."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-__all__ = ["answer_misnamed_imports", "lazy_names", "names_meant"]
+__all__ = ["absent_name", "answer_misnamed_imports", "lazy_names", "names_meant"]
+
+_ROOMS = ("types", "content", "errors", "tools", "rounds")
+"""Where a name may be that is missing elsewhere, those for users first."""
 
 
 def lazy_names(
@@ -69,28 +72,80 @@ def answer_misnamed_imports(package: str, names: Callable[[], Iterable[str]]) ->
         package: its whole name.
         names: what it has; called for an import that found nothing.
     """
+
+    def answer(name: str) -> str | None:
+        from .message_text import listed
+
+        meant = names_meant(name, names())
+        return f"did you mean {listed(meant, separator=' or ')}?" if meant else None
+
+    _answer_imports(package, answer)
+
+
+def absent_name(package: str, name: str) -> AttributeError:
+    """Return the exception for a name that a package doesn't have; it says which room has it, if one does.
+
+    An import, which hides the text of this exception, says so from then on, too.
+
+    Args:
+        package: `operator_schema` itself, or a room of it with a `__path__`.
+        name: what was asked for.
+    """
+    message = f"module {package!r} has no attribute {name!r}"
+    home = None if _is_module(package, name) else _home_of(name)
+    if home is not None:
+        message = f"{message}; {home}"
+        if not any(isinstance(one, _Misnamed) and one.answers(package) for one in sys.meta_path):
+            _answer_imports(package, _home_of)
+    return AttributeError(message, name=name, obj=sys.modules[package])
+
+
+def _is_module(package: str, name: str) -> bool:
+    """Return whether an import of the name goes on to a module: then the other rooms needn't be loaded."""
+    from importlib.machinery import PathFinder
+
+    return PathFinder.find_spec(f"{package}.{name}", sys.modules[package].__path__) is not None
+
+
+def _home_of(name: str) -> str | None:
+    if name.startswith("_"):
+        return None
+    from importlib import import_module
+
+    root = __name__.rpartition(".")[0]
+    found = (f"{root}.{room}" for room in _ROOMS if name in import_module(f"{root}.{room}").__all__)
+    home = next(found, None)
+    return None if home is None else f"it is in {home}"
+
+
+def _answer_imports(package: str, answer: Callable[[str], str | None]) -> None:
     # At the end: it is asked only for what nothing else finds.
-    sys.meta_path.append(_Misnamed(package, names))
+    sys.meta_path.append(_Misnamed(package, answer))
 
 
 class _Misnamed:
-    """A finder that finds nothing, but knows what was meant."""
+    """A finder that finds nothing, but knows what was meant.
 
-    __slots__ = ("_names", "_package")
+    Args:
+        package: whose names it knows.
+        answer: returns what to say about a name that the package doesn't have; None for nothing.
+    """
 
-    def __init__(self, package: str, names: Callable[[], Iterable[str]]) -> None:
+    __slots__ = ("_answer", "_package")
+
+    def __init__(self, package: str, answer: Callable[[str], str | None]) -> None:
         self._package = package
-        self._names = names
+        self._answer = answer
+
+    def answers(self, package: str) -> bool:
+        """Return whether it is for this package."""
+        return package == self._package
 
     def find_spec(self, fullname: str, _path: object = None, _target: object = None) -> None:
-        """Refuse a module of the package if others were meant; as the import system asks for it."""
+        """Refuse a module of the package if there is something to say; as the import system asks for it."""
         package, _, name = fullname.rpartition(".")
-        if package != self._package:
-            return
-        meant = names_meant(name, self._names())
-        if meant:
-            from .message_text import listed
-
-            message = f"{package} has no {name}; did you mean {listed(meant, separator=' or ')}?"
+        answer = self._answer(name) if package == self._package else None
+        if answer is not None:
+            message = f"{package} has no {name}; {answer}"
             # Not a ModuleNotFoundError: `from package import name` would hide the message of that.
             raise ImportError(message, name=fullname)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import subprocess
 import sys
@@ -63,6 +64,47 @@ def test_an_attribute_of_providers_says_so_too(name, meant):
 
     with pytest.raises(AttributeError, match=rf"has no attribute '{name}'; did you mean {meant}\?$"):
         getattr(operator_schema.providers, name)
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "home"),
+    [
+        ("operator_schema", "CommitError", "rounds"),
+        ("operator_schema", "DuplicateToolError", "errors"),
+        ("operator_schema", "URL", "types"),
+        ("operator_schema", "Image", "content"),
+        ("operator_schema.errors", "CommitError", "rounds"),
+        ("operator_schema.errors", "RoundError", "rounds"),
+    ],
+)
+def test_a_name_that_another_room_has_is_answered_with_this_room(module, name, home):
+    for _ in range(2):
+        with pytest.raises(ImportError) as caught:
+            imported(f"from {module} import {name}")
+        assert str(caught.value) == f"{module} has no {name}; it is in operator_schema.{home}"
+    with pytest.raises(AttributeError, match=rf"has no attribute '{name}'; it is in operator_schema.{home}$"):
+        getattr(importlib.import_module(module), name)
+    assert not hasattr(importlib.import_module(module), name)
+    imported(f"from operator_schema.{home} import {name}")
+
+
+@pytest.mark.parametrize("module", ["operator_schema", "operator_schema.errors"])
+@pytest.mark.parametrize("name", ["zzz", "_Error", "__wrapped__"])
+def test_a_name_that_no_room_has_is_missing_as_everywhere(module, name):
+    with pytest.raises(ImportError, match=rf"^cannot import name '{name}' from '{module}'"):
+        imported(f"from {module} import {name}")
+    with pytest.raises(AttributeError, match=rf"^module '{module}' has no attribute '{name}'$"):
+        getattr(importlib.import_module(module), name)
+
+
+def test_answers_for_a_package_are_added_to_the_finders_once():
+    imports = [f"from operator_schema.errors import {name}" for name in ("StoreError", "OfferError", "Hooks")]
+    sizes = []
+    for statement in imports:
+        with pytest.raises(ImportError, match="it is in"):
+            imported(statement)
+        sizes.append(len(sys.meta_path))
+    assert len(set(sizes)) == 1
 
 
 @pytest.mark.parametrize("package", ["adapters", "providers"])

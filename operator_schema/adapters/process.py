@@ -293,7 +293,8 @@ def _program(
     cwd: str | os.PathLike[str] | None,
 ) -> Program:
     seconds = _TIMEOUT if timeout is None else timeout
-    given: Any = command if isinstance(command, Iterable) and not isinstance(command, str) else [command]
+    is_alone = isinstance(command, (str, os.PathLike)) or not isinstance(command, Iterable)
+    given: Any = [command] if is_alone else command
     words = [checked_path("a word of a command", word) for word in given]
     if not words:
         message = "a command has at least the path of a program"
@@ -304,6 +305,11 @@ def _program(
     if env is not None and not isinstance(env, Mapping):  # what callers promise, some do not
         message = f"env must be a mapping, name to value, not {received(env)}"
         raise TypeError(message)
+    given_env: Mapping[Any, Any] = env or {}
+    for name, value in given_env.items():
+        if not (isinstance(name, str) and isinstance(value, str)):  # which may be a secret
+            message = f"names and values in env must be strings: look at {excerpt(name)}"
+            raise TypeError(message)
     where = None if cwd is None else checked_path("cwd", cwd)
     return Program(tuple(words), seconds, None if env is None else dict(env), where)
 

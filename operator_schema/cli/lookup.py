@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import traceback
+from collections.abc import Iterable, Mapping
 from dataclasses import is_dataclass
 from functools import partial
 from types import FunctionType, GenericAlias, UnionType
@@ -11,16 +12,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from ..codec.codec import Codec
 from ..errors import SchemaError, ToolNotFoundError
 from ..execution.executor import Executor
-from ..message_text import escape, listed
+from ..message_text import escape, listed, nearest
 from ..rounds.registry import Registry
 from ..rounds.toolset import Toolset
 from ..tools.tool import Tool
 from ..tools.tool_sources import tools_in
 from .factories import GivenContext, factory_in
-from .modules import WrongUse, kind_of, load_module, modules_of, near_name, written_in_full
+from .modules import WrongUse, kind_of, load_module, modules_of, near_name, reason_of, written_in_full
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator
     from types import ModuleType
 
     from ..codec.options import UnknownFields
@@ -44,6 +45,12 @@ __all__ = [
 
 _OFFERED = "__tools__"
 """The attribute with a module's tools: an executor, registry or toolset, or a function that makes one."""
+
+_DOCUMENTS = ("resources", "prompts")
+"""What a module may have besides tools: the option of a server, and between `__` the name in the module."""
+
+_LIKENESS = 0.88
+"""How similar a name must be to one of these to be a mistake: `__resource__` is, `__sources__` isn't."""
 
 _SHOWN = 5
 """How many names of tools or modules one message shows."""
@@ -198,13 +205,37 @@ def find_documents(target: ObjectName, *, show_traceback: bool) -> dict[str, Any
         show_traceback: as for `load_module`.
 
     Raises:
-        WrongUse: the module doesn't exist.
+        WrongUse: the module doesn't exist, has others that can't be read, or has them under a similar name.
     """
     members = vars(load_module(target.module, show_traceback=show_traceback, path=target.path))
-    found = {name: members[f"__{name}__"] for name in ("resources", "prompts") if f"__{name}__" in members}
-    if isinstance(found.get("prompts"), Iterator):  # it is read more than once
-        found["prompts"] = list(found["prompts"])
-    return found
+    _check_spelling(target.module, members)
+    names = [name for name in _DOCUMENTS if f"__{name}__" in members]
+    try:
+        return {name: _read_once(members[f"__{name}__"]) for name in names}
+    except Exception as error:  # noqa: BLE001  # the program's own code
+        if show_traceback:
+            traceback.print_exception(error)
+        reason = reason_of(error, show_traceback=show_traceback)
+        message = f"the resources and prompts of {escape(target.module)} can't be read: {reason}"
+        raise WrongUse(message) from None
+
+
+def _check_spelling(module: str, members: Mapping[str, Any]) -> None:
+    known = [f"__{name}__" for name in _DOCUMENTS]
+    for name in list(members):
+        near = nearest(name, known, _LIKENESS) if name.startswith("__") and name not in known else None
+        if near is not None:
+            message = f"{escape(module)} has {escape(name)}, which isn't served: the name is {near}"
+            raise WrongUse(message)
+
+
+def _read_once(given: Any) -> Any:
+    """Return a copy of a mapping or a list, whatever their classes: the server reads them more than once."""
+    if isinstance(given, Mapping):
+        return dict(cast("Mapping[object, object]", given))
+    if isinstance(given, Iterable) and not isinstance(given, (str, bytes)):
+        return list(cast("Iterable[object]", given))
+    return given
 
 
 def _made(factory: Factory, given: Mapping[str, Any] | None, *, show_traceback: bool) -> Offered:

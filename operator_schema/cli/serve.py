@@ -368,8 +368,7 @@ class _Offered(Value):
         """Check the tools, the resources and the prompts.
 
         Raises:
-            SchemaError: a parameter of a resource or a prompt has no schema.
-            WrongUse: something else is wrong with them.
+            WrongUse: something is wrong with them.
         """
         from ..adapters.mcp.resources_and_prompts import read_prompts, read_resources
 
@@ -377,10 +376,8 @@ class _Offered(Value):
         for name, found in self.documents.items():
             try:
                 (read_resources if name == "resources" else read_prompts)(found)
-            except SchemaError:
-                raise
-            except (DuplicateToolError, TypeError, ValueError) as error:
-                message = f"__{name}__ can't be served: {escape(str(error))}"
+            except (TypeError, ValueError) as error:
+                message = f"__{name}__ can't be served: {_in_a_line(error)}"
                 raise WrongUse(message) from None
 
     @property
@@ -445,6 +442,12 @@ def _journal() -> Journal:
     from ..code_mode import Journal
 
     return Journal(most=_MOST_PROGRAMS)
+
+
+def _in_a_line(error: Exception) -> str:
+    """Return what is wrong with a resource or a prompt, behind its place if a note has it."""
+    parts = [str(finding) for finding in error.findings] if isinstance(error, SchemaError) else [str(error)]
+    return escape(": ".join([*getattr(error, "__notes__", ()), listed(parts, _SHOWN, "; ")]))
 
 
 def _offered(target: ObjectName, options: Mapping[str, Any]) -> _Offered:

@@ -423,6 +423,10 @@ def test_a_program_that_cant_be_started() -> None:
     wrong = 5
     with pytest.raises(TypeError, match="cwd must be a string or a Path, not integer 5"):
         tools_of("true", cwd=wrong)
+    for wrong in ({"A": 1}, {1: "A"}):
+        with pytest.raises(TypeError, match=r"names and values in env must be strings: look at .{1,5}$"):
+            tools_of("true", env=wrong)
+    wrong = 5
     with pytest.raises(TypeError, match="env must be a mapping, name to value, not integer 5"):
         tools_of("true", env=wrong)
     assert f"one run may take: {process._TIMEOUT:g} unless given" in " ".join(

@@ -27,7 +27,7 @@ sys.path.append(str(Path(__file__).parents[1]))
 sys.path.append(str(Path(__file__).parents[1] / "providers"))
 from provider_traffic import exchanges, provider_of, streamed, unstreamed
 from test_answers import calls_anywhere, parsed, without_tools
-from test_follow_ups import ACCEPTED, SENT_OTHERWISE, all_paths, answered
+from test_follow_ups import SENT_OTHERWISE, accepted, all_paths, answered
 
 
 class Color(Enum):
@@ -263,7 +263,7 @@ def recorded(folder):
         if not stream.is_complete or any(name not in exchange["response"] for name in names if is_text):
             differing.append(exchange["cassette"])
     yield "streams", len(own), differing
-    turns = [turn for turn in ACCEPTED if turn[0]["provider"] == folder]
+    turns = [turn for turn in accepted() if turn[0]["provider"] == folder]
     compared = [(turn, answer) for turn in turns if (answer := answered(turn[3], turn[1])) is not None]
     others = SENT_OTHERWISE.get(folder, set())
     differing = [

@@ -347,7 +347,9 @@ def main() -> int:
     parser.add_argument("--uv", default="uv", help="the program that installs (uv)")
     at_once = min(CORES, len(VERSIONS))
     parser.add_argument("--jobs", type=int, default=at_once, help=f"versions that run at once ({at_once})")
-    parser.add_argument("--whole", action="store_true", help="a version between two others runs everything")
+    parser.add_argument(
+        "--whole", action="store_true", help="all of them run everything, as one that is named does"
+    )
     arguments = parser.parse_args()
     parts = {version: [f"tests/{name}" for name in names] for version, names in IN_BETWEEN.items()}
     named = [*LEFT_OUT, *chain.from_iterable(parts.values())]
@@ -363,7 +365,8 @@ def main() -> int:
     with ThreadPoolExecutor(arguments.jobs) as pool:
         # The last one may be that of Pyodide, which takes longest.
         versions = sorted(arguments.versions or VERSIONS, reverse=True)
-        chosen = {} if arguments.whole else parts
+        is_whole = arguments.whole or arguments.versions  # whoever names a version asks about that one
+        chosen = {} if is_whole else parts
         running = {
             pool.submit(run, version, [*processes, *chosen.get(version, [])], arguments.uv): version
             for version in versions

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from typing import Any, assert_type
 from urllib.parse import SplitResult
 
+import pytest
+
+import operator_schema
 from operator_schema import (
     Codec,
     DecodeError,
@@ -16,6 +19,7 @@ from operator_schema import (
     decode,
     decode_json,
     encode,
+    errors,
     json_schema,
 )
 from operator_schema.codec import ArgumentStream, Partial
@@ -71,3 +75,10 @@ def test_leaves_know_their_type() -> None:
     leaf = SchemaLeaf(complex, {"type": "string"}, complex, str, 1j)
     assert_type(leaf, SchemaLeaf[complex])
     assert_type(register_leaf(leaf), SchemaLeaf[complex])
+
+
+def test_a_name_that_is_not_there_is_an_error_of_type_checkers() -> None:
+    with pytest.raises(AttributeError):
+        _ = operator_schema.Codek  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+    with pytest.raises(AttributeError):
+        _ = errors.CommitError  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]

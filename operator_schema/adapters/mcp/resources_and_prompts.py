@@ -101,10 +101,10 @@ class Documents:
         may_change: whether others may replace them: a server then has both from the start, and announces it.
 
     Raises:
-        DuplicateToolError: two prompts have the same name.
         SchemaError: a parameter has no schema.
         TypeError: something is of another kind.
-        ValueError: a URI can't be used, or its variables aren't the parameters of its function.
+        ValueError: a URI can't be used, its variables aren't the parameters of its function, or two prompts
+            have the same name.
     """
 
     def __init__(
@@ -127,8 +127,7 @@ class Documents:
             prompts: as a program gives them.
 
         Raises:
-            DuplicateToolError: as for the class; so for the others.
-            SchemaError: as above.
+            SchemaError: as for the class; so for the others.
             TypeError: as above.
             ValueError: as above.
         """
@@ -201,9 +200,16 @@ class Documents:
             if matched is not None:
                 return one, dict(matched)
         near = nearest(uri, self._fixed, _LIKENESS)
-        hint = f"; did you mean {quote(near)}?" if near else "; resources/list names all resources"
+        hint = f"; did you mean {quote(near)}?" if near else f"; {self._lists()}"
         message = f"there is no resource {shown(uri)}{hint}"
         raise MCPError(types.INVALID_PARAMS, message, {"uri": uri})
+
+    def _lists(self) -> str:
+        """Return which requests list what can be read."""
+        if not self._templates:
+            return "resources/list names all resources"
+        of_templates = "resources/templates/list the templates of others"
+        return f"resources/list names the resources with one address, {of_templates}"
 
     # --- prompts -----------------------------------------------------------------------------------
 
@@ -360,25 +366,61 @@ def _function(value: Any, place: str) -> Tool[..., Any]:
         return cast("Tool[..., Any]", value).with_(repair=True)
     if callable(value):
         is_nameless = getattr(value, "__name__", "") == "<lambda>"
-        made: Tool[..., Any] = tool(value, **({"name": "resource"} if is_nameless else {}))
+        try:
+            made: Tool[..., Any] = tool(value, **({"name": "resource"} if is_nameless else {}))
+        except TypeError as error:  # a SchemaError is one
+            error.add_note(f"{place}{_parenthesised(_line_of(value))}")
+            raise
         return made.with_(repair=True)
     message = f"{place} must be a function, a string, bytes or a part, not {received(value)}"
     raise TypeError(message)
+
+
+def _line_of(function: Any) -> str:
+    """Return file and line of a function, or of that of a tool; nothing if it isn't written in Python."""
+    code = getattr(getattr(function, "__wrapped__", function), "__code__", None)
+    if code is None:
+        return ""
+    return f"{clip(escape(code.co_filename), _SHOWN)}, line {code.co_firstlineno}"
+
+
+def _parenthesised(text: str) -> str:
+    return f" ({text})" if text else ""
 
 
 def read_prompts(prompts: Any) -> list[Tool[..., Any]]:
     """Read the prompts that a program gives.
 
     Raises:
-        DuplicateToolError: two have the same name.
         SchemaError: a parameter has no schema.
         TypeError: something is of another kind.
+        ValueError: two have the same name.
     """
     is_list = isinstance(prompts, Iterable) and not isinstance(prompts, (str, Mapping))
     if not is_list:
         message = f"prompts must be a list of functions, not {received(cast('object', prompts))}"
         raise TypeError(message)
-    return list(Registry([_prompt(one) for one in cast("Iterable[Any]", prompts)]))
+    made = [_prompt(one) for one in cast("Iterable[Any]", prompts)]
+    _check_names(made)
+    return list(Registry(made))
+
+
+def _check_names(prompts: Iterable[Tool[..., Any]]) -> None:
+    """Check that each prompt has a name of its own: a registry would speak of tools.
+
+    Raises:
+        ValueError: two have the same name.
+    """
+    known: dict[str, Tool[..., Any]] = {}
+    for prompt in prompts:
+        other = known.setdefault(prompt.name, prompt)
+        if other is prompt:
+            continue
+        places = list(dict.fromkeys(filter(None, [_line_of(other), _line_of(prompt)])))
+        where = _parenthesised(" and ".join(places))
+        remedy = 'leave one out, or give it another name: tool(function, name="…")'
+        message = f"two prompts are called {shown(prompt.name)}{where}: {remedy}"
+        raise ValueError(message)
 
 
 def _prompt(value: Any) -> Tool[..., Any]:
@@ -392,6 +434,13 @@ def _check_variables(uri: str, template: UriTemplate | None, function: Tool[...,
     schema = function.input_schema()
     variables: set[str] = set() if template is None else set(template.variable_names)
     parameters: set[str] = set(schema["properties"])
+    if template is None and parameters:
+        names = [f"{{{name}}}" for name in schema.get("required") or schema["properties"]]
+        message = (
+            f"{uri} has no variables, and {function.name} takes {listed(sorted(parameters))}: write "
+            f"{uri.rstrip('/')}/{'/'.join(names)}, or give a function without parameters"
+        )
+        raise ValueError(message)
     if variables != parameters if template is None else not _fits(variables, schema):
         message = (
             f"{uri} has the variables {listed(sorted(variables)) or '(none)'}, and {function.name} takes "

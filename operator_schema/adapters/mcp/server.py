@@ -130,10 +130,9 @@ class Handlers:
             prompts: as for `handlers`.
 
         Raises:
-            DuplicateToolError: two prompts have the same name.
             SchemaError: a parameter has no schema.
             TypeError: something is of another kind.
-            ValueError: a URI can't be used.
+            ValueError: a URI can't be used, or two prompts have the same name.
         """
         if self.documents is not None and self.documents.may_change:
             self.documents.replace(resources, prompts)
@@ -337,7 +336,8 @@ def handlers(
     Raises:
         DuplicateToolError: two tools have the same name.
         TypeError: an argument is of another kind.
-        ValueError: an argument is out of range, the executor has other tools, or a URI can't be used.
+        ValueError: an argument is out of range, the executor has other tools, a URI can't be used, or two
+            prompts have the same name.
     """
     checked_structured(structured)
     _check_page_size(page_size)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from enum import Enum
 from typing import Annotated, Literal
 
@@ -12,10 +13,9 @@ import pytest
 from mcp import Client, MCPError, types
 from mcp.server.context import ServerRequestContext
 
-from operator_schema import CallError, skip, tool
+from operator_schema import CallError, SchemaError, skip, tool
 from operator_schema.adapters.mcp import server
 from operator_schema.content import Image, Resource, Text
-from operator_schema.errors import DuplicateToolError
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(8)
 
@@ -85,6 +85,10 @@ def plan(day: int, mood: Literal["good", "bad", "sad"] = "good", *, loud: bool =
         day: Number of the day.
     """
     return f"Plan day {day!r}, {mood}{'!' if loud else ''}"
+
+
+def of_defaults(a: int = 1, b: int = 2) -> str:
+    return f"{a} {b}"
 
 
 def talk() -> list[types.PromptMessage | str | Image]:
@@ -212,7 +216,7 @@ def test_several_parts_are_several_contents():
     ("uri", "code", "said"),
     [
         ("note://todya", types.INVALID_PARAMS, 'there is no resource "note://todya"; did you mean'),
-        ("other://x", types.INVALID_PARAMS, "resources/list names all resources"),
+        ("other://x", types.INVALID_PARAMS, "resources/templates/list the templates of others"),
         ("note://day/x", types.INVALID_PARAMS, "day: expected integer"),
         ("note://day/7?mood=mild", types.INVALID_PARAMS, 'mood: "mild" is not one of'),
         ("note://broken", types.INTERNAL_ERROR, "broken failed"),
@@ -223,6 +227,12 @@ def test_what_cannot_be_read_says_why(uri, code, said):
     error = refusal(lambda client: client.read_resource(uri))
     assert (error.code, said in error.message) == (code, True), error.message
     assert "inner detail" not in error.message
+
+
+def test_templates_are_mentioned_only_where_there_are_some():
+    app = server([], resources={"a://b": "c"})
+    error = refusal(lambda client: client.read_resource("other://x"), app=app)
+    assert error.message == 'there is no resource "other://x"; resources/list names all resources'
 
 
 def test_a_very_long_address_is_refused_shortly():
@@ -376,7 +386,11 @@ def test_only_what_there_is_is_announced():
         ({"note://{day}": "text"}, "a template needs a function with its variables as parameters"),
         ({"note://{date}": note}, "has the variables date, and note takes day, mood: use the same"),
         ({"note://{mood}": note}, "use the same names for both"),
-        ({"note://x": note}, r"has the variables \(none\), and note takes day, mood"),
+        (
+            {"note://x": note},
+            r"note://x has no variables, and note takes day, mood: write note://x/\{day\}, or give",
+        ),
+        ({"note://x/": of_defaults}, r"write note://x/\{a\}/\{b\}, or give a function without param"),
     ],
 )
 def test_a_resource_that_cannot_work_is_refused_at_once(resources, said):
@@ -402,8 +416,32 @@ def test_another_kind_is_refused(options, said):
 
 
 def test_two_prompts_have_two_names():
-    with pytest.raises(DuplicateToolError, match="plan"):
+    line = plan.__wrapped__.__code__.co_firstlineno
+    with pytest.raises(
+        ValueError, match=rf'two prompts are called "plan" \({re.escape(__file__)}, line {line}\): leave one'
+    ):
         server([], prompts=[plan, plan])
+
+
+def test_two_prompts_of_one_name_are_named_with_both_places():
+    both = [plan, tool(of_defaults, name="plan")]
+    first, second = [one.__code__.co_firstlineno for one in (plan.__wrapped__, of_defaults)]
+    with pytest.raises(ValueError, match=rf"line {first} and .*, line {second}\): leave one out"):
+        server([], prompts=both)
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        ({"resources": {"note://x": lambda q: q}}, "the resource note://x"),
+        ({"prompts": [lambda q: q]}, "a prompt"),
+    ],
+)
+def test_a_parameter_without_a_schema_comes_with_the_place_of_its_function(options, what):
+    with pytest.raises(SchemaError, match="it has no annotation") as caught:
+        server([], **options)
+    (note,) = caught.value.__notes__
+    assert re.fullmatch(rf"{re.escape(what)} \({re.escape(__file__)}, line \d+\)", note)
 
 
 @OF_OLD

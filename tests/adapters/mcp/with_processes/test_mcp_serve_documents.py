@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from contextlib import asynccontextmanager
 from pathlib import Path
+from threading import Timer
 
 import anyio
 import pytest
 from mcp import Client, types
-from mcp_processes import PATIENCE, over_stdio, run, said_at_the_start
+from mcp_processes import PATIENCE, over_stdio, raw_server, run, said_at_the_start
 
 pytestmark = [
     pytest.mark.needs_process,
@@ -114,8 +115,15 @@ WRONG = {
     "__resources__ = None": "__resources__ can't be served: resources must be a mapping of URIs",
     "__resources__ = {'a': 'b'}": "__resources__ can't be served: the URI of a resource must have a scheme",
     "def a(c: int): ...\n__resources__ = {'a://{b}': a}": "can't be served: a://{b} has the variables b,",
+    "__resources__ = {'a://b': lambda c: c}": "can't be served: the resource a://b (HERE, line 1): c (in",
+    "def a(b: 1.5): ...\n__prompts__ = [a]": "can't be served: a prompt (HERE, line 1): b (in a): an",
+    "def a(): ...\n__prompts__ = [a, a]": '__prompts__ can\'t be served: two prompts are called "a" (HERE',
+    "__resource__ = {'a://b': 'c'}": "wrong has __resource__, which isn't served: the name is __resources__",
+    "__prompt__ = []": "wrong has __prompt__, which isn't served: the name is __prompts__",
+    "__sources__ = {}": "there are no tools in wrong",
     "__prompts__ = 'advice'": "__prompts__ can't be served: prompts must be a list of functions",
     "__prompts__ = [5]": "__prompts__ can't be served: a prompt must be a function, not integer 5",
+    "__prompts__ = (1 / 0 for _ in 'a')": "resources and prompts of wrong can't be read: ZeroDivisionError",
     "__version__ = '1'": "there are no tools in wrong",
 }
 
@@ -125,15 +133,7 @@ def test_what_is_wrong_with_them_is_said_at_the_start(tmp_path, line):
     (tmp_path / "wrong.py").write_text(f"{line}\n", encoding="utf-8")
     done = run("wrong", folder=tmp_path)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert WRONG[line] in done.stderr
-
-
-def test_a_parameter_without_a_schema_is_named(tmp_path):
-    (tmp_path / "wrong.py").write_text("def a(b: 1.5): ...\n__prompts__ = [a]\n", encoding="utf-8")
-    done = run("wrong", folder=tmp_path)
-    assert done.returncode == 1
-    assert "b (in a): an instance of float isn't an annotation" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert WRONG[line].replace("HERE", str(tmp_path / "wrong.py")) in done.stderr
 
 
 class Heard:
@@ -172,6 +172,40 @@ async def hearing(folder, mode):
             await group.start(listen, client)
         yield client, heard
         group.cancel_scope.cancel()
+
+
+UNREADABLE = """
+from collections import UserDict
+
+
+class Once(UserDict):
+    def __iter__(self):
+        raise OSError("the folder of pages is gone")
+
+
+__resources__ = Once()
+"""
+
+
+def line_with(process, text):
+    """Return the next line of standard error with a text; nothing, if the server ends before."""
+    watch = Timer(PATIENCE, process.kill)
+    watch.start()
+    found = next((line for line in process.stderr if text in line), b"")
+    watch.cancel()
+    return found.decode()
+
+
+def test_what_cannot_be_read_is_said_and_the_next_change_is_taken(tmp_path):
+    module = tmp_path / "guide.py"
+    module.write_text(GUIDE, encoding="utf-8")
+    with raw_server("--reload", "guide", folder=tmp_path) as raw:
+        raw.begin()
+        module.write_text(UNREADABLE, encoding="utf-8")
+        said = line_with(raw.process, b"reloaded")
+        module.write_text(GUIDE.replace('"Wind"', '"Rain"'), encoding="utf-8")
+        assert "reloaded, 1 tool, 3 resources, 1 prompt" in line_with(raw.process, b"reloaded")
+    assert "not reloaded: the resources and prompts of guide can't be read: OSError: the folder" in said
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
