@@ -126,7 +126,29 @@ def marked(source: Source, ended: Callable[[], object]) -> AbstractAsyncContextM
     return connect()
 
 
-class _Read:
+class _Stream:
+    """One side of a connection.
+
+    Args:
+        inner: the stream that it stands for.
+    """
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    async def aclose(self) -> None:
+        """Close the stream."""
+        await self._inner.aclose()
+
+    async def __aenter__(self) -> Self:
+        await self._inner.__aenter__()
+        return self
+
+    async def __aexit__(self, *failure: object) -> Any:
+        return await self._inner.__aexit__(*failure)
+
+
+class _Read(_Stream):
     """A stream of messages from a server, of whose end somebody hears.
 
     Args:
@@ -135,7 +157,8 @@ class _Read:
     """
 
     def __init__(self, inner: Any, ended: Callable[[], object]) -> None:
-        self._inner, self._ended = inner, ended
+        super().__init__(inner)
+        self._ended = ended
 
     @property
     def last_context(self) -> Any:
@@ -156,19 +179,8 @@ class _Read:
         """Return the next message."""
         return await self._inner.receive()
 
-    async def aclose(self) -> None:
-        """Close the stream."""
-        await self._inner.aclose()
 
-    async def __aenter__(self) -> Self:
-        await self._inner.__aenter__()
-        return self
-
-    async def __aexit__(self, *failure: object) -> Any:
-        return await self._inner.__aexit__(*failure)
-
-
-class _Marked:
+class _Marked(_Stream):
     """A stream of messages to a server, in which what is in front of it gets its place.
 
     Args:
@@ -177,7 +189,8 @@ class _Marked:
     """
 
     def __init__(self, inner: Any, number: int) -> None:
-        self._inner, self._number = inner, number
+        super().__init__(inner)
+        self._number = number
 
     async def send(self, item: SessionMessage) -> None:
         """Send a message."""
@@ -196,14 +209,3 @@ class _Marked:
                 meta[types.CLIENT_CAPABILITIES_META_KEY] = found
             else:  # a server before 2026-07-28
                 meta.pop(types.LOG_LEVEL_META_KEY, None)
-
-    async def aclose(self) -> None:
-        """Close the stream."""
-        await self._inner.aclose()
-
-    async def __aenter__(self) -> Self:
-        await self._inner.__aenter__()
-        return self
-
-    async def __aexit__(self, *failure: object) -> Any:
-        return await self._inner.__aexit__(*failure)
