@@ -182,12 +182,14 @@ def serve(outputs: tuple[Output, Output], /, target: ObjectName | None, **option
             return _serve(target, options, outputs[1], address)
     from ..adapters.mcp.stdio import opening_request, taken_streams
 
-    with taken_streams() as streams:
+    with taken_streams() as (begun, sink):
+        source = begun
         if options["gateway"] is not None:
             from ..adapters.mcp.nesting import note_gateways_above
 
-            note_gateways_above(opening_request(streams[0]))
-        return _serve(target, options, outputs[1], streams)
+            opening, source = opening_request(begun)
+            note_gateways_above(opening)
+        return _serve(target, options, outputs[1], (source, sink))
 
 
 def _check_installed() -> None:

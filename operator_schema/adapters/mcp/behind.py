@@ -39,9 +39,10 @@ if TYPE_CHECKING:
 
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
     Heard: TypeAlias = "Callable[[Link, Connection, types.ServerNotification], None]"
+    Lost: TypeAlias = "Callable[[Link, Connection], None]"
     Reopened: TypeAlias = "Callable[[Link, Connection, Connection], None]"
 
-__all__ = ["Connection", "Link"]
+__all__ = ["Connection", "Link", "Retry"]
 
 T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
@@ -101,7 +102,7 @@ class Connection:
             Exception: why it can't be made.
         """
         client = Client(
-            marked(self._link.source),
+            marked(self._link.source, self.close),
             mode=self._mode,
             cache=None,
             elicitation_callback=self._asked,
@@ -126,6 +127,7 @@ class Connection:
         finally:
             self.is_open = False
             self._ended.set()
+            self._link.lost(self._link, self)
 
     def close(self) -> None:
         """End the connection; requests on it fail."""
@@ -281,23 +283,23 @@ def _identity(ctx: Ctx) -> tuple[Hashable, object | None]:
     return client_of(ctx) if is_known else (object(), None)
 
 
-class _Retry:
-    """When a connection is asked for that a server has refused before."""
+class Retry:
+    """When something is asked of a server again: `at`, on the clock of the event loop."""
 
-    __slots__ = ("_at", "_wait")
+    __slots__ = ("_wait", "at")
 
     def __init__(self) -> None:
-        self._at, self._wait = 0.0, _FIRST_RETRY
+        self.at, self._wait = 0.0, _FIRST_RETRY
 
     @property
     def is_due(self) -> bool:
-        """Whether it may be asked for."""
-        return anyio.current_time() >= self._at
+        """Whether it may be asked now."""
+        return anyio.current_time() >= self.at
 
     def note_failure(self) -> float:
-        """Take note that there was none; return the seconds until it may be asked for again."""
+        """Take note that it was asked now; return the seconds until it may be asked again."""
         wait = self._wait
-        self._at, self._wait = anyio.current_time() + wait, min(2 * wait, _LAST_RETRY)
+        self.at, self._wait = anyio.current_time() + wait, min(2 * wait, _LAST_RETRY)
         return wait
 
 
@@ -314,7 +316,7 @@ class _Own:
     __slots__ = ("connection", "lock", "retry", "was_ended")
 
     def __init__(self, _: Hashable) -> None:
-        self.lock, self.retry = anyio.Lock(), _Retry()
+        self.lock, self.retry = anyio.Lock(), Retry()
         self.connection: Connection | None = None
         self.was_ended = False
 
@@ -333,6 +335,7 @@ class Link:
         group: whose tasks keep the connections.
         heard: takes each notification of the server about changes.
         reopened: is called when a connection stands in for another one that has ended: with both.
+        lost: is called when a connection has ended.
         seconds: that it may take to connect, and to answer; None for no limit.
         says_name: whether a person is told which server asks.
     """
@@ -345,17 +348,18 @@ class Link:
         group: TaskGroup,
         heard: Heard,
         reopened: Reopened,
+        lost: Lost,
         seconds: float | None,
         *,
         says_name: bool,
     ) -> None:
         self.name, self.source, self.fronts, self.heard = name, source, fronts, heard
-        self.says_name = says_name
+        self.says_name, self.lost = says_name, lost
         self._group, self._seconds, self._reopened = group, seconds, reopened
         self._lock = anyio.Lock()
         self.home = Connection(self, "auto")
         self._other: Connection | None = None
-        self._retry = _Retry()  # of the other generation
+        self._retry = Retry()  # of the other generation
         self._mode = "auto"
         self._is_used = False
         self._speaks_one = False
@@ -459,7 +463,7 @@ class Link:
             return None
         finally:
             self._opened.pop(own, None)
-        own.retry = _Retry()
+        own.retry = Retry()
         return made
 
     def _has_room(self) -> bool:
@@ -479,6 +483,11 @@ class Link:
         del self._opened[own]
         if own.connection is not None:
             own.connection.close()
+
+    def was_ended(self, connection: Connection) -> bool:
+        """Return whether a connection was ended for another client, and its own hasn't been told."""
+        owns = [self._newer, *self._own.values()]
+        return any(own.was_ended and own.connection is connection for own in owns)
 
     def client_has_gone(self, ctx: Ctx) -> None:
         """End the connection of a client before 2026-07-28 that has gone; the first one is for others now."""
@@ -522,7 +531,7 @@ class Link:
         except MCPError:
             self._retry.note_failure()
             return
-        self._retry = _Retry()
+        self._retry = Retry()
         if made.is_modern != wants_modern:
             made.close()
             self._speaks_one = True

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -13,6 +15,7 @@ from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate
 
 from ...message_text import escape, nearest
 from ..mcp_client import all_pages
+from .behind import Retry
 from .handed_on import check_sendable, reason_of
 from .resources_and_prompts import shown
 
@@ -197,7 +200,12 @@ def _parsed(template: str) -> UriTemplate | None:
 
 
 _MOST_WATCHED = 10_000
-"""The most resources of one server that clients may watch."""
+"""The most different resources of one server that clients may watch."""
+
+_MOST_OF_ONE = 1000
+"""The most resources of one server that one client may watch."""
+
+_SECONDS_BETWEEN_PINGS = 60.0
 
 
 class Watcher:
@@ -214,10 +222,18 @@ class Watcher:
 
 
 class Watches:
-    """The resources that clients watch; by each connection, a server is asked only once for each resource."""
+    """The resources that clients watch; by each connection, a server is asked only once for each resource.
 
-    def __init__(self) -> None:
+    Args:
+        tell: tells a client that a resource may have changed.
+    """
+
+    def __init__(self, tell: Callable[[str, Hashable], object]) -> None:
+        self._tell = tell
         self._known: dict[tuple[Connection, str], _Watched] = {}
+        # How often each is watched, of a server, and of a server by a client.
+        self._uris: dict[Link | tuple[Link, Hashable], Counter[str]] = {}
+        self._pinged: set[Connection] = set()
 
     def __len__(self) -> int:
         return len(self._known)
@@ -228,13 +244,14 @@ class Watches:
         return set() if known is None else {watcher.client for watcher in known.watchers}
 
     async def add(
-        self, link: Link, connection: Connection, uri: str, watcher: Watcher, group: TaskGroup
+        self, link: Link, connection: Connection, ctx: Ctx, uri: str, watcher: Watcher, group: TaskGroup
     ) -> None:
         """Follow changes of a resource until `remove`.
 
         Args:
             link: the server that has it.
             connection: to the server, which the client uses.
+            ctx: of the request to watch it.
             uri: of the resource.
             watcher: who watches it.
             group: runs the task that listens.
@@ -243,47 +260,175 @@ class Watches:
             MCPError: its server doesn't report changes, or too many resources are watched.
         """
         known = self._known.get((connection, uri))
+        if known is None or watcher not in known.watchers:
+            self._check_number(link, uri, watcher.client)
         if known is None:
-            if sum(each.link is link for each in self._known.values()) >= _MOST_WATCHED:
-                message = f"{_MOST_WATCHED:,} resources of {link.name} are watched already"
-                raise MCPError(types.INTERNAL_ERROR, message)
-            known = self._known[connection, uri] = _Watched(link, connection, uri)
-        known.watchers.add(watcher)
+            known = _Watched(link, connection, uri)
+            self._put(known)
+        self._join(known, watcher, ctx)
         try:
             async with known.lock:
                 if not known.is_begun:
-                    await known.begin(group)
+                    await self._begin(known, group)
         except BaseException:  # a cancelled request too
-            known.watchers.discard(watcher)
-            self._forget(known)
+            for each in (known, self._known.get((known.connection, uri), known)):  # it may have moved
+                self._leave(each, watcher)
+                self._forget(each)
             raise
+
+    def _check_number(self, link: Link, uri: str, client: Hashable) -> None:
+        """Check that one more resource may be watched.
+
+        Raises:
+            MCPError: it may not.
+        """
+        own, of_all = self._uris.get((link, client), ()), self._uris.get(link, ())
+        message = None
+        if uri not in own and len(own) >= _MOST_OF_ONE:
+            message = f"this client watches {_MOST_OF_ONE:,} resources of {link.name} already"
+        elif uri not in of_all and len(of_all) >= _MOST_WATCHED:
+            message = f"{_MOST_WATCHED:,} resources of {link.name} are watched already"
+        if message is not None:
+            raise MCPError(types.INTERNAL_ERROR, message)
+
+    def _put(self, known: _Watched) -> None:
+        self._known[known.connection, known.uri] = known
+        self._count(known.link, known.uri, 1)
+
+    def _drop(self, known: _Watched) -> None:
+        del self._known[known.connection, known.uri]
+        self._count(known.link, known.uri, -1)
+
+    def _join(self, known: _Watched, watcher: Watcher, ctx: Ctx) -> None:
+        if watcher not in known.watchers:
+            self._count((known.link, watcher.client), known.uri, 1)
+        known.watchers[watcher] = ctx
+
+    def _leave(self, known: _Watched, watcher: Watcher) -> None:
+        if known.watchers.pop(watcher, None) is not None:
+            self._count((known.link, watcher.client), known.uri, -1)
+
+    def _count(self, key: Link | tuple[Link, Hashable], uri: str, number: int) -> None:
+        uris = self._uris.setdefault(key, Counter())
+        uris[uri] += number
+        if not uris[uri]:
+            del uris[uri]
+        if not uris:
+            del self._uris[key]
+
+    async def _begin(self, known: _Watched, group: TaskGroup) -> None:
+        """Ask a server to report changes.
+
+        Raises:
+            MCPError: it refuses.
+        """
+
+        def lost() -> None:
+            if known.retry.is_due:
+                known.retry = Retry()
+            group.start_soon(self._again, known, [*known.watchers], group, known.retry)
+
+        connection = known.connection
+        await known.begin(group, lost)
+        if not connection.is_modern and connection not in self._pinged:
+            self._pinged.add(connection)
+            group.start_soon(self._ping, known.link, connection)
+
+    # --- connections that end ----------------------------------------------------------------------
 
     def move(self, before: Connection, made: Connection, group: TaskGroup) -> None:
         """Ask by a connection that stands in for another one to report the same changes."""
-        for known in [each for each in self._known.values() if each.connection is before]:
-            del self._known[before, known.uri]
-            there = self._known.setdefault((made, known.uri), known)
+        for known in self._by(before):
+            self._drop(known)
+            watchers = dict(known.watchers)
+            known.connection, known.is_begun = made, False
+            there = self._known.get((made, known.uri), known)
             if there is known:
-                known.connection, known.is_begun = made, False
-                group.start_soon(self._again, known, group)
-            else:
-                there.watchers |= known.watchers
+                self._put(known)
+            for watcher, ctx in watchers.items():
+                if there is not known:
+                    self._leave(known, watcher)
+                    self._join(there, watcher, ctx)
+                if not made.is_modern:
+                    made.note_client(ctx)
+            # Also what is there already: it may be about to be refused.
+            group.start_soon(self._again, there, [*watchers], group, Retry())
 
-    async def _again(self, known: _Watched, group: TaskGroup) -> None:
-        try:
-            async with known.lock:
-                if known.watchers:
-                    await known.begin(group)
-        except Exception as error:  # noqa: BLE001  # whatever a server does, the others go on
-            _LOG.warning(
-                "%s: %s can't be watched again: %s", known.link.name, escape(known.uri), reason_of(error)
-            )
+    def _by(self, connection: Connection) -> list[_Watched]:
+        return [known for known in self._known.values() if known.connection is connection]
+
+    async def _again(self, known: _Watched, told: Sequence[Watcher], group: TaskGroup, retry: Retry) -> None:
+        """Ask a server again to report changes, and tell watchers that they may have missed one."""
+        connection = known.connection
+        while known.watchers and known.connection is connection and connection.is_open:
+            await anyio.sleep_until(retry.at)
+            wait = retry.note_failure()
+            try:
+                async with known.lock:
+                    if known.watchers and not known.is_begun and connection.is_open:
+                        await self._begin(known, group)
+            except Exception as error:  # noqa: BLE001  # whatever a server does, the others go on
+                name, uri = known.link.name, escape(known.uri)
+                reason = reason_of(error)
+                _LOG.warning(
+                    "%s: %s can't be watched again: %s; it is tried in %g s", name, uri, reason, wait
+                )
+            if known.is_begun:
+                for client in {watcher.client for watcher in told if watcher in known.watchers}:
+                    self._tell(known.uri, client)
+                return
+
+    def lost(self, link: Link, connection: Connection, group: TaskGroup) -> None:
+        """Have a connection that has ended opened anew if clients watch by it: they may ask nothing else."""
+        watched = self._by(connection)
+        if watched and not link.was_ended(connection):
+            retry = watched[0].retry_to_open
+            if retry.is_due:
+                retry = Retry()
+            for known in watched:
+                known.retry_to_open = retry
+            group.start_soon(self._open_again, link, connection, retry)
+
+    async def _open_again(self, link: Link, connection: Connection, retry: Retry) -> None:
+        while self._contexts(connection):
+            await anyio.sleep_until(retry.at)
+            for ctx in self._contexts(connection)[:1]:
+                _LOG.warning(
+                    "%s: a connection by which resources are watched has ended: it is opened again", link.name
+                )
+                wait = retry.note_failure()  # so that one that always ends at once isn't opened without end
+                try:
+                    await link.connection(ctx)  # as the next request of this client would
+                except Exception as error:  # noqa: BLE001  # whatever a server does, the others go on
+                    _LOG.info("%s: %s", link.name, reason_of(error))
+                retry.at = anyio.current_time() + wait  # when what was refused now may be asked for, too
+                if link.fronts.has_gone(ctx):  # meanwhile
+                    link.client_has_gone(ctx)
+
+    def _contexts(self, connection: Connection) -> list[Ctx]:
+        """Return the requests by which resources are watched by a connection."""
+        return [ctx for known in self._by(connection) for ctx in known.watchers.values()]
+
+    async def _ping(self, link: Link, connection: Connection) -> None:
+        """Ask a server whether it knows a connection: over HTTP, one that has forgotten it is silent."""
+        while connection.is_open and self._contexts(connection):
+            await anyio.sleep(_SECONDS_BETWEEN_PINGS)
+            if connection.is_open:
+                with suppress(MCPError):
+                    await link.send(
+                        connection,
+                        None,
+                        lambda session: session.send_request(types.PingRequest(), types.EmptyResult),
+                    )
+        self._pinged.discard(connection)
+
+    # --- the end of a watch ------------------------------------------------------------------------
 
     def remove(self, watcher: Watcher, uri: str | None, group: TaskGroup) -> None:
         """Stop watching one resource or all of them for a watcher; a task of the group tells the servers."""
         for known in self._known.values():
             if watcher in known.watchers and uri in (None, known.uri):
-                known.watchers.discard(watcher)
+                self._leave(known, watcher)
                 group.start_soon(self._end, known)
 
     async def _end(self, known: _Watched) -> None:
@@ -296,7 +441,7 @@ class Watches:
         """Drop a resource that nobody watches and that the server wasn't asked about."""
         key = known.connection, known.uri
         if not known.watchers and not known.is_begun and self._known.get(key) is known:
-            del self._known[key]
+            self._drop(known)
 
 
 class _Watched:
@@ -306,22 +451,39 @@ class _Watched:
         link: the server.
         connection: to the server, by which it reports.
         uri: of the resource.
-        watchers: who watches it.
+        watchers: who watches it, with their requests to do so.
         lock: held while the server is asked to begin or to end.
         is_begun: whether the server has agreed to report changes.
+        retry: after the server has stopped to report changes by a connection that is open.
+        retry_to_open: after the connection has ended.
     """
 
-    __slots__ = ("_scope", "connection", "is_begun", "link", "lock", "uri", "watchers")
+    __slots__ = (
+        "_scope",
+        "connection",
+        "is_begun",
+        "link",
+        "lock",
+        "retry",
+        "retry_to_open",
+        "uri",
+        "watchers",
+    )
 
     def __init__(self, link: Link, connection: Connection, uri: str) -> None:
         self.link, self.connection, self.uri = link, connection, uri
-        self.watchers: set[Watcher] = set()
+        self.watchers: dict[Watcher, Ctx] = {}
         self.lock = anyio.Lock()
         self.is_begun = False
+        self.retry, self.retry_to_open = Retry(), Retry()
         self._scope = anyio.CancelScope()
 
-    async def begin(self, group: TaskGroup) -> None:
+    async def begin(self, group: TaskGroup, lost: Callable[[], object]) -> None:
         """Ask the server to report changes.
+
+        Args:
+            group: runs the task that listens.
+            lost: is called if the server stops to report them by a connection that is open.
 
         Raises:
             MCPError: it refuses.
@@ -331,7 +493,7 @@ class _Watched:
             self._scope.cancel()
             self._scope = anyio.CancelScope()
             try:
-                await group.start(self._listen, connection.client.session)
+                await group.start(self._listen, connection, self._scope, lost)
             except (SubscriptionLost, RuntimeError, TimeoutError) as error:
                 message = f"the server {link.name} doesn't report changes of resources"
                 raise MCPError(types.INTERNAL_ERROR, message) from error
@@ -340,7 +502,7 @@ class _Watched:
             await link.send(
                 connection, None, lambda session: session.send_request(request, types.EmptyResult)
             )
-        self.is_begun = True
+            self.is_begun = self.connection is connection
 
     async def end(self) -> None:
         """Tell the server that nobody watches the resource any more."""
@@ -357,13 +519,19 @@ class _Watched:
                 _LOG.info("%s: %s", link.name, reason_of(error))
 
     async def _listen(
-        self, session: ClientSession, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED
+        self,
+        connection: Connection,
+        scope: anyio.CancelScope,
+        lost: Callable[[], object],
+        *,
+        task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED,
     ) -> None:
-        is_started = False
+        is_started, session = False, connection.client.session
         try:
-            with self._scope:
+            with scope:
                 async with listen(session, resource_subscriptions=[self.uri]) as changes:
                     is_started = True
+                    self.is_begun = self.connection is connection
                     task_status.started()
                     async for _ in changes:  # the connection hands each on as a notification, too
                         pass
@@ -371,3 +539,6 @@ class _Watched:
             if not is_started:
                 raise
             _LOG.info("changes of %s are no longer reported: %s", escape(self.uri), reason_of(error))
+        if self._scope is scope and not scope.cancel_called and self.connection is connection:
+            self.is_begun = False
+            lost()

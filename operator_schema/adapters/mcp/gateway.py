@@ -37,7 +37,7 @@ from .resources_and_prompts import page_of
 from .server import handlers, server_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Generator
+    from collections.abc import Awaitable, Callable, Generator, Hashable
     from typing import Self, TypeAlias, Unpack
 
     from anyio.abc import TaskGroup
@@ -72,7 +72,7 @@ class Gateway:
             command that starts one, `StdioServerParameters`, a function that makes a transport of the SDK, or
             a `ServerBehind`, which also says what of it is offered.
         unreachable: is called with the name of a server that can't be reached at the start, or doesn't list
-            its tools, and the reason; the others go on. None: the first one ends it.
+            its tools, and the reason; the others go on. None: the first one ends it at once.
         seconds: that a server may take to connect, and to answer anything but a call of a tool, for which the
             executor has the limit; None for no limit. A `ServerBehind` may have another one.
         options: for all tools, as for `tools_from`: `repair=True` corrects arguments.
@@ -111,7 +111,7 @@ class Gateway:
         self._is_stale: dict[Link, bool] = {}  # while tools are listed: whether they have changed since then
         self._handlers: list[Handlers] = []
         self._owners = Owners(self._links, self._prefix, is_alone=self._is_alone)
-        self._watched = Watches()
+        self._watched = Watches(self._tell_updated)
 
     async def __aenter__(self) -> Self:
         """Connect to the servers, and list their tools.
@@ -152,11 +152,13 @@ class Gateway:
                     begun[link] = await self._listed(link)
             except Exception as error:  # noqa: BLE001  # whatever a server does, the others go on
                 begun[link] = error
+                if self._unreachable is None or isinstance(error, ToolError):
+                    group.cancel_scope.cancel()  # it ends the gateway, so nobody waits for the others
 
         async with anyio.create_task_group() as group:
             for link in links:
                 group.start_soon(begin, link)
-        for link in links:
+        for link in [link for link in links if link in begun]:
             found = begun[link]
             if isinstance(found, Exception):
                 self._leave_out(link, found)
@@ -216,6 +218,7 @@ class Gateway:
             self._group,
             self._heard,
             self._reopened,
+            lambda link, connection: self._watched.lost(link, connection, self._group),
             self._seconds if behind.seconds is None else behind.seconds,
             says_name=len(self._servers) > 1,
         )
@@ -303,8 +306,7 @@ class Gateway:
                 self._tell(ResourcesListChanged())
             case types.ResourceUpdatedNotification(params=params):
                 for client in self._watched.clients(connection, str(params.uri)):
-                    for own in self._handlers:
-                        own.changes.tell(ResourceUpdated(str(params.uri)), client)
+                    self._tell_updated(str(params.uri), client)
             case _:
                 pass
 
@@ -335,6 +337,10 @@ class Gateway:
         for own in self._handlers:
             own.changes.tell(event)
 
+    def _tell_updated(self, uri: str, client: Hashable) -> None:
+        for own in self._handlers:
+            own.changes.tell(ResourceUpdated(uri), client)
+
     def _refresh_soon(self, link: Link) -> None:
         if link in self._is_stale:
             self._is_stale[link] = True
@@ -349,6 +355,8 @@ class Gateway:
                 self._take(link, await tools_of(link))
             except Exception as error:  # noqa: BLE001  # what a server lists may be anything
                 _LOG.warning("%s: its tools can't be listed again: %s", link.name, reason_of(error))
+            if not link.home.is_open:  # whatever connects again has them listed
+                break
         del self._is_stale[link]
 
     async def _listen(self, link: Link) -> None:
@@ -392,7 +400,7 @@ class Gateway:
         if not connection.is_modern:  # else nothing is said by it but in answer to a request
             connection.note_client(ctx)
         self._fronts.meet(ctx)
-        await self._watched.add(link, connection, uri, watcher, self._group)
+        await self._watched.add(link, connection, ctx, uri, watcher, self._group)
 
     def unwatch(self, watcher: Watcher, uri: str | None = None) -> None:
         """End what is watched: one resource, or all of them."""

@@ -94,6 +94,11 @@ class Fronts:
 
         PatientSession.at_end(ctx.session, end)
 
+    def has_gone(self, ctx: Ctx) -> bool:
+        """Return whether the connection of a client that was known has ended."""
+        client = ctx.session.client_params
+        return not is_modern(ctx.protocol_version) and self._met.get(id(client)) is not client
+
     def wants(self, ctx: Ctx, level: types.LoggingLevel) -> bool:
         """Return whether the client of a request wants log records of a level."""
         if is_modern(ctx.protocol_version):

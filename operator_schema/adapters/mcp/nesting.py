@@ -14,7 +14,7 @@ from ...json_values import is_array
 from ..mcp_connection import transport_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Callable
     from contextlib import AbstractAsyncContextManager
     from typing import Self
 
@@ -67,8 +67,10 @@ def note_gateways_above(opening: types.JSONRPCRequest | None) -> None:
     """
     meta: Any = ((opening and opening.params) or {}).get("_meta")
     number: Any = cast("dict[str, Any]", meta).get(_NUMBER) if isinstance(meta, dict) else None
-    if type(number) is int and number > len(gateways_above()):
-        os.environ[_VARIABLE] = json.dumps([""] * min(number, _MOST))
+    above = gateways_above()
+    if type(number) is int and number > len(above):
+        unknown = [""] * (min(number, _MOST) - len(above))
+        os.environ[_VARIABLE] = json.dumps([*unknown, *above])
 
 
 def check_depth() -> None:
@@ -104,10 +106,14 @@ def started_below(source: Source, file: str = "") -> Source:
 # --- what requests say ---------------------------------------------------------------------------
 
 
-def marked(source: Source) -> AbstractAsyncContextManager[Any]:
+def marked(source: Source, ended: Callable[[], object]) -> AbstractAsyncContextManager[Any]:
     """Return a transport to a server, in which requests say what is in front of it.
 
     That is what the client can do, and to a server that is started, how many gateways there are.
+
+    Args:
+        source: the server, as for `Gateway`.
+        ended: is called when nothing more can come from the server.
     """
 
     @asynccontextmanager
@@ -115,12 +121,66 @@ def marked(source: Source) -> AbstractAsyncContextManager[Any]:
         started = started_below(source)
         number = len(gateways_above()) + 1 if isinstance(started, StdioServerParameters) else 0
         async with transport_of(started) as (read, write):
-            yield read, _Marked(write, number)
+            yield _Read(read, ended), _Marked(write, number)
 
     return connect()
 
 
-class _Marked:
+class _Stream:
+    """One side of a connection.
+
+    Args:
+        inner: the stream that it stands for.
+    """
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    async def aclose(self) -> None:
+        """Close the stream."""
+        await self._inner.aclose()
+
+    async def __aenter__(self) -> Self:
+        await self._inner.__aenter__()
+        return self
+
+    async def __aexit__(self, *failure: object) -> Any:
+        return await self._inner.__aexit__(*failure)
+
+
+class _Read(_Stream):
+    """A stream of messages from a server, of whose end somebody hears.
+
+    Args:
+        inner: the stream.
+        ended: is called at its end.
+    """
+
+    def __init__(self, inner: Any, ended: Callable[[], object]) -> None:
+        super().__init__(inner)
+        self._ended = ended
+
+    @property
+    def last_context(self) -> Any:
+        """What the SDK knows of whoever has sent the last message."""
+        return getattr(self._inner, "last_context", None)
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Any:
+        try:
+            return await self._inner.__anext__()
+        except Exception:  # the end, too
+            self._ended()
+            raise
+
+    async def receive(self) -> Any:
+        """Return the next message."""
+        return await self._inner.receive()
+
+
+class _Marked(_Stream):
     """A stream of messages to a server, in which what is in front of it gets its place.
 
     Args:
@@ -129,7 +189,8 @@ class _Marked:
     """
 
     def __init__(self, inner: Any, number: int) -> None:
-        self._inner, self._number = inner, number
+        super().__init__(inner)
+        self._number = number
 
     async def send(self, item: SessionMessage) -> None:
         """Send a message."""
@@ -148,14 +209,3 @@ class _Marked:
                 meta[types.CLIENT_CAPABILITIES_META_KEY] = found
             else:  # a server before 2026-07-28
                 meta.pop(types.LOG_LEVEL_META_KEY, None)
-
-    async def aclose(self) -> None:
-        """Close the stream."""
-        await self._inner.aclose()
-
-    async def __aenter__(self) -> Self:
-        await self._inner.__aenter__()
-        return self
-
-    async def __aexit__(self, *failure: object) -> Any:
-        return await self._inner.__aexit__(*failure)

@@ -10,8 +10,10 @@ import signal
 import sys
 from collections import deque
 from contextlib import contextmanager, redirect_stdout, suppress
+from io import BufferedReader, RawIOBase
 from select import select
 from threading import BoundedSemaphore, Condition, Thread, Timer
+from time import monotonic
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import anyio
@@ -24,7 +26,6 @@ from .server import server
 
 if TYPE_CHECKING:
     from collections.abc import Generator
-    from io import BufferedReader
 
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
     from mcp.server.lowlevel import Server
@@ -40,6 +41,9 @@ _MOST_DIGITS = 4000
 _WAITING_LINES = 16
 _WAITING_BYTES = 2**20
 _SECONDS_TO_OPEN = 1.0
+_MOST_TO_OPEN = 2**20
+"""The most bytes of an opening request that is looked at."""
+_READ_AT_ONCE = 2**16
 _GRACE = 5.0
 """Seconds that tools get to clean up after a signal; then the process ends all the same."""
 
@@ -64,25 +68,57 @@ def serve(tools: Tools, /, **options: Any) -> int:
         return asyncio.run(serve_stdio(made, *streams))
 
 
-def opening_request(source: BufferedReader) -> types.JSONRPCRequest | None:
-    """Return the first request of a client, which stays there to be read.
+def opening_request(source: BufferedReader[Any]) -> tuple[types.JSONRPCRequest | None, BufferedReader[Any]]:
+    """Return the first request of a client, and a stream in which it still stands.
 
     Args:
-        source: messages are read from it.
+        source: messages are read from it; from now on, only from the stream that is returned.
 
     Returns:
-        None if nothing is there within a second, it is typed at a terminal, or isn't a request: a client that
-        starts a server sends it at once.
+        As the request None if no whole line is there within a second, it is typed at a terminal, is longer
+        than 1 MiB or isn't a request: a client that starts a server sends it at once.
     """
+    taken, end = b"", monotonic() + _SECONDS_TO_OPEN
     with suppress(OSError, ValueError):  # on Windows, only sockets can be waited for
-        if not source.isatty() and select([source], [], [], _SECONDS_TO_OPEN)[0]:
-            found = message_of(source.peek().partition(b"\n")[0])
-            return found if isinstance(found, types.JSONRPCRequest) else None
-    return None
+        while b"\n" not in taken and len(taken) < _MOST_TO_OPEN and not source.isatty():
+            if not select([source], [], [], max(0, end - monotonic()))[0]:
+                break
+            part = source.read1(_READ_AT_ONCE)
+            if not part:
+                break
+            taken += part
+    line, is_whole, _ = taken.partition(b"\n")
+    found = message_of(line) if is_whole else None
+    whole = BufferedReader(_After(taken, source), _READ_AT_ONCE)
+    return found if isinstance(found, types.JSONRPCRequest) else None, whole
+
+
+class _After(RawIOBase):
+    """What was taken from a stream, and then the rest of it.
+
+    Args:
+        taken: bytes that were read from it.
+        rest: the stream.
+    """
+
+    def __init__(self, taken: bytes, rest: BufferedReader[Any]) -> None:
+        self._taken, self._rest = taken, rest
+
+    def readable(self) -> bool:
+        """Return that it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read some bytes; none at the end."""
+        view = memoryview(buffer)
+        part = self._taken[: len(view)] or self._rest.read1(len(view))
+        self._taken = self._taken[len(part) :]
+        view[: len(part)] = part
+        return len(part)
 
 
 @contextmanager
-def taken_streams() -> Generator[tuple[BufferedReader, BinaryIO]]:
+def taken_streams() -> Generator[tuple[BufferedReader[Any], BinaryIO]]:
     """Reserve standard input and output for the protocol in this process.
 
     Whatever else is written to standard output, by `print`, by C code or by a child process, goes to

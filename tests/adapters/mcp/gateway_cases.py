@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Annotated, Any
 
 import anyio
@@ -63,8 +63,9 @@ def behind(made, *, lacks=(), seen=None):
 
             async def hand_on():
                 async with back:
-                    async for message in client[0]:
-                        await back.send(message)
+                    with suppress(anyio.BrokenResourceError):  # the client has gone meanwhile
+                        async for message in client[0]:
+                            await back.send(message)
 
             group.start_soon(hand_on)
             yield answers, Writer(client[1], back, set(lacks), [] if seen is None else seen)

@@ -9,10 +9,11 @@ import anyio.lowlevel
 import pytest
 from gateway_cases import NEW, OLD, altered, ask_user, at_once, behind, count
 from mcp import Client, MCPError, types
+from mcp.shared.message import SessionMessage
 
 from operator_schema import tool
 from operator_schema.adapters.mcp import behind as behind_module
-from operator_schema.adapters.mcp import server
+from operator_schema.adapters.mcp import behind_resources, server
 from operator_schema.adapters.mcp.gateway import Gateway
 
 URI = "note://today"
@@ -42,11 +43,13 @@ class Servers:
     Attributes:
         open: how many there are.
         asked: how many were asked for.
+        ways: what writes to each, in the order in which they were opened.
         gate: an event for which connections wait; None for none.
     """
 
     def __init__(self, most=100, lacks=OLD):
         self.most, self.lacks, self.open, self.asked, self.gate = most, lacks, 0, 0, None
+        self.ways = []
 
     @asynccontextmanager
     async def __call__(self):
@@ -58,10 +61,16 @@ class Servers:
         try:
             if self.gate is not None:
                 await self.gate.wait()
-            async with behind(noted(), lacks=self.lacks)() as streams:
-                yield streams
+            async with behind(noted(), lacks=self.lacks)() as (read, write):
+                self.ways.append(write)
+                yield read, write
         finally:
             self.open -= 1
+
+
+async def die(way):
+    """End the program that something writes to."""
+    await way.back.aclose()
 
 
 class Person:
@@ -73,7 +82,7 @@ class Person:
     """
 
     def __init__(self, app, lacks=()):
-        self.asked, self.logged, self.heard = 0, [], anyio.Event()
+        self.asked, self.logged, self.heard, self.times = 0, [], anyio.Event(), 0
         self._client = Client(
             _without(app, lacks),
             mode="legacy",
@@ -92,7 +101,14 @@ class Person:
 
     async def _hear(self, message):
         if isinstance(message, types.ResourceUpdatedNotification):
+            self.times += 1
             self.heard.set()
+
+    async def hear(self):
+        """Wait for a change of the note that wasn't waited for so far."""
+        with anyio.fail_after(30):
+            await self.heard.wait()
+        self.heard = anyio.Event()
 
     async def call(self, name):
         try:
@@ -100,8 +116,15 @@ class Person:
         except MCPError as error:
             return error.message
 
-    async def watch(self):
-        await self._client.subscribe_resource(URI)
+    async def watch(self, uri=URI):
+        try:
+            await self._client.subscribe_resource(uri)
+        except MCPError as error:
+            return error.message
+        return "watched"
+
+    async def leave(self, uri):
+        await self._client.unsubscribe_resource(uri)
 
     async def __aenter__(self):
         await self._client.__aenter__()
@@ -163,12 +186,10 @@ def test_a_client_hears_of_what_changes_behind_its_own_connection():
                 await ann.watch()
                 await bob.watch()
                 await bob.call("write")
-                with anyio.fail_after(30):
-                    await bob.heard.wait()
+                await bob.hear()
                 before = ann.heard.is_set()
                 await ann.call("write")
-                with anyio.fail_after(30):
-                    await ann.heard.wait()
+                await ann.hear()
                 return before, len(gateway._watched)
 
     assert anyio.run(main) == (False, 2)
@@ -188,10 +209,9 @@ def test_what_is_watched_by_a_connection_that_was_lost_is_watched_by_the_next_on
                 lost = next((own.connection for own in link._opened), link.home)
                 lost.close()
                 await bob.call("count")
-                await until(lambda: all(known.is_begun for known in gateway._watched._known.values()))
+                await bob.hear()  # it may have missed a change
                 await bob.call("write")
-                with anyio.fail_after(30):
-                    await bob.heard.wait()
+                await bob.hear()
                 return [connection is lost for connection, _ in gateway._watched._known]
 
     assert anyio.run(main) == [False]
@@ -404,10 +424,10 @@ def test_what_two_watch_by_two_connections_is_watched_by_one_that_stands_in_for_
                 await bob.watch()
                 [own] = link._opened
                 gateway._reopened(link, own.connection, link.home)
+                await bob.hear()  # it may have missed a change
                 await ann.call("write")
-                with anyio.fail_after(30):
-                    await ann.heard.wait()
-                    await bob.heard.wait()
+                await ann.hear()
+                await bob.hear()
                 return len(gateway._watched)
 
     assert anyio.run(main) == 1
@@ -426,10 +446,9 @@ def test_what_is_watched_by_a_connection_that_ended_for_another_client_is_watche
                 await bob.watch()
                 await cid.call("count")
                 found = [await bob.call("count"), await bob.call("count")]
-                await until(lambda: all(known.is_begun for known in gateway._watched._known.values()))
+                await bob.hear()  # it may have missed a change
                 await bob.call("write")
-                with anyio.fail_after(30):
-                    await bob.heard.wait()
+                await bob.hear()
                 return found, len(gateway._watched)
 
     (closed, again), watched = anyio.run(main)
@@ -452,10 +471,9 @@ def test_what_is_watched_moves_to_the_first_connection_if_the_client_gets_that_o
                         await bob.call("count")  # it is told that its connection was closed
                 await until(lambda: gateway._links[0].home.is_left)
                 await bob.call("count")
-                await until(lambda: all(known.is_begun for known in gateway._watched._known.values()))
+                await bob.hear()  # it may have missed a change
                 await bob.call("write")
-                with anyio.fail_after(30):
-                    await bob.heard.wait()
+                await bob.hear()
                 return [connection is gateway._links[0].home for connection, _ in gateway._watched._known]
 
     assert anyio.run(main) == [True]
@@ -488,3 +506,327 @@ def test_what_a_server_has_is_asked_for_again_after_its_connection_was_lost():
             return (await client.read_resource(URI)).contents[0].text
 
     assert anyio.run(main) == "rye"
+
+
+# --- what is watched by a connection that ends ---------------------------------------------------------
+
+
+@asynccontextmanager
+async def watching(servers):
+    """Open a gateway with two clients; the second one does nothing but watch, by its own connection."""
+    async with Gateway(servers) as gateway:
+        app = gateway.server()
+        async with Person(app) as ann, Person(app) as bob:
+            await ann.call("count")
+            await bob.watch()
+            yield gateway, ann, bob
+
+
+def test_a_client_that_only_watches_hears_again_after_its_program_has_ended(caplog):
+    servers = Servers()
+
+    async def main():
+        async with watching(servers) as (_, ann, bob):
+            await die(servers.ways[1])
+            await bob.hear()
+            missed = ann.times, bob.times
+            await bob.call("write")
+            await bob.hear()
+            return missed, bob.times, await ann.call("ask_user"), servers.open
+
+    assert anyio.run(main) == ((0, 1), 2, "accept {}", 2)
+    assert "a connection by which resources are watched has ended: it is opened again" in caplog.text
+
+
+@pytest.mark.parametrize("lacks", [OLD, NEW])
+def test_clients_that_only_watch_by_a_shared_connection_hear_again_after_its_program_has_ended(
+    monkeypatch, lacks
+):
+    monkeypatch.setattr(behind_module, "_MOST_OWN", 0)
+    servers = Servers(lacks=lacks)
+
+    async def main():
+        async with watching(servers) as (gateway, ann, bob):
+            await ann.watch()
+            await die(servers.ways[0])
+            await ann.hear()
+            await bob.hear()
+            await ann.call("write")
+            await ann.hear()
+            await bob.hear()
+            return ann.times, bob.times, len(gateway._watched), servers.open
+
+    assert anyio.run(main) == (2, 2, 1, 1)
+
+
+def test_a_program_that_always_ends_is_started_less_and_less_often():
+    servers, found = Servers(), []
+
+    async def main():
+        async with watching(servers):
+            before = servers.asked
+            await die(servers.ways[1])
+            for seconds in (1, 58, 2, 118, 3, 238, 4, 2 * 3600):
+                end = anyio.current_time() + seconds
+                while anyio.current_time() < end:
+                    await anyio.sleep(0.5)
+                    await die(servers.ways[-1])
+                found.append(servers.asked - before)
+
+    at_once(main)
+    assert found[:7] == [1, 1, 2, 2, 3, 3, 4]
+    assert found[7] <= 9
+
+
+def test_a_server_that_takes_no_connection_for_a_while_is_watched_again_later():
+    servers = Servers()
+
+    async def main():
+        async with watching(servers) as (_, _, bob):
+            servers.most = 1
+            await die(servers.ways[1])
+            await anyio.sleep(59)
+            asked = servers.asked
+            servers.most = 2
+            await anyio.sleep(2)
+            return asked, servers.asked, bob.times, servers.open
+
+    assert at_once(main) == (3, 4, 1, 2)
+
+
+def test_a_program_that_ran_for_long_is_started_again_at_once():
+    servers = Servers()
+
+    async def main():
+        async with watching(servers) as (_, _, bob):
+            for _ in range(3):
+                await anyio.sleep(61)
+                begin = anyio.current_time()
+                await die(servers.ways[-1])
+                await bob.hear()
+                assert anyio.current_time() == begin
+            return bob.times
+
+    assert at_once(main) == 3
+
+
+def test_a_connection_that_is_opened_again_ends_if_its_client_goes_meanwhile():
+    servers = Servers()
+
+    async def main():
+        async with Gateway(servers) as gateway:
+            app = gateway.server()
+            async with Person(app) as ann:
+                await ann.call("count")
+                async with Person(app) as bob:
+                    await bob.watch()
+                    servers.gate = anyio.Event()
+                    await die(servers.ways[1])
+                    await until(lambda: servers.asked == 3)
+                await until(lambda: not len(gateway._watched))
+                servers.gate.set()
+                await until(lambda: len(servers.ways) == 3)
+                await until(lambda: servers.open == 1)
+                return [own.connection for own in gateway._links[0]._opened]
+
+    assert anyio.run(main) == []
+
+
+def test_a_connection_that_ended_for_another_client_is_not_opened_again_for_what_is_watched(monkeypatch):
+    monkeypatch.setattr(behind_module, "_MOST_OWN", 1)
+    servers = Servers()
+
+    async def main():
+        async with watching(servers) as (gateway, _, bob), Person(gateway.server()) as cid:
+            await cid.call("count")
+            await anyio.sleep(10_000)
+            return servers.asked, bob.times
+
+    assert at_once(main) == (3, 0)
+
+
+def test_a_connection_that_a_server_has_forgotten_is_noticed_though_nothing_is_asked_by_it():
+    servers, forgotten = Servers(), []
+
+    @asynccontextmanager
+    async def forgetful():
+        async with servers() as (read, write):
+            send = write.send
+
+            async def answer(item):
+                if getattr(item.message, "method", "") == "ping" and len(servers.ways) in forgotten:
+                    error = types.ErrorData(code=types.INVALID_REQUEST, message="Session not found")
+                    said = types.JSONRPCError(jsonrpc="2.0", id=item.message.id, error=error)
+                    await write.back.send(SessionMessage(said))
+                else:
+                    await send(item)
+
+            write.send = answer
+            yield read, write
+
+    async def main():
+        async with watching(forgetful) as (_, _, bob):
+            await anyio.sleep(130)
+            before = servers.asked, bob.times
+            forgotten.append(2)
+            await anyio.sleep(61)
+            return before, servers.asked, bob.times
+
+    assert at_once(main) == ((2, 0), 3, 1)
+
+
+def is_watch(message):
+    """Return whether a message to a newer server asks for changes of a resource."""
+    asked = (getattr(message, "params", None) or {}).get("notifications", {})
+    return bool(asked.get("resourceSubscriptions"))
+
+
+async def stop(way):
+    """Have a newer server end its reports of changes of a resource."""
+    request = [each for each in way.seen if is_watch(each)][-1]
+    error = types.ErrorData(code=types.INTERNAL_ERROR, message="restarted")
+    await way.back.send(SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=request.id, error=error)))
+
+
+def test_what_a_newer_server_stops_to_report_is_watched_again():
+    servers = Servers(lacks=NEW)
+
+    async def main():
+        async with watching(servers) as (_, _, bob):
+            await stop(servers.ways[0])
+            await bob.hear()
+            told = bob.times
+            await bob.call("write")
+            await bob.hear()
+            return told
+
+    assert anyio.run(main) == 1
+
+
+def test_what_a_newer_server_always_stops_to_report_is_asked_for_less_and_less_often():
+    servers = Servers(lacks=NEW)
+
+    async def main():
+        async with watching(servers) as (_, _, bob):
+            found, way = [], servers.ways[0]
+            for seconds in (1, 58, 2, 118, 3):
+                await stop(way)
+                await anyio.sleep(seconds)
+                found.append(sum(is_watch(each) for each in way.seen))
+            return found, bob.times
+
+    assert at_once(main) == ([2, 2, 3, 3, 4], 3)
+
+
+def test_what_is_watched_by_a_connection_that_takes_the_place_of_another_survives_a_refusal():
+    asked = []
+
+    async def refuse(method, send):
+        if method == "resources/subscribe":
+            asked.append(method)
+            if len(asked) == 2:
+                await release.wait()
+                raise MCPError(types.INTERNAL_ERROR, "busy")
+        await send()
+
+    async def main():
+        nonlocal release
+        release = anyio.Event()
+        async with Gateway(altered(Servers(), refuse)) as gateway:
+            app, [link] = gateway.server(), gateway._links
+            async with Person(app) as ann, Person(app) as bob, anyio.create_task_group() as group:
+                await ann.call("count")
+                await bob.watch()
+                group.start_soon(ann.watch)
+                await until(lambda: len(asked) == 2)
+                [own] = link._opened
+                gateway._reopened(link, own.connection, link.home)
+                release.set()
+                await bob.hear()
+                await ann.call("write")
+                await bob.hear()
+                return [len(known.watchers) for known in gateway._watched._known.values()], len(asked)
+
+    release = None
+    assert anyio.run(main) == ([1], 3)
+
+
+# --- how many are watched ------------------------------------------------------------------------------
+
+
+def test_a_client_cannot_take_what_others_may_watch_and_the_same_resources_count_once(monkeypatch):
+    monkeypatch.setattr(behind_resources, "_MOST_OF_ONE", 3)
+    monkeypatch.setattr(behind_resources, "_MOST_WATCHED", 4)
+    made = server([count], resources={f"note://{number}": "rye" for number in range(6)})
+    full = "this client watches 3 resources of server already"
+    all_full = "4 resources of server are watched already"
+
+    async def main():
+        async with Gateway(behind(made, lacks=OLD)) as gateway:
+            app = gateway.server()
+            async with Person(app) as ann, Person(app) as bob, Person(app) as cid:
+
+                async def watch(who, *numbers):
+                    return [await who.watch(f"note://{number}") for number in numbers]
+
+                watched = "watched"
+                assert await watch(ann, 0, 1, 2, 3, 0) == [watched, watched, watched, full, watched]
+                assert await watch(bob, 0, 1, 2) == [watched] * 3
+                assert await watch(cid, 0, 1, 3, 4) == [watched, watched, watched, full]
+                await cid.leave("note://0")
+                assert await watch(cid, 4, 2) == [all_full, watched]
+                await cid.leave("note://3")
+                await until(lambda: len(gateway._watched) == 8)
+                assert await watch(cid, 5) == [watched]
+            await until(lambda: not gateway._watched._uris)
+
+    anyio.run(main)
+
+
+def test_a_newer_server_that_always_ends_is_connected_to_each_minute_at_most():
+    servers = Servers(lacks=NEW)
+
+    async def main():
+        async with Gateway(servers):
+            before, found = servers.asked, []
+            for seconds in (2, 118, 480):
+                end = anyio.current_time() + seconds
+                while anyio.current_time() < end:
+                    await die(servers.ways[-1])
+                    await anyio.sleep(0.5)
+                found.append(servers.asked - before)
+            return found
+
+    first, second, third = at_once(main)
+    assert first <= 2
+    assert first < second <= 8
+    assert second < third <= second + 8
+
+
+def test_a_program_that_ends_after_each_list_of_its_tools_is_not_started_again_for_these():
+    servers = Servers()
+
+    @asynccontextmanager
+    async def listing_once():
+        async with servers() as (read, write):
+            send = write.send
+
+            async def answer_and_end(item):
+                await send(item)
+                if getattr(item.message, "method", "") == "tools/list":
+                    for _ in range(100):  # until the answer is there
+                        await anyio.lowlevel.checkpoint()
+                    await die(write)
+
+            write.send = answer_and_end
+            servers.most = 100 if servers.asked < 50 else 0
+            yield read, write
+
+    async def main():
+        async with Gateway(listing_once) as gateway:
+            gateway._refresh_soon(gateway._links[0])
+            await until(lambda: not gateway._is_stale)
+            await anyio.sleep(600)
+            return servers.asked
+
+    assert at_once(main) <= 3

@@ -18,6 +18,7 @@ from mcp.shared.message import SessionMessage
 from operator_schema import Registry, tool
 from operator_schema.adapters.mcp import server
 from operator_schema.adapters.mcp.gateway import Gateway, ServerBehind
+from operator_schema.errors import ToolError
 
 
 @tool
@@ -103,6 +104,25 @@ def test_without_a_function_for_it_the_error_names_the_server(failure, reason):
 
     with pytest.raises(ConnectionError, match=f"the server bad can't be reached: .*: {reason}$"):
         at_once(main)
+
+
+ENDING = [(failing(ERROR), ConnectionError), (ServerBehind(behind(server([add])), only=["none"]), ToolError)]
+
+
+@pytest.mark.parametrize(("bad", "kind"), ENDING)
+def test_the_first_failure_that_ends_a_gateway_ends_it_at_once(bad, kind):
+    closed = []
+
+    async def main():
+        begin = anyio.current_time()
+        servers = {"mute": failing(None, closed), "bad": bad, "silent": late(None, "server/discover")}
+        with pytest.raises(kind, match="bad"):
+            async with Gateway(servers):
+                pytest.fail("it was opened")
+        return anyio.current_time() - begin
+
+    assert at_once(main) == 0
+    assert closed == [True]
 
 
 # --- how long it takes ---------------------------------------------------------------------------------
@@ -290,3 +310,15 @@ def test_a_tool_that_appears_before_the_gateway_listens_for_changes_is_found():
 def plain() -> str:
     """Return something."""
     return "something"
+
+
+def test_a_server_in_this_process_goes_on_when_its_client_reads_no_more():
+    async def main():
+        async with behind(server([add]))() as (read, write):
+            await read.aclose()
+            request = types.JSONRPCRequest(jsonrpc="2.0", id=1, method="ping")
+            await write.send(SessionMessage(request))
+            for _ in range(50):  # nothing tells that the answer came
+                await anyio.lowlevel.checkpoint()
+
+    anyio.run(main)

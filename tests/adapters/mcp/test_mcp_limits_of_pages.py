@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from operator_schema.adapters import mcp_client
-from operator_schema.adapters.mcp import handed_on, http, stdio
+from operator_schema.adapters.mcp import behind_resources, handed_on, http, stdio
 from operator_schema.cli import serve
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -23,6 +23,9 @@ DOCS = Path(__file__).parents[3] / "docs"
         ("mcp.md", f"at least {serve._SHORTEST_TOKEN} characters"),
         ("mcp-gateway.md", f"an answer or a question {handed_on.MOST_CHARACTERS // 2**20} Mi characters"),
         ("mcp-gateway.md", f"At most {mcp_client._MAX_TOOLS:,} tools, in {mcp_client._MAX_PAGES:,} pages"),
+        ("mcp-gateway.md", f"A client can watch {behind_resources._MOST_OF_ONE:,} resources"),
+        ("mcp-gateway.md", f"together {behind_resources._MOST_WATCHED:,} different ones of a server"),
+        ("mcp-gateway.md", f"a request of more than {stdio._MOST_TO_OPEN // 2**20} MiB"),
     ],
 )
 def test_the_page_names_the_limit(page, said):

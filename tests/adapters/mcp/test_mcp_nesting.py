@@ -112,10 +112,20 @@ def test_the_environment_says_more_than_a_number(monkeypatch):
     assert noted(monkeypatch, opening(**{KEY: 2}), json.dumps(files)) == files
 
 
+@pytest.mark.parametrize(("number", "unknown"), [(3, 1), (9, 2)])
+def test_files_that_the_environment_knows_stay_known(monkeypatch, number, unknown):
+    files = ["/a.json", "/b.json"]
+    found = noted(monkeypatch, opening(**{KEY: number}), json.dumps(files))
+    assert found == [*[""] * unknown, *files]
+
+
 @pytest.mark.parametrize("params", [None, {}, {"_meta": None}, {"_meta": [KEY]}])
 def test_a_first_request_without_what_belongs_to_it_changes_nothing(monkeypatch, params):
     request = types.JSONRPCRequest(jsonrpc="2.0", id=1, method="initialize", params=params)
     assert noted(monkeypatch, request) == []
+
+
+OPENED = opening(**{KEY: 2}).model_dump_json()
 
 
 @pytest.fixture
@@ -130,20 +140,59 @@ def test_the_first_request_stays_to_be_read(pipe):
     source, sink = pipe
     line = opening(**{KEY: 2}).model_dump_json().encode() + b"\n"
     sink.write(line + b"more\n")
-    assert opening_request(source).params == {"_meta": {KEY: 2}}
+    found, whole = opening_request(source)
+    assert found.params == {"_meta": {KEY: 2}}
+    sink.write(b"later\n")
     sink.close()
-    assert source.readlines() == [line, b"more\n"]
+    assert whole.readlines() == [line, b"more\n", b"later\n"]
+
+
+class Parts:
+    """What reads from a pipe, to which a further part is written after each part that was read.
+
+    Args:
+        source: reads from the pipe.
+        sink: writes to it.
+        parts: what is written.
+    """
+
+    def __init__(self, source, sink, parts):
+        self.fileno, self.isatty = source.fileno, source.isatty
+        self.source, self.sink, self.parts = source, sink, iter(parts)
+        self.sink.write(next(self.parts))
+
+    def read1(self, size=-1):
+        """Read a part, and have the next one written."""
+        found = self.source.read1(size)
+        for part in self.parts:
+            self.sink.write(part)
+            break
+        return found
+
+
+@pytest.mark.parametrize("length", [20, 5000, 300_000])
+def test_a_first_request_that_is_long_or_arrives_in_parts_is_waited_for_and_stays_to_be_read(pipe, length):
+    source, sink = pipe
+    line = opening(**{"padding": "x" * length, KEY: 2}).model_dump_json().encode() + b"\n"
+    size = min(len(line) // 3, 60_000)
+    parts = [line[start : start + size] for start in range(0, len(line), size)]
+    found, whole = opening_request(Parts(source, sink, parts))
+    assert found.params["_meta"][KEY] == 2
+    sink.close()
+    assert whole.read() == line
 
 
 @pytest.mark.parametrize(
-    "text", [b"", b"\n", b"{", b"5\n", b'{"jsonrpc": "2.0", "method": "x"}\n', b"x" * 9000]
+    "text",
+    [b"", b"\n", b"{", b"5\n", b'{"jsonrpc": "2.0", "method": "x"}\n', b"x" * 9000, OPENED.encode()],
 )
 def test_what_is_no_request_is_left_to_the_server(pipe, text):
     source, sink = pipe
     sink.write(text)
     sink.close()
-    assert opening_request(source) is None
-    assert source.read() == text
+    found, whole = opening_request(source)
+    assert found is None
+    assert whole.read() == text
 
 
 @pytest.mark.parametrize("lacks", [OLD, ()])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 import anyio.lowlevel
 import pytest
-from gateway_cases import OLD, behind, through
+from gateway_cases import OLD, at_once, behind, through
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcp import Client, MCPError, types
@@ -351,6 +351,31 @@ def test_a_watch_that_fails_on_the_next_connection_is_tried_again_when_its_clien
 
     assert anyio.run(main) == ["subscribed", "subscribed"]
     assert len(begun) == 3
+
+
+def test_a_watch_that_fails_on_the_next_connection_is_tried_again_after_a_while(caplog):
+    begun = []
+
+    async def begin(_ctx, _params):
+        begun.append(1)
+        if 1 < len(begun) < 4:
+            raise MCPError(-32603, "busy")
+        return types.EmptyResult()
+
+    async def main():
+        async with (
+            Gateway({"a": watchable(begin)}) as gateway,
+            Client(gateway.server(), mode="legacy", cache=None) as client,
+        ):
+            found = [await subscribe(client)]
+            gateway._links[0].home.close()
+            for seconds in (1, 58, 2, 118, 3, 10_000):
+                await anyio.sleep(seconds)
+                found.append(len(begun))
+            return found
+
+    assert at_once(main) == ["subscribed", 2, 2, 3, 3, 4, 4]
+    assert "x://a can't be watched again: busy; it is tried in 120 s" in caplog.text
 
 
 # --- progress --------------------------------------------------------------------------------------------
