@@ -328,7 +328,7 @@ class Gateway:
 
         async def prepare() -> None:
             for link in self._links:
-                with suppress(MCPError):  # each request says so
+                with suppress(Exception):  # each request says so, and the other servers go on
                     await link.shared_connection(ctx)
 
         self._group.start_soon(prepare)
