@@ -10,6 +10,7 @@ from ..json_values import is_array, is_object, to_json_text
 from ..message_text import clip, excerpt, quote, show_place
 from ..schema.document import DocumentCodec, SchemaDocument
 from ..schema.value_check import same_text
+from ..tools import MCP_HINTS
 from .containment import ABSENT, NEW_KEY, NO_VALUE, escapes
 from .sampling import drawn_values
 from .snapshot import Snapshot, ToolSnapshot, snapshot_of
@@ -24,7 +25,17 @@ if TYPE_CHECKING:
     from .containment import Escape
     from .unread import Unkept
 
-__all__ = ["LABELS", "LEVELS", "NO_VALUE", "Change", "Comparison", "Level", "compare", "narrowings"]
+__all__ = [
+    "CODES",
+    "LEVELS",
+    "NO_VALUE",
+    "Change",
+    "Comparison",
+    "Level",
+    "compare",
+    "label_of",
+    "narrowings",
+]
 
 Level: TypeAlias = Literal["breaking", "undecided", "meaning", "text", "wider"]
 LEVELS: Final[tuple[Level, ...]] = ("breaking", "undecided", "meaning", "text", "wider")
@@ -36,9 +47,40 @@ LEVELS: Final[tuple[Level, ...]] = ("breaking", "undecided", "meaning", "text", 
 `text`: only what a model reads is different · `wider`: everything that worked still works, and more does.
 """
 
-LABELS: Final = {
+CODES: Final[Mapping[str, str]] = {
+    "added": "a tool is new",
+    "removed": "a tool is gone",
+    "renamed": "a tool or an argument has another name",
+    "required": "a key has to be given, or need not be given any more",
+    "new_key": "a key is named that was ignored as unknown",
+    "ignored": "an argument is gone, and ignored",
+    "unknown": "a key is refused that was allowed, or the other way round",
+    "closed": "unknown keys are refused, or no longer",
+    "key": "the names of keys",
+    "type": "the type",
+    "not_one_of": "the values to choose from",
+    "default": "the default",
+    "minimum": "the least number",
+    "maximum": "the greatest number",
+    "multiple_of": "the step of a number",
+    "min_length": "the least length of a text, or number of items or keys",
+    "max_length": "the greatest length, or number of items or keys",
+    "length": "how many keys there may be",
+    "pattern": "the pattern of a text",
+    "format": "the format of a text",
+    "unique": "whether items may be equal",
+    "output": "results are described, or no longer",
+    "description": "a description",
+    **dict.fromkeys((*MCP_HINTS, "confirm"), "what the tool says about itself"),
+    "schema": "something else in a schema",
+    "too_large": "the schemas are too large to be compared to the end",
+}
+"""What is different, by the code of a change; what can't be read has that of its keyword, such as `not`."""
+
+_LABELS: Final[Mapping[str, str]] = {
     "added": "a new tool",
     "removed": "the tool is gone",
+    "ignored": "the argument is gone",
     "closed": "unknown keys",
     "unknown": "the key",
     "output": "results",
@@ -55,6 +97,11 @@ _LONGEST_ESCAPE = 12
 """Characters of JSON for one that isn't printable: two surrogates."""
 
 _SHOWN_BEFORE = 15
+
+
+def label_of(code: str) -> str:
+    """Return how a report names a code."""
+    return _LABELS.get(code, code.replace("_", " "))
 
 
 class Change(Value):
@@ -89,9 +136,9 @@ class Change(Value):
         """The difference, on one line, without the name of the tool and the witness."""
         place = show_place(self.path)
         sides = " in results" if self.side == "read" and self.code != "output" else ""
-        where = (
-            f"{f': {place}' if place else ''}{sides}: {LABELS.get(self.code, self.code.replace('_', ' '))}"
-        )
+        where = f"{f': {place}' if place else ''}{sides}: {label_of(self.code)}"
+        if self.code == "ignored":
+            return f"{where}: {self.after}"
         return where if self.code in _WITHOUT_SIDES else f"{where}: {self.before} → {self.after}"
 
     def as_dict(self) -> dict[str, Any]:
@@ -269,7 +316,8 @@ def _ignored(
     for name in _properties(old.input_schema):
         if name not in _properties(new.input_schema) and (name,) not in broken:
             successor = next((after for after, before in renamed.items() if before == name), None)
-            after = "ignored" if successor is None else f"ignored, in favour of {quote(successor)}"
+            now = "" if successor is None else f"; it is called {quote(successor)} now"
+            after = f"calls that give it still work, and it is ignored{now}"
             yield Change(old.name, "meaning", "send", "ignored", (name,), "an argument", after)
 
 
