@@ -112,26 +112,28 @@ class Sorted(NamedTuple, Generic[T]):
     unused: list[Accepted]
 
 
-def read_accepted(text: str) -> list[Accepted]:
+def read_accepted(text: str, file: str = "") -> list[Accepted]:
     """Read a file of accepted changes or findings.
 
     Args:
         text: TOML, as above. A file without entries accepts nothing.
+        file: its name, for the message.
 
     Raises:
         AcceptError: it can't be read, or an entry lacks its tool, its reason or its day.
     """
+    name = f"{escape(file)}: " if file else ""
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        message = f"it isn't TOML: {error}"
+        message = f"{name}it isn't TOML: {escape(str(error))}"
         raise AcceptError(message) from None
     try:
         found = Codec(AllowFile, name="the file", unknown_fields="reject").decode(_as_json(data))
     except DecodeError as error:
         number = count_of(len(error.findings) + error.omitted, "problems")
-        _, _, which = str(error).partition("\n")
-        message = f"{number} with the entries\n{which}"
+        which = [escape(line) for line in str(error).split("\n")[1:]]
+        message = "\n".join([f"{name}{number} with the entries", *which])
         raise AcceptError(message) from None
     return found.accept
 

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
@@ -17,17 +18,28 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from ..errors import SchemaError, ToolError
+from ..execution import Executor
 from ..json_values import is_array, is_object
-from ..message_text import clip, escape
+from ..message_text import clip, escape, kind, nearest, received
+from ..rounds import Registry
 from .channel import HttpChannel, Outcome, PipeChannel, ProcessChannel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
     from typing import Self
 
     from .channel import Channel
 
-__all__ = ["Place", "ProbeError", "Server", "in_process", "of_command", "of_url"]
+__all__ = [
+    "Place",
+    "ProbeError",
+    "Server",
+    "check_options",
+    "checked_target",
+    "in_process",
+    "of_command",
+    "of_url",
+]
 
 _VERSION: Final = "2025-11-25"
 _SECONDS_TO_START: Final = 30.0
@@ -403,19 +415,13 @@ def server_of(target: Any, **options: Any) -> Server:
 
     Raises:
         ProbeError: it can't be read, or an option isn't for such a target.
+        TypeError: it is of another kind.
     """
-    headers: Mapping[str, str] = options.pop("headers", {})
-    is_url = isinstance(target, str) and target.startswith(("http://", "https://"))
-    if headers and not is_url:
-        what = "a URL: this target gets no requests of HTTP"
-        raise _not_for(what, "headers", "--header")
-    for name in ("setup", "env"):
-        if options.get(name) and (is_url or not (isinstance(target, str) or _are_words(target))):
-            what = "a server that is started here"
-            raise _not_for(what, name, f"--{name}")
+    headers: Mapping[str, str] = options.pop("headers", None) or {}
+    target = checked_target(target, headers=headers, **options)
     if not isinstance(target, str):
         return _of_objects(target, options)
-    if is_url:
+    if _is_url(target):
         return of_url(target, headers, **options)
     kind, _, command = target.partition(":")
     if kind in ("mcp", "process"):
@@ -426,6 +432,98 @@ def server_of(target: Any, **options: Any) -> Server:
         if _is_command(target)
         else of_registry(target, **options)
     )
+
+
+def checked_target(target: Any, **options: Any) -> Any:
+    """Return a target that has the options that are given; tools as a registry or an executor.
+
+    Args:
+        target: as for `server_of`.
+        options: of a probe.
+
+    Raises:
+        ProbeError: an option isn't for such a target.
+        TypeError: it is of another kind.
+    """
+    if options.get("headers") and not _is_url(target):
+        what = "a URL: this target gets no requests of HTTP"
+        raise _not_for(what, "headers", "--header")
+    is_started = isinstance(target, str) or _are_words(target)
+    for name in ("setup", "env"):
+        if options.get(name) and (_is_url(target) or not is_started):
+            what = "a server that is started here"
+            raise _not_for(what, name, f"--{name}")
+    if is_started or isinstance(target, (Executor, Registry)):
+        return target
+    try:
+        return Registry(target)
+    except TypeError as error:
+        message = f"a target is a command, a URL, MODULE:REGISTRY or tools; as tools: {error}"
+        raise TypeError(message) from None
+
+
+def _is_number(value: Any, kinds: type | tuple[type, ...]) -> bool:
+    return isinstance(value, kinds) and not isinstance(value, bool)
+
+
+def _is_texts(value: Any) -> bool:
+    is_several = isinstance(value, Collection) and not isinstance(value, (str, bytes))
+    return is_several and all(isinstance(each, str) for each in value)
+
+
+def _is_text_map(value: Any) -> bool:
+    return isinstance(value, Mapping) and _is_texts(value) and _is_texts(list(value.values()))
+
+
+_KINDS: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
+    "allow": ('a list of names, such as ["create_note"]', _is_texts),
+    "allow_all": ("True or False", lambda value: isinstance(value, bool)),
+    "seconds": ("a number", lambda value: _is_number(value, (int, float))),
+    "calls": ("a whole number", lambda value: _is_number(value, int)),
+    "timeout": ("a number", lambda value: _is_number(value, (int, float))),
+    "most_bytes": ("a whole number", lambda value: _is_number(value, int)),
+    "seed": ("a whole number", lambda value: _is_number(value, int)),
+    "setup": ("a command line", lambda value: value is None or isinstance(value, str)),
+    "env": ("a dict of names and texts", lambda value: value is None or _is_text_map(value)),
+    "headers": ("a dict of names and texts", lambda value: value is None or _is_text_map(value)),
+    "on_progress": ("a function", lambda value: value is None or callable(value)),
+}
+"""Options of a probe: what they take, and whether a value is that."""
+
+_MAY_BE_SECRET: Final = frozenset({"env", "headers"})
+_ABOVE_0: Final = frozenset({"seconds", "calls", "timeout", "most_bytes"})
+
+
+def check_options(options: Mapping[str, Any], more: Sequence[str] = ()) -> None:
+    """Refuse options of a probe that are of another kind, before anything is started.
+
+    Args:
+        options: by their names.
+        more: names of other options that may have been meant.
+
+    Raises:
+        TypeError: there is no such option, or its value is of another kind.
+        ValueError: a number isn't above 0.
+    """
+    for name, value in options.items():
+        if name not in _KINDS:
+            known = [*_KINDS, *more]
+            near = nearest(name, known)
+            hint = f"did you mean {near}?" if near else f"there are {', '.join(known)}"
+            message = f"a probe has no option {name!r}; {hint}"
+            raise TypeError(message)
+        what, is_right = _KINDS[name]
+        if not is_right(value):
+            given = kind(value) if name in _MAY_BE_SECRET else received(value)
+            message = f"{name} takes {what}, not {given}"
+            raise TypeError(message)
+        if name in _ABOVE_0 and not value > 0:
+            message = f"{name} is above 0, not {value}"
+            raise ValueError(message)
+
+
+def _is_url(target: Any) -> bool:
+    return isinstance(target, str) and target.startswith(("http://", "https://"))
 
 
 def _not_for(what: str, argument: str, option: str) -> ProbeError:
