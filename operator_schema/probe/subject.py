@@ -178,6 +178,8 @@ class Server:
         timeout: seconds that one call may take.
         words: of the command that starts it, if it is one.
         env: environment variables of the server, beside those that it needs.
+        headers: of HTTP requests.
+        modules: a folder whose modules it imports; empty for none.
         tools: as it describes them.
         restarts: how often it was started again.
         noise: lines on the channel that aren't messages, not yet looked at.
@@ -193,6 +195,8 @@ class Server:
     timeout: float = 10.0
     words: Sequence[str] = ()
     env: Mapping[str, str] = field(default_factory=dict[str, str])
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    modules: str = ""
     tools: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     restarts: int = -1
     errors: str = ""
@@ -223,6 +227,8 @@ class Server:
         env: dict[str, str] = {}
         if self.place is not None:
             env = self.place.environment(self.env)
+            if self.modules:
+                env["PYTHONPATH"] = os.pathsep.join(filter(None, [self.modules, env.get("PYTHONPATH")]))
             self.place.fill(self.setup, env)
         try:
             self._channel = self.open(self.place, env)
@@ -363,7 +369,7 @@ def of_url(url: str, headers: Mapping[str, str], **options: Any) -> Server:
     def connect(_: Place | None, __: Mapping[str, str]) -> Channel:
         return HttpChannel(url, headers, options.get("timeout", 10.0))
 
-    return Server(url, "url", connect, None, **options)
+    return Server(url, "url", connect, None, headers=headers, **options)
 
 
 def of_registry(target: str, **options: Any) -> Server:
@@ -373,10 +379,9 @@ def of_registry(target: str, **options: Any) -> Server:
         target: `MODULE:REGISTRY`, as `operator-schema serve` takes it.
         options: of `Server`.
     """
-    here = os.pathsep.join(filter(None, [str(Path.cwd()), os.environ.get("PYTHONPATH")]))
-    env = {**options.pop("env", {}), "PYTHONPATH": here}
     package = __name__.partition(".")[0]
-    return of_command([sys.executable, "-m", package, "serve", target], target, "module", env=env, **options)
+    words = [sys.executable, "-m", package, "serve", target]
+    return of_command(words, target, "module", modules=str(Path.cwd()), **options)
 
 
 def in_process(tools: Any, target: str, **options: Any) -> Server:
