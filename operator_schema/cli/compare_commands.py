@@ -17,7 +17,8 @@ from uuid import uuid4
 import click
 
 from ..compare.accepted import Sorted, sort_changes
-from ..compare.changes import CODES, LEVELS, Change, compare
+from ..compare.changes import LEVELS, Change, compare
+from ..compare.codes import CODES
 from ..compare.engines import ENGINES, MOST_WORKERS, EngineError, Lost, make_engine
 from ..compare.logs import LogError, logs_in, parts_of
 from ..compare.replay import ReplayWork, TableError, call_table

@@ -10,7 +10,7 @@ from ..json_values import is_array, is_object, to_json_text
 from ..message_text import clip, excerpt, quote, show_place
 from ..schema.document import DocumentCodec, SchemaDocument
 from ..schema.value_check import same_text
-from ..tools import MCP_HINTS
+from .codes import label_of
 from .containment import ABSENT, NEW_KEY, NO_VALUE, escapes
 from .sampling import drawn_values
 from .snapshot import Snapshot, ToolSnapshot, snapshot_of
@@ -26,14 +26,12 @@ if TYPE_CHECKING:
     from .unread import Unkept
 
 __all__ = [
-    "CODES",
     "LEVELS",
     "NO_VALUE",
     "Change",
     "Comparison",
     "Level",
     "compare",
-    "label_of",
     "narrowings",
 ]
 
@@ -47,49 +45,6 @@ LEVELS: Final[tuple[Level, ...]] = ("breaking", "undecided", "meaning", "text", 
 `text`: only what a model reads is different · `wider`: everything that worked still works, and more does.
 """
 
-CODES: Final[Mapping[str, str]] = {
-    "added": "a tool is new",
-    "removed": "a tool is gone",
-    "renamed": "a tool or an argument has another name",
-    "required": "a key has to be given, or need not be given any more",
-    "new_key": "a key is named that was ignored as unknown",
-    "ignored": "an argument is gone, and ignored",
-    "unknown": "a key is refused that was allowed, or the other way round",
-    "closed": "unknown keys are refused, or no longer",
-    "key": "the names of keys",
-    "type": "the type",
-    "not_one_of": "the values to choose from",
-    "default": "the default",
-    "minimum": "the least number",
-    "maximum": "the greatest number",
-    "multiple_of": "the step of a number",
-    "min_length": "the least length of a text, or number of items or keys",
-    "max_length": "the greatest length, or number of items or keys",
-    "length": "how many keys there may be",
-    "pattern": "the pattern of a text",
-    "format": "the format of a text",
-    "unique": "whether items may be equal",
-    "output": "results are described, or no longer",
-    "description": "a description",
-    **dict.fromkeys((*MCP_HINTS, "confirm"), "what the tool says about itself"),
-    "schema": "something else in a schema",
-    "too_large": "the schemas are too large to be compared to the end",
-}
-"""What is different, by the code of a change; what can't be read has that of its keyword, such as `not`."""
-
-_LABELS: Final[Mapping[str, str]] = {
-    "added": "a new tool",
-    "removed": "the tool is gone",
-    "ignored": "the argument is gone",
-    "closed": "unknown keys",
-    "unknown": "the key",
-    "output": "results",
-    "min_length": "minimum length",
-    "max_length": "maximum length",
-    "not_one_of": "choices",
-}
-"""How a person reads codes whose names don't say it."""
-
 _WITHOUT_SIDES: Final = frozenset({"added", "removed"})
 _WITNESS_LENGTH = 300
 _TEXT_LENGTH = 80
@@ -97,11 +52,6 @@ _LONGEST_ESCAPE = 12
 """Characters of JSON for one that isn't printable: two surrogates."""
 
 _SHOWN_BEFORE = 15
-
-
-def label_of(code: str) -> str:
-    """Return how a report names a code."""
-    return _LABELS.get(code, code.replace("_", " "))
 
 
 class Change(Value):

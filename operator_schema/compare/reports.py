@@ -13,7 +13,8 @@ from html import escape as escape_html
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..message_text import clip, escape, show_place
-from .changes import LEVELS, label_of
+from .changes import LEVELS
+from .codes import label_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from ..errors import SchemaError, ToolError
 from ..execution import Executor
@@ -472,12 +472,16 @@ def _is_number(value: Any, kinds: type | tuple[type, ...]) -> bool:
 
 
 def _is_texts(value: Any) -> bool:
-    is_several = isinstance(value, Collection) and not isinstance(value, (str, bytes))
-    return is_several and all(isinstance(each, str) for each in value)
+    if isinstance(value, (str, bytes)) or not isinstance(value, Collection):
+        return False
+    return all(isinstance(each, str) for each in cast("Collection[object]", value))
 
 
 def _is_text_map(value: Any) -> bool:
-    return isinstance(value, Mapping) and _is_texts(value) and _is_texts(list(value.values()))
+    if not isinstance(value, Mapping):
+        return False
+    pairs = cast("Mapping[object, object]", value)
+    return _is_texts(pairs) and _is_texts(list(pairs.values()))
 
 
 _KINDS: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {

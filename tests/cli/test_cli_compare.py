@@ -17,7 +17,7 @@ import warm_processes
 
 from operator_schema.cli.compare_commands import _compared
 from operator_schema.cli.output import _CI, Output
-from operator_schema.compare.changes import CODES
+from operator_schema.compare.codes import CODES
 from operator_schema.compare.snapshot import read_snapshot
 
 TOOLS = '''

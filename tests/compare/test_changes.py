@@ -20,7 +20,8 @@ from operator_schema.compare.accepted import (
     read_accepted,
     sort_changes,
 )
-from operator_schema.compare.changes import CODES, LEVELS, Comparison, compare, label_of
+from operator_schema.compare.changes import LEVELS, Comparison, compare
+from operator_schema.compare.codes import CODES, label_of
 from operator_schema.compare.reports import as_html, lines_of, summary_of
 from operator_schema.compare.snapshot import Snapshot, SnapshotError, read_snapshot, snapshot_of
 from operator_schema.providers import anthropic, bedrock, gemini, openai_chat, openai_responses
