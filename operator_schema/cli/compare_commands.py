@@ -109,7 +109,7 @@ levels:
 {chr(10).join(f"  {level:10} {meaning}" for level, meaning in MEANINGS.items())}
 
 \b
-codes in the file of --accepted; a schema that can't be read has those of its keywords, such as not:
+codes in the file of --accepted, beside keywords of a schema that can't be read, such as not:
 {fill(", ".join(CODES), 74, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)}
 
 \b
