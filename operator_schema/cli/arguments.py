@@ -546,7 +546,6 @@ def accepted_in(file: str) -> list[Accepted]:
     from ..compare.accepted import AcceptError, read_accepted
 
     try:
-        return read_accepted(read_text(file))
+        return read_accepted(read_text(file), file)
     except AcceptError as error:
-        lines = [escape(line) for line in str(error).split("\n")]
-        raise WrongUse("\n".join([f"{escape(file)}: {lines[0]}", *lines[1:]])) from None
+        raise WrongUse(str(error)) from None

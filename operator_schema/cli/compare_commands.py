@@ -10,6 +10,7 @@ import tempfile
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from uuid import uuid4
 
@@ -17,12 +18,14 @@ import click
 
 from ..compare.accepted import Sorted, sort_changes
 from ..compare.changes import LEVELS, Change, compare
+from ..compare.codes import CODES
 from ..compare.engines import ENGINES, MOST_WORKERS, EngineError, Lost, make_engine
 from ..compare.logs import LogError, logs_in, parts_of
 from ..compare.replay import ReplayWork, TableError, call_table
 from ..compare.reports import MEANINGS, as_html, lines_of, replay_page, summary_of
 from ..compare.snapshot import Snapshot
 from ..message_text import clip, escape
+from ..schema.keywords import KEYWORDS
 from .arguments import (
     REGISTRY,
     TARGETS,
@@ -51,6 +54,7 @@ if TYPE_CHECKING:
 
 __all__ = ["diff", "replay", "snapshot"]
 
+_CODES: Final = {*CODES, *KEYWORDS}
 _PACKAGE: Final = __name__.partition(".")[0]
 _STYLES: Final = {"breaking": "red", "undecided": "yellow", "meaning": "yellow", "text": "", "wider": "dim"}
 _GITHUB: Final = {
@@ -103,6 +107,10 @@ examples:
 \b
 levels:
 {chr(10).join(f"  {level:10} {meaning}" for level, meaning in MEANINGS.items())}
+
+\b
+codes in the file of --accepted, beside keywords of a schema that can't be read, such as not:
+{fill(", ".join(CODES), 74, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)}
 
 \b
 exit status:
@@ -187,7 +195,7 @@ def _report(outputs: tuple[Output, Output], shape: str, found: Sorted[Change], t
                 out.line(f"  {line}", _STYLES[level])
         accepted = f", {len(found.accepted)} accepted" if found.accepted else ""
         out.line(summary_of(found.left) + accepted)
-    write_accepted(err, found, "changed")
+    write_accepted(err, found, "changed", _CODES)
 
 
 def _annotation(change: Change) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import ObjectNode
 from ..json_values import type_of
-from ..message_text import escape, nearest, show_place
+from ..message_text import escape, show_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Mapping, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
 
-    from ..compare.accepted import Accepted, Sorted
+    from ..compare.accepted import Sorted
     from ..findings import Finding
     from ..tools.tool import Tool
 
@@ -247,25 +247,19 @@ def _bar(console: Console, columns: Sequence[Any]) -> Generator[Progress]:
             bar.stop()
 
 
-def write_accepted(err: Output, found: Sorted[Any], what: str) -> None:
+def write_accepted(err: Output, found: Sorted[Any], what: str, codes: Collection[str]) -> None:
     """Write which entries of a file of accepted changes or findings accept nothing any more, and why.
 
     Args:
         err: standard error.
         found: the changes or findings, sorted by the entries.
         what: what did not happen, such as `changed`.
+        codes: that an entry may name.
     """
-    for entry in found.expired:
-        err.line(f"accepted until {entry.until}, which is over: {_entry(entry)}", "yellow")
-    tools = {one.tool for one in [*found.left, *[one for one, _ in found.accepted]]}
-    for entry in found.unused:
-        near = nearest(entry.tool, tools - {entry.tool, None})
-        hint = f"; did you mean the tool {escape(near)}?" if near else ""
-        err.line(f"accepted, and nothing like it {what}: {_entry(entry)}{hint}", "dim")
+    from ..compare.accepted import notes_on_entries
 
-
-def _entry(entry: Accepted) -> str:
-    return escape(" ".join(filter(None, [entry.tool, entry.path, entry.code])))
+    for entry, line in notes_on_entries(found, what, codes):
+        err.line(line, "yellow" if entry in found.expired else "dim")
 
 
 def annotation(kind: str, about: Mapping[str, str], message: str) -> str:

@@ -141,11 +141,13 @@ def probe(
                 report: ProbeReport = _asked("probe", target, {**options, **more})
     except _Terminated:
         return _TERMINATED
+    from ..probe.checks import CHECKS
+
     found = sort_changes([_Row(each) for each in report.found], entries, datetime.now(UTC).date())
     left = [row.found for row in found.left]
     _write_reports(report, left, junit, html, levels_from(_LEVELS, fail_on))
     _show(out, shape, report, left, level)
-    write_accepted(err, found, "was found")
+    write_accepted(err, found, "was found", CHECKS)
     return 1 if _at(fail_on, left) else 0
 
 

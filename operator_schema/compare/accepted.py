@@ -13,17 +13,17 @@ until = 2026-12-31
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from ..codec.codec import Codec
 from ..errors import DecodeError
 from ..json_values import is_array, is_object
-from ..message_text import count_of, show_place
+from ..message_text import count_of, escape, nearest, show_place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
     from typing import Protocol
 
     class Acceptable(Protocol):
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound="Acceptable")
 
-__all__ = ["Accepted", "AcceptError", "Sorted", "read_accepted", "sort_changes"]
+__all__ = ["Accepted", "AcceptError", "Sorted", "notes_on_entries", "read_accepted", "sort_changes"]
 
 
 class AcceptError(ValueError):
@@ -72,6 +72,16 @@ class Accepted:
     code: str = ""
     path: str = ""
 
+    def __post_init__(self) -> None:
+        """Refuse an entry that doesn't say why.
+
+        Raises:
+            ValueError: the reason is empty.
+        """
+        if not self.reason.strip():
+            message = "the reason is empty: say why it is accepted"
+            raise ValueError(message)
+
     def covers(self, change: Acceptable) -> bool:
         """Return whether a change is one of them."""
         is_code = not self.code or self.code == change.code
@@ -83,7 +93,7 @@ class Accepted:
 class AllowFile:
     """All entries of a file."""
 
-    accept: list[Accepted]
+    accept: list[Accepted] = field(default_factory=list[Accepted])
 
 
 class Sorted(NamedTuple, Generic[T]):
@@ -102,26 +112,28 @@ class Sorted(NamedTuple, Generic[T]):
     unused: list[Accepted]
 
 
-def read_accepted(text: str) -> list[Accepted]:
+def read_accepted(text: str, file: str = "") -> list[Accepted]:
     """Read a file of accepted changes or findings.
 
     Args:
-        text: TOML, as above.
+        text: TOML, as above. A file without entries accepts nothing.
+        file: its name, for the message.
 
     Raises:
         AcceptError: it can't be read, or an entry lacks its tool, its reason or its day.
     """
+    name = f"{escape(file)}: " if file else ""
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        message = f"it isn't TOML: {error}"
+        message = f"{name}it isn't TOML: {escape(str(error))}"
         raise AcceptError(message) from None
     try:
         found = Codec(AllowFile, name="the file", unknown_fields="reject").decode(_as_json(data))
     except DecodeError as error:
         number = count_of(len(error.findings) + error.omitted, "problems")
-        _, _, which = str(error).partition("\n")
-        message = f"{number} with the entries\n{which}"
+        which = [escape(line) for line in str(error).split("\n")[1:]]
+        message = "\n".join([f"{name}{number} with the entries", *which])
         raise AcceptError(message) from None
     return found.accept
 
@@ -157,3 +169,30 @@ def sort_changes(changes: Iterable[T], entries: Iterable[Accepted], today: date)
             found.left.append(change)
     found.unused.extend(entry for entry in valid if id(entry) not in used)
     return found
+
+
+def notes_on_entries(found: Sorted[T], what: str, codes: Collection[str]) -> list[tuple[Accepted, str]]:
+    """Say which entries accept nothing any more, and why, a line for each.
+
+    Args:
+        found: the changes or findings, sorted by the entries.
+        what: what did not happen, such as `changed`.
+        codes: that an entry may name.
+    """
+    notes = [
+        (entry, f"accepted until {entry.until}, which is over: {_named(entry)}") for entry in found.expired
+    ]
+    changes = [*found.left, *[change for change, _ in found.accepted]]
+    tools = {change.tool for change in changes if change.tool is not None}
+    known = {*codes, *[change.code for change in changes]}
+    for entry in found.unused:
+        hints = (("tool", entry.tool, tools), ("code", entry.code, known))
+        near = [(kind, nearest(name, names)) for kind, name, names in hints if name not in names]
+        meant = [f"the {kind} {escape(name)}" for kind, name in near if name]
+        hint = f"; did you mean {' and '.join(meant)}?" if meant else ""
+        notes.append((entry, f"accepted, and nothing like it {what}: {_named(entry)}{hint}"))
+    return notes
+
+
+def _named(entry: Accepted) -> str:
+    return escape(" ".join(filter(None, [entry.tool, entry.path, entry.code])))

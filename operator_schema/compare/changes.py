@@ -10,6 +10,7 @@ from ..json_values import is_array, is_object, to_json_text
 from ..message_text import clip, excerpt, quote, show_place
 from ..schema.document import DocumentCodec, SchemaDocument
 from ..schema.value_check import same_text
+from .codes import label_of
 from .containment import ABSENT, NEW_KEY, NO_VALUE, escapes
 from .sampling import drawn_values
 from .snapshot import Snapshot, ToolSnapshot, snapshot_of
@@ -24,7 +25,15 @@ if TYPE_CHECKING:
     from .containment import Escape
     from .unread import Unkept
 
-__all__ = ["LABELS", "LEVELS", "NO_VALUE", "Change", "Comparison", "Level", "compare", "narrowings"]
+__all__ = [
+    "LEVELS",
+    "NO_VALUE",
+    "Change",
+    "Comparison",
+    "Level",
+    "compare",
+    "narrowings",
+]
 
 Level: TypeAlias = Literal["breaking", "undecided", "meaning", "text", "wider"]
 LEVELS: Final[tuple[Level, ...]] = ("breaking", "undecided", "meaning", "text", "wider")
@@ -35,18 +44,6 @@ LEVELS: Final[tuple[Level, ...]] = ("breaking", "undecided", "meaning", "text", 
 `meaning`: every call still works, but its effect, or what the tool says about it, may differ ·
 `text`: only what a model reads is different · `wider`: everything that worked still works, and more does.
 """
-
-LABELS: Final = {
-    "added": "a new tool",
-    "removed": "the tool is gone",
-    "closed": "unknown keys",
-    "unknown": "the key",
-    "output": "results",
-    "min_length": "minimum length",
-    "max_length": "maximum length",
-    "not_one_of": "choices",
-}
-"""How a person reads codes whose names don't say it."""
 
 _WITHOUT_SIDES: Final = frozenset({"added", "removed"})
 _WITNESS_LENGTH = 300
@@ -89,9 +86,9 @@ class Change(Value):
         """The difference, on one line, without the name of the tool and the witness."""
         place = show_place(self.path)
         sides = " in results" if self.side == "read" and self.code != "output" else ""
-        where = (
-            f"{f': {place}' if place else ''}{sides}: {LABELS.get(self.code, self.code.replace('_', ' '))}"
-        )
+        where = f"{f': {place}' if place else ''}{sides}: {label_of(self.code)}"
+        if self.code == "ignored":
+            return f"{where}: {self.after}"
         return where if self.code in _WITHOUT_SIDES else f"{where}: {self.before} → {self.after}"
 
     def as_dict(self) -> dict[str, Any]:
@@ -269,7 +266,8 @@ def _ignored(
     for name in _properties(old.input_schema):
         if name not in _properties(new.input_schema) and (name,) not in broken:
             successor = next((after for after, before in renamed.items() if before == name), None)
-            after = "ignored" if successor is None else f"ignored, in favour of {quote(successor)}"
+            now = "" if successor is None else f"; it is called {quote(successor)} now"
+            after = f"calls that give it still work, and it is ignored{now}"
             yield Change(old.name, "meaning", "send", "ignored", (name,), "an argument", after)
 
 

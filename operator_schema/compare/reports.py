@@ -13,7 +13,8 @@ from html import escape as escape_html
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..message_text import clip, escape, show_place
-from .changes import LABELS, LEVELS
+from .changes import LEVELS
+from .codes import label_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -104,8 +105,7 @@ def _section(level: Level, changes: list[Change]) -> str:
 def _row(change: Change) -> list[str]:
     place = show_place(change.path)
     where = f"result {place}".strip() if change.side == "read" else place
-    kind = LABELS.get(change.code, change.code.replace("_", " "))
-    texts = (change.tool, where, kind, change.before, change.after)
+    texts = (change.tool, where, label_of(change.code), change.before, change.after)
     return [*map(shown, texts), code(change.shown_witness()) if change.has_witness else ""]
 
 

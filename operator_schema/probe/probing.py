@@ -14,7 +14,7 @@ from .calls import Call, ProbedTool, storing_nothing
 from .checks import Fault, faults_of
 from .reports import LEVELS, MAY_CHANGE, Found, Plan, ProbeReport, Step
 from .settling import STARTED_ANEW, Candidate, found_of, settle, settled_anew
-from .subject import ProbeError, Server, server_of
+from .subject import ProbeError, Server, check_options, server_of
 from .watching import Limits, Watcher, change_of
 
 if TYPE_CHECKING:
@@ -95,7 +95,20 @@ def probe(
         TypeError: an option is of another kind.
         ValueError: a number isn't above 0, or `allow_all` is given for a URL.
     """
-    server = _opened(target, seconds, calls, timeout, setup, env, headers)
+    server = _opened(
+        target,
+        allow=allow,
+        allow_all=allow_all,
+        seconds=seconds,
+        calls=calls,
+        timeout=timeout,
+        most_bytes=most_bytes,
+        seed=seed,
+        setup=setup,
+        env=env,
+        headers=headers,
+        on_progress=on_progress,
+    )
     try:
         limits = Limits(monotonic() + seconds * _PLANNED, calls, seed)
         run = _Run(Watcher(server, {}, most_bytes), limits, on_progress or _silent)
@@ -137,7 +150,17 @@ def plan(
         TypeError: as there.
         ValueError: as there.
     """
-    server = _opened(target, 1.0, calls, timeout, setup, env, headers)
+    server = _opened(
+        target,
+        allow=allow,
+        allow_all=allow_all,
+        calls=calls,
+        timeout=timeout,
+        seed=seed,
+        setup=setup,
+        env=env,
+        headers=headers,
+    )
     try:
         run = _Run(Watcher(server, {}, 1), Limits(monotonic(), calls, seed), _silent)
         run.begin(allow, allow_all=allow_all)
@@ -150,23 +173,10 @@ def _silent(_: str, __: int, ___: int) -> None:
     """Show no progress."""
 
 
-def _opened(
-    target: Any,
-    seconds: float,
-    calls: int,
-    timeout: float,
-    setup: str | None,
-    env: Mapping[str, str] | None,
-    headers: Mapping[str, str] | None,
-) -> Server:
-    for name, value in (("seconds", seconds), ("calls", calls), ("timeout", timeout)):
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            message = f"{name} is a number, not {type(value).__name__}"
-            raise TypeError(message)
-        if not value > 0:
-            message = f"{name} is above 0, not {value}"
-            raise ValueError(message)
-    return server_of(target, setup=setup, timeout=timeout, env=env or {}, headers=headers or {})
+def _opened(target: Any, **options: Any) -> Server:
+    check_options(options)
+    given = {name: options[name] for name in ("setup", "timeout")}
+    return server_of(target, **given, env=options["env"] or {}, headers=options["headers"] or {})
 
 
 @dataclass

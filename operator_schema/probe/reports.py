@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from xml.etree import ElementTree as ET
@@ -240,8 +241,17 @@ _INITIALIZE: Final = {
 _INITIALIZED: Final = '{"jsonrpc":"2.0","method":"notifications/initialized"}'
 
 
+_SHOWN_VARIABLES: Final = frozenset({"PATH", "PYTHONPATH", "NODE_PATH"})
+"""Where programs and modules are found: values that aren't secret."""
+
+_ASKED: Final = "give its value"
+
+
 def repeat_lines(server: Server, steps: Sequence[Step]) -> str:
     """Return lines for a shell that make some calls again; empty for tools in this process.
+
+    Values of variables and headers may be secret: the lines take them from variables of the shell that runs
+    them, and end with an error if these aren't set.
 
     Args:
         server: that is called.
@@ -249,33 +259,52 @@ def repeat_lines(server: Server, steps: Sequence[Step]) -> str:
     """
     calls = [{"name": step.call.tool, "arguments": step.call.arguments} for step in steps]
     if server.kind == "url":
-        return _as_curl(server.target, calls)
+        return _as_curl(server, calls)
+    if server.kind == "objects":
+        return ""
+    given = [_variable(*each) for each in server.env.items()]
+    env = f"env {' '.join(given)} " if given else ""
     if server.kind == "module":
         mark = "." if ":" in server.target else ":"
         words = [[f"{server.target}{mark}{call['name']}", _json(call["arguments"])] for call in calls]
-        return "\n".join(shlex.join(["operator-schema", "call", *each]) for each in words)
-    if server.kind == "objects":
-        return ""
+        return "\n".join(env + shlex.join(["operator-schema", "call", *each]) for each in words)
     messages = [_request(0, "initialize", _INITIALIZE), _INITIALIZED]
     messages += [_request(number, "tools/call", call) for number, call in enumerate(calls, 1)]
-    command = " ".join(shlex.quote(word).replace("{folder}", "'\"$PWD\"'") for word in server.words)
-    folder = ['cd "$(mktemp -d)"', *([server.setup] if server.setup else [])]
-    sent = f"(printf '%s\\n' {' '.join(map(shlex.quote, messages))}; sleep 3) | {command}"
+    command = " ".join(map(_word, server.words))
+    folder = ['cd "$(mktemp -d)"']
+    if server.setup:
+        folder.append(f"{env}sh -c {shlex.quote(server.setup)}" if env else server.setup)
+    sent = f"(printf '%s\\n' {' '.join(map(shlex.quote, messages))}; sleep 3) | {env}{command}"
     return " && ".join([*folder, sent])
 
 
-def _as_curl(url: str, calls: Sequence[dict[str, Any]]) -> str:
-    head = ["curl", "-s", "-H", "Content-Type: application/json",
-            "-H", "Accept: application/json, text/event-stream"]  # fmt: skip
-    first = shlex.join(
-        [*head, "-D", "-", "-o", "/dev/null", "-d", _request(0, "initialize", _INITIALIZE), url]
-    )
-    session = f"session=$({first} | tr -d '\\r' | sed -n 's/^mcp-session-id: //Ip')"
+def _word(text: str) -> str:
+    """Quote a word for a shell; the folder of the server is the one in which it works."""
+    return shlex.quote(text).replace("{folder}", "'\"$PWD\"'")
+
+
+def _variable(name: str, value: str) -> str:
+    if name in _SHOWN_VARIABLES or value.startswith("{folder}"):
+        return _word(f"{name}={value}")
+    return f"{shlex.quote(f'{name}=')}{_from_shell(name)}"
+
+
+def _from_shell(name: str) -> str:
+    """Return a value that a shell takes from a variable, whose name has only letters, digits and `_`."""
+    variable = re.sub(r"\W", "_", name, flags=re.ASCII)
+    return f'"${{{"_" if variable[:1].isdigit() else ""}{variable}:?{_ASKED}}}"'
+
+
+def _as_curl(server: Server, calls: Sequence[dict[str, Any]]) -> str:
+    url = server.target
+    head = shlex.join(["curl", "-s", "-H", "Content-Type: application/json",
+                       "-H", "Accept: application/json, text/event-stream"])  # fmt: skip
+    head += "".join([f" -H {shlex.quote(f'{name}: ')}{_from_shell(name.upper())}" for name in server.headers])
+    first = shlex.join(["-D", "-", "-o", "/dev/null", "-d", _request(0, "initialize", _INITIALIZE), url])
+    session = f"session=$({head} {first} | tr -d '\\r' | sed -n 's/^mcp-session-id: //Ip')"
     own = '-H "Mcp-Session-Id: $session"'
     bodies = [_INITIALIZED, *[_request(number, "tools/call", call) for number, call in enumerate(calls, 1)]]
-    return "\n".join(
-        [session, *[f"{shlex.join(head)} {own} {shlex.join(['-d', body, url])}" for body in bodies]]
-    )
+    return "\n".join([session, *[f"{head} {own} {shlex.join(['-d', body, url])}" for body in bodies]])
 
 
 def as_junit(report: ProbeReport, found: Iterable[Found], failing: Sequence[str]) -> str:

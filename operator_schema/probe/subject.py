@@ -10,24 +10,36 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from ..errors import SchemaError, ToolError
+from ..execution import Executor
 from ..json_values import is_array, is_object
-from ..message_text import clip, escape
+from ..message_text import clip, escape, kind, nearest, received
+from ..rounds import Registry
 from .channel import HttpChannel, Outcome, PipeChannel, ProcessChannel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
     from typing import Self
 
     from .channel import Channel
 
-__all__ = ["Place", "ProbeError", "Server", "in_process", "of_command", "of_url"]
+__all__ = [
+    "Place",
+    "ProbeError",
+    "Server",
+    "check_options",
+    "checked_target",
+    "in_process",
+    "of_command",
+    "of_url",
+]
 
 _VERSION: Final = "2025-11-25"
 _SECONDS_TO_START: Final = 30.0
@@ -166,6 +178,8 @@ class Server:
         timeout: seconds that one call may take.
         words: of the command that starts it, if it is one.
         env: environment variables of the server, beside those that it needs.
+        headers: of HTTP requests.
+        modules: a folder whose modules it imports; empty for none.
         tools: as it describes them.
         restarts: how often it was started again.
         noise: lines on the channel that aren't messages, not yet looked at.
@@ -181,6 +195,8 @@ class Server:
     timeout: float = 10.0
     words: Sequence[str] = ()
     env: Mapping[str, str] = field(default_factory=dict[str, str])
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    modules: str = ""
     tools: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     restarts: int = -1
     errors: str = ""
@@ -211,6 +227,8 @@ class Server:
         env: dict[str, str] = {}
         if self.place is not None:
             env = self.place.environment(self.env)
+            if self.modules:
+                env["PYTHONPATH"] = os.pathsep.join(filter(None, [self.modules, env.get("PYTHONPATH")]))
             self.place.fill(self.setup, env)
         try:
             self._channel = self.open(self.place, env)
@@ -351,7 +369,7 @@ def of_url(url: str, headers: Mapping[str, str], **options: Any) -> Server:
     def connect(_: Place | None, __: Mapping[str, str]) -> Channel:
         return HttpChannel(url, headers, options.get("timeout", 10.0))
 
-    return Server(url, "url", connect, None, **options)
+    return Server(url, "url", connect, None, headers=headers, **options)
 
 
 def of_registry(target: str, **options: Any) -> Server:
@@ -361,10 +379,9 @@ def of_registry(target: str, **options: Any) -> Server:
         target: `MODULE:REGISTRY`, as `operator-schema serve` takes it.
         options: of `Server`.
     """
-    here = os.pathsep.join(filter(None, [str(Path.cwd()), os.environ.get("PYTHONPATH")]))
-    env = {**options.pop("env", {}), "PYTHONPATH": here}
     package = __name__.partition(".")[0]
-    return of_command([sys.executable, "-m", package, "serve", target], target, "module", env=env, **options)
+    words = [sys.executable, "-m", package, "serve", target]
+    return of_command(words, target, "module", modules=str(Path.cwd()), **options)
 
 
 def in_process(tools: Any, target: str, **options: Any) -> Server:
@@ -403,19 +420,13 @@ def server_of(target: Any, **options: Any) -> Server:
 
     Raises:
         ProbeError: it can't be read, or an option isn't for such a target.
+        TypeError: it is of another kind.
     """
-    headers: Mapping[str, str] = options.pop("headers", {})
-    is_url = isinstance(target, str) and target.startswith(("http://", "https://"))
-    if headers and not is_url:
-        what = "a URL: this target gets no requests of HTTP"
-        raise _not_for(what, "headers", "--header")
-    for name in ("setup", "env"):
-        if options.get(name) and (is_url or not (isinstance(target, str) or _are_words(target))):
-            what = "a server that is started here"
-            raise _not_for(what, name, f"--{name}")
+    headers: Mapping[str, str] = options.pop("headers", None) or {}
+    target = checked_target(target, headers=headers, **options)
     if not isinstance(target, str):
         return _of_objects(target, options)
-    if is_url:
+    if _is_url(target):
         return of_url(target, headers, **options)
     kind, _, command = target.partition(":")
     if kind in ("mcp", "process"):
@@ -426,6 +437,102 @@ def server_of(target: Any, **options: Any) -> Server:
         if _is_command(target)
         else of_registry(target, **options)
     )
+
+
+def checked_target(target: Any, **options: Any) -> Any:
+    """Return a target that has the options that are given; tools as a registry or an executor.
+
+    Args:
+        target: as for `server_of`.
+        options: of a probe.
+
+    Raises:
+        ProbeError: an option isn't for such a target.
+        TypeError: it is of another kind.
+    """
+    if options.get("headers") and not _is_url(target):
+        what = "a URL: this target gets no requests of HTTP"
+        raise _not_for(what, "headers", "--header")
+    is_started = isinstance(target, str) or _are_words(target)
+    for name in ("setup", "env"):
+        if options.get(name) and (_is_url(target) or not is_started):
+            what = "a server that is started here"
+            raise _not_for(what, name, f"--{name}")
+    if is_started or isinstance(target, (Executor, Registry)):
+        return target
+    try:
+        return Registry(target)
+    except TypeError as error:
+        message = f"a target is a command, a URL, MODULE:REGISTRY or tools; as tools: {error}"
+        raise TypeError(message) from None
+
+
+def _is_number(value: Any, kinds: type | tuple[type, ...]) -> bool:
+    return isinstance(value, kinds) and not isinstance(value, bool)
+
+
+def _is_texts(value: Any) -> bool:
+    if isinstance(value, (str, bytes)) or not isinstance(value, Collection):
+        return False
+    return all(isinstance(each, str) for each in cast("Collection[object]", value))
+
+
+def _is_text_map(value: Any) -> bool:
+    if not isinstance(value, Mapping):
+        return False
+    pairs = cast("Mapping[object, object]", value)
+    return _is_texts(pairs) and _is_texts(list(pairs.values()))
+
+
+_KINDS: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
+    "allow": ('a list of names, such as ["create_note"]', _is_texts),
+    "allow_all": ("True or False", lambda value: isinstance(value, bool)),
+    "seconds": ("a number", lambda value: _is_number(value, (int, float))),
+    "calls": ("a whole number", lambda value: _is_number(value, int)),
+    "timeout": ("a number", lambda value: _is_number(value, (int, float))),
+    "most_bytes": ("a whole number", lambda value: _is_number(value, int)),
+    "seed": ("a whole number", lambda value: _is_number(value, int)),
+    "setup": ("a command line", lambda value: value is None or isinstance(value, str)),
+    "env": ("a dict of names and texts", lambda value: value is None or _is_text_map(value)),
+    "headers": ("a dict of names and texts", lambda value: value is None or _is_text_map(value)),
+    "on_progress": ("a function", lambda value: value is None or callable(value)),
+}
+"""Options of a probe: what they take, and whether a value is that."""
+
+_MAY_BE_SECRET: Final = frozenset({"env", "headers"})
+_ABOVE_0: Final = frozenset({"seconds", "calls", "timeout", "most_bytes"})
+
+
+def check_options(options: Mapping[str, Any], more: Sequence[str] = ()) -> None:
+    """Refuse options of a probe that are of another kind, before anything is started.
+
+    Args:
+        options: by their names.
+        more: names of other options that may have been meant.
+
+    Raises:
+        TypeError: there is no such option, or its value is of another kind.
+        ValueError: a number isn't above 0.
+    """
+    for name, value in options.items():
+        if name not in _KINDS:
+            known = [*_KINDS, *more]
+            near = nearest(name, known)
+            hint = f"did you mean {near}?" if near else f"there are {', '.join(known)}"
+            message = f"a probe has no option {name!r}; {hint}"
+            raise TypeError(message)
+        what, is_right = _KINDS[name]
+        if not is_right(value):
+            given = kind(value) if name in _MAY_BE_SECRET else received(value)
+            message = f"{name} takes {what}, not {given}"
+            raise TypeError(message)
+        if name in _ABOVE_0 and not value > 0:
+            message = f"{name} is above 0, not {value}"
+            raise ValueError(message)
+
+
+def _is_url(target: Any) -> bool:
+    return isinstance(target, str) and target.startswith(("http://", "https://"))
 
 
 def _not_for(what: str, argument: str, option: str) -> ProbeError:

@@ -21,11 +21,12 @@ except ModuleNotFoundError as error:
     message = "probe_tests needs pytest: pip install pytest 'operator-schema[probe]'"
     raise ModuleNotFoundError(message, name=error.name) from None
 
-from ..compare.accepted import read_accepted, sort_changes
+from ..compare.accepted import AcceptError, notes_on_entries, read_accepted, sort_changes
+from ..message_text import checked_path, escape
 from .checks import CHECKS
 from .probing import plan, probe
 from .reports import LEVELS
-from .subject import ProbeError
+from .subject import ProbeError, check_options, checked_target
 
 if TYPE_CHECKING:
     import os
@@ -53,8 +54,9 @@ def probe_tests(
     """Return a test function that probes a server, with a case for each tool and check.
 
     The server is asked for its tools when the tests are collected, and probed when the first case runs. Cases
-    of tools that aren't called are skipped with the reason. If `seconds` is too short for all planned calls,
-    pytest shows a warning.
+    of tools that aren't called are skipped with the reason. If the server can't be probed, the first case
+    fails, and the others are skipped. If `seconds` is too short for all planned calls, or an entry of
+    `accepted` accepts nothing any more, pytest shows a warning.
 
     Args:
         target: as `probe` takes it.
@@ -65,14 +67,17 @@ def probe_tests(
         options: of `probe`, such as `allow`, `seed` and `seconds`.
 
     Raises:
-        AcceptError: the file of accepted findings isn't such TOML.
-        OSError: it can't be read.
-        ValueError: `fail_on` is another word.
+        AcceptError: the file of accepted findings can't be read, or isn't such TOML.
+        ProbeError: an option isn't for such a target.
+        TypeError: there is no such option, or it or the target is of another kind.
+        ValueError: `fail_on` is another word, or a number isn't above 0.
     """
     if fail_on not in LEVELS:
         message = f"fail_on is {', '.join(LEVELS[:-1])} or {LEVELS[-1]}, not {fail_on!r}"
         raise ValueError(message)
-    entries = [] if accepted is None else read_accepted(Path(accepted).read_text(encoding="utf-8-sig"))
+    check_options(options, more=("accepted", "fail_on"))
+    target = checked_target(target, **options)
+    entries = [] if accepted is None else _accepted_in(checked_path("accepted", accepted))
     failing = LEVELS[: LEVELS.index(fail_on) + 1]
     subject = _Subject(target, options, entries, failing)
     cases = subject.cases()
@@ -85,6 +90,16 @@ def probe_tests(
     return test
 
 
+def _accepted_in(file: str) -> list[Accepted]:
+    try:
+        text = Path(file).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it isn't UTF-8"
+        message = f"{escape(file)} can't be read: {why}"
+        raise AcceptError(message) from None
+    return read_accepted(text, file)
+
+
 class _Subject:
     """A server, what is called of it, and what was found."""
 
@@ -95,6 +110,7 @@ class _Subject:
         self._plans: dict[str, Plan] = {}
         self._failure = ""
         self._has_warned = False
+        self._first: tuple[str, str] | None = None
 
     def cases(self) -> list[tuple[str, str]]:
         """Return the names of tools and checks; those of the server alone if its tools aren't known."""
@@ -124,6 +140,9 @@ class _Subject:
             pytest.skip(f"{reason}: allow=[{tool!r}] calls it" if needs_allow else reason)
         report = None if self._failure else self._report
         if report is None:
+            self._first = self._first or (tool, check)  # the same one fails when it is run again
+            if self._first != (tool, check):
+                pytest.skip(f"the server wasn't probed: {'-'.join(self._first)} says why")
             pytest.fail(self._failure, pytrace=False)
         self._warn(report)
         own = [each for each in report.found if _case_of(each.finding) == (tool, check)]
@@ -135,10 +154,15 @@ class _Subject:
             pytest.xfail(f"accepted: {rows.accepted[0][1].reason}")
 
     def _warn(self, report: ProbeReport) -> None:
-        """Warn once if there was too little time; where warnings are errors, one test fails."""
-        if not report.is_complete and not self._has_warned:
-            self._has_warned = True
-            warnings.warn(f"probe_tests: {report.summary()}", pytest.PytestWarning, stacklevel=1)
+        """Warn once of too little time and of idle entries; where warnings are errors, one test fails."""
+        if self._has_warned:
+            return
+        self._has_warned = True
+        rows = sort_changes(report.findings, self._entries, datetime.now(UTC).date())
+        lines = [line for _, line in notes_on_entries(rows, "was found", CHECKS)]
+        lines += [] if report.is_complete else [report.summary()]
+        if lines:
+            warnings.warn("\n".join([f"probe_tests: {line}" for line in lines]), pytest.PytestWarning, 1)
 
 
 def _case_of(finding: Finding) -> tuple[str, str]:

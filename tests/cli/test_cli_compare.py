@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import shlex
 import stat
 import subprocess
@@ -16,6 +17,7 @@ import warm_processes
 
 from operator_schema.cli.compare_commands import _compared
 from operator_schema.cli.output import _CI, Output
+from operator_schema.compare.codes import CODES
 from operator_schema.compare.snapshot import read_snapshot
 
 TOOLS = '''
@@ -135,6 +137,18 @@ def test_a_misspelt_entry_is_told(desk, tmp_path):
         "did you mean the tool refund?"
         in desk("diff", "--accepted", "accepted.toml", "desk.json", "compare_desk")[2]
     )
+
+
+def test_a_misspelt_code_is_told_and_the_help_lists_them_all(desk, tmp_path):
+    desk("snapshot", "compare_desk", "-o", "desk.json")
+    change(tmp_path)
+    entry = '[[accept]]\ntool = "refund"\ncode = "requird"\nreason = "known"\nuntil = 2999-01-01\n'
+    (tmp_path / "accepted.toml").write_text(entry)
+    status, _, err = desk("diff", "--accepted", "accepted.toml", "desk.json", "compare_desk")
+    assert status == 1
+    assert err == "accepted, and nothing like it changed: refund requird; did you mean the code required?\n"
+    shown = desk("diff", "--help")[1]
+    assert [code for code in CODES if not re.search(rf"\b{code}\b", shown.partition("codes in")[2])] == []
 
 
 def test_accepted_changes_dont_count(desk, tmp_path):

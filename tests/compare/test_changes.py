@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import date
+from pathlib import Path
 from typing import Annotated, Literal
 
 import pytest
 from annotated_types import Ge
 
 from operator_schema import Toolset, tool
-from operator_schema.compare.accepted import AcceptError, read_accepted, sort_changes
+from operator_schema.compare import containment
+from operator_schema.compare.accepted import (
+    Accepted,
+    AcceptError,
+    notes_on_entries,
+    read_accepted,
+    sort_changes,
+)
 from operator_schema.compare.changes import LEVELS, Comparison, compare
+from operator_schema.compare.codes import CODES, label_of
 from operator_schema.compare.reports import as_html, lines_of, summary_of
 from operator_schema.compare.snapshot import Snapshot, SnapshotError, read_snapshot, snapshot_of
 from operator_schema.providers import anthropic, bedrock, gemini, openai_chat, openai_responses
+
+IGNORED = "calls that give it still work, and it is ignored"
 
 
 def before() -> Toolset:
@@ -71,7 +83,7 @@ def test_every_change_is_told_in_its_words(comparison):
         'breaking search: text: renamed: called "query" → required',
         "meaning pay: confirm: true → not stated",
         "meaning search: limit: default: 10 → 20",
-        'meaning search: query: ignored: an argument → ignored, in favour of "text"',
+        f'meaning search: query: the argument is gone: {IGNORED}; it is called "text" now',
         'text search: description: "Search." → "Search for a text."',
         "wider search: deep: new key: ignored as unknown → boolean",
         'wider search: kind: choices: "a" | "b" → also "c"',
@@ -210,6 +222,7 @@ def test_changes_are_accepted_until_their_day(comparison):
         ("accept = []\nother = 3", '- other: unknown key; the keys are "accept"'),
         ("accept = [3]", "- accept[0]: expected object"),
         ('[[accept]]\ntool = "a"\nuntil = 2026-01-01', "- accept[0].reason: missing"),
+        ('[[accept]]\ntool = "a"\nreason = " "\nuntil = 2026-01-01', "the reason is empty: say why"),
         ('[[accept]]\ntool = "a"\nreason = "b"', "- accept[0].until: missing"),
         ('[[accept]]\ntool = "a"\nreason = "b"\nuntil = "soon"', '- accept[0].until: "soon" is not accepted'),
     ],
@@ -218,6 +231,41 @@ def test_an_entry_needs_a_reason_and_a_day(text, said):
     with pytest.raises(AcceptError) as caught:
         read_accepted(text)
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["", "# The last entry is gone.\n"])
+def test_a_file_without_entries_accepts_nothing(text):
+    assert read_accepted(text) == []
+
+
+def test_each_code_is_listed_and_a_misspelt_one_is_told(comparison):
+    assert {change.code for change in comparison.changes} <= CODES.keys()
+    entry = Accepted("pay", "It is known.", date(2026, 12, 31), "requird")
+    found = sort_changes(comparison.changes, [entry], date(2026, 11, 1))
+    ((_, line),) = notes_on_entries(found, "changed", CODES)
+    assert line == "accepted, and nothing like it changed: pay requird; did you mean the code required?"
+
+
+def test_a_code_that_there_is_gets_no_hint(comparison):
+    entry = Accepted("pay", "It is known.", date(2026, 12, 31), "max_length")
+    found = sort_changes(comparison.changes, [entry], date(2026, 11, 1))
+    ((_, line),) = notes_on_entries(found, "changed", CODES)
+    assert line == "accepted, and nothing like it changed: pay max_length"
+
+
+def test_the_codes_of_a_comparison_are_those_of_the_table():
+    source = Path(containment.__file__).read_text("utf-8")
+    written = set(re.findall(r'Escape\([^"\n]*?\), "(\w+)"', source))
+    written |= set(re.findall(r'(?:code=|_beyond_bound\(|_undecided\(.*, |code = )"(\w+)"', source))
+    assert len(written) > 10
+    assert written <= CODES.keys()
+
+
+def test_the_page_lists_every_code():
+    page = (Path(__file__).parents[2] / "docs" / "changes.md").read_text("utf-8")
+    _, table = page.split("| code | in the report |")
+    rows = re.findall(r"^\| `(\w+)` \| ([^|]*) \| ([^|]*) \|$", table, re.MULTILINE)
+    assert rows == [(code, label_of(code), meaning) for code, meaning in CODES.items()]
 
 
 # --- reports -------------------------------------------------------------------------------------

@@ -246,7 +246,7 @@ def test_what_prepares_a_server_is_for_one_that_is_started_here(option, capsys):
     assert main(["probe", f"--{option}", "A=1", url]) == 2
     assert capsys.readouterr().err.endswith(f"{url}: --{option} is for a server that is started here\n")
     with pytest.raises(ProbeError, match=f"^{option} is for a server that is started here"):
-        probe([], **{option: {"A": "1"}})
+        probe([], **{option: {"A": "1"} if option == "env" else "A=1"})
 
 
 def test_the_handler_of_sigterm_stays_as_it_was(target):
