@@ -8,7 +8,7 @@ import pytest
 import warm_processes
 
 pytest.importorskip("hypothesis")
-pytest.importorskip("mcp")
+pytest.importorskip("mcp.server")  # the folder tests/adapters/mcp is found as "mcp", too
 
 from operator_schema.cli import main
 from operator_schema.compare.accepted import AcceptError
