@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 CAN_FORK = hasattr(os, "fork") and sys.platform != "emscripten"
-CLIENT = Path(__file__).with_name("warm_command.py")
+CLIENT = Path(__file__).resolve().with_name("warm_command.py")
 IMPORTED = (
     "operator_schema.cli.app",
     "operator_schema.cli.check_command",
