@@ -829,4 +829,5 @@ def test_a_program_that_ends_after_each_list_of_its_tools_is_not_started_again_f
             await anyio.sleep(600)
             return servers.asked
 
-    assert at_once(main) <= 3
+    # It is asked again after pauses that grow; without them, it would be as often as it may, 50 times.
+    assert at_once(main) <= 10
