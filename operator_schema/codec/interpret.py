@@ -280,11 +280,12 @@ class DecodeState:
         Scalars of different types need no plan. So what makes plans isn't loaded for `int | float`, which
         saves 7 % of the time to the first decode.
         """
-        few = node.members[: len(TAKERS)]
-        scalars = {member.type: member for member in few if isinstance(member, ScalarNode)}
-        if len(scalars) < len(node.members):
-            return self.plan(node).candidates.get(json_type, ())
-        return [scalars[taker] for taker in TAKERS.get(json_type, ()) if taker in scalars]
+        if id(node) not in self.plans:
+            few = node.members[: len(TAKERS)]
+            scalars = {member.type: member for member in few if isinstance(member, ScalarNode)}
+            if len(scalars) == len(node.members):
+                return [scalars[taker] for taker in TAKERS.get(json_type, ()) if taker in scalars]
+        return self.plan(node).candidates.get(json_type, ())
 
 
 class DecodeRun:

@@ -90,7 +90,7 @@ class Accepted:
 
 
 @dataclass(frozen=True)
-class AllowFile:
+class AcceptedFile:
     """All entries of a file."""
 
     accept: list[Accepted] = field(default_factory=list[Accepted])
@@ -129,7 +129,7 @@ def read_accepted(text: str, file: str = "") -> list[Accepted]:
         message = f"{name}it isn't TOML: {escape(str(error))}"
         raise AcceptError(message) from None
     try:
-        found = Codec(AllowFile, name="the file", unknown_fields="reject").decode(_as_json(data))
+        found = Codec(AcceptedFile, name="the file", unknown_fields="reject").decode(_as_json(data))
     except DecodeError as error:
         number = count_of(len(error.findings) + error.omitted, "problems")
         which = [escape(line) for line in str(error).split("\n")[1:]]

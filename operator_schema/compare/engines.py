@@ -285,21 +285,8 @@ class _DaskCluster(_Cluster):
 
     def map(self, work: Callable[[P], R], parts: Iterable[P], /) -> Iterator[tuple[P, R | Lost]]:
         """Yield each part with its result."""
-        import logging
-
-        dask: Any = import_module("dask")
         distributed: Any = import_module("distributed")
-        if self._scheduler is None:
-            workers = self._workers or _cores()
-            with dask.config.set({"distributed.scheduler.allowed-failures": _TRIES - 1}):
-                given: Any = distributed.LocalCluster(
-                    n_workers=workers,
-                    threads_per_worker=1,
-                    dashboard_address=None,
-                    silence_logs=logging.CRITICAL,
-                )
-        else:
-            given = self._scheduler
+        given: Any = self._here(distributed) if self._scheduler is None else self._scheduler
         try:
             client = distributed.Client(given, set_as_default=False)
         except (OSError, ValueError) as error:
@@ -325,6 +312,19 @@ class _DaskCluster(_Cluster):
             client.close()
             if self._scheduler is None:
                 given.close()
+
+    def _here(self, distributed: Any) -> Any:
+        """Start a cluster on this machine."""
+        import logging
+
+        dask: Any = import_module("dask")
+        with dask.config.set({"distributed.scheduler.allowed-failures": _TRIES - 1}):
+            return distributed.LocalCluster(
+                n_workers=self._workers or _cores(),
+                threads_per_worker=1,
+                dashboard_address=None,
+                silence_logs=logging.CRITICAL,
+            )
 
 
 def _waited(future: Any, client: Any) -> Any:

@@ -644,5 +644,5 @@ class Link:
         try:
             with anyio.fail_after(self._seconds):
                 await connection.client.session.send_request(request, types.EmptyResult)
-        except (MCPError, TimeoutError) as error:
+        except Exception as error:  # noqa: BLE001  # a transport may raise anything, and requests say so
             _LOG.warning("%s: the level of its log can't be set: %s", self.name, reason_of(error))

@@ -328,7 +328,7 @@ class Gateway:
 
         async def prepare() -> None:
             for link in self._links:
-                with suppress(Exception):  # each request says so, and the other servers go on
+                with suppress(MCPError):  # each request says so
                     await link.shared_connection(ctx)
 
         self._group.start_soon(prepare)
@@ -350,8 +350,10 @@ class Gateway:
 
     async def _refresh(self, link: Link) -> None:
         while self._is_stale[link]:
-            self._is_stale[link] = False  # what changes from now on is listed again
+            self._is_stale[link] = False
             try:
+                await link.connection(None)  # opening one marks the tools as changed, too
+                self._is_stale[link] = False  # what changes from now on is listed again
                 self._take(link, await tools_of(link))
             except Exception as error:  # noqa: BLE001  # what a server lists may be anything
                 _LOG.warning("%s: its tools can't be listed again: %s", link.name, reason_of(error))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
+
 import anyio
 import anyio.lowlevel
 import pytest
@@ -327,6 +329,16 @@ def test_by_each_connection_a_server_is_asked_once_for_all_clients_that_watch_th
     assert len(begun) == times
 
 
+@asynccontextmanager
+async def one_client(begin):
+    """Return a gateway in front of a server with a resource, and its only client."""
+    async with (
+        Gateway({"a": watchable(begin)}) as gateway,
+        Client(gateway.server(), mode="legacy", cache=None) as client,
+    ):
+        yield gateway, client
+
+
 def test_a_watch_that_fails_on_the_next_connection_is_tried_again_when_its_client_asks_for_it(caplog):
     begun = []
 
@@ -337,10 +349,7 @@ def test_a_watch_that_fails_on_the_next_connection_is_tried_again_when_its_clien
         return types.EmptyResult()
 
     async def main():
-        async with (
-            Gateway({"a": watchable(begin)}) as gateway,
-            Client(gateway.server(), mode="legacy", cache=None) as client,
-        ):
+        async with one_client(begin) as (gateway, client):
             found = [await subscribe(client)]
             home = gateway._links[0].home
             home.close()
@@ -363,10 +372,7 @@ def test_a_watch_that_fails_on_the_next_connection_is_tried_again_after_a_while(
         return types.EmptyResult()
 
     async def main():
-        async with (
-            Gateway({"a": watchable(begin)}) as gateway,
-            Client(gateway.server(), mode="legacy", cache=None) as client,
-        ):
+        async with one_client(begin) as (gateway, client):
             found = [await subscribe(client)]
             gateway._links[0].home.close()
             for seconds in (1, 58, 2, 118, 3, 10_000):
