@@ -141,9 +141,10 @@ class Journal:
     def stuck(self, seconds: float = 0.0) -> list[str]:
         """List the ids of the programs that began to run at least so many seconds ago, and didn't end.
 
-        Their process died, or runs them still.
+        Their process died, or runs them still. One that began as long ago in the future counts too: the clock
+        was set back.
         """
-        return self._ids("state = 'running' AND since <= ?", time() - seconds)
+        return self._ids("state = 'running' AND abs(? - since) >= ?", time(), seconds)
 
     def take_back(self, program_id: str) -> None:
         """Let a program wait whose process died. Be sure that no process runs it any more.
@@ -153,7 +154,7 @@ class Journal:
         """
         self._change(program_id, "running", None, "state = 'waiting', since = NULL")
 
-    # --- for sessions ----------------------------------------------------------------------------
+    # --- for sessions: a program that was taken back meanwhile isn't theirs any more ---------------
 
     def add(self, program_id: str, code: str) -> SavedProgram:
         """Add a program as one that runs now."""
@@ -189,14 +190,19 @@ class Journal:
         self._change(program_id, "waiting", revision, f"state = 'running', since = {time()!r}{more}")
         return self.load(program_id)
 
-    def end(self, program_id: str, state: str, ended: dict[str, Any] | None) -> SavedProgram:
-        """Save that a program waits or has ended."""
+    def end(self, program: SavedProgram, state: str, ended: dict[str, Any] | None) -> SavedProgram:
+        """Save that a program waits or has ended.
+
+        Raises:
+            StoreError: it was taken back meanwhile.
+        """
         text = None if ended is None else json.dumps(ended)
-        self._change(program_id, "running", None, "state = ?, since = NULL, ended = ?", state, text)
-        if self._most is not None and state in {"done", "failed"}:
-            with self._transaction() as db:
-                db.execute("DELETE FROM program_calls WHERE program = ?", (program_id,))
-        return self.load(program_id)
+        changes = "state = ?, since = NULL, ended = ?, revision = revision + 1"
+        with self._running(program) as db:
+            db.execute(f"UPDATE programs SET {changes} WHERE id = ?", (state, text, program.id))  # noqa: S608  # a text of this function
+            if self._most is not None and state in {"done", "failed"}:
+                db.execute("DELETE FROM program_calls WHERE program = ?", (program.id,))
+        return self.load(program.id)
 
     def put_back(self, program: SavedProgram, entries: Mapping[int, JournalEntry]) -> None:
         """Put a running program back to waiting, if nothing has run since it was taken.
@@ -208,11 +214,12 @@ class Journal:
         ended = None if program.ended is None else json.dumps(program.ended)
         query = (
             "UPDATE programs SET state = 'waiting', since = NULL, revision = ?, approved = ?, ended = ? "
-            "WHERE id = ? AND state = 'running'"
+            "WHERE id = ? AND state = 'running' AND revision = ?"
         )
+        values = (program.revision, program.approved, ended, program.id, program.revision + 1)
         rows = _rows(program.id, entries)
         with self._transaction() as db:
-            if db.execute(query, (program.revision, program.approved, ended, program.id)).rowcount:
+            if db.execute(query, values).rowcount:
                 db.execute("DELETE FROM program_calls WHERE program = ?", (program.id,))
                 db.executemany(_WRITE, rows)
 
@@ -231,19 +238,40 @@ class Journal:
             for number, name, arguments, state, outcome, foreseen in rows
         }
 
-    def write(self, program_id: str, entries: Mapping[int, JournalEntry]) -> None:
-        """Write what is known of calls, by their numbers: all of it, or nothing."""
-        rows = _rows(program_id, entries)
-        with self._transaction() as db:
+    def write(self, program: SavedProgram, entries: Mapping[int, JournalEntry]) -> None:
+        """Write what is known of calls, by their numbers: all of it, or nothing.
+
+        Raises:
+            StoreError: it was taken back meanwhile.
+        """
+        rows = _rows(program.id, entries)
+        with self._running(program) as db:
             db.executemany(_WRITE, rows)
 
-    def forget(self, program_id: str, numbers: Iterable[int]) -> None:
-        """Forget calls that haven't run at all."""
-        rows = [(program_id, number) for number in numbers]
-        with self._transaction() as db:
+    def forget(self, program: SavedProgram, numbers: Iterable[int]) -> None:
+        """Forget calls that haven't run at all.
+
+        Raises:
+            StoreError: it was taken back meanwhile.
+        """
+        rows = [(program.id, number) for number in numbers]
+        with self._running(program) as db:
             db.executemany("DELETE FROM program_calls WHERE program = ? AND number = ?", rows)
 
     # --- inside ----------------------------------------------------------------------------------
+
+    @contextmanager
+    def _running(self, program: SavedProgram) -> Generator[sqlite3.Connection]:
+        """Open a transaction about a program that this process runs.
+
+        Raises:
+            StoreError: it was taken back meanwhile, so that another process may run it.
+        """
+        query = "SELECT 1 FROM programs WHERE id = ? AND state = 'running' AND revision = ?"
+        with self._transaction() as db:
+            if db.execute(query, (program.id, program.revision)).fetchone() is None:
+                raise _refused(program.id, "was taken back in the meantime: this process runs it no longer")
+            yield db
 
     def _forget_oldest(self, db: sqlite3.Connection, most: int) -> None:
         (count,) = db.execute("SELECT count(*) FROM programs").fetchone()
@@ -275,18 +303,29 @@ class Journal:
 
     @contextmanager
     def _transaction(self) -> Generator[sqlite3.Connection]:
+        """Do all of something in the file or in memory, or nothing of it."""
         try:
-            if self._path is None:
-                with self._lock:
-                    yield self._memory
-                return
-            with closing(sqlite3.connect(self._path, timeout=_PATIENCE, isolation_level=None)) as db:
+            with self._connection() as db:
                 db.execute("BEGIN IMMEDIATE")
-                yield db
-                db.execute("COMMIT")  # closing without it takes everything back
+                try:
+                    yield db
+                    db.execute("COMMIT")
+                except BaseException:  # an interrupt too: a database in memory stays open
+                    if db.in_transaction:  # SQLite itself ends it when the disk is full
+                        db.execute("ROLLBACK")
+                    raise
         except sqlite3.Error as error:
             message = f"the journal {clip(escape(str(self._path)), 200)} can't be used: {escape(str(error))}"
             raise StoreError(message) from error
+
+    @contextmanager
+    def _connection(self) -> Generator[sqlite3.Connection]:
+        if self._path is None:
+            with self._lock:
+                yield self._memory
+            return
+        with closing(sqlite3.connect(self._path, timeout=_PATIENCE, isolation_level=None)) as db:
+            yield db
 
 
 _WRITE = "INSERT OR REPLACE INTO program_calls VALUES (?, ?, ?, ?, ?, ?, ?)"

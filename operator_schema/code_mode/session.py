@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..execution import Executor
 from ..json_values import is_object, without_surrogates
 from ..message_text import clip, count_of, escape, nearest, quote, received
-from ..rounds import Defer, HookError, Reject, RoundError
+from ..rounds import Defer, HookError, Reject, RoundError, StoreError
 from ..tools import RawCall, document_tool
 from .child import as_json
 from .declarations import stubs_of
@@ -138,7 +138,7 @@ class CodeSession:
         saved = self._journal.add(f"program_{token_hex(12)}", writable)
         if writable == code:
             return await self._run(saved, context)
-        self._journal.end(saved.id, "failed", {"output": "", "value": None, "error": _NOT_TEXT})
+        self._journal.end(saved, "failed", {"output": "", "value": None, "error": _NOT_TEXT})
         return self.load(saved.id)
 
     async def resume(
@@ -167,7 +167,8 @@ class CodeSession:
                 nothing was decided.
             RoundError: there is a decision and no call waits, or a call waits without one; or a list has
                 another length than the plan.
-            StoreError: the program isn't there, runs, has ended, or was changed in the meantime.
+            StoreError: the program isn't there, runs, has ended, or was changed in the meantime. Or
+                somebody took it back while it ran here: no further call is begun.
             TypeError: it is no decision, or the output of a `Complete` has no JSON value.
             ValueError: that output nests too deep, or has a number that isn't JSON, or a lone surrogate.
         """
@@ -179,7 +180,7 @@ class CodeSession:
         # Also with an id: the calls are those of this revision, or nothing is decided.
         revision = found.revision if isinstance(program, str) else program.revision
         saved = self._journal.claim(found.id, revision, approved=decision == "approve_all")
-        self._journal.write(saved.id, changed)
+        self._journal.write(saved, changed)
         try:
             return await self._run(saved, context)
         except ReplayError:
@@ -239,10 +240,13 @@ class CodeSession:
             state, ended = await _Replay(self, saved, context).run()
         except ReplayError:
             raise  # it is put back as it was
-        except BaseException:
-            self._journal.end(saved.id, state, ended)
+        except BaseException as error:
+            try:
+                self._journal.end(saved, state, ended)
+            except StoreError as failure:  # why it stopped counts more
+                error.add_note(str(failure))
             raise
-        self._journal.end(saved.id, state, ended)
+        self._journal.end(saved, state, ended)
         return self.load(saved.id)
 
 
@@ -417,7 +421,7 @@ class _Replay:
             if approved and work.deferred and work.deferred[0].question is None:
                 work = await executor.run(work.approve(0), context=self._context)
         except HookError:
-            self._journal.forget(self._saved.id, [self._number])
+            self._journal.forget(self._saved, [self._number])
             raise
         if work.deferred and work.deferred[0].question is None:
             reason = work.deferred[0].reason
@@ -437,14 +441,14 @@ class _Replay:
 
     def _write(self, number: int, entry: JournalEntry) -> None:
         self._entries[number] = entry
-        self._journal.write(self._saved.id, {number: entry})
+        self._journal.write(self._saved, {number: entry})
 
     # --- calls that the program hasn't come to ---------------------------------------------------
 
     def _forget_the_rest(self) -> None:
         """Forget the calls that the program would have made from here on: none has run."""
         numbers = [number for number in self._entries if number >= self._number]
-        self._journal.forget(self._saved.id, numbers)
+        self._journal.forget(self._saved, numbers)
         self._entries = {number: one for number, one in self._entries.items() if number not in numbers}
 
     async def _look_ahead(self, program: Program) -> None:
@@ -473,8 +477,8 @@ class _Replay:
             for number, one in self._entries.items()
             if one.is_foreseen and one.state == "waiting" and number not in found
         ]
-        self._journal.forget(self._saved.id, stale)
-        self._journal.write(self._saved.id, found)
+        self._journal.forget(self._saved, stale)
+        self._journal.write(self._saved, found)
 
     async def _why_waiting(self, number: int, entry: JournalEntry) -> str | None:
         """Return why a call would wait for a person; None if it wouldn't. It isn't run.

@@ -87,14 +87,16 @@ class StoreError(RoundError):
 
     Attributes:
         round_id: id of the round; None if the file is the problem.
+        round: the `Round` with its results, if it ran and can't be saved; None otherwise.
     """
 
-    def __init__(self, message: str, round_id: str | None = None) -> None:
+    def __init__(self, message: str, round_id: str | None = None, so_far: Any = None) -> None:
         super().__init__(message)
         self.round_id = round_id
+        self.round = so_far
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.message, self.round_id)
+        return type(self), (self.message, self.round_id, self.round)
 
 
 def fault_list(head: str, lines: Sequence[object]) -> str:

@@ -10,17 +10,21 @@ from time import time
 from typing import TYPE_CHECKING, Any, cast
 
 from ..codec.codec import Codec
+from ..errors import DecodeError
+from ..findings import Finding
 from ..immutable import Value
-from ..message_text import checked_path, clip, escape, received
-from ..tools.calls import RawCall, ToolResult
+from ..json_values import has_surrogate
+from ..message_text import checked_path, checked_text, clip, escape, quote, writable_text
+from ..tools.calls import RawCall, ToolResult, exception_text
 from .errors import RoundError, StoreError
-from .input_copies import digest_with
+from .input_copies import digest_with, own_json
+from .restore import RestoreError
 from .round import HookError
 from .serialization import DEPTH, SavedResult, read_result, without_texts
 from .transcript import Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Generator, Iterator
+    from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
     from os import PathLike
 
     from .round import Round
@@ -48,7 +52,7 @@ class StuckRound(Value):
 
     Attributes:
         id: of the round.
-        seconds: how long ago it began.
+        seconds: how long ago it began; below 0 if the clock has been set back since.
     """
 
     id: str
@@ -89,11 +93,16 @@ class SqliteStore:
 
         Args:
             name: of the conversation, such as the id of a customer.
+
+        Raises:
+            TypeError: it isn't a string.
+            ValueError: it has a lone surrogate, which no database can hold.
         """
-        if not isinstance(name, str):  # what callers promise, some do not
-            message = f"the name of a transcript must be a string, not {received(name)}"
-            raise TypeError(message)
-        return StoredTranscript(self, name)
+        checked = checked_text("the name of a transcript", name)
+        if has_surrogate(checked):  # in its place, U+FFFD could make two names one
+            message = f"the name of a transcript must be text that can be written, not {quote(checked)}"
+            raise ValueError(message)
+        return StoredTranscript(self, checked)
 
     def load(self, round_id: str, toolset: Toolset[Any]) -> Round[Any]:
         """Return a round that waits, to decide about its calls; nothing is run or locked.
@@ -103,14 +112,15 @@ class SqliteStore:
             toolset: a toolset with its tools.
 
         Raises:
-            RestoreError: it doesn't fit the toolset any more, or somebody changed it.
+            RestoreError: it doesn't fit the toolset any more, or somebody changed it. You may go on with
+                `error.round`, in which the calls that fit are as they were.
             StoreError: it is done, or runs now.
         """
         with self._transaction() as db:
             row = _row(db, round_id)
         if row is None or row[1] is not None:
             raise _gone(round_id, row)
-        return toolset.restore_round(row[2], secret=self._secret).replace(_revision=row[0])
+        return self._restored(round_id, row, toolset)
 
     def waiting(self) -> list[str]:
         """List the ids of the rounds that wait, the oldest first."""
@@ -124,13 +134,14 @@ class SqliteStore:
         Nothing runs them again, because nobody knows which of their calls did their work: see `take_back`.
 
         Args:
-            seconds: how long ago they must have begun; give more than your tools may take.
+            seconds: how long ago they must have begun; give more than your tools may take. A round that
+                begins as long as that in the future counts too: the clock was set back, and nobody knows when
+                it began.
         """
         now = time()
         with self._transaction() as db:
-            rows = db.execute(
-                "SELECT id, since FROM rounds WHERE since <= ? ORDER BY since", (now - seconds,)
-            )
+            query = "SELECT id, since FROM rounds WHERE abs(? - since) >= ? ORDER BY since"
+            rows = db.execute(query, (now, seconds))
             return [StuckRound(found, now - since) for found, since in rows]
 
     def take_back(self, round_id: str, toolset: Toolset[Any]) -> Round[Any]:
@@ -143,15 +154,15 @@ class SqliteStore:
             toolset: a toolset with its tools.
 
         Raises:
-            RestoreError: as for `load`.
+            RestoreError: as for `load`. It still counts as running: `store.keep(error.round, error.round)`
+                has it wait as it is in `error.round`.
             StoreError: it is done, or waits.
         """
         with self._transaction() as db:
             row = _row(db, round_id)
             if row is None or row[1] is None:
                 raise _gone(round_id, row)
-            found = toolset.restore_round(row[2], secret=self._secret).interrupted()
-            after = found.replace(_revision=row[0] + 1)
+            after = self._restored(round_id, row, toolset).replace(_revision=row[0] + 1)
             self._write(db, after, row[0])
         return after
 
@@ -165,35 +176,42 @@ class SqliteStore:
             run: runs it.
 
         Raises:
-            StoreError: another process has it.
-            BaseException: whatever `run` raises; the store then has the results so far.
+            StoreError: another process has it; or it ran and can't be saved, so it is one of `stuck()`, and
+                `error.round` has the results.
+            BaseException: whatever `run` raises; the store then has the results so far. If they can't be
+                saved, a note says so.
         """
         claimed = self.claim(work)
         try:
             after = await run(claimed)
-        except HookError:  # nothing has run, so the caller may run the round again
-            self.give_back(claimed)
+        except HookError as error:  # nothing has run, so the caller may run the round again
+            with _noting(error, claimed):
+                self.give_back(claimed)
             raise
         except BaseException as error:  # cancelled or interrupted too: what has run must be kept
             so_far: Any = getattr(error, "round", None) or claimed.current()
-            kept = self.keep(claimed, so_far)
-            if hasattr(error, "round"):
-                cast("Any", error).round = kept
+            with _noting(error, claimed):
+                kept = self.keep(claimed, so_far)
+                if hasattr(error, "round"):
+                    cast("Any", error).round = kept
             raise
-        return self.keep(claimed, after)
+        try:
+            return self.keep(claimed, after)
+        except Exception as error:
+            raise StoreError(_unsaved(claimed, error), work.id, after) from error
 
     def claim(self, work: Round[Any]) -> Round[Any]:
         """Save a round as running now, in only this process; for executors.
 
         Raises:
             EncodeError: it can't be written as JSON.
-            StoreError: it is done, runs now, or somebody decided something else meanwhile.
+            StoreError: it is done or was committed, runs now, or somebody decided something else meanwhile.
         """
         revision = work._revision  # noqa: SLF001  # a value of this room
         text = json.dumps(work.as_dict(secret=self._secret))
         with self._transaction() as db:
             row = _row(db, work.id)
-            if revision is None and row is None:
+            if revision is None and row is None and not _has_turn(db, work.id):
                 db.execute("INSERT INTO rounds VALUES (?, 1, ?, ?, NULL)", (work.id, time(), text))
                 return work.replace(_revision=1)
             if row is None or row[1] is not None or row[0] != revision:
@@ -208,7 +226,7 @@ class SqliteStore:
         """Save a round after it ran, as waiting; for executors.
 
         Args:
-            claimed: what `claim` returned.
+            claimed: what `claim` returned, or the round of a `RestoreError` of `take_back`.
             after: the round with the results of its calls.
 
         Raises:
@@ -241,6 +259,27 @@ class SqliteStore:
                 )
 
     # --- inside ----------------------------------------------------------------------------------
+
+    def _restored(self, round_id: str, row: Any, toolset: Toolset[Any]) -> Round[Any]:
+        """Return the round of a row in its revision; if it runs, its pending calls wait for a person.
+
+        Raises:
+            RestoreError: it doesn't fit any more, or is another round: its own signature would be right.
+        """
+        problems: Sequence[Finding] = ()
+        try:
+            found: Any = toolset.restore_round(row[2], secret=self._secret)
+        except RestoreError as error:
+            problems, found = error.findings, error.round
+        if found is not None and found.id != round_id:
+            message = f"the data are those of another round, {clip(escape(found.id), 100)}"
+            problems, found = [Finding((), "data_changed", message, tool="")], None
+        if found is not None:
+            found = found.replace(_revision=row[0])
+            found = found if row[1] is None else found.interrupted()
+        if problems:
+            raise RestoreError(problems, found)
+        return cast("Round[Any]", found)
 
     def _write(self, db: sqlite3.Connection, work: Round[Any], revision: int) -> None:
         text = json.dumps(work.as_dict(secret=self._secret))
@@ -288,12 +327,16 @@ class StoredTranscript:
         Raises:
             RoundError: the turn is there already.
             StoreError: the turn is one of a round that waits in the store: commit that.
-            TypeError: it isn't JSON.
+            TypeError: it isn't JSON, or nests too deep.
         """
         if isinstance(item, Turn):
             self.commit_turn(item, None)
             return
-        text = json.dumps(item, allow_nan=False)
+        try:
+            text = json.dumps(own_json(item, DEPTH))
+        except ValueError as error:
+            message = f"an item of a transcript is a turn or JSON: {error}"
+            raise TypeError(message) from None
         with self._store._transaction() as db:  # noqa: SLF001  # one thought with it
             db.execute("INSERT INTO items (transcript, item) VALUES (?, ?)", (self._name, text))
 
@@ -306,7 +349,7 @@ class StoredTranscript:
         """
         text = json.dumps({"turn": turn.as_dict()})
         with self._store._transaction() as db:  # noqa: SLF001  # as above
-            if db.execute("SELECT 1 FROM items WHERE turn = ?", (turn.id,)).fetchone():
+            if _has_turn(db, turn.id):
                 message = "this turn is in a transcript already: it was committed before"
                 raise RoundError(message)
             row = _row(db, turn.id)
@@ -321,7 +364,9 @@ class StoredTranscript:
         with self._store._transaction() as db:  # noqa: SLF001  # as above
             query = "SELECT turn, item FROM items WHERE transcript = ? ORDER BY position"
             rows = db.execute(query, (self._name,)).fetchall()
-        return [json.loads(text) if turn is None else _turn(json.loads(text)["turn"]) for turn, text in rows]
+        with _reading(self._store._path):  # noqa: SLF001  # as above
+            items = [(turn, json.loads(text)) for turn, text in rows]
+            return [item if turn is None else _turn(item["turn"]) for turn, item in items]
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._items())
@@ -354,7 +399,7 @@ def stored_records(path: str | PathLike[str]) -> Iterator[Any]:
     name = checked_path("the path of a store", path)
     uri = f"{Path(name).absolute().as_uri()}?mode=ro"
     try:
-        with closing(sqlite3.connect(uri, uri=True, timeout=_PATIENCE)) as db:
+        with _reading(name), closing(sqlite3.connect(uri, uri=True, timeout=_PATIENCE)) as db:
             for turn, text in db.execute("SELECT turn, item FROM items ORDER BY position"):
                 item = json.loads(text)
                 yield item if turn is None else _calls_sent(item["turn"])
@@ -362,8 +407,15 @@ def stored_records(path: str | PathLike[str]) -> Iterator[Any]:
                 yield _calls_sent(json.loads(text))
     except sqlite3.Error as error:
         raise _unusable(name, error) from error
-    except (KeyError, TypeError, ValueError) as error:
-        message = f"the store {clip(escape(name), 200)} holds something other than turns and rounds"
+
+
+@contextmanager
+def _reading(path: str) -> Generator[None]:
+    """Raise a `StoreError` if what is read was written by something else, or by another version."""
+    try:
+        yield
+    except (DecodeError, KeyError, RecursionError, TypeError, ValueError) as error:
+        message = f"the store {clip(escape(path), 200)} holds something other than turns and rounds"
         raise StoreError(message) from error
 
 
@@ -400,7 +452,28 @@ def _unusable(path: str, error: sqlite3.Error) -> StoreError:
 def _row(db: sqlite3.Connection, round_id: str) -> Any:
     """Return a round's revision, run start, data, and earlier data; None if there is no such round."""
     query = "SELECT revision, since, round, before FROM rounds WHERE id = ?"
-    return db.execute(query, (round_id,)).fetchone()
+    # An id may be what somebody wrote into an address: SQLite takes no lone surrogate.
+    return db.execute(query, (writable_text("the id of a round", round_id),)).fetchone()
+
+
+def _has_turn(db: sqlite3.Connection, round_id: str) -> bool:
+    """Return whether the turn of a round is in a transcript."""
+    return db.execute("SELECT 1 FROM items WHERE turn = ?", (round_id,)).fetchone() is not None
+
+
+@contextmanager
+def _noting(error: BaseException, claimed: Round[Any]) -> Generator[None]:
+    """Note at an exception that the round can't be saved: it counts more than why."""
+    try:
+        yield
+    except Exception as failure:  # noqa: BLE001  # whatever it is: the first exception is raised
+        error.add_note(_unsaved(claimed, failure))
+
+
+def _unsaved(claimed: Round[Any], error: Exception) -> str:
+    """Return that a round can't be saved after it ran, and where it is now."""
+    why = exception_text(error)
+    return f"{claimed.id} can't be saved after its run, so it is one of store.stuck(): {why}"
 
 
 def _gone(round_id: str, row: Any) -> StoreError:

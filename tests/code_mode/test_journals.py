@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+from time import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from operator_schema.code_mode import Journal
+from operator_schema.code_mode import journal as journal_module
 from operator_schema.code_mode.journal import JournalEntry
 from operator_schema.rounds import StoreError
 
@@ -16,8 +18,9 @@ CALL = JournalEntry("pay", "{}", "waiting", {"reason": ""})
 
 
 def begun(journal, number):
-    journal.add(f"program_{number}", "pay()")
-    journal.write(f"program_{number}", {0: CALL})
+    program = journal.add(f"program_{number}", "pay()")
+    journal.write(program, {0: CALL})
+    return program
 
 
 def kept(journal, numbers):
@@ -38,7 +41,7 @@ def test_the_oldest_programs_are_forgotten_first_those_that_have_ended(states, m
     journal = Journal(most=most)
     expected = []
     for number, state in enumerate(states):
-        begun(journal, number)
+        program = begun(journal, number)
         expected.append((number, "running"))
         by_age = [
             *[one for one in expected if one[1] in {"done", "failed"}],
@@ -49,17 +52,16 @@ def test_the_oldest_programs_are_forgotten_first_those_that_have_ended(states, m
         assert kept(journal, number + 1) == [one for one, _ in expected]
         if state != "running":
             ended = None if state == "waiting" else {"output": "", "value": 1, "error": None}
-            journal.end(f"program_{number}", state, ended)
+            journal.end(program, state, ended)
             expected[-1] = (number, state)
 
 
 def test_the_calls_of_a_program_that_waits_are_kept_and_of_one_that_has_ended_are_not():
     journal = Journal(most=2)
-    begun(journal, 0)
-    journal.end("program_0", "waiting", None)
+    journal.end(begun(journal, 0), "waiting", None)
     assert journal.entries("program_0") == {0: CALL}
-    journal.claim("program_0", None, approved=False)
-    journal.end("program_0", "done", {"output": "", "value": 1, "error": None})
+    claimed = journal.claim("program_0", None, approved=False)
+    journal.end(claimed, "done", {"output": "", "value": 1, "error": None})
     assert journal.entries("program_0") == {}
     assert journal.load("program_0").ended["value"] == 1
 
@@ -69,8 +71,7 @@ def test_a_file_keeps_as_many_and_all_if_nothing_is_said(tmp_path):
         for number in range(20):
             journal = Journal(tmp_path / "j.db", most=most)
             name = f"{most}_{number}"
-            begun(journal, name)
-            journal.end(f"program_{name}", "done", None)
+            journal.end(begun(journal, name), "done", None)
         with sqlite3.connect(tmp_path / "j.db") as db:
             assert db.execute("SELECT count(*) FROM programs").fetchone() == (left,)
             calls = db.execute("SELECT count(*) FROM program_calls").fetchone()
@@ -109,3 +110,47 @@ def test_what_is_no_path_is_refused(path):
 def test_a_journal_in_memory_is_one_without_a_path(path):
     with pytest.raises(ValueError, match=r"a journal in memory has no path: write Journal\(\)"):
         Journal(path)
+
+
+ENDED = {"output": "", "value": 1, "error": None}
+
+
+@pytest.mark.parametrize("file", [None, "j.db"])
+def test_who_lost_a_program_changes_nothing_any_more(tmp_path, file):
+    journal = Journal(None if file is None else tmp_path / file)
+    before = begun(journal, 0)
+    journal.take_back("program_0")
+    for is_claimed in (False, True):
+        claimed = journal.claim("program_0", None, approved=False) if is_claimed else None
+        saved = journal.load("program_0")
+        for late in (
+            lambda: journal.write(before, {0: CALL.replace(state="done"), 1: CALL}),
+            lambda: journal.forget(before, [0]),
+            lambda: journal.end(before, "done", ENDED),
+        ):
+            with pytest.raises(StoreError, match="was taken back in the meantime"):
+                late()
+        journal.put_back(before, {})
+        assert (journal.load("program_0"), journal.entries("program_0")) == (saved, {0: CALL})
+    assert journal.end(claimed, "done", ENDED).state == "done"
+
+
+@pytest.mark.parametrize("jump", [-100_000.0, 0.0, 100_000.0])
+def test_a_program_that_died_is_found_whatever_the_clock_says(monkeypatch, jump):
+    journal = Journal()
+    begun(journal, 0)
+    then = time()
+    monkeypatch.setattr(journal_module, "time", lambda: then + jump)
+    assert journal.stuck() == ["program_0"]
+    assert journal.stuck(seconds=3600) == ["program_0"] * (jump != 0)
+
+
+@pytest.mark.parametrize("file", [None, "j.db"])
+def test_what_can_not_be_written_as_a_whole_is_not_written(tmp_path, file):
+    journal = Journal(None if file is None else tmp_path / file)
+    program = begun(journal, 0)
+    with pytest.raises(StoreError, match="can't be used"):
+        journal.write(program, {1: CALL, 2: CALL.replace(name=None)})
+    assert journal.entries("program_0") == {0: CALL}
+    journal.write(program, {1: CALL})
+    assert len(journal.entries("program_0")) == 2

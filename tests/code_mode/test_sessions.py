@@ -200,6 +200,30 @@ def test_two_people_who_decide_at_once_by_id_decide_once(tmp_path, monkeypatch):
     assert seen == [1, 6]
 
 
+def test_a_process_that_lost_its_program_begins_no_further_call(tmp_path):
+    """It was stopped for so long that somebody took its program back, and goes on then."""
+
+    @tool
+    def slow() -> int:
+        """Take long: meanwhile another process goes on with the program."""
+        if not seen:
+            seen.append("slow")
+            other.journal.take_back(*other.journal.stuck())
+            (waiting,) = other.journal.waiting()
+            assert other.resume_sync(waiting, Complete(1)).value == "paid 1"
+        return 1
+
+    free_pay = pay.with_(confirm=False)
+    one, other = (
+        CodeSession([slow, free_pay], sandbox=chosen[0], journal=Journal(tmp_path / "programs.db"))
+        for _ in range(2)
+    )
+    with pytest.raises(StoreError, match="was taken back in the meantime"):
+        one.run_sync("pay(slow())")
+    assert seen == ["slow", 1]
+    assert (other.journal.waiting(), other.journal.stuck()) == ([], [])
+
+
 @pytest.mark.parametrize("output", [object(), float("nan"), 10**5000], ids=["object", "nan", "digits"])
 def test_an_output_that_is_no_json_value_is_refused_and_the_program_still_waits(output):
     one = session()

@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ import pytest
 from round_samples import ask, fetch, pay, raw, search
 
 from operator_schema import Executor, RawCall, RoundError, Toolset, Turn, tool
-from operator_schema.rounds import HookError, InterruptedRoundError, RestoreError, stores
+from operator_schema.rounds import HookError, InterruptedRoundError, RestoreError, commit, stores
 from operator_schema.rounds.errors import StoreError
 from operator_schema.rounds.stores import SqliteStore, StuckRound, stored_records
 
@@ -473,3 +474,160 @@ def test_a_file_that_is_no_store_is_refused_where_it_is_read(tmp_path):
         db.commit()
     with pytest.raises(StoreError, match="can't be used"):
         list(stored_records(path))
+
+
+# --- what may go wrong around a run --------------------------------------------------------------
+
+
+def forget_what_ran():
+    """Forget what this process knows of rounds, as another process does."""
+    commit._rounds._new, commit._rounds._old = {}, {}
+
+
+def test_a_round_that_was_committed_never_runs_again_from_a_copy(store):
+    waiting = executor(store).run_sync(sent())
+    approved = store.load(waiting.id, toolset).approve("w")
+    copy = approved.as_dict(secret=SECRET)
+    executor(store).run_sync(approved).commit(store.transcript("a"))
+    forget_what_ran()
+    with pytest.raises(StoreError, match="is done, or was never stored"):
+        executor(store).run_sync(toolset.restore_round(copy, secret=SECRET))
+    assert (RAN, store.waiting(), store.stuck()) == (["a"], [], [])
+
+
+@pytest.mark.parametrize("is_running", [False, True])
+def test_a_round_in_the_place_of_another_one_is_refused(store, tmp_path, is_running):
+    small = executor(store).run_sync(sent())
+    large = executor(store).run_sync(sent(raw("work", "w", task="large")))
+    if is_running:
+        store.claim(small)
+    with closing(sqlite3.connect(tmp_path / "desk.db")) as db:
+        query = "UPDATE rounds SET round = (SELECT round FROM rounds WHERE id = ?) WHERE id = ?"
+        db.execute(query, (large.id, small.id))
+        db.commit()
+    forget_what_ran()
+    with pytest.raises(RestoreError) as caught:
+        (store.take_back if is_running else store.load)(small.id, toolset)
+    assert (caught.value.findings[0].code, caught.value.round) == ("data_changed", None)
+    assert f"the data are those of another round, {large.id}" in str(caught.value)
+
+
+def test_a_round_that_no_longer_fits_goes_on_with_the_calls_that_do(store):
+    waiting = executor(store).run_sync(sent(raw("work", "w", task="a"), raw("pay", "p", amount=1)))
+    with pytest.raises(RestoreError) as caught:
+        store.load(waiting.id, toolset.without(pay))
+    left = executor(store).run_sync(caught.value.round.approve("w"))
+    assert [call.state for call in left.calls] == ["handled", "issue"]
+    left.commit(store.transcript("a"))
+    assert (RAN, store.waiting()) == (["a"], [])
+
+
+def test_a_round_that_died_and_no_longer_fits_is_taken_back_by_whoever_says_so(store):
+    running = store.claim(sent(raw("fetch", "f", url="u"), raw("search", "s", query="q")))
+    with pytest.raises(RestoreError) as caught:
+        store.take_back(running.id, toolset.without(search))
+    assert [one.id for one in store.stuck()] == [running.id]
+    so_far = caught.value.round
+    assert [call.state for call in so_far.calls] == ["deferred", "issue"]
+    store.keep(so_far, so_far)
+    assert store.waiting() == [running.id]
+    assert store.load(running.id, toolset.without(search)) == so_far
+
+
+@pytest.mark.parametrize("jump", [-100_000.0, -1.0, 0.0, 100_000.0])
+def test_a_round_that_died_is_found_whatever_the_clock_says(store, monkeypatch, jump):
+    claimed = store.claim(sent().confirmed())
+    then = time.time()
+    monkeypatch.setattr(stores, "time", lambda: then + jump)
+    (found,) = store.stuck()
+    assert found.id == claimed.id
+    assert found.seconds == pytest.approx(jump, abs=60)
+    assert len(store.stuck(seconds=3600)) == (abs(jump) > 3600)
+
+
+FULL = StoreError("the disk is full")
+
+
+def is_full(*_):
+    raise FULL
+
+
+def test_what_ran_and_can_not_be_saved_is_in_the_error_and_stuck(store, monkeypatch):
+    monkeypatch.setattr(store, "keep", is_full)
+    fresh = sent(raw("fetch", "f", url="u"))
+    with pytest.raises(StoreError, match=r"can't be saved after its run.*the disk is full") as caught:
+        executor(store).run_sync(fresh)
+    assert (caught.value.round_id, caught.value.__cause__) == (fresh.id, FULL)
+    assert caught.value.round.calls[0].result.content == "page u"
+    assert [one.id for one in store.stuck()] == [fresh.id]
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (str(again), again.round) == (str(caught.value), caught.value.round)
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, asyncio.CancelledError, SystemExit, Stop])
+def test_what_stopped_a_run_is_raised_though_nothing_can_be_saved(store, monkeypatch, kind):
+    monkeypatch.setattr(store, "keep", is_full)
+
+    async def stops(_):
+        raise kind
+
+    fresh = sent()
+    with pytest.raises(kind) as caught:
+        asyncio.run(store.run(fresh, stops))
+    (note,) = caught.value.__notes__
+    assert note.startswith(f"{fresh.id} can't be saved after its run, so it is one of store.stuck()")
+    assert [one.id for one in store.stuck()] == [fresh.id]
+
+
+def test_a_hook_that_failed_is_named_though_the_round_can_not_be_given_back(store, monkeypatch):
+    def fails(_):
+        raise Stop
+
+    monkeypatch.setattr(store, "give_back", is_full)
+    with pytest.raises(HookError) as caught:
+        executor(store, hooks=fails).run_sync(sent())
+    assert "the disk is full" in caught.value.__notes__[0]
+
+
+def deep(levels):
+    value: Any = []
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+def circular():
+    value: list[Any] = []
+    value.append(value)
+    return value
+
+
+@pytest.mark.parametrize("item", [float("nan"), deep(100_000), circular(), {1: 2}, b"a"])
+def test_an_item_that_is_not_json_is_refused_and_nothing_is_added(store, item):
+    with pytest.raises(TypeError, match="an item of a transcript is a turn or JSON"):
+        store.transcript("a").append(item)
+    assert len(store.transcript("a")) == 0
+
+
+def test_names_and_ids_of_odd_characters(store):
+    with pytest.raises(ValueError, match="the name of a transcript must be text that can be written"):
+        store.transcript("\ud800")
+    store.transcript("a\0b").append("hello")
+    assert [list(store.transcript(name)) for name in ("a\0b", "a")] == [["hello"], []]
+    for use in (store.load, store.take_back):
+        with pytest.raises(StoreError, match="was never stored"):
+            use("\ud800", toolset)
+        with pytest.raises(TypeError, match="the id of a round must be a string"):
+            use(None, toolset)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"turn": {"id": "x"}}', "1" * 5000, "[" * 100_000])
+def test_a_turn_that_something_else_wrote_is_refused(store, tmp_path, text):
+    executor(store).run_sync(sent(raw("fetch", "f", url="u"))).commit(store.transcript("a"))
+    with closing(sqlite3.connect(tmp_path / "desk.db")) as db:
+        db.execute("UPDATE items SET item = ?", (text,))
+        db.commit()
+    with pytest.raises(StoreError, match="holds something other than turns and rounds"):
+        list(store.transcript("a"))
+    with pytest.raises(StoreError, match="holds something other than turns and rounds"):
+        list(stored_records(tmp_path / "desk.db"))
