@@ -157,6 +157,10 @@ def test_options_that_are_off_change_no_byte(provider):
     [
         ("cach", True, TypeError, r'unexpected option "cach"; did you mean cache\?'),
         ("colour", True, TypeError, 'unexpected option "colour"; it takes listed, cache, parallel'),
+        ("model", "m", TypeError, r"the rest of the body is yours: create\(model=…, \*\*request\(…\)\)"),
+        ("strict", True, TypeError, r'option "strict"; the offer says it: toolset.offer\(strict=True\)'),
+        ("tool_choice", "any", TypeError, r"the offer says it: toolset.offer\(required=…\)"),
+        ("messages", [], TypeError, r"the history comes second: request\(offer, history\)"),
         ("cache", "2h", ValueError, 'cache must be True, "5m" or "1h", not "2h"'),
         ("cache", [], TypeError, 'cache must be True, "5m" or "1h", not'),
         ("cache", 5, TypeError, 'cache must be True, "5m" or "1h", not 5'),
