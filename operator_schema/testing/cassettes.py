@@ -12,6 +12,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from ..compare.logs import MAX_LINE, Unreadable, records_in
+from ..compare.recorded_calls import REDACTED
 from ..errors import DecodeError, EncodeError, ToolError, ToolNotFoundError
 from ..execution.executor import Executor
 from ..json_values import MAX_TEXT_DEPTH, copy_json, is_array, is_object, nests_deeper, to_json_text
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["PlaybackError", "PlaybackExecutor", "RecordingExecutor", "playback", "record"]
 
 Redact: TypeAlias = Callable[[dict[str, Any]], dict[str, Any] | None] | Collection[str]
-
-REDACTED: Final = "[redacted]"
-"""Replaces a secret in a cassette; as an argument it stands for any value."""
 
 _BEFORE: Final = frozenset({"pending", "issue"})
 """The states of calls in a round that hasn't run."""
