@@ -155,14 +155,15 @@ class RecordingExecutor(Executor):
         return recorded
 
     async def run(self, work: Any, /, **options: Any) -> Any:
-        """Do what `Executor.run` does, and record the calls of a round that can't run, too."""
+        """Do what `Executor.run` does, and record the calls of a round that its functions didn't run, too."""
         run: Any = super().run  # its overloads know the kind of work
         done: Any = await run(work, **options)
-        # Calls that can't run have their results before the round runs for the first time.
-        kind = cast("Any", type(work))
-        if hasattr(kind, "execute_with") and {call.state for call in work.calls} <= _BEFORE:
-            for call in done.calls:
-                if call.state == "issue":
+        if hasattr(cast("Any", type(work)), "execute_with"):
+            # Calls that can't run have their results before the round runs for the first time.
+            is_first = {call.state for call in work.calls} <= _BEFORE
+            for before, call in zip(work.calls, done.calls, strict=True):
+                is_decided = call.by == "hook" and before.result is None
+                if is_decided or (is_first and call.state == "issue"):
                     self._write(call.raw, call.result)
         return done
 
