@@ -49,10 +49,12 @@ class StuckRound(Value):
     Attributes:
         id: of the round.
         seconds: how long ago it began.
+        calls: those that were to run, as the model sent them. Each may have done its work or not.
     """
 
     id: str
     seconds: float
+    calls: tuple[RawCall, ...]
 
 
 class SqliteStore:
@@ -95,6 +97,12 @@ class SqliteStore:
             raise TypeError(message)
         return StoredTranscript(self, name)
 
+    def transcripts(self) -> list[str]:
+        """List the names of the conversations that hold something, the oldest first."""
+        query = "SELECT transcript FROM items GROUP BY transcript ORDER BY min(position)"
+        with self._transaction() as db:
+            return [name for (name,) in db.execute(query)]
+
     def load(self, round_id: str, toolset: Toolset[Any]) -> Round[Any]:
         """Return a round that waits, to decide about its calls; nothing is run or locked.
 
@@ -125,13 +133,19 @@ class SqliteStore:
 
         Args:
             seconds: how long ago they must have begun; give more than your tools may take.
+
+        Raises:
+            TypeError: `seconds` isn't a number.
         """
+        if isinstance(cast("Any", seconds), bool) or not isinstance(cast("Any", seconds), (int, float)):
+            message = f"seconds must be a number, not {received(seconds)}"
+            raise TypeError(message)
         now = time()
         with self._transaction() as db:
             rows = db.execute(
-                "SELECT id, since FROM rounds WHERE since <= ? ORDER BY since", (now - seconds,)
+                "SELECT id, since, round FROM rounds WHERE since <= ? ORDER BY since", (now - seconds,)
             )
-            return [StuckRound(found, now - since) for found, since in rows]
+            return [StuckRound(found, now - since, _calls_to_run(text)) for found, since, text in rows]
 
     def take_back(self, round_id: str, toolset: Toolset[Any]) -> Round[Any]:
         """Return a round whose process died; its pending calls wait for a person.
@@ -365,6 +379,16 @@ def stored_records(path: str | PathLike[str]) -> Iterator[Any]:
     except (KeyError, TypeError, ValueError) as error:
         message = f"the store {clip(escape(name), 200)} holds something other than turns and rounds"
         raise StoreError(message) from error
+
+
+def _calls_to_run(text: str) -> tuple[RawCall, ...]:
+    """Return the calls of a saved round that were to run; none if it can't be read: `take_back` says why."""
+    try:
+        calls = [call for call in json.loads(text)["calls"] if call["state"] == "pending"]
+        sent = [without_texts(call, call.keys()) for call in calls]
+        return tuple([RawCall(call["id"], call["name"], call.get("arguments")) for call in sent])
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+        return ()
 
 
 def _calls_sent(saved: Any) -> list[dict[str, Any]]:
