@@ -70,6 +70,10 @@ def test_an_option_that_an_executor_does_not_have(option, remedy):
     assert refused(Executor, [add], **{option: None}).startswith(f"Executor has no option {option}: {remedy}")
 
 
+def test_the_tools_of_an_executor_may_be_named():
+    assert Executor(tools=[add]).run_sync(CALL).content == executor.run_sync(CALL).content
+
+
 def test_the_message_about_an_option_is_short():
     message = refused(Executor, [add], **{"\x1b" * 5_000: 1})
     assert message.isprintable()
