@@ -381,7 +381,9 @@ def test_a_file_of_something_else_is_refused(path, text, why):
 
 
 def test_a_file_that_cannot_be_read_or_written_is_told_before_a_call_runs(tmp_path):
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(
+        FileNotFoundError, match=r"there is no cassette here; record\(executor, path\) writes one"
+    ):
         playback(TOOLS, tmp_path / "none.jsonl")
     with pytest.raises(FileNotFoundError):
         record(Executor(TOOLS), tmp_path / "none" / "calls.jsonl")

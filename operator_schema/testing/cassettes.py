@@ -6,6 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Collection
 from contextlib import contextmanager, suppress
+from errno import ENOENT
 from json import loads
 from pathlib import Path
 from threading import Lock
@@ -397,6 +398,9 @@ def _lines_of(path: Path) -> list[dict[str, Any]]:
         TypeError: the path isn't one.
         ValueError: it isn't a cassette, or is too large.
     """
+    if not path.exists():
+        message = "there is no cassette here; record(executor, path) writes one"
+        raise FileNotFoundError(ENOENT, message, str(path))
     if path.stat().st_size > _MOST_BYTES:
         message = f"the cassette {path} is larger than {_MOST_BYTES:,} bytes"
         raise ValueError(message)
