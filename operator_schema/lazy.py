@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
 __all__ = ["absent_name", "answer_misnamed_imports", "lazy_names", "names_meant"]
 
-_ROOMS = ("types", "content", "errors", "tools", "rounds")
-"""Where a name may be that is missing elsewhere, those for users first."""
+_ROOMS = ("types", "content", "errors", "tools", "rounds", "providers", "testing", "lint", "compare")
+"""Where a name may be that is missing elsewhere, those for users first; a copy may lack the last ones."""
 
 
 def lazy_names(
@@ -65,18 +65,18 @@ def names_meant(name: str, names: Iterable[str]) -> list[str]:
     return longer + [other for other in near if other is not None]
 
 
-def answer_misnamed_imports(package: str, names: Callable[[], Iterable[str]]) -> None:
+def answer_misnamed_imports(package: str, meant_by: Callable[[str], list[str]]) -> None:
     """Have imports from a package that find nothing say which names were meant.
 
     Args:
         package: its whole name.
-        names: what it has; called for an import that found nothing.
+        meant_by: returns the names that were probably meant by one that the package doesn't have.
     """
 
     def answer(name: str) -> str | None:
         from .message_text import listed
 
-        meant = names_meant(name, names())
+        meant = meant_by(name)
         return f"did you mean {listed(meant, separator=' or ')}?" if meant else None
 
     _answer_imports(package, answer)
@@ -113,8 +113,8 @@ def _home_of(name: str) -> str | None:
     from importlib import import_module
 
     root = __name__.rpartition(".")[0]
-    found = (f"{root}.{room}" for room in _ROOMS if name in import_module(f"{root}.{room}").__all__)
-    home = next(found, None)
+    rooms = (f"{root}.{room}" for room in _ROOMS if _is_module(root, room))  # a copy may lack some
+    home = next((room for room in rooms if name in import_module(room).__all__), None)
     return None if home is None else f"it is in {home}"
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from operator_schema import Executor, RawCall, Toolset, Transcript, tool
+from operator_schema import Complete, Executor, RawCall, Reject, Toolset, Transcript, tool
 from operator_schema.compare.logs import records_in
 from operator_schema.compare.recorded_calls import calls_in
 from operator_schema.testing import PlaybackError, arguments, assert_calls, near_misses, playback, record
@@ -114,6 +114,25 @@ def test_every_way_to_run_calls_is_recorded_and_played_back(path):
     assert ran == before
     assert playing.left == 1  # the round knows by itself which of its calls doesn't fit
     assert len(lines(path)) == 8
+
+
+def test_calls_of_a_round_that_a_hook_or_a_person_decided_are_recorded_once(path):
+    def decided(call):
+        return {"1": Reject("Not this one."), "2": Complete("done")}.get(call.id)
+
+    people = {"3": True, "4": "A person said no."}
+    executor = record(
+        Executor(TOOLS, hooks=decided, confirm=lambda call: people.get(call.id)), path, redact=["path"]
+    )
+    calls = [RawCall(str(number), "wipe", {"path": f"folder {number}"}) for number in range(1, 6)]
+    work = executor.run_sync(TOOLS.offer().round(calls))
+    executor.run_sync(work.approve("5")).commit(Transcript())
+    told = {line["id"]: (line["result"]["code"], line["result"]["content"]) for line in lines(path)}
+    assert len(lines(path)) == len(told)
+    assert {key: code for key, (code, _) in told.items()} == {
+        "1": "rejected", "2": None, "3": None, "4": "rejected", "5": None,
+    }  # fmt: skip
+    assert "folder" not in path.read_text()
 
 
 @pytest.mark.needs_threads
@@ -362,7 +381,9 @@ def test_a_file_of_something_else_is_refused(path, text, why):
 
 
 def test_a_file_that_cannot_be_read_or_written_is_told_before_a_call_runs(tmp_path):
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(
+        FileNotFoundError, match=r"there is no cassette here; record\(executor, path\) writes one"
+    ):
         playback(TOOLS, tmp_path / "none.jsonl")
     with pytest.raises(FileNotFoundError):
         record(Executor(TOOLS), tmp_path / "none" / "calls.jsonl")

@@ -9,6 +9,9 @@ import sys
 
 import pytest
 
+import operator_schema
+from operator_schema import lazy
+
 ADAPTERS = [
     ("langchain", "langchain_core"),
     ("LangChain_core", "langchain_core"),
@@ -29,6 +32,10 @@ PROVIDERS = [
     ("openai", "openai_chat or openai_compatible or openai_responses"),
     ("antropic", "anthropic"),
     ("Bedrock", "bedrock"),
+    ("google", "gemini"),
+    ("Claude", "anthropic"),
+    ("azure", "openai_chat"),
+    ("vllm", "openai_compatible"),
 ]
 
 
@@ -73,6 +80,9 @@ def test_an_attribute_of_providers_says_so_too(name, meant):
         ("operator_schema", "DuplicateToolError", "errors"),
         ("operator_schema", "URL", "types"),
         ("operator_schema", "Image", "content"),
+        ("operator_schema", "ScriptedModel", "testing"),
+        ("operator_schema", "openai_chat", "providers"),
+        ("operator_schema", "snapshot_of", "compare"),
         ("operator_schema.errors", "CommitError", "rounds"),
         ("operator_schema.errors", "RoundError", "rounds"),
     ],
@@ -95,6 +105,14 @@ def test_a_name_that_no_room_has_is_missing_as_everywhere(module, name):
         imported(f"from {module} import {name}")
     with pytest.raises(AttributeError, match=rf"^module '{module}' has no attribute '{name}'$"):
         getattr(importlib.import_module(module), name)
+
+
+def test_a_copy_without_some_rooms_answers_for_the_others(monkeypatch):
+    monkeypatch.setattr(lazy, "_ROOMS", ("left_out", "rounds"))
+    with pytest.raises(AttributeError, match=r"it is in operator_schema\.rounds$"):
+        _ = operator_schema.CommitError
+    with pytest.raises(AttributeError, match=r"has no attribute 'zzz'$"):
+        _ = operator_schema.zzz
 
 
 def test_answers_for_a_package_are_added_to_the_finders_once():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..lazy import answer_misnamed_imports
+from ..lazy import answer_misnamed_imports, names_meant
 
 __all__: list[str] = []
 
@@ -13,4 +13,4 @@ def _modules() -> list[str]:
     return [module.name for module in iter_modules(__path__)]
 
 
-answer_misnamed_imports(__name__, _modules)
+answer_misnamed_imports(__name__, lambda name: names_meant(name, _modules()))

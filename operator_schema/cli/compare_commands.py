@@ -470,7 +470,9 @@ def _write_replay(out: Output, found: Replay) -> None:
         out.line(f"unreadable: {found.unreadable_count - _SHOWN:,} more", "red")
     fits = sum(counts.fits for counts in found.tools.values())
     repaired = sum(counts.repaired for counts in found.tools.values())
-    out.line(f"{count(found.calls, 'call')}: {fits:,} fit, {repaired:,} if repaired, {found.fails:,} fail")
+    hidden = f", {found.redacted:,} not known: values are redacted" if found.redacted else ""
+    line = f"{count(found.calls, 'call')}: {fits:,} fit, {repaired:,} if repaired, {found.fails:,} fail"
+    out.line(f"{line}{hidden}")
 
 
 def _replay_row(name: str, counts: ToolCounts) -> tuple[str, ...]:

@@ -44,8 +44,8 @@ def checked_options(given: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in given.items():
         if name not in _OPTIONS:
             near = nearest(name, list(_OPTIONS))
-            hint = f"; did you mean {near}?" if near else ""
-            message = f"Codec() got an unexpected option {name!r}{hint}"
+            hint = f"did you mean {near}?" if near else f"it takes {', '.join(_OPTIONS)}"
+            message = f"Codec() got an unexpected option {name!r}; {hint}"
             raise TypeError(message)
         options[name] = _OPTIONS[name](value)
     return options

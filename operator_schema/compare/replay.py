@@ -15,7 +15,7 @@ from ..immutable import Value
 from ..json_values import to_json_text, without_surrogates
 from ..message_text import clip, show_place
 from .logs import Unreadable, records_of
-from .recorded_calls import calls_in, count_bare_spans
+from .recorded_calls import calls_in, count_bare_spans, without_redacted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -126,24 +126,26 @@ class Outcome(NamedTuple):
     """What became of one call.
 
     Attributes:
-        kind: whether it fits as it is, fits if mistakes are repaired, or fails; or no tool has its name.
+        kind: whether it fits as it is, fits if mistakes are repaired, or fails; whether that isn't known,
+            since only redacted values don't fit; or no tool has its name.
         faults: what is wrong with it as it is.
         repairs: kinds of the repairs that it needs.
         ignored: its keys that are ignored as unknown.
     """
 
-    kind: Literal["fits", "repaired", "fails", "unknown"]
+    kind: Literal["fits", "repaired", "fails", "redacted", "unknown"]
     faults: tuple[Fault, ...] = ()
     repairs: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
 
     @property
-    def fits(self) -> bool:
-        """Whether the call fits as it is."""
-        return self.kind == "fits"
+    def may_fit(self) -> bool:
+        """Whether the call fits as it is, as far as its values are known."""
+        return self.kind in {"fits", "redacted"}
 
 
 _FITS: Final = Outcome("fits")
+_REDACTED: Final = Outcome("redacted")
 _UNKNOWN: Final = Outcome("unknown")
 
 
@@ -166,18 +168,20 @@ class ToolCounts:
         fits: calls that fit as they are.
         repaired: calls that fit if mistakes are repaired.
         fails: calls that fit in neither way.
+        redacted: calls of which this isn't known, since only redacted values don't fit.
         faults: calls with each fault, of those that don't fit as they are.
         examples: the first call with each fault.
         ignored: calls with each key that is ignored as unknown.
         repairs: repairs of each kind, such as `scalar`.
     """
 
-    __slots__ = ("examples", "fails", "faults", "fits", "ignored", "repaired", "repairs")
+    __slots__ = ("examples", "fails", "faults", "fits", "ignored", "redacted", "repaired", "repairs")
 
     def __init__(self) -> None:
         self.fits = 0
         self.repaired = 0
         self.fails = 0
+        self.redacted = 0
         self.faults: Tally[Fault] = Tally()
         self.examples: dict[Fault, Example] = {}
         self.ignored: Tally[str] = Tally()
@@ -186,13 +190,14 @@ class ToolCounts:
     @property
     def calls(self) -> int:
         """All calls of the tool."""
-        return self.fits + self.repaired + self.fails
+        return self.fits + self.repaired + self.fails + self.redacted
 
     def merge(self, later: ToolCounts) -> None:
         """Add what became of the calls of a later part of the log."""
         self.fits += later.fits
         self.repaired += later.repaired
         self.fails += later.fails
+        self.redacted += later.redacted
         self.repairs.update(later.repairs)
         self.ignored.merge(later.ignored)
         left_out = self.faults.merge(later.faults)
@@ -203,6 +208,7 @@ class ToolCounts:
     def as_dict(self) -> dict[str, Any]:
         """Return it as JSON values; the most frequent first."""
         rare = {"other_faults": self.faults.others} if self.faults.others else {}
+        rare |= {"redacted": self.redacted} if self.redacted else {}
         return {
             "calls": self.calls,
             "fits": self.fits,
@@ -280,6 +286,11 @@ class Replay:
         return self.unknown.total() + self.unknown.others
 
     @property
+    def redacted(self) -> int:
+        """The calls of which it isn't known whether they fit."""
+        return sum(counts.redacted for counts in self.tools.values())
+
+    @property
     def fails(self) -> int:
         """The calls that fit in no way, also of unknown tools."""
         return sum(counts.fails for counts in self.tools.values()) + self._unknown_calls
@@ -313,7 +324,11 @@ class Replay:
     def _add_fault(
         self, counts: ToolCounts, repairing: Tool[..., Any], call: RecordedCall, error: DecodeError
     ) -> Outcome:
-        faults = tuple(dict.fromkeys(fault_key(finding) for finding in error.findings))
+        findings = without_redacted(error.findings, call.arguments)
+        if not findings:
+            counts.redacted += 1
+            return _REDACTED
+        faults = tuple(dict.fromkeys(fault_key(finding) for finding in findings))
         try:
             report = repairing.decode_report(call.arguments)
         except DecodeError:
@@ -354,7 +369,7 @@ class CallRow(NamedTuple):
         source: the log.
         line: its number, from 1; 0 if the log is one value.
         tool: the name in the call; None for what can't be read.
-        outcome: `fits`, `repaired`, `fails`, `unknown` or `unreadable`.
+        outcome: `fits`, `repaired`, `fails`, `redacted`, `unknown` or `unreadable`.
         codes: what is wrong with the call as it is.
         paths: where, in the same order.
         repairs: kinds of the repairs that it needs.
@@ -443,7 +458,7 @@ class ReplayWork(Value):
             has_calls = False
             for call in calls_in(record):
                 has_calls = True
-                if before is not None and not before.add(call).fits:
+                if before is not None and not before.add(call).may_fit:
                     continue
                 kind, faults, repairs, ignored = found.add(call)
                 if self.with_rows:

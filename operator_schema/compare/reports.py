@@ -232,7 +232,9 @@ def _summary(report: Mapping[str, Any]) -> str:
     numbers = {kind: sum(each[kind] for each in tools) for kind in _KINDS}
     unknown = sum(report["unknown"].values())
     parts = [f"{numbers[kind]:,} {words}" for kind, words in _KINDS.items()]
-    more = [f"{unknown:,} of unknown tools"] if unknown else []
+    redacted = sum(each.get("redacted", 0) for each in tools)
+    more = [f"{redacted:,} not known: values are redacted"] if redacted else []
+    more += [f"{unknown:,} of unknown tools"] if unknown else []
     unreadable = report["unreadable"]["count"]
     more += [f"{unreadable:,} unreadable places"] if unreadable else []
     calls = "1 call" if report["calls"] == 1 else f"{report['calls']:,} calls"

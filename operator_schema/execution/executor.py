@@ -127,7 +127,6 @@ class Executor:
     def __init__(
         self,
         tools: Member,
-        /,
         *,
         timeout: float | None = 30.0,
         max_concurrency: int | None = None,

@@ -39,9 +39,11 @@ def checked_work(work: Any) -> list[RawCall]:
     """
     kind: Any = cast("Any", type(work))
     has_calls = hasattr(kind, "calls")
-    if hasattr(kind, "__iter__") and not issubclass(kind, (dict, str, bytes)):
+    if kind is list or kind is tuple:
         return checked_calls(work)
     remedy = remedy_for(work)
+    if not remedy and hasattr(kind, "__iter__") and not issubclass(kind, (dict, str, bytes)):
+        return checked_calls(work)
     if has_calls:
         remedy = ": give its calls, or make a round from it: offer.round(answer)"
     elif issubclass(kind, dict) and "calls" in work:

@@ -10,7 +10,7 @@ from tempfile import mkstemp
 from typing import TYPE_CHECKING, Any
 
 from ..compare.logs import Unreadable, records_in
-from ..compare.recorded_calls import calls_in
+from ..compare.recorded_calls import calls_in, without_redacted
 from ..compare.replay import fault_key
 from ..immutable import Value
 from ..json_values import is_object, nests_deeper
@@ -98,7 +98,7 @@ def replayed_log(calls: Iterable[LoggedCall], find: Find) -> dict[str, Any]:
         `counts` of what fits and what doesn't, `reasons`, the most frequent first, and `failing`: the first
         300 of the calls that don't fit, and fewer if they are long.
     """
-    counts = {"calls": 0, "fit": 0, "repaired": 0, "failing": 0, "unreadable": 0}
+    counts = {"calls": 0, "fit": 0, "repaired": 0, "failing": 0, "redacted": 0, "unreadable": 0}
     reasons: Counter[tuple[str, str, str]] = Counter()
     failing: list[dict[str, Any]] = []
     room = _MOST_CHARACTERS
@@ -109,8 +109,11 @@ def replayed_log(calls: Iterable[LoggedCall], find: Find) -> dict[str, Any]:
             counts["fit"] += 1
             counts["repaired"] += any(finding.code != "ignored" for finding in found.findings)
             continue
+        if found is not None and found.findings and not without_redacted(found.findings, call.arguments):
+            counts["redacted"] += 1
+            continue
         counts["unreadable" if found is None else "failing"] += 1
-        reasons.update(_reasons_of(found))
+        reasons.update(_reasons_of(found, call.arguments))
         if len(failing) < _MOST_SHOWN and room > 0:
             failing.append(_failing(call, found))
             room -= len(failing[-1]["arguments"])
@@ -128,10 +131,10 @@ def _replayed(name: str, arguments: Any, find: Find) -> Reading:
         return Reading(name, None, None, str(error), "tool_not_found", ())
 
 
-def _reasons_of(found: Reading | None) -> set[tuple[str, str, str]]:
+def _reasons_of(found: Reading | None, arguments: Any) -> set[tuple[str, str, str]]:
     if found is None:
         return {("", "", "not a call")}
-    faults = [fault_key(finding) for finding in found.findings]
+    faults = [fault_key(finding) for finding in without_redacted(found.findings, arguments)]
     places = {(found.tool, fault.path, fault.code) for fault in faults}
     return places or {(found.tool, "", found.code or "")}
 

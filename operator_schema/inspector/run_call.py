@@ -54,6 +54,7 @@ __all__ = [
 _MOST_RECORDS = 200
 _MOST_UPDATES = 200
 _LONGEST_LINE = 2_000
+_LONGEST_NAME = 200
 _LONGEST_CONTENT = 200_000
 _MOST_PICTURE = 8 * 2**20
 _PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
@@ -334,8 +335,15 @@ def waiting_rounds(subject: Subject, store: SqliteStore) -> dict[str, Any]:
     """Return the rounds that wait in a store, the oldest first, and those whose process may have died."""
     ids = store.waiting()
     rounds = [_shown(subject, store, round_id) for round_id in ids[:_MOST_ROUNDS]]
-    stuck = [{"id": one.id, "seconds": one.seconds} for one in store.stuck()]
+    stuck = [
+        {"id": one.id, "seconds": one.seconds, "calls": [_named(call) for call in one.calls]}
+        for one in store.stuck()
+    ]
     return {"rounds": rounds, "more": max(0, len(ids) - _MOST_ROUNDS), "stuck": stuck}
+
+
+def _named(call: RawCall) -> str:
+    return f"{clip(call.name, _LONGEST_NAME)} (call {clip(call.id, _LONGEST_NAME)})"
 
 
 def _shown(subject: Subject, store: SqliteStore, round_id: str) -> dict[str, Any]:

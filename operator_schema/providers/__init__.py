@@ -87,7 +87,27 @@ def __dir__() -> list[str]:
     return sorted([*_HOMES, *provider_names(), "openai_compatible", "provider_names"])
 
 
-answer_misnamed_imports(__name__, __dir__)
+_OTHER_NAMES = {
+    "aws": "bedrock",
+    "azure": "openai_chat",
+    "chatgpt": "openai_chat",
+    "claude": "anthropic",
+    "google": "gemini",
+    "grok": "xai",
+    "openrouter": "openai_compatible",
+    "vertex": "gemini",
+    "vertexai": "gemini",
+    "vllm": "openai_compatible",
+}
+"""What people call a provider, and its name here."""
+
+
+def _meant(name: str) -> list[str]:
+    other = _OTHER_NAMES.get(name.lower())
+    return names_meant(name, __dir__()) if other is None else [other]
+
+
+answer_misnamed_imports(__name__, _meant)
 
 
 def __getattr__(name: str) -> object:
@@ -95,7 +115,7 @@ def __getattr__(name: str) -> object:
         return __dir__()
     home = _HOMES.get(name) or _FAMILIES.get(name) or _ROWS
     if name.startswith("_") or (home == _ROWS and name not in __dir__()):
-        meant = " or ".join(names_meant(name, __dir__()))
+        meant = " or ".join(_meant(name))
         message = f"module {__name__!r} has no attribute {name!r}" + (meant and f"; did you mean {meant}?")
         raise AttributeError(message)
     value: object = getattr(import_module(home, __name__), name)

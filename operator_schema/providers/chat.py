@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..json_values import copy_json, is_array, is_object, to_json_text
-from ..message_text import checked_text, received
+from ..message_text import checked_text
 from ..schema.style import Dialect
 from ..tools import RawCall
 from .answer import Answer
 from .partial_response import CustomInput, GrowingBlock, GrowingInput, GrowingList, GrowingObject
 from .provider import Provider
-from .tool_names import Features, HostedTool, NameRule, Rules
+from .tool_names import Features, NameRule, Rules
 from .wire_format import (
     COMMON_FORMATS,
     CUSTOM,
@@ -516,66 +516,43 @@ def openai_compatible(
         features: what else it takes in a request, such as `Features(parallel=True)`.
 
     Raises:
-        TypeError: the name isn't a string, or names, dialect, rules, features or one of these is of another
-            kind.
-        ValueError: Chat Completions has no form for a feature.
+        TypeError: the name isn't a string, or something in the table is of another kind.
+        ValueError: Chat Completions has no form for a feature, JSON Schema hasn't a keyword of the dialect,
+            or it isn't one of the choices.
     """
-    name = checked_text("the name of a provider", name)
-    _check_kind("names", names, NameRule)
-    if dialect is not None:
-        _check_kind("dialect", dialect, Dialect)
-    _check_kind("rules", rules, Rules)
-    _check_kind("features", features, Features)
-    _check_features(features)
+    from .own_tables import check_table
+
+    table: dict[str, Any] = {
+        "names": names,
+        "required": required,
+        "takes_unions": takes_unions,
+        "dialect": dialect,
+        "sent_keys": sent_keys,
+        "takes_images": takes_images,
+        "rules": rules,
+        "features": features,
+    }
+    check_table(table)
+    return _provider(checked_text("the name of a provider", name), **table)
+
+
+def _provider(
+    name: str,
+    *,
+    names: NameRule = NameRule(),  # noqa: B008  # it is immutable
+    required: str = "required",
+    takes_unions: bool = True,
+    dialect: Dialect | None = None,
+    sent_keys: frozenset[str] | None = None,
+    takes_images: bool = False,
+    rules: Rules = Rules(),  # noqa: B008  # as above
+    features: Features = Features(),  # noqa: B008  # as above
+) -> Provider:
     wire = ChatWire(required, sent_keys, takes_images, features.custom)
     return Provider(
         *(name, wire, names), takes_unions=takes_unions, dialect=dialect, rules=rules, features=features
     )
 
-
-def _check_kind(name: str, value: object, kind: type) -> None:
-    if not isinstance(value, kind):
-        message = f"{name} must be a {kind.__name__}(…), not {received(value)}"
-        raise TypeError(message)
-
-
-def _check_features(features: Features) -> None:
-    """Check the features of a provider.
-
-    Raises:
-        TypeError: one is of another kind.
-        ValueError: Chat Completions has no form for one.
-    """
-    for feature in features.__slots__:
-        value: Any = getattr(features, feature)
-        if feature not in _HOSTED:
-            if type(value) is not bool:
-                message = f"the feature {feature} must be True or False, not {received(value)}"
-                raise TypeError(message)
-        elif not issubclass(type(value), tuple) or not all(
-            _is_hosted(each, _HOSTED[feature]) for each in value
-        ):
-            message = (
-                f"the feature {feature} is a tuple of pairs (name, HostedTool(…)), not {received(value)}"
-            )
-            raise TypeError(message)
-    unknown = [feature for feature in _NO_FORM if getattr(features, feature)]
-    if unknown:
-        message = f"Chat Completions has no form for {unknown[0]}: leave it out of features"
-        raise ValueError(message)
-
-
-_HOSTED: dict[str, tuple[type, ...]] = {"searches": (HostedTool,), "callers": (HostedTool, type(None))}
-"""What each feature may hold beside names."""
-
-
-def _is_hosted(pair: Any, kinds: tuple[type, ...]) -> bool:
-    is_pair = issubclass(type(pair), tuple) and len(pair) == 2  # noqa: PLR2004  # as the name says
-    return is_pair and isinstance(pair[0], str) and isinstance(pair[1], kinds)
-
-
-_NO_FORM = ("cache", "examples", "loads_found")
-"""Features that need a wire form of another family."""
 
 DEEPSEEK_STRICT = Dialect(
     keywords=NUMBERS | {"pattern"},
@@ -587,17 +564,17 @@ DEEPSEEK_STRICT = Dialect(
 """Source: https://api-docs.deepseek.com/guides/function_calling; only at its `/beta` address."""
 
 
-openai_chat = openai_compatible(
+openai_chat = _provider(
     "OpenAI Chat Completions",
     dialect=OPENAI_STRICT,
     takes_images=True,
     rules=Rules(longest_description=1024, most_tools=128),  # as its errors say; Responses takes more
     features=Features(allowed=True, parallel=True, custom=True),
 )
-mistral = openai_compatible("Mistral", required="any", features=Features(parallel=True))
-deepseek = openai_compatible("DeepSeek", dialect=DEEPSEEK_STRICT)
+mistral = _provider("Mistral", required="any", features=Features(parallel=True))
+deepseek = _provider("DeepSeek", dialect=DEEPSEEK_STRICT)
 # Groq refuses a message with any other property, such as the `reasoning` and `channel` of its own answers.
-groq = openai_compatible(
+groq = _provider(
     "Groq",
     sent_keys=frozenset({"role", "content", "tool_calls", "function_call"}),
     features=Features(parallel=True),

@@ -390,7 +390,27 @@ def _offered(offer: Any) -> Offered:
 def _tools_of(tools: Any) -> list[Tool[..., Any]]:
     from ..tools import tools_of
 
-    return tools_of(tools)
+    try:
+        return tools_of(tools)
+    except TypeError:
+        order = _order_meant(tools)
+        if order is None:
+            raise
+        message = f"an offer has tools, and this is {received(tools)}: {order}"
+        raise TypeError(message) from None
+
+
+def _order_meant(given: Any) -> str | None:
+    """Return the right order of arguments, for what was probably given in the wrong one; None for others."""
+    from ..rounds import Transcript, Turn
+
+    if is_object(given) and given.keys() & {"choices", "candidates", "content", "output", "message"}:
+        return "the response comes first: answer(response, offer)"
+    first = given[0] if type(given) is list and given else None
+    is_message = is_object(first) and "role" in first
+    if is_message or isinstance(given, (str, Transcript)) or isinstance(first, (str, Turn, Answer)):
+        return "the offer comes first: request(offer, history)"
+    return None
 
 
 def _offered_tools(tools: Sequence[Any]) -> Offered:

@@ -26,6 +26,19 @@ __all__ = ["OPTIONS", "load_found", "tools_with"]
 
 _SUGGESTED = 3
 
+_GIVEN_ELSEWHERE = {
+    "strict": "the offer says it: toolset.offer(strict=True)",
+    "tool_choice": "the offer says it: toolset.offer(required=…)",
+    "required": "the offer says it: toolset.offer(required=…)",
+    "only": "the offer says it: toolset.offer(only=…)",
+    "tools": "the offer comes first: request(offer, history)",
+    "messages": "the history comes second: request(offer, history)",
+    "parallel_tool_calls": "write parallel=…",
+}
+"""Names that aren't options of a request, but that people look for there."""
+
+_YOUR_OWN = "the rest of the body is yours: create(model=…, **request(…))"
+
 
 if TYPE_CHECKING:
     NamesOrTools = Collection[str | Tool[..., Any]]
@@ -148,8 +161,10 @@ def _given(provider: TakesTools, offered: Offered, options: Mapping[str, Any]) -
     for option, value in options.items():
         if option not in OPTIONS:
             near = nearest(option, OPTIONS)
-            hint = f"; did you mean {near}?" if near else f"; it takes {', '.join(OPTIONS)}"
-            message = f"request() got an unexpected option {quote(option)}{hint}"
+            hint = _GIVEN_ELSEWHERE.get(option) or (
+                f"did you mean {near}?" if near else f"it takes {', '.join(OPTIONS)}; {_YOUR_OWN}"
+            )
+            message = f"request() got an unexpected option {quote(option)}; {hint}"
             raise TypeError(message)
         _check_kind(option, value)
     given = {option: value for option, value in options.items() if not _is_off(option, value)}

@@ -46,10 +46,13 @@ def settled(calls: Sequence[ToolCall[Any]], results: Iterable[Given]) -> tuple[T
         elif call.state == "pending":
             faults.append(_fault("missing", call, "it has no result: run it, or reject it"))
         else:
-            remedy = "answer it" if call.question else "approve or reject it"
+            remedy = "answer it" if call.question else _DECIDE
             faults.append(_fault("deferred", call, f"it still waits for a decision: {remedy}"))
     _refuse(calls, faults)
     return tuple(found)
+
+
+_DECIDE = "approve or reject it, or give the executor a function that asks (confirm=…)"
 
 
 def with_results(calls: Sequence[ToolCall[Any]], results: Iterable[Given]) -> list[ToolCall[Any]]:

@@ -6,6 +6,7 @@ from dataclasses import MISSING
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
 
+from ..errors import ToolNotFoundError
 from ..immutable import Value
 from ..message_text import clip, escape, received, writable_text
 from ..tools.calls import ToolResult
@@ -457,7 +458,12 @@ def _resolved(hooks: Iterable[Hook], toolset: NamedTools) -> list[tuple[Hook, fr
         own = hook.toolset
         if own is not None and id(own) not in nested:
             nested[id(own)] = toolset.names_from(own)
-        found.append((hook, _names(hook, toolset, nested.get(id(own)))))
+        try:
+            names = _names(hook, toolset, nested.get(id(own)))
+        except ToolNotFoundError as error:
+            error.add_note(f"the hook {hook.name} is for it")
+            raise
+        found.append((hook, names))
     return found
 
 

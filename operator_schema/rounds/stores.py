@@ -14,7 +14,7 @@ from ..errors import DecodeError
 from ..findings import Finding
 from ..immutable import Value
 from ..json_values import has_surrogate
-from ..message_text import checked_path, checked_text, clip, escape, quote, writable_text
+from ..message_text import checked_path, checked_text, clip, escape, quote, received, writable_text
 from ..tools.calls import RawCall, ToolResult, exception_text
 from .errors import RoundError, StoreError
 from .input_copies import digest_with, own_json
@@ -53,10 +53,12 @@ class StuckRound(Value):
     Attributes:
         id: of the round.
         seconds: how long ago it began; below 0 if the clock has been set back since.
+        calls: those that were to run, as the model sent them. Each may have done its work or not.
     """
 
     id: str
     seconds: float
+    calls: tuple[RawCall, ...]
 
 
 class SqliteStore:
@@ -104,6 +106,12 @@ class SqliteStore:
             raise ValueError(message)
         return StoredTranscript(self, checked)
 
+    def transcripts(self) -> list[str]:
+        """List the names of the conversations that hold something, the oldest first."""
+        query = "SELECT transcript FROM items GROUP BY transcript ORDER BY min(position)"
+        with self._transaction() as db:
+            return [name for (name,) in db.execute(query)]
+
     def load(self, round_id: str, toolset: Toolset[Any]) -> Round[Any]:
         """Return a round that waits, to decide about its calls; nothing is run or locked.
 
@@ -137,12 +145,18 @@ class SqliteStore:
             seconds: how long ago they must have begun; give more than your tools may take. A round that
                 begins as long as that in the future counts too: the clock was set back, and nobody knows when
                 it began.
+
+        Raises:
+            TypeError: `seconds` isn't a number.
         """
+        if isinstance(cast("Any", seconds), bool) or not isinstance(cast("Any", seconds), (int, float)):
+            message = f"seconds must be a number, not {received(seconds)}"
+            raise TypeError(message)
         now = time()
         with self._transaction() as db:
-            query = "SELECT id, since FROM rounds WHERE abs(? - since) >= ? ORDER BY since"
+            query = "SELECT id, since, round FROM rounds WHERE abs(? - since) >= ? ORDER BY since"
             rows = db.execute(query, (now, seconds))
-            return [StuckRound(found, now - since) for found, since in rows]
+            return [StuckRound(found, now - since, _calls_to_run(text)) for found, since, text in rows]
 
     def take_back(self, round_id: str, toolset: Toolset[Any]) -> Round[Any]:
         """Return a round whose process died; its pending calls wait for a person.
@@ -417,6 +431,16 @@ def _reading(path: str) -> Generator[None]:
     except (DecodeError, KeyError, RecursionError, TypeError, ValueError) as error:
         message = f"the store {clip(escape(path), 200)} holds something other than turns and rounds"
         raise StoreError(message) from error
+
+
+def _calls_to_run(text: str) -> tuple[RawCall, ...]:
+    """Return the calls of a saved round that were to run; none if it can't be read: `take_back` says why."""
+    try:
+        calls = [call for call in json.loads(text)["calls"] if call["state"] == "pending"]
+        sent = [without_texts(call, call.keys()) for call in calls]
+        return tuple([RawCall(call["id"], call["name"], call.get("arguments")) for call in sent])
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+        return ()
 
 
 def _calls_sent(saved: Any) -> list[dict[str, Any]]:

@@ -6,12 +6,14 @@ import os
 from collections import deque
 from collections.abc import Callable, Collection
 from contextlib import contextmanager, suppress
+from errno import ENOENT
 from json import loads
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from ..compare.logs import MAX_LINE, Unreadable, records_in
+from ..compare.recorded_calls import REDACTED
 from ..errors import DecodeError, EncodeError, ToolError, ToolNotFoundError
 from ..execution.executor import Executor
 from ..json_values import MAX_TEXT_DEPTH, copy_json, is_array, is_object, nests_deeper, to_json_text
@@ -30,9 +32,6 @@ if TYPE_CHECKING:
 __all__ = ["PlaybackError", "PlaybackExecutor", "RecordingExecutor", "playback", "record"]
 
 Redact: TypeAlias = Callable[[dict[str, Any]], dict[str, Any] | None] | Collection[str]
-
-REDACTED: Final = "[redacted]"
-"""Replaces a secret in a cassette; as an argument it stands for any value."""
 
 _BEFORE: Final = frozenset({"pending", "issue"})
 """The states of calls in a round that hasn't run."""
@@ -157,14 +156,15 @@ class RecordingExecutor(Executor):
         return recorded
 
     async def run(self, work: Any, /, **options: Any) -> Any:
-        """Do what `Executor.run` does, and record the calls of a round that can't run, too."""
+        """Do what `Executor.run` does, and record the calls of a round that its functions didn't run, too."""
         run: Any = super().run  # its overloads know the kind of work
         done: Any = await run(work, **options)
-        # Calls that can't run have their results before the round runs for the first time.
-        kind = cast("Any", type(work))
-        if hasattr(kind, "execute_with") and {call.state for call in work.calls} <= _BEFORE:
-            for call in done.calls:
-                if call.state == "issue":
+        if hasattr(cast("Any", type(work)), "execute_with"):
+            # Calls that can't run have their results before the round runs for the first time.
+            is_first = {call.state for call in work.calls} <= _BEFORE
+            for before, call in zip(work.calls, done.calls, strict=True):
+                is_decided = call.by == "hook" and before.result is None
+                if is_decided or (is_first and call.state == "issue"):
                     self._write(call.raw, call.result)
         return done
 
@@ -398,6 +398,9 @@ def _lines_of(path: Path) -> list[dict[str, Any]]:
         TypeError: the path isn't one.
         ValueError: it isn't a cassette, or is too large.
     """
+    if not path.exists():
+        message = "there is no cassette here; record(executor, path) writes one"
+        raise FileNotFoundError(ENOENT, message, str(path))
     if path.stat().st_size > _MOST_BYTES:
         message = f"the cassette {path} is larger than {_MOST_BYTES:,} bytes"
         raise ValueError(message)

@@ -382,6 +382,15 @@ _READERS = {
 }
 """The functions that read calls from responses, by the `type` of a call."""
 
+_RESPONSES = {
+    "choices": "openai_chat",
+    "candidates": "gemini",
+    "stop_reason": "anthropic",
+    "stopReason": "bedrock",
+    "output": "openai_responses",
+}
+"""Keys that only one provider's responses have at the top, and the provider that reads them."""
+
 
 def checked_call(call: object) -> RawCall:
     """Return a call.
@@ -405,10 +414,24 @@ def remedy_for(given: Any) -> str:
     if issubclass(kind, (list, tuple)) and any(isinstance(item, RawCall) for item in given[:1]):
         return ": executor.run(calls) runs several"
     try:
-        reader = _READERS[given["type"] if issubclass(kind, dict) else given.type]
+        return f": {_READERS[given['type'] if issubclass(kind, dict) else given.type]} makes them"
+    except Exception:  # noqa: BLE001  # the code of whatever was given
+        return _response_remedy(given)
+
+
+def _response_remedy(given: Any) -> str:
+    """Return the remedy for a whole response of a provider, or a call as a dict; empty for anything else."""
+    is_dict = issubclass(cast("Any", type(given)), dict)
+    try:
+        has: Any = (lambda key: key in given) if is_dict else (lambda key: hasattr(given, key))
+        found = [provider for key, provider in _RESPONSES.items() if has(key)]
+        is_call = is_dict and {"name", "arguments"} <= {*given}
     except Exception:  # noqa: BLE001  # the code of whatever was given
         return ""
-    return f": {reader} makes them"
+    if found:
+        reader = f"{found[0]}.answer(response, offer)"
+        return f", a response: a provider reads it, as in offer.round({reader})"
+    return ": write RawCall(name=…, arguments=…)" if is_call else ""
 
 
 def checked_calls(calls: Any) -> list[RawCall]:
@@ -421,8 +444,12 @@ def checked_calls(calls: Any) -> list[RawCall]:
         message = "expected a list of calls, not one RawCall alone: write [call]"
         raise TypeError(message)
     kind: Any = cast("Any", type(calls))
-    if not hasattr(kind, "__iter__"):
-        remedy = ": give its calls" if hasattr(kind, "calls") else remedy_for(calls)
+    if kind is list or kind is tuple:
+        return [checked_call(call) for call in calls]
+    # The responses of some SDKs can be iterated, and give their fields.
+    remedy = "" if hasattr(kind, "calls") else remedy_for(calls)
+    if remedy or not hasattr(kind, "__iter__") or issubclass(kind, (Mapping, str, bytes)):
+        remedy = ": give its calls" if hasattr(kind, "calls") else remedy
         message = f"expected a list of calls, not {received(calls)}{remedy}"
         raise TypeError(message)
     return [checked_call(call) for call in calls]

@@ -252,6 +252,7 @@ def tool(function: Any = None, /, **options: Any) -> Any:  # noqa: D417  # the o
 
     Raises:
         SchemaError: with everything that is wrong with the function and the options.
+        TypeError: an option doesn't exist.
     """
     if function is None or isinstance(function, str):
         by_position = function is not None
@@ -260,6 +261,7 @@ def tool(function: Any = None, /, **options: Any) -> Any:  # noqa: D417  # the o
                 message = "tool() got the description twice: first, and as description="
                 raise TypeError(message)
             options["description"] = function
+        check_option_names(None, options, "tool")  # now: the function may never come
 
         def decorate(function: Any, /) -> Any:
             frame = sys._getframe(1)  # names that text may use

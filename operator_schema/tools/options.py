@@ -94,19 +94,50 @@ _NAME_REMEDY = "Give a name= of 1 to 64 characters: A to Z, a to z, 0 to 9, _ an
 _FLAG_REMEDY = "Give True or False"
 
 
-def check_option_names(owner: str, options: Mapping[str, Any], function: TakesOptions) -> None:
+def check_option_names(owner: str | None, options: Mapping[str, Any], function: TakesOptions) -> None:
     """Refuse an unknown option, as Python refuses an unknown keyword.
 
+    Args:
+        owner: name of the tool; None if it isn't known yet.
+        options: by name.
+        function: what took them.
+
     Raises:
-        TypeError: with the nearest option.
+        TypeError: with what to write, the nearest option, or all of them.
     """
     known = _KNOWN[function]
     for option in options:
         if option not in known:
             near = nearest(option, sorted(known))
-            hint = f"; did you mean {near}?" if near else f"; it takes {', '.join(sorted(known))}"
-            message = f"{function}() got an unexpected option {option!r} for {owner}{hint}"
+            hint = _KNOWN_ELSEWHERE.get(option) or (
+                f"did you mean {near}?" if near else f"it takes {', '.join(sorted(known))}"
+            )
+            tool = "" if owner is None else f" for {owner}"
+            message = f"{function}() got an unexpected option {option!r}{tool}; {hint}"
             raise TypeError(message)
+
+
+_SCHEMA = "the parameters are the schema; document_tool(function, schema) takes one that is written already"
+_FUNCTION = "the function comes first, without a name: tool(function)"
+_KNOWN_ELSEWHERE = {
+    "func": _FUNCTION,
+    "fn": _FUNCTION,
+    "function": _FUNCTION,
+    "args_schema": _SCHEMA,
+    "input_schema": _SCHEMA,
+    "parameters": _SCHEMA,
+    "output_schema": "the annotation of the result is its schema",
+    "strict": "a request says it: toolset.offer(strict=True)",
+    "needs_approval": "write confirm=True",
+    "requires_approval": "write confirm=True",
+    "requires_confirmation": "write confirm=True",
+    "exclude_args": "write skip=(…)",
+    "name_override": "write name=…",
+    "name_or_callable": "write name=…",
+    "description_override": "write description=…",
+    "annotations": "each has an option of its own, such as read_only=True",
+}
+"""Options of other libraries, and what they are here."""
 
 
 def codec_options(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -47,7 +47,11 @@ def test_what_isnt_given_has_its_default():
 
 @pytest.mark.parametrize(
     ("option", "hint"),
-    [("repairs", "; did you mean repair?"), ("zzz", ""), ("leafs", "; did you mean leaves?")],
+    [
+        ("repairs", "; did you mean repair?"),
+        ("zzz", f"; it takes {', '.join(DEFAULTS)}"),
+        ("leafs", "; did you mean leaves?"),
+    ],
 )
 def test_an_option_that_doesnt_exist_is_a_type_error_with_the_nearest_name(option, hint):
     with pytest.raises(TypeError, match=re.escape(f"unexpected option {option!r}{hint}") + "$"):

@@ -256,6 +256,26 @@ def test_faults_are_counted_with_an_example(replay):
     assert 'missing (integer, required); you sent "orderId" instead' in example.text
 
 
+@pytest.mark.parametrize(
+    ("arguments", "kind", "faults"),
+    [
+        ({"order_id": "[redacted]"}, "redacted", []),
+        ('{"order_id": "[redacted]"}', "redacted", []),
+        ({"order_id": ["[redacted]"], "amount": 2}, "redacted", []),
+        ("[redacted]", "redacted", []),
+        ('{"order_id": "[redacted', "fails", [("", "invalid_json")]),
+        ({"order_id": "[redacted]", "amount": "x"}, "fails", [("amount", "wrong_type")]),
+        ({"order": "[redacted]"}, "fails", [("order_id", "missing")]),
+    ],
+)
+def test_a_call_whose_secrets_were_redacted_is_no_failure_for_that(arguments, kind, faults):
+    found = Replay(Toolset(tool(refund)))
+    outcome = found.add(RecordedCall("refund", arguments))
+    assert (outcome.kind, [(*fault,) for fault in outcome.faults]) == (kind, faults)
+    assert (found.calls, found.redacted, found.fails) == (1, kind == "redacted", kind == "fails")
+    assert found.as_dict()["tools"]["refund"].get("redacted", 0) == found.redacted
+
+
 def test_indexes_are_counted_together():
     @tool
     def count(items: list[int]) -> int:

@@ -154,3 +154,14 @@ def test_a_report_that_fails_is_logged_and_the_usual_one_is_given(caplog, report
 def test_a_report_is_a_function():
     with pytest.raises(ValueError, match="report must be a function from a DecodeError to a string"):
         Executor([], report="short")
+
+
+def test_the_log_says_why_an_answer_may_have_been_cut_off(caplog):
+    executor = Executor([work])
+    with caplog.at_level(logging.INFO, LOGGER):
+        executor.run_sync(RawCall("1", "work", "{", is_cut_off=True))
+    (message,) = caplog.messages
+    assert message == (
+        "work (call 1): the answer of the model ended before the call was complete: "
+        "a limit on its tokens, or a stream that ended (answer.stop says which)"
+    )

@@ -70,6 +70,10 @@ def test_an_option_that_an_executor_does_not_have(option, remedy):
     assert refused(Executor, [add], **{option: None}).startswith(f"Executor has no option {option}: {remedy}")
 
 
+def test_the_tools_of_an_executor_may_be_named():
+    assert Executor(tools=[add]).run_sync(CALL).content == executor.run_sync(CALL).content
+
+
 def test_the_message_about_an_option_is_short():
     message = refused(Executor, [add], **{"\x1b" * 5_000: 1})
     assert message.isprintable()
@@ -149,10 +153,50 @@ def test_what_is_given_in_place_of_a_list_of_calls():
         "openai_chat.answer(response, offer).calls makes them"
     )
     assert refused(executor.stream, 5) == "expected a list of calls, not integer 5"
-    response = SimpleNamespace(choices=[])
-    assert refused(Toolset(add).offer().round, response).startswith(
-        "expected a list of calls, not SimpleNamespace"
-    )
+
+
+class Fields:
+    """As the responses of some SDKs: iterating over one gives its fields."""
+
+    def __init__(self, **fields):
+        vars(self).update(fields)
+
+    def __iter__(self):
+        return iter(vars(self).items())
+
+
+@pytest.mark.parametrize(
+    ("fields", "provider"),
+    [
+        ({"id": "1", "choices": []}, "openai_chat"),
+        ({"candidates": []}, "gemini"),
+        ({"content": [], "stop_reason": "tool_use"}, "anthropic"),
+        ({"output": {"message": {}}, "stopReason": "tool_use"}, "bedrock"),
+        ({"id": "1", "output": []}, "openai_responses"),
+    ],
+)
+def test_a_whole_response_in_place_of_its_calls(fields, provider):
+    remedy = f", a response: a provider reads it, as in offer.round({provider}.answer(response, offer))"
+    for response in (fields, SimpleNamespace(**fields), Fields(**fields)):
+        for refuse in (executor.run_sync, executor.stream, Toolset(add).offer().round):
+            message = refused(refuse, response)
+            assert message.startswith("expected a ")
+            assert message.endswith(remedy)
+            assert len(message) < 300
+
+
+def test_one_call_as_a_dict():
+    given = {"name": "add", "arguments": {"a": 1}}
+    for refuse in (executor.run_sync, Toolset(add).offer().round, lambda one: executor.run_sync([one])):
+        assert refused(refuse, given).endswith(": write RawCall(name=…, arguments=…)")
+
+
+def test_a_dict_that_fails_when_it_is_read_is_refused_as_any_other():
+    class Failing(dict):
+        def __contains__(self, key):
+            raise ZeroDivisionError
+
+    assert refused(Toolset(add).offer().round, Failing()).startswith("expected a list of calls, not ")
 
 
 def test_saved_data_are_no_round_yet():

@@ -32,7 +32,14 @@ def test_a_failing_call_of_a_log_says_why(subject, tmp_path):
         "not JSON",
     )
     found = replayed_log(read_log(path), subject.tool)
-    assert found["counts"] == {"calls": 6, "fit": 2, "repaired": 1, "failing": 3, "unreadable": 1}
+    assert found["counts"] == {
+        "calls": 6,
+        "fit": 2,
+        "repaired": 1,
+        "failing": 3,
+        "redacted": 0,
+        "unreadable": 1,
+    }
     first = found["failing"][0]
     assert (first["record"], first["tool"]) == (3, "refund")
     assert json.loads(first["arguments"])["order_id"] == 7
@@ -41,6 +48,20 @@ def test_a_failing_call_of_a_log_says_why(subject, tmp_path):
     assert "did you mean refund" in found["failing"][2]["text"]
     assert found["failing"][3]["tool"] is None
     assert found["failing"][3]["text"].startswith("it isn't JSON")
+
+
+def test_redacted_values_are_no_reason_to_fail(subject, tmp_path):
+    path = log(
+        tmp_path,
+        {"name": "refund", "arguments": {"order_id": "[redacted]", "amount": 2}},
+        {"name": "refund", "arguments": "[redacted]"},
+        {"name": "refund", "arguments": {"order_id": "[redacted]", "amount": "ten"}},
+    )
+    found = replayed_log(read_log(path), subject.tool)
+    assert found["counts"] == {
+        "calls": 3, "fit": 0, "repaired": 0, "failing": 1, "redacted": 2, "unreadable": 0,
+    }  # fmt: skip
+    assert found["reasons"] == [{"tool": "refund", "path": "amount", "code": "bad_format", "calls": 1}]
 
 
 def test_other_forms_of_a_log_are_read_too(subject, tmp_path):

@@ -136,9 +136,11 @@ def test_a_round_of_other_tools_or_with_another_secret_says_so(subject, store, t
 
 def test_rounds_of_a_process_that_died_are_listed(subject, store):
     round_id = wait(store, REFUND)
-    store.claim(store.load(round_id, help_desk.toolset))
+    work = store.load(round_id, help_desk.toolset)
+    store.claim(work.approve(0))
     found = waiting_rounds(subject, store)
     assert [one["id"] for one in found["stuck"]] == [round_id]
+    assert found["stuck"][0]["calls"] == [f"refund (call {work.calls[0].id})"]
     assert found["rounds"] == []
 
 

@@ -21,11 +21,14 @@ from operator_schema import (
 )
 from operator_schema.errors import ToolNotFoundError
 from operator_schema.providers import (
+    Dialect,
     Features,
     Grammar,
     HostedTool,
+    NameRule,
     Namespace,
     ResponseError,
+    Rules,
     anthropic,
     bedrock,
     cohere,
@@ -157,6 +160,10 @@ def test_options_that_are_off_change_no_byte(provider):
     [
         ("cach", True, TypeError, r'unexpected option "cach"; did you mean cache\?'),
         ("colour", True, TypeError, 'unexpected option "colour"; it takes listed, cache, parallel'),
+        ("model", "m", TypeError, r"the rest of the body is yours: create\(model=…, \*\*request\(…\)\)"),
+        ("strict", True, TypeError, r'option "strict"; the offer says it: toolset.offer\(strict=True\)'),
+        ("tool_choice", "any", TypeError, r"the offer says it: toolset.offer\(required=…\)"),
+        ("messages", [], TypeError, r"the history comes second: request\(offer, history\)"),
         ("cache", "2h", ValueError, 'cache must be True, "5m" or "1h", not "2h"'),
         ("cache", [], TypeError, 'cache must be True, "5m" or "1h", not'),
         ("cache", 5, TypeError, 'cache must be True, "5m" or "1h", not 5'),
@@ -1126,6 +1133,72 @@ def test_the_features_of_another_provider_are_a_table():
     assert openai_compatible("mine", features=Features(callers=(("direct", None),)))
     searching = openai_compatible("mine", features=Features(searches=(("own", HostedTool("find")),)))
     assert searching.request(DEFERRED)["tools"][0] == {"type": "find"}
+
+
+@pytest.mark.parametrize(
+    ("table", "error", "said"),
+    [
+        ({"required": 5}, TypeError, "required must be a string, not integer 5"),
+        ({"takes_unions": "no"}, TypeError, 'takes_unions must be True or False, not string "no"'),
+        ({"takes_images": 1}, TypeError, "takes_images must be True or False, not integer 1"),
+        ({"sent_keys": ["role"]}, TypeError, "sent_keys must be a frozenset of strings, not array"),
+        ({"names": NameRule("x")}, TypeError, "names.longest must be a number of at least 0, not string"),
+        ({"names": NameRule(others=None)}, TypeError, "names.others must be a string, not null"),
+        (
+            {"rules": Rules(most_tools=-1)},
+            TypeError,
+            "rules.most_tools must be a number of at least 0, or None",
+        ),
+        ({"rules": Rules(keys="x")}, TypeError, r"rules.keys must be a NameRule\(…\) or None, not string"),
+        ({"rules": Rules(keys=NameRule("x"))}, TypeError, "rules.keys.longest must be a number"),
+    ],
+)
+def test_the_table_of_another_provider_is_checked(table, error, said):
+    with pytest.raises(error, match=f"^{said}"):
+        openai_compatible("mine", **table)
+
+
+@pytest.mark.parametrize(
+    ("table", "error", "said"),
+    [
+        ({"keywords": ["maximum"]}, TypeError, "dialect.keywords must be a frozenset of strings, not array"),
+        ({"keywords": "maximum"}, TypeError, "dialect.keywords must be a frozenset of strings, not string"),
+        ({"formats": None}, TypeError, "dialect.formats must be a frozenset of strings, not null"),
+        ({"lenient": "no"}, TypeError, "dialect.lenient must be True or False, not string"),
+        (
+            {"required": "al"},
+            ValueError,
+            "dialect.required must be 'all' or 'one' or 'any', not string \"al\"",
+        ),
+        ({"required": []}, ValueError, "dialect.required must be 'all' or 'one' or 'any', not array"),
+        (
+            {"most_tools": "9"},
+            TypeError,
+            "dialect.most_tools must be a number of at least 0, or None, not string",
+        ),
+        (
+            {"most": {"maximum": 9}},
+            TypeError,
+            r"dialect.most must be a tuple of pairs \(keyword, number\), not",
+        ),
+        (
+            {"keywords": frozenset({"maximun"})},
+            ValueError,
+            'dialect: JSON Schema has no keyword "maximun"; did you mean "maximum"?',
+        ),
+        ({"most": (("zzz", 1),)}, ValueError, 'dialect: JSON Schema has no keyword "zzz"$'),
+    ],
+)
+def test_the_dialect_of_another_provider_is_checked(table, error, said):
+    dialect = Dialect(**{"keywords": frozenset(), "formats": frozenset(), **table})
+    with pytest.raises(error, match=f"^{said}"):
+        openai_compatible("mine", dialect=dialect)
+
+
+def test_the_tables_of_our_providers_pass_the_check_for_others():
+    for provider in ALL:
+        for dialect in (provider.dialect, provider.always):
+            openai_compatible("mine", names=provider.names, rules=provider.rules, dialect=dialect)
 
 
 # --- prompt caches ---------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ from operator_schema.providers import (
     xai,
 )
 from operator_schema.providers.tool_names import NameRule
+from operator_schema.testing import ScriptedModel
 
 PROVIDERS = [
     anthropic, bedrock, cohere, deepseek, gemini, groq, mistral, ollama, openai_chat, openai_responses, xai,
@@ -223,6 +224,19 @@ def test_no_schema_is_a_boolean():
 def test_what_isnt_a_tool_is_refused(provider):
     with pytest.raises(TypeError, match="isn't a Tool"):
         provider.request([5])
+
+
+@pytest.mark.parametrize("history", [["Hi"], [{"role": "user", "content": "Hi"}], Transcript(["Hi"]), "Hi"])
+def test_a_history_in_place_of_the_offer(history):
+    with pytest.raises(TypeError, match=r"the offer comes first: request\(offer, history\)$"):
+        openai_chat.request(history, Toolset(search))
+
+
+def test_an_offer_in_place_of_the_response():
+    for provider in (openai_chat, openai_responses, anthropic, gemini):
+        response = ScriptedModel(provider, ["Hi"])()
+        with pytest.raises(TypeError, match=r"the response comes first: answer\(response, offer\)$"):
+            provider.answer(Toolset(search), response)
 
 
 @pytest.mark.needs_threads

@@ -106,6 +106,14 @@ def test_a_call_that_is_decided_takes_no_other_result():
         assert faults(decided, own.reject("no")) == [("already_decided", "a")]
 
 
+def test_a_commit_of_calls_that_wait_says_who_may_decide():
+    waiting = toolset.offer().round([raw("pay", "a", amount=1)]).confirmed()
+    with pytest.raises(
+        CommitError, match=r"approve or reject it, or give the executor a function that asks \(confirm=…\)$"
+    ):
+        waiting.commit([])
+
+
 def test_a_deferred_call_takes_no_result():
     waiting = toolset.offer().round([raw("pay", "a", amount=1)]).confirmed()
     assert faults(waiting, result("a", "pay")) == [("deferred", "a"), ("deferred", "a")]

@@ -252,9 +252,11 @@ def test_a_hook_for_a_tool_that_is_not_there_has_the_nearest_name():
     def lost(call):
         raise AssertionError
 
+    here = test_a_hook_for_a_tool_that_is_not_there_has_the_nearest_name
     hooks = Hooks(lost)  # which toolset is meant, nobody knows yet
-    with pytest.raises(ToolNotFoundError, match='did you mean "search"'):
+    with pytest.raises(ToolNotFoundError, match='did you mean "search"') as caught:
         applied(hooks, A_FETCH)
+    assert [note.split(".")[0] for note in caught.value.__notes__] == [f"the hook {here.__name__}"]
     with pytest.raises(ToolNotFoundError, match='did you mean "search"'):
         Hooks(lost, toolset=toolset)
     with pytest.raises(ToolNotFoundError, match='did you mean "search"'):

@@ -109,6 +109,7 @@ def test_what_died_is_stuck_and_nothing_runs_it_again(tmp_path, monkeypatch):
     store = SqliteStore(tmp_path / "desk.db", secret=SECRET)
     (stuck,) = store.stuck()
     assert (stuck.id, stuck.seconds > 0) == (round_id, True)
+    assert [(call.id, call.name) for call in stuck.calls] == [("2", "refund")]
     assert store.stuck(seconds=3600) == []
 
     monkeypatch.chdir(tmp_path)  # the program opens its store when it is imported
@@ -190,6 +191,37 @@ def test_a_round_that_runs_is_nobody_elses(store):
     assert seen == [running.id] * 3
 
 
+def test_the_conversations_of_a_store_are_listed(store):
+    assert store.transcripts() == []
+    for name, text in [("b", "Hi"), ("a", "Hi"), ("b", "Again")]:
+        store.transcript(name).append(text)
+    store.transcript("empty")
+    assert store.transcripts() == ["b", "a"]
+
+
+@pytest.mark.parametrize("seconds", ["5", None, True])
+def test_how_long_a_round_is_stuck_is_a_number(store, seconds):
+    with pytest.raises(TypeError, match="seconds must be a number, not "):
+        store.stuck(seconds)
+
+
+@pytest.mark.parametrize("damage", ["", "[]", "{}", '{"calls": [{"state": "pending"}]}', "[" * 5_000])
+def test_a_stuck_round_that_cannot_be_read_is_listed_without_its_calls(store, damage):
+    seen = []
+
+    @tool
+    def look() -> None:
+        """Look from within."""
+        with sqlite3.connect(store._path) as db:
+            db.execute("UPDATE rounds SET round = ?", (damage,))
+        db.close()
+        seen.extend(store.stuck())
+
+    tools = Toolset(look)
+    Executor(tools, store=store).run_sync(tools.offer().round([raw("look", "l")]))
+    assert [one.calls for one in seen] == [()]
+
+
 def test_a_round_that_is_stuck_says_for_how_many_seconds(store, monkeypatch):
     now, seen = [1000.0], []
 
@@ -204,7 +236,7 @@ def test_a_round_that_is_stuck_says_for_how_many_seconds(store, monkeypatch):
     tools = Toolset(look)
     done = Executor(tools, store=store).run_sync(tools.offer().round([raw("look", "l")]))
     assert not done.calls[0].result.is_error
-    assert seen == [StuckRound(done.id, 90.0)]
+    assert seen == [StuckRound(done.id, 90.0, (done.calls[0].raw,))]
 
 
 def test_a_hook_that_fails_gives_the_round_back(store):

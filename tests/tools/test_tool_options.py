@@ -96,12 +96,31 @@ def test_a_wrong_value_is_a_complaint(option, value, message):
 
 
 def test_unknown_options_name_the_nearest():
-    with pytest.raises(TypeError, match=r"tool\(\) got an unexpected option 'leafs' for go; .* leaves"):
-        tool(leafs=[MONEY])(go)
+    with pytest.raises(TypeError, match=r"tool\(\) got an unexpected option 'leafs'; .* leaves"):
+        tool(leafs=[MONEY])
+    with pytest.raises(
+        TypeError, match=r"tool\(\) got an unexpected option 'zzz'; it takes attribute_docs, "
+    ):
+        tool(zzz=1)
     with pytest.raises(TypeError, match=r"with_\(\) got an unexpected option 'flaten' for go"):
         tool(go).with_(flaten=False)
     with pytest.raises(TypeError, match=r"tool_input\(\) got an unexpected option 'skip'"):
         tool_input(skip=("x",))(Place)
+
+
+@pytest.mark.parametrize(
+    ("option", "remedy"),
+    [
+        ("func", r"the function comes first, without a name: tool\(function\)"),
+        ("args_schema", r"document_tool\(function, schema\) takes one that is written already"),
+        ("needs_approval", "write confirm=True"),
+        ("strict", r"a request says it: toolset.offer\(strict=True\)"),
+        ("annotations", "each has an option of its own, such as read_only=True"),
+    ],
+)
+def test_an_option_of_another_library_says_what_it_is_here(option, remedy):
+    with pytest.raises(TypeError, match=f"unexpected option '{option}'; .*{remedy}$"):
+        tool(**{option: go})
 
 
 def test_leaves_count_for_arguments_and_results():

@@ -28,7 +28,7 @@ export async function showRecorded(main) {
   const choice = h("select", { id: "of-tool", onchange: (event) => draw(event.target.value) },
     h("option", { value: "" }, "all tools"), names.map((name) => h("option", { value: name }, name)));
   fill(main, h("h2", {}, `Recorded calls (${found.file})`),
-    h("p", {}, `${plural(counts.calls, "call")}: ${shown(counts.fit)} fit (${shown(counts.repaired)} of them after a repair), ${shown(counts.failing)} fail, ${shown(counts.unreadable)} can't be read.`),
+    h("p", {}, `${plural(counts.calls, "call")}: ${shown(counts.fit)} fit (${shown(counts.repaired)} of them after a repair), ${shown(counts.failing)} fail, ${shown(counts.unreadable)} can't be read${counts.redacted ? `, and of ${shown(counts.redacted)} it isn't known, since values are redacted` : ""}.`),
     found.reasons.length ? table("Why calls fail, the most frequent first", ["tool", "parameter", "code", "calls"],
       found.reasons.map((reason) => [reason.tool || "–", reason.path || "–", reason.code, reason.calls])) : h("p", { class: "good" }, "No call fails."),
     found.failing.length ? [h("h3", {}, "What the model reads of each"), h("p", {}, h("label", { for: "of-tool" }, "of "), choice)] : null,

@@ -10,7 +10,7 @@ export async function showRounds(main, changed) {
     found.rounds.map((round) => roundView(round, changed)),
     found.more ? h("p", {}, `${plural(found.more, "more round")} wait.`) : null,
     found.stuck.length ? [h("h3", {}, "Running now, or stuck"), h("p", {}, "A process began to run these rounds. If it died, take them back in your program: store.take_back."),
-      h("ul", {}, found.stuck.map((one) => h("li", {}, `${one.id}, for ${Math.round(one.seconds)} s`)))] : null);
+      h("ul", {}, found.stuck.map((one) => h("li", {}, `${one.id}, for ${Math.round(one.seconds)} s${one.calls.length ? `: ${one.calls.join(", ")}` : ""}`)))] : null);
 }
 
 function roundView(round, changed) {

@@ -1,0 +1,150 @@
+"""Is the table of a provider that isn't one of ours made of what belongs there?"""
+
+from __future__ import annotations
+
+from ast import literal_eval
+from typing import TYPE_CHECKING, Any
+
+from ..message_text import nearest, quote, received
+from ..schema.keywords import KEYWORDS
+from ..schema.style import Dialect
+from .tool_names import Features, HostedTool, NameRule, Rules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from ..immutable import Value
+
+__all__ = ["check_table"]
+
+
+def check_table(table: Mapping[str, Any]) -> None:
+    """Check the options of `openai_compatible`.
+
+    Raises:
+        TypeError: something is of another kind.
+        ValueError: Chat Completions has no form for a feature, JSON Schema hasn't a keyword, or something
+            isn't one of its choices.
+    """
+    _check_kind("names", table["names"], NameRule)
+    _check_content("names", table["names"])
+    if table["dialect"] is not None:
+        _check_kind("dialect", table["dialect"], Dialect)
+        _check_content("dialect", table["dialect"])
+        _check_keywords(table["dialect"])
+    _check_kind("rules", table["rules"], Rules)
+    _check_content("rules", table["rules"])
+    if table["rules"].keys is not None:
+        _check_content("rules.keys", table["rules"].keys)
+    _check_kind("features", table["features"], Features)
+    _check_features(table["features"])
+    _check_one("required", table["required"], "str")
+    for flag in ("takes_unions", "takes_images"):
+        _check_one(flag, table[flag], "bool")
+    if table["sent_keys"] is not None:
+        _check_one("sent_keys", table["sent_keys"], "frozenset[str]")
+
+
+def _check_kind(name: str, value: object, kind: type) -> None:
+    if not isinstance(value, kind):
+        message = f"{name} must be a {kind.__name__}(…), not {received(value)}"
+        raise TypeError(message)
+
+
+def _check_content(name: str, value: Value) -> None:
+    """Check the attributes of a value by their annotations, which are texts."""
+    for attribute, annotation in type(value).__annotations__.items():
+        _check_one(f"{name}.{attribute}", getattr(value, attribute), annotation)
+
+
+def _check_one(name: str, value: object, annotation: str) -> None:
+    if annotation.startswith("Literal["):
+        choices = literal_eval(annotation.removeprefix("Literal"))
+        if not isinstance(value, str) or value not in choices:
+            near = nearest(value, choices) if isinstance(value, str) else None
+            hint = f"; did you mean {quote(near)}?" if near else ""
+            message = f"{name} must be {' or '.join(map(repr, choices))}, not {received(value)}{hint}"
+            raise ValueError(message)
+        return
+    wanted, fits = _WANTED[annotation]
+    if not fits(value):
+        message = f"{name} must be {wanted}, not {received(value)}"
+        raise TypeError(message)
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _is_limit(pair: Any) -> bool:
+    is_pair = type(pair) is tuple and len(pair) == 2  # noqa: PLR2004  # as the name says
+    return is_pair and isinstance(pair[0], str) and _is_count(pair[1])
+
+
+_WANTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "str": ("a string", lambda value: isinstance(value, str)),
+    "bool": ("True or False", lambda value: type(value) is bool),
+    "int": ("a number of at least 0", _is_count),
+    "int | None": ("a number of at least 0, or None", lambda value: value is None or _is_count(value)),
+    "NameRule | None": (
+        "a NameRule(…) or None",
+        lambda value: value is None or isinstance(value, NameRule),
+    ),
+    "frozenset[str]": (
+        "a frozenset of strings",
+        lambda value: type(value) is frozenset and all(isinstance(one, str) for one in value),
+    ),
+    "tuple[tuple[str, int], ...]": (
+        "a tuple of pairs (keyword, number)",
+        lambda value: type(value) is tuple and all(map(_is_limit, value)),
+    ),
+}
+"""By annotation, what an attribute has to be, in words and as a test."""
+
+
+def _check_keywords(dialect: Dialect) -> None:
+    for keyword in sorted({*dialect.keywords, *[keyword for keyword, _ in dialect.most]}):
+        if keyword not in KEYWORDS:
+            near = nearest(keyword, list(KEYWORDS))
+            hint = f"; did you mean {quote(near)}?" if near else ""
+            message = f"dialect: JSON Schema has no keyword {quote(keyword)}{hint}"
+            raise ValueError(message)
+
+
+def _check_features(features: Features) -> None:
+    """Check the features of a provider.
+
+    Raises:
+        TypeError: one is of another kind.
+        ValueError: Chat Completions has no form for one.
+    """
+    for feature in features.__slots__:
+        value: Any = getattr(features, feature)
+        if feature not in _HOSTED:
+            if type(value) is not bool:
+                message = f"the feature {feature} must be True or False, not {received(value)}"
+                raise TypeError(message)
+        elif not issubclass(type(value), tuple) or not all(
+            _is_hosted(each, _HOSTED[feature]) for each in value
+        ):
+            message = (
+                f"the feature {feature} is a tuple of pairs (name, HostedTool(…)), not {received(value)}"
+            )
+            raise TypeError(message)
+    unknown = [feature for feature in _NO_FORM if getattr(features, feature)]
+    if unknown:
+        message = f"Chat Completions has no form for {unknown[0]}: leave it out of features"
+        raise ValueError(message)
+
+
+_HOSTED: dict[str, tuple[type, ...]] = {"searches": (HostedTool,), "callers": (HostedTool, type(None))}
+"""What each feature may hold beside names."""
+
+
+def _is_hosted(pair: Any, kinds: tuple[type, ...]) -> bool:
+    is_pair = issubclass(type(pair), tuple) and len(pair) == 2  # noqa: PLR2004  # as the name says
+    return is_pair and isinstance(pair[0], str) and isinstance(pair[1], kinds)
+
+
+_NO_FORM = ("cache", "examples", "loads_found")
+"""Features that need a wire form of another family."""
