@@ -8,6 +8,8 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import shutil
+import subprocess
 from collections import defaultdict
 from functools import cache
 from importlib import import_module
@@ -65,6 +67,14 @@ def test_a_wrong_target_is_seen():
     assert unknown_to_make("make bench ARGS='encode --rounds 9'") == []
     assert unknown_to_make("make tests lint") == ["tests"]
     assert unknown_to_make('make mutation ROOM="a b" MUTANT=1') == ["MUTANT"]
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make isn't installed")
+@pytest.mark.needs_process
+def test_make_help_says_what_each_target_is_for():
+    done = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S607  # any make will do
+    said = re.findall(r"^  make ([a-z-]+) +(.+)$", done.stdout, re.MULTILINE)
+    assert said == re.findall(r"^([a-z-]+):.* ## (.+)$", MAKEFILE, re.MULTILINE)
 
 
 # operator-schema
