@@ -20,11 +20,11 @@ CODE = """
 from benchmarks.samples import EVENT
 from benchmarks.types_ import Event
 import benchmarks.peers
-from time import perf_counter
-started = perf_counter()
+from time import process_time
+started = process_time()
 from benchmarks.peers.{} import decoder
 event = decoder(Event)(EVENT)
-print(perf_counter() - started)
+print(process_time() - started)
 from benchmarks.peers import handwritten
 assert event == handwritten.decoder(Event)(EVENT)
 """
