@@ -7,6 +7,7 @@ message. Nothing in this module takes time that grows with the size of the value
 from __future__ import annotations
 
 from contextlib import suppress
+from enum import Enum
 from os import fspath
 from typing import TYPE_CHECKING, cast
 
@@ -283,8 +284,6 @@ def key_step(key: object) -> str:
     """
     if isinstance(key, str):
         return str.__str__(key)
-    from enum import Enum
-
     if isinstance(key, Enum) and type_of(key) is None:
         return clip(escape(f"{type(key).__name__}.{key._name_}"), EXCERPT_LENGTH)  # `name` may be anything
     return excerpt(key)

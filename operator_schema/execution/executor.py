@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import copy
+from copy import copy, deepcopy
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast, overload
 
@@ -196,8 +196,6 @@ class Executor:
             self.__dict__.update(attributes)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        from copy import deepcopy
-
         registry, options, attributes = self.__getstate__()
         copied = object.__new__(type(self))
         memo[id(self)] = copied

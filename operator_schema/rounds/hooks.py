@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import MISSING
+from inspect import Parameter, signature
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
 
@@ -538,8 +539,6 @@ _TAKEN: Mapping[HookKind, str] = {"description": "a ToolDefinition", "around": "
 
 
 def _takes_one(function: Any) -> bool:
-    from inspect import signature
-
     try:
         signature(function).bind(None)
     except TypeError:
@@ -551,8 +550,6 @@ def _takes_one(function: Any) -> bool:
 
 def _is_called_without(function: Any) -> bool:
     """Return whether the first argument of a function has a default, as for one that makes hooks."""
-    from inspect import Parameter, signature
-
     try:
         first = next(iter(signature(function).parameters.values()), None)
     except (TypeError, ValueError):  # a function in C may have no signature

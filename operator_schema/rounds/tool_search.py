@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from _thread import RLock
 from collections.abc import Iterable, Mapping
+from copy import copy
 from math import log, sqrt
 from operator import mul
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -325,8 +326,6 @@ class ToolSearch(Registry):
         Raises:
             TypeError: it isn't a list of items.
         """
-        from copy import copy
-
         found = self.found_in(history)
         made = copy(self)
         made._index = self._index  # noqa: SLF001  # its own class

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
+from os import urandom
 from types import MappingProxyType, NoneType
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
@@ -182,8 +184,7 @@ _ID_BYTES = 12
 
 
 def _new_id() -> str:
-    from os import urandom  # `uuid` and `secrets` take longer to import than a call to run
-
+    # `uuid` and `secrets` take longer to import than a call to run.
     return f"call_{urandom(_ID_BYTES).hex()}"
 
 
@@ -296,8 +297,6 @@ class ToolResult(Value):
         return self
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        from copy import deepcopy
-
         # The function may have returned or raised anything, even what can't be copied.
         for kept in (self.details or {}).values():
             if issubclass(type(kept), BaseException):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from binascii import b2a_base64
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..immutable import Value, set_once
@@ -349,8 +350,6 @@ PARTS: frozenset[type] = frozenset({Text, Image, Audio, File, Resource})
 
 
 def _base64(data: bytes) -> str:
-    from binascii import b2a_base64
-
     return b2a_base64(data, newline=False).decode("ascii")
 
 

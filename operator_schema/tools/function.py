@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from dataclasses import MISSING
 from types import FunctionType, MethodType, new_class
@@ -116,9 +117,7 @@ class InputTool(Tool[P, Made], type):
     @property
     def __signature__(cls) -> Any:
         # From Python 3.13 `inspect` does not look behind a type.
-        from inspect import signature
-
-        return signature(cls.input_type)
+        return inspect.signature(cls.input_type)
 
     def __getitem__(cls, arguments: Any) -> Any:
         """Give a generic class its arguments: `Page[int]`."""

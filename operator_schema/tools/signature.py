@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 from contextlib import suppress
 from dataclasses import MISSING
@@ -211,12 +212,9 @@ def _defaults_of(function: FunctionType) -> Mapping[str, Any]:
 
 
 def _read_signature(function: Any) -> Callee:
-    # An explicit signature is rare enough to load `inspect` for it.
-    from inspect import Signature, signature
-
     kinds: tuple[Kind, ...] = ("positional_only", "positional", "rest", "keyword_only", "extra")
-    explicit = signature(function)
-    empty = Signature.empty
+    explicit = inspect.signature(function)
+    empty = inspect.Signature.empty
     parameters = [
         Parameter(
             p.name,
