@@ -83,6 +83,11 @@ def clip(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
+def one_line(text: str, limit: int) -> str:
+    """Return the text on one printable line of at most `limit` characters, escaped as by `escape`."""
+    return clip(escape(text[: limit + 1]), limit)
+
+
 def quote(text: str, limit: int = EXCERPT_LENGTH) -> str:
     """Return the text as a JSON string literal of at most `limit` characters."""
     inner = text[:limit].replace("\\", "\\\\").replace('"', '\\"')
@@ -115,7 +120,7 @@ def excerpt(value: object, limit: int = EXCERPT_LENGTH) -> str:
         return _excerpt_items("[", "]", value, _excerpt_inner, room)
     if is_object(value):
         return _excerpt_items("{", "}", value.items(), _excerpt_pair, room)
-    return clip(escape(type(value).__name__), limit)
+    return one_line(type(value).__name__, limit)
 
 
 def _excerpt_integer(value: int, limit: int) -> str:
@@ -155,7 +160,7 @@ def _excerpt_items(
 
 def kind(value: object) -> str:
     """Return the name of the JSON type of a value, or of its Python type where JSON has none."""
-    return type_of(value) or clip(escape(type(value).__qualname__), EXCERPT_LENGTH)
+    return type_of(value) or one_line(type(value).__qualname__, EXCERPT_LENGTH)
 
 
 def received(value: object) -> str:
@@ -285,7 +290,7 @@ def key_step(key: object) -> str:
     if isinstance(key, str):
         return str.__str__(key)
     if isinstance(key, Enum) and type_of(key) is None:
-        return clip(escape(f"{type(key).__name__}.{key._name_}"), EXCERPT_LENGTH)  # `name` may be anything
+        return one_line(f"{type(key).__name__}.{key._name_}", EXCERPT_LENGTH)  # `name` may be anything
     return excerpt(key)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..findings import Finding, repaired
 from ..json_values import MAX_TEXT_DEPTH, is_array, is_object, most_digits
-from ..message_text import clip, escape, excerpt, quote
+from ..message_text import clip, escape, excerpt, one_line, quote
 from .problems import Problems, RefusedTextError, steps_of
 
 if TYPE_CHECKING:
@@ -419,7 +419,7 @@ def parser_of(loads: Callable[[Any], Any]) -> Callable[[Any], Any]:
         try:
             return loads(text)
         except ValueError as error:
-            said = clip(escape(str(error)[: _MESSAGE_LENGTH + 1]), _MESSAGE_LENGTH) or type(error).__name__
+            said = one_line(str(error), _MESSAGE_LENGTH) or type(error).__name__
         except RecursionError:  # the caller has used up its own stack
             raise RefusedTextError(_too_deep()) from None
 

@@ -27,7 +27,7 @@ from typing import (
 )
 
 from ..json_values import LONGEST_BITS, choice_key, has_surrogate
-from ..message_text import clip, escape, excerpt
+from ..message_text import excerpt, one_line
 from .hints import Place, evaluate_forward, name_of, show_annotation, show_value
 from .leaves import has_attribute
 from .nodes import (
@@ -354,7 +354,7 @@ def _enum(reader: Reader, cls: type[Enum], _args: tuple[Any, ...], place: Place)
         written: Any = member._value_ if is_usual else member.value
         value = written if type(written) is str and written.isascii() else _plain(written)
         if value is MISSING:
-            shown, what = (clip(escape(show_value(part)), 60) for part in (member, written))
+            shown, what = (one_line(show_value(part), 60) for part in (member, written))
             message = f"{shown} has the value {what}, which isn't a JSON scalar"
             return reader.complain(place, "bad_enum", message, "Use strings, numbers, booleans and None")
         key = choice_key(value)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..findings import UnfitError
 from ..immutable import Value
 from ..json_values import LONGEST_BITS, has_surrogate
-from ..message_text import clip, escape, excerpt, received
+from ..message_text import excerpt, one_line, received
 from ..schema.keywords import LIMITS, NUMBERS, LimitError, is_no_multiple, keywords_of
 from .hints import FieldPlace, is_annotation, is_type, name_of, show_value
 from .leaves import SchemaLeaf, as_leaf, trusted_leaf
@@ -146,7 +146,7 @@ def read_constraints(metadata: Iterable[object]) -> Constraints | None:
 
 
 def _show(item: object) -> str:
-    return clip(escape(show_value(item)), 100)
+    return one_line(show_value(item), 100)
 
 
 def _add(found: dict[str, Any], slot: str, value: Any, item: object) -> None:

@@ -8,7 +8,7 @@ from types import FunctionType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from ..findings import Finding, UnfitError
-from ..message_text import clip, escape, listed, quote
+from ..message_text import listed, one_line, quote
 from .hints import Unresolved, show_value
 from .nodes import TAG
 
@@ -132,7 +132,7 @@ def problems_of_fields(node: ObjectNode, reason: Exception, given: Mapping[Any, 
     key = next((each.key for each in node.fields if each.name == name), None)
     if key is None or not isinstance(said, str):
         return ()
-    return [Finding((key,), "rejected", clip(escape(said[: _SAID_LENGTH + 1]), _SAID_LENGTH))]
+    return [Finding((key,), "rejected", one_line(said, _SAID_LENGTH))]
 
 
 _SAID_LENGTH: Final = 180
@@ -452,7 +452,7 @@ def _check_harmless(attribute: str, value: object, item: object, _to: Translatio
 
 
 def _lost(attribute: str, value: object, item: object) -> UnfitError:
-    shown = clip(escape(show_value(value)), 60)
+    shown = one_line(show_value(value), 60)
     message = f"{attribute}={shown} of {_name_of(item)} has no meaning here"
     return UnfitError(message, _REMEDIES.get(attribute, _IN_CLASS))
 
@@ -531,4 +531,4 @@ def _holds_for_all_numbers(item: Any) -> bool:
 
 
 def _show(item: object) -> str:
-    return clip(escape(show_value(item)), 100)
+    return one_line(show_value(item), 100)

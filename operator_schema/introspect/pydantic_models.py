@@ -19,7 +19,7 @@ from ..errors import DecodeError
 from ..findings import Finding
 from ..immutable import Value, is_same_state
 from ..json_values import JSON_TYPES, choice_key, copy_json, is_array, is_object
-from ..message_text import clip, escape, excerpt, quote
+from ..message_text import excerpt, one_line, quote
 from ..schema.references import describe_reference_fault, resolve
 from .leaves import CheckedEncoder, SchemaLeaf, trusted_leaf
 from .nodes import ANY, ArrayNode, Field, LiteralNode, ObjectNode, ScalarNode, ShapedDecoder, UnionNode
@@ -369,7 +369,7 @@ def _problem(entry: Mapping[str, Any], value: Any) -> Finding:
         return Finding(path, "missing", "missing (required)")
     received = excerpt(entry["input"])
     # The message of a validator may contain anything that the model sent.
-    said = clip(escape(entry["msg"][: _SAID_LENGTH + 1]), _SAID_LENGTH)
+    said = one_line(entry["msg"], _SAID_LENGTH)
     return Finding(path, _code(kind), f"{said}, got {received}", None, received)
 
 

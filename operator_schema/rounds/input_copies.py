@@ -12,7 +12,7 @@ from ..errors import DecodeError, EncodeError, ToolError
 from ..findings import Finding
 from ..immutable import is_same_state
 from ..json_values import LONGEST_BITS, MAX_DEPTH, MAX_PROBLEMS, is_array, is_object, most_digits
-from ..message_text import clip, escape, excerpt, received
+from ..message_text import excerpt, one_line, received
 from ..tools.calls import class_name_of
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ def _plain(value: Any) -> Any:
         return int.__int__(value)
     if issubclass(kind, float):
         return float.__float__(value)
-    message = f"{clip(escape(class_name_of(value)), _NAME_LENGTH)} isn't JSON"
+    message = f"{one_line(class_name_of(value), _NAME_LENGTH)} isn't JSON"
     raise NotJSONError(message)
 
 
@@ -375,7 +375,7 @@ def shown_arguments(raw: RawCall) -> Any:
         try:
             return excerpt(raw.arguments, _SHOWN_ARGUMENTS)
         except Exception:  # noqa: BLE001  # the code of what is in them
-            return clip(escape(class_name_of(raw.arguments)), _SHOWN_ARGUMENTS)
+            return one_line(class_name_of(raw.arguments), _SHOWN_ARGUMENTS)
 
 
 def _copied_arguments(arguments: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from ..findings import shown_call
 from ..immutable import Value
 from ..json_values import copy_json
-from ..message_text import clip, escape, quote
+from ..message_text import one_line, quote
 from ..tools.calls import ToolResult, class_name_of, exception_text
 from .commit import INTERRUPTED, find_call, revised, settled, with_results
 from .deciding import (
@@ -605,9 +605,7 @@ class HookError(RoundError):
     """
 
     def __init__(self, hook: str | None, call_id: str, tool: str, round: Round[Any], why: str) -> None:
-        who = (
-            f"the function given as {WHO}" if hook is None else f"the hook {clip(escape(hook), _NAME_LENGTH)}"
-        )
+        who = f"the function given as {WHO}" if hook is None else f"the hook {one_line(hook, _NAME_LENGTH)}"
         super().__init__(f"{who} failed for {shown_call(tool, call_id)}: {why}")
         self.hook = WHO if hook is None else hook
         self._given = hook
@@ -633,7 +631,7 @@ class InterruptedRoundError(RoundError):
         number = len(exceptions)
         calls = "1 call" if number == 1 else f"{number} calls"
         kinds = ", ".join(dict.fromkeys([class_name_of(error) for error in exceptions.values()]))
-        super().__init__(f"{calls} raised {clip(escape(kinds), _MESSAGE_LENGTH)}", number)
+        super().__init__(f"{calls} raised {one_line(kinds, _MESSAGE_LENGTH)}", number)
         self.round = round
         self.exceptions: Mapping[int, BaseException] = dict(exceptions)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..codec.codec import Codec
 from ..immutable import Value
-from ..message_text import checked_path, clip, escape, received
+from ..message_text import checked_path, one_line, received
 from ..tools.calls import RawCall, ToolResult
 from .errors import RoundError, StoreError
 from .input_copies import digest_with
@@ -269,7 +269,7 @@ class SqliteStore:
             raise _unusable(self._path, error) from error
 
     def __repr__(self) -> str:
-        return f"SqliteStore({clip(escape(self._path), 200)!r})"
+        return f"SqliteStore({one_line(self._path, 200)!r})"
 
 
 class StoredTranscript:
@@ -334,7 +334,7 @@ class StoredTranscript:
         return self._items()[index]
 
     def __repr__(self) -> str:
-        return f"<StoredTranscript {clip(escape(self._name), 100)!r} of {len(self)}>"
+        return f"<StoredTranscript {one_line(self._name, 100)!r} of {len(self)}>"
 
 
 def stored_records(path: str | PathLike[str]) -> Iterator[Any]:
@@ -363,7 +363,7 @@ def stored_records(path: str | PathLike[str]) -> Iterator[Any]:
     except sqlite3.Error as error:
         raise _unusable(name, error) from error
     except (KeyError, TypeError, ValueError) as error:
-        message = f"the store {clip(escape(name), 200)} holds something other than turns and rounds"
+        message = f"the store {one_line(name, 200)} holds something other than turns and rounds"
         raise StoreError(message) from error
 
 
@@ -393,7 +393,7 @@ _PRIMARY = 0xFF
 def _unusable(path: str, error: sqlite3.Error) -> StoreError:
     """Return why the file of a store can't be used, and what to do."""
     remedy = _REMEDIES.get(getattr(error, "sqlite_errorcode", 0) & _PRIMARY)
-    what = f"the store {clip(escape(path), 200)} can't be used: {clip(escape(str(error)), 200)}"
+    what = f"the store {one_line(path, 200)} can't be used: {one_line(str(error), 200)}"
     return StoreError(f"{what}; {remedy}" if remedy else what)
 
 
@@ -405,7 +405,7 @@ def _row(db: sqlite3.Connection, round_id: str) -> Any:
 
 def _gone(round_id: str, row: Any) -> StoreError:
     """Return why a round isn't available now."""
-    name = clip(escape(round_id), 100)
+    name = one_line(round_id, 100)
     if row is None:
         return StoreError(f"{name} is done, or was never stored", round_id)
     if row[1] is not None:

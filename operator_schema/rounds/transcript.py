@@ -6,7 +6,7 @@ from _thread import RLock  # `threading` itself is not needed
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from ..immutable import Value
-from ..message_text import clip, escape, quote, received
+from ..message_text import one_line, quote, received
 from ..tools.signature import close_awaitable, is_awaitable
 from .errors import RoundError
 
@@ -88,7 +88,7 @@ def append_turn(history: History, turn: Turn, revision: int | None = None) -> No
     returned: object = history.append(turn)  # type: ignore[func-returns-value]  # what callers promise, some do not
     if is_awaitable(returned):
         close_awaitable(returned)
-        name = clip(escape(type(history).__name__), _NAME_LENGTH)
+        name = one_line(type(history).__name__, _NAME_LENGTH)
         message = (
             f"{name}.append is async, and commit doesn't wait for it: commit to a Transcript or a list, "
             "and store the turn yourself with await"

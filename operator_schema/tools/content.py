@@ -7,7 +7,7 @@ from binascii import b2a_base64
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..immutable import Value, set_once
-from ..message_text import checked_path, checked_text, clip, escape, excerpt, received
+from ..message_text import checked_path, checked_text, excerpt, one_line, received
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -463,7 +463,7 @@ def _bytes_of(kind: str, data: object) -> bytes:
 
 def shown_name(name: str) -> str:
     """Show a file name or an address on one line."""
-    return clip(escape(name), _SHOWN_NAME)
+    return one_line(name, _SHOWN_NAME)
 
 
 _NAME = r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}"

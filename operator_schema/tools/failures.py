@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..errors import CallError, DecodeError, EncodeError, NeedsInput, ToolError
 from ..json_values import has_surrogate
-from ..message_text import clip, escape, listed, quote, show_path
+from ..message_text import clip, escape, listed, one_line, quote, show_path
 from .calls import ToolResult, class_name_of, exception_text, message_of, own_parts
 from .signature import close_awaitable, is_awaitable
 
@@ -304,7 +304,7 @@ class Failures:
         """Return the result for wrong arguments: the report."""
         found = [f"{show_path(problem.path)} {problem.code}".lstrip() for problem in error.findings]
         # Without the arguments: they may hold secrets.
-        _log(INFO, call, f"the arguments do not fit: {clip(escape(listed(found, _SHOWN_PROBLEMS)), 500)}")
+        _log(INFO, call, f"the arguments do not fit: {one_line(listed(found, _SHOWN_PROBLEMS), 500)}")
         return _no_result(call, "invalid_params", self._reported(call, error), error, **error.as_dict())
 
     def wording(self) -> Callable[[RawCall, Exception], str] | None:
@@ -490,7 +490,7 @@ def _traceback(error: BaseException) -> str:
 
 def _log(level: int, call: RawCall, message: str, error: BaseException | None = None) -> None:
     with suppress(Exception):  # a log must not fail a call
-        name, call_id = clip(escape(call.name), _NAME_LENGTH), clip(escape(call.id), _NAME_LENGTH)
+        name, call_id = one_line(call.name, _NAME_LENGTH), one_line(call.id, _NAME_LENGTH)
         write_log(level, "%s (call %s): %s", name, call_id, message, error=error)
 
 

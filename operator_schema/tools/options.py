@@ -13,7 +13,7 @@ from ..findings import Finding, about_type
 from ..introspect.hints import NOT_SUPPORTED, name_of
 from ..introspect.nodes import ObjectNode, UnionNode
 from ..json_values import copy_json, has_surrogate, is_object
-from ..message_text import as_written, clip, escape, nearest, quote
+from ..message_text import as_written, nearest, one_line, quote
 from .injection import RawArguments
 from .metadata import (
     FLAGS,
@@ -137,7 +137,7 @@ def check_options(
         before: the statements that the tool has already.
     """
     name = given["name"]
-    owner = clip(escape(name), 100) if name and isinstance(name, str) else "tool"
+    owner = one_line(name, 100) if name and isinstance(name, str) else "tool"
     found: dict[str, Finding] = {}
     for option, value in given.items():
         wrong = _complain(option, value)
