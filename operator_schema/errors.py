@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .json_values import copy_json
-from .message_text import clip, one_line, quote, received
+from .message_text import clip, count_of, fault_list, one_line, quote, received
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -72,10 +72,8 @@ class SchemaError(TypeError):
 
     def __str__(self) -> str:
         """Write one line a finding, below a line that names the type; past 50 they are counted."""
-        head = f"{self.name}: {_count(len(self.findings), 'complaint')} about the {self.about}"
-        lines = [f"- {finding}" for finding in self.findings[:SHOWN_COMPLAINTS]]
-        rest = len(self.findings) - SHOWN_COMPLAINTS
-        return "\n".join([head, *lines, *([f"- … and {rest} more"] if rest > 0 else [])])
+        head = f"{self.name}: {count_of(len(self.findings), 'complaints')} about the {self.about}"
+        return fault_list(head, self.findings, SHOWN_COMPLAINTS)
 
 
 class _FindingsError(ValueError):
@@ -104,7 +102,7 @@ class _FindingsError(ValueError):
     def __str__(self) -> str:
         """Write the report. Its length is bounded, whatever the value is."""
         total = self._total
-        head = f"{one_line(self.name, _NAME_LENGTH)}: {_count(total, 'problem')} with {self._with}"
+        head = f"{one_line(self.name, _NAME_LENGTH)}: {count_of(total, 'problems')} with {self._with}"
         tail = self._tail()
         room = REPORT_LENGTH - len(head) - len("".join(tail)) - 1 - len(tail) - _MORE_LENGTH
         lines: list[str] = []
@@ -119,7 +117,9 @@ class _FindingsError(ValueError):
         return "\n".join([head, *lines, *more, *tail])
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({clip(self.name, _NAME_LENGTH)!r}, {_count(self._total, 'problem')})"
+        return (
+            f"{type(self).__name__}({clip(self.name, _NAME_LENGTH)!r}, {count_of(self._total, 'problems')})"
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.name, self.findings, self.omitted)
@@ -394,7 +394,3 @@ class ToolNotFoundError(KeyError):
 
 def _is_text(value: object) -> bool:
     return isinstance(value, str)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from .immutable import Generic, T, Value
 from .message_text import clip, escape, one_line, quote, show_path, show_place
@@ -151,10 +151,10 @@ class Finding(Value):
 
         def __getattr__(self, name: str) -> Any:
             # Only asked for a slot that is unset.
-            try:
+            if name in self.__field_defaults__:
                 return self.__field_defaults__[name]
-            except KeyError:
-                _has_no(self, name)
+            message = f"{type(self).__name__!r} object has no attribute {name!r}"
+            raise AttributeError(message, name=name, obj=self)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the finding as JSON values, for logs: the path as text, such as `attendees[2].email`.
@@ -247,11 +247,6 @@ class UnfitError(Exception):
         super().__init__(message, remedy)
         self.message = message
         self.remedy = remedy
-
-
-def _has_no(finding: Finding, name: str) -> NoReturn:
-    message = f"{type(finding).__name__!r} object has no attribute {name!r}"
-    raise AttributeError(message, name=name, obj=finding)
 
 
 RepairKind = Literal["json_text", "scalar", "default", "choice", "key", "array", "syntax"]

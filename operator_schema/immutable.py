@@ -176,7 +176,7 @@ def content_of(value: Value) -> tuple[Any, ...]:
     return tuple([getattr(value, name) for name in value.__slots__])
 
 
-def instead_of(cls: type) -> str | None:
+def instead_of(cls: object) -> str | None:
     """Return the remedy of a class (`__instead__`) for values of it in a wrong place."""
     said: str | None = vars(cls).get("__instead__") if type(cls) is ValueType else None
     return said

@@ -231,6 +231,13 @@ def listed(options: Sequence[str], most: int = LISTED_OPTIONS, separator: str = 
     return shown if rest <= 0 else f"{shown}{separator}… ({rest} more)"
 
 
+def fault_list(head: str, lines: Sequence[object], most: int = 10) -> str:
+    """Write a line for each fault below a head, counting those past the first `most`."""
+    shown = [f"- {line}" for line in lines[:most]]
+    rest = len(lines) - most
+    return "\n".join([head, *shown, *([f"- … and {rest} more"] if rest > 0 else [])])
+
+
 def count_of(size: int, unit: str) -> str:
     """Count things by the plural of their name: `1 item`, `2 items`."""
     return f"{size} {unit.removesuffix('s') if size == 1 else unit}"

@@ -20,7 +20,18 @@ from ..message_text import excerpt, one_line, received
 from ..schema.keywords import LIMITS, NUMBERS, LimitError, is_no_multiple, keywords_of
 from .hints import FieldPlace, is_annotation, is_type, name_of, show_value
 from .leaves import SchemaLeaf, as_leaf, trusted_leaf
-from .nodes import UNKNOWN, ArrayNode, Constraints, LeafNode, MapNode, Node, RefNode, ScalarNode, UnionNode
+from .nodes import (
+    UNKNOWN,
+    ArrayNode,
+    Constraints,
+    LeafNode,
+    MapNode,
+    Node,
+    RefNode,
+    ScalarNode,
+    UnionNode,
+    is_null,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -251,10 +262,7 @@ def constrained(node: Node, constraints: Constraints) -> Node:
     match node:
         case UnionNode():
             members = [
-                member
-                if isinstance(member, ScalarNode) and member.type == "null"
-                else constrained(member, constraints)
-                for member in node.members
+                member if is_null(member) else constrained(member, constraints) for member in node.members
             ]
             return node.replace(members=tuple(members))
         case ScalarNode() | ArrayNode() | MapNode():
@@ -282,15 +290,14 @@ def constrained(node: Node, constraints: Constraints) -> Node:
 
 
 def _unfit_limit(slot: str, node: ScalarNode | ArrayNode | MapNode) -> UnfitError:
-    given = next(row.given_as or slot for row in LIMITS if row.slot == slot)
+    limit = next(row for row in LIMITS if row.slot == slot)
     kinds = {row.of for row in LIMITS if row.slot in _allowed(node)}
-    of = next(row.of for row in LIMITS if row.slot == slot)
     remedy = "Leave it out, or change the type"
-    if of == "number" and "length" in kinds:
+    if limit.of == "number" and "length" in kinds:
         remedy = "Write MinLen or MaxLen if it is about the length; else change the type"
-    if of == "length" and "number" in kinds:
+    if limit.of == "length" and "number" in kinds:
         remedy = "Write Ge or Le if it is about the number; else change the type"
-    return UnfitError(f"the constraint {given} says nothing about {_kind(node)}", remedy)
+    return UnfitError(f"the constraint {limit.given_as or slot} says nothing about {_kind(node)}", remedy)
 
 
 def _limited(leaf: SchemaLeaf[Any], constraints: Constraints) -> SchemaLeaf[Any]:

@@ -36,7 +36,6 @@ from .shipped_leaves import shipped_leaf
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping
 
-    from ..errors import SchemaError
     from ..findings import Finding, TypeCode
     from .annotations import Defaulted, Reader
     from .hints import Bindings, Path
@@ -136,7 +135,10 @@ class Walk:
         try:
             graph = self.graph(annotation, name, descriptions)
         except RecursionError:
-            raise _too_deep(name) from None
+            self.complaints.clear()
+            self.defaulted.clear()
+            place, message = Place((), name, Scope(None, {})), "the annotation nests too deep to be read"
+            graph = Graph(self.complain(place, "too_deep", message, "Flatten it"), {})
         for entry in self.defaulted:
             self.complaints += default_faults(entry, graph, self._max_depth)
         if self.complaints:
@@ -438,14 +440,6 @@ class ResultWalk(Walk):
         return graph.replace(root=graph.root.replace(description=root.doc))
 
 
-def _too_deep(name: str) -> SchemaError:
-    from ..errors import SchemaError
-    from ..findings import about_type
-
-    message = "the annotation nests too deep to be read"
-    return SchemaError(name, [about_type((), "too_deep", name, message, "Flatten it")])
-
-
 _LEAF_METHOD: Final = "Make it a class method that returns SchemaLeaf(cls, …)"
 
 
@@ -483,8 +477,7 @@ def model_node(reader: Reader, cls: Any, args: tuple[Any, ...], place: Place) ->
 
     leaf: SchemaLeaf[Any] | tuple[str, str] | None = None
     if pydantic_models.is_model(cls):
-        fault = pydantic_models.fault_of_model(cls)
-        leaf = fault or pydantic_models.model_leaf(cls, of_results=reader.of_results)
+        leaf = pydantic_models.model_leaf(cls, of_results=reader.of_results)
     elif not args:
         leaf = pydantic_models.type_leaf(cls, of_results=reader.of_results)
     if isinstance(leaf, SchemaLeaf):
