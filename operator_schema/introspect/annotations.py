@@ -28,6 +28,7 @@ from typing import (
 
 from ..json_values import LONGEST_BITS, choice_key, has_surrogate
 from ..message_text import excerpt, one_line
+from .classes import declares, own_docstring
 from .hints import Place, evaluate_forward, name_of, show_annotation, show_value
 from .leaves import has_attribute
 from .nodes import (
@@ -198,8 +199,6 @@ def _type_variable(reader: Reader, variable: Any, _args: tuple[Any, ...], place:
     bindings = place.scope.bindings
     if variable in bindings:
         return reader.node(bindings[variable], Place(place.path, place.owner, place.scope.outside()))
-    from .type_parameters import declares
-
     if not declares(place.scope, variable):
         name = variable.__name__
         message = f"{show_annotation(variable)} isn't a type parameter of {place.owner}"
@@ -373,7 +372,6 @@ def _enum(reader: Reader, cls: type[Enum], _args: tuple[Any, ...], place: Place)
 
 
 def _prose_of(cls: type[Enum], reader: Reader, place: Place) -> str | None:
-    from .classes import own_docstring
     from .docstrings import parse_docstring
 
     text = parse_docstring(own_docstring(cls)).text

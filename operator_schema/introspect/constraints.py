@@ -18,6 +18,7 @@ from ..immutable import Value
 from ..json_values import LONGEST_BITS, has_surrogate
 from ..message_text import excerpt, one_line, received
 from ..schema.keywords import LIMITS, NUMBERS, LimitError, is_no_multiple, keywords_of
+from .foreign_classes import is_foreign, translate
 from .hints import FieldPlace, is_annotation, is_type, name_of, show_value
 from .leaves import SchemaLeaf, as_leaf, trusted_leaf
 from .nodes import (
@@ -356,8 +357,6 @@ def _together(one: Constraints | None, other: Constraints) -> Constraints:
 
 def read_annotated(reader: Reader, args: tuple[Any, ...], place: Place) -> Node:
     """Read `Annotated[X, …]`: X, or the leaf in the metadata, with its constraints and description."""
-    from .foreign_classes import is_foreign
-
     inner, *metadata = args
     leaf = next((item for item in map(as_leaf, reversed(metadata)) if item is not None), None)
     if leaf is None and type(inner) is not type and not is_annotation(inner):
@@ -386,8 +385,6 @@ def read_annotated(reader: Reader, args: tuple[Any, ...], place: Place) -> Node:
 
 def _translated(metadata: list[Any], place: Place) -> list[Any]:
     """Translate metadata of other libraries; store field-level metadata on the place."""
-    from .foreign_classes import translate
-
     translation = translate(metadata)
     if isinstance(place, FieldPlace):
         place.metadata = {**(place.metadata or {}), **translation.of_field}

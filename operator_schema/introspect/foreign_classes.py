@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "WrittenField",
-    "aliased_fields",
-    "computed_fields",
     "fault_of_default",
     "fields_of",
     "forbids_extra",
@@ -54,9 +52,16 @@ class WrittenField:
         self.metadata = metadata
 
 
-def fields_of(cls: Any) -> Sequence[WrittenField]:
-    """Return the fields of an attrs class or a Struct that its constructor takes, and the tag of a Struct."""
-    return _attrs_fields(cls) if hasattr(cls, "__attrs_attrs__") else _struct_fields(cls)
+def fields_of(cls: Any, *, computed: bool = False) -> Sequence[WrittenField]:
+    """Return the fields of an attrs class or a Struct that its constructor takes, and the tag of a Struct.
+
+    Args:
+        cls: one of these.
+        computed: of an attrs class, the fields that its constructor doesn't take instead.
+    """
+    if not hasattr(cls, "__attrs_attrs__"):
+        return _struct_fields(cls)
+    return _computed_fields(cls) if computed else _attrs_fields(cls)
 
 
 def _attrs_fields(cls: Any) -> list[WrittenField]:
@@ -77,8 +82,7 @@ def keywords_of(cls: Any) -> dict[str, str]:
     return {field.name: field.alias for field in cls.__attrs_attrs__ if field.init}
 
 
-def computed_fields(cls: Any) -> Sequence[WrittenField]:
-    """Return the fields of an attrs class that its constructor doesn't take."""
+def _computed_fields(cls: Any) -> Sequence[WrittenField]:
     return [
         WrittenField(field.name, Any if field.type is None else field.type, MISSING, field.metadata)
         for field in cls.__attrs_attrs__
@@ -160,6 +164,9 @@ def report_unfollowed(cls: Any, report: Callable[..., None]) -> None:
         message = "its pydantic configuration keeps unknown keys, which would be lost here"
         remedy = "Derive the class from BaseModel, or give it a field of type dict[str, Any] for them"
         report("__pydantic_config__", "unsupported", message, remedy)
+    for name in _aliased_fields(cls):
+        message = "pydantic takes it by its alias alone, but it is decoded by name"
+        report(name, "unsupported", message, "Add config=ConfigDict(validate_by_name=True)")
     decorated: Any = cls.__dict__.get("__pydantic_decorators__")
     if decorated is not None:
         for name in (*decorated.field_serializers, *decorated.model_serializers):
@@ -206,14 +213,13 @@ _WITHOUT_EFFECT: Final = frozenset(
 """Settings that change nothing about the JSON values that decode takes and encode writes."""
 
 
-def aliased_fields(cls: Any) -> Sequence[str]:
+def _aliased_fields(cls: Any) -> Sequence[str]:
     """Return the fields of a pydantic dataclass that its constructor does not take by name."""
     config: Any = cls.__dict__.get("__pydantic_config__") or {}
     if config.get("validate_by_name") or config.get("populate_by_name"):
         return ()
-    return [
-        name for name, info in cls.__pydantic_fields__.items() if info.validation_alias not in {None, name}
-    ]
+    fields: Mapping[str, Any] = cls.__dict__.get("__pydantic_fields__", {})
+    return [name for name, info in fields.items() if info.validation_alias not in {None, name}]
 
 
 _LIBRARIES: Final = frozenset({"pydantic", "pydantic_core", "msgspec", "annotated_types", "attr"})

@@ -317,12 +317,6 @@ def _report_dataclass(cls: Any, members: Mapping[str, object], report: Report) -
     if "__init__" not in members and cls.__init__ is object.__init__ and fields:
         message = "it has fields, but no __init__ that takes them"
         report("__init__", "unsupported", message, "Leave out init=False or write an __init__")
-    if "__pydantic_fields__" in members:
-        from .foreign_classes import aliased_fields
-
-        for name in aliased_fields(cls):
-            message = "pydantic takes it by its alias alone, but it is decoded by name"
-            report(name, "unsupported", message, "Add config=ConfigDict(validate_by_name=True)")
     # dataclasses has no public name for what kind of field this is.
     if ATTRIBUTE in fields and fields[ATTRIBUTE]._field_type.name == "_FIELD":  # noqa: SLF001  # dataclasses has no public way to ask
         message = f"{ATTRIBUTE} is declared as a field"

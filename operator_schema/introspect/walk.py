@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, get_args, get
 
 from ..message_text import quote, received
 from .annotations import CLASSES, NAMED, ORIGINS, SIMPLE
-from .classes import form_of
+from .classes import bind, form_of
 from .hints import (
     NO_BINDINGS,
     NOT_SUPPORTED,
@@ -279,7 +279,7 @@ class Walk:
         return self.complain_unsupported(cls, place) if meant is cls else self.node(meant, place)
 
     def _object_node(self, cls: type[Any], form: ObjectForm, args: tuple[Any, ...], place: Place) -> Node:
-        bindings = _bind(cls, args, place) if args else NO_BINDINGS
+        bindings = bind(cls, args, place.scope) if args else NO_BINDINGS
         identity = identity_of(cls, bindings)
         if identity is None:
             return self._complain_arguments(cls, place)
@@ -294,7 +294,7 @@ class Walk:
 
     def alias_node(self, alias: Any, args: tuple[Any, ...], place: Place) -> Node:
         """Return the node of what a type alias (PEP 695) means."""
-        bindings = _bind(alias, args, place) if args else NO_BINDINGS
+        bindings = bind(alias, args, place.scope) if args else NO_BINDINGS
         identity = identity_of(alias, bindings)
         if identity is None:
             return self._complain_arguments(alias, place)
@@ -418,12 +418,6 @@ class Walk:
 
 def _without(nodes: Mapping[Any, Node], leaves: Mapping[Any, object]) -> Mapping[Any, Node]:
     return {annotation: node for annotation, node in nodes.items() if annotation not in leaves}
-
-
-def _bind(generic: Any, args: tuple[Any, ...], place: Place) -> Bindings:
-    from .type_parameters import bind  # most types aren't generic
-
-    return bind(generic, args, place.scope)
 
 
 class ResultWalk(Walk):
