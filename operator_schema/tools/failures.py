@@ -529,27 +529,23 @@ def _cut_result(result: ToolResult, length: int, most: int) -> ToolResult:
 
 def _cut_parts(parts: tuple[Part, ...], left: int, note: str) -> tuple[Part, ...]:
     """Return parts cut to a total number of characters, and what was done to them; no parts stay no parts."""
-    from .content import Text
+    from .content import File, Resource, Text
+
+    def cut(part: Part) -> Part:
+        if _length(part) <= left:
+            return part
+        if isinstance(part, File):
+            return part.replace(name=(part.name or "")[:left] or None)
+        if isinstance(part, Resource) and part.text is not None and len(part.uri) < left:
+            return part.replace(text=part.text[: left - len(part.uri)])
+        return Text(part.as_text()[:left])  # images and recordings have no text
 
     kept: list[Part] = []
-    for part in parts:
-        found = _cut_part(part, left)
+    for found in map(cut, parts):
         if found != Text(""):
             kept.append(found)
             left -= _length(found)
     return (*kept, Text(note)) if parts else ()
-
-
-def _cut_part(part: Part, left: int) -> Part:
-    from .content import File, Resource, Text
-
-    if _length(part) <= left:
-        return part
-    if isinstance(part, File):
-        return part.replace(name=(part.name or "")[:left] or None)
-    if isinstance(part, Resource) and part.text is not None and len(part.uri) < left:
-        return part.replace(text=part.text[: left - len(part.uri)])
-    return Text(part.as_text()[:left])  # images and recordings have no text
 
 
 def _length(part: Part) -> int:

@@ -1,4 +1,4 @@
-"""The options of `tool`, `tool_input` and `Tool.with_`: the type and the check of each."""
+"""The options of `tool`, `tool_input`, `Tool.with_` and `Tool.definition`: the type and the check of each."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ from .parameters import class_of
 
 if TYPE_CHECKING:
     from ..codec.options import CodecOptions
+    from ..schema.style import SchemaStyle
     from .metadata import Enabled, Statements
 
     # Making a TypedDict takes as long as registering a small type, and no code uses these at run time.
@@ -82,6 +83,7 @@ __all__ = [
     "make_metadata",
     "register_input",
     "stated",
+    "style_in",
 ]
 
 
@@ -412,3 +414,12 @@ def changed_metadata(metadata: Metadata, given: Mapping[str, Any], codec: Codec[
     if "examples" in given:
         kept["examples"] = tuple([_example(codec, example) for example in given["examples"]])
     return metadata.replace(**kept, annotations=stated(given, metadata.annotations))
+
+
+def style_in(options: Mapping[str, Any]) -> SchemaStyle | None:
+    """Return the style that the options of a definition ask for, as `style_of` does; most have none."""
+    if not options:
+        return None
+    from ..schema.style import style_of
+
+    return style_of(options)
