@@ -73,6 +73,7 @@ if TYPE_CHECKING:
 
 
 __all__ = [
+    "are_names",
     "changed_input",
     "changed_metadata",
     "check_option_names",
@@ -214,7 +215,8 @@ def _are_examples(value: object) -> bool:
     return _is_collection(value) and not isinstance(value, Mapping)  # a mapping is one example
 
 
-def _are_names(value: Any) -> bool:
+def are_names(value: Any) -> bool:
+    """Return whether a value is a collection of strings, and not a string itself."""
     return _is_collection(value) and all(isinstance(item, str) for item in value)
 
 
@@ -240,7 +242,7 @@ _ROWS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
     "description": (_is_text, "a string", "Write it as text"),
     "summary": (_is_text, "a string", "Write it as text"),
     "described_by": (_is_name, "the name of a tool", "Give the name of a tool"),
-    "skip": (_are_names, "a list of names", 'Write skip=("db",)'),
+    "skip": (are_names, "a list of names", 'Write skip=("db",)'),
     "flatten": (_is_flag, "True or False", _FLAG_REMEDY),
     "enabled": (_is_enabled, "a boolean", SWITCH_REMEDY),
     "timeout": (_is_timeout, "a positive number", "Give it in seconds"),
@@ -251,7 +253,7 @@ _ROWS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
     ),
     "threads": (_is_choice, "True or False", _FLAG_REMEDY),
     "examples": (_are_examples, "a list", "Give a list, with the arguments of one call in each item"),
-    "tags": (_are_names, "a list of strings", 'Write tags=("files",)'),
+    "tags": (are_names, "a list of strings", 'Write tags=("files",)'),
     "output": _ANY,
     "title": (_is_title, "a text", "Write a name for people"),
     "meta": (_is_meta, "a JSON object", "Give a dict with strings as keys and JSON values"),
