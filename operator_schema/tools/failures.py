@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from ..errors import ToolNotFoundError
+    from ..findings import Finding
     from .calls import OnResult, RawCall, ResultCode
     from .content import Part
 
@@ -36,6 +37,7 @@ __all__ = [
     "error_hint",
     "giving",
     "is_logged",
+    "places_in",
     "result_of",
     "results_of",
     "write_log",
@@ -302,9 +304,8 @@ class Failures:
 
     def invalid(self, call: RawCall, error: DecodeError) -> ToolResult:
         """Return the result for wrong arguments: the report."""
-        found = [f"{show_path(problem.path)} {problem.code}".lstrip() for problem in error.findings]
-        # Without the arguments: they may hold secrets.
-        _log(INFO, call, f"the arguments do not fit: {one_line(listed(found, _SHOWN_PROBLEMS), 500)}")
+        found = listed(places_in(error.findings), _SHOWN_PROBLEMS)
+        _log(INFO, call, f"the arguments do not fit: {one_line(found, 500)}")
         return _no_result(call, "invalid_params", self._reported(call, error), error, **error.as_dict())
 
     def wording(self) -> Callable[[RawCall, Exception], str] | None:
@@ -416,6 +417,11 @@ class Failures:
         """Return the result for an exception that can't be read: its own code would raise another one."""
         _log(ERROR, call, "it failed, and the exception can't be shown", error)
         return _no_result(call, "execution_failed", f"{call.name} failed", error)
+
+
+def places_in(findings: Iterable[Finding]) -> list[str]:
+    """Return the path and the code of findings, for a log: the values may hold secrets."""
+    return [f"{show_path(finding.path)} {finding.code}".lstrip() for finding in findings]
 
 
 def _failed(call: RawCall, error: Exception, show: ShowErrors) -> ToolResult:
