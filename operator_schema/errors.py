@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .json_values import copy_json
-from .message_text import clip, escape, quote, received
+from .message_text import clip, count_of, fault_list, one_line, quote, received
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -72,10 +72,8 @@ class SchemaError(TypeError):
 
     def __str__(self) -> str:
         """Write one line a finding, below a line that names the type; past 50 they are counted."""
-        head = f"{self.name}: {_count(len(self.findings), 'complaint')} about the {self.about}"
-        lines = [f"- {finding}" for finding in self.findings[:SHOWN_COMPLAINTS]]
-        rest = len(self.findings) - SHOWN_COMPLAINTS
-        return "\n".join([head, *lines, *([f"- … and {rest} more"] if rest > 0 else [])])
+        head = f"{self.name}: {count_of(len(self.findings), 'complaints')} about the {self.about}"
+        return fault_list(head, self.findings, SHOWN_COMPLAINTS)
 
 
 class _FindingsError(ValueError):
@@ -104,7 +102,7 @@ class _FindingsError(ValueError):
     def __str__(self) -> str:
         """Write the report. Its length is bounded, whatever the value is."""
         total = self._total
-        head = f"{clip(escape(self.name), _NAME_LENGTH)}: {_count(total, 'problem')} with {self._with}"
+        head = f"{one_line(self.name, _NAME_LENGTH)}: {count_of(total, 'problems')} with {self._with}"
         tail = self._tail()
         room = REPORT_LENGTH - len(head) - len("".join(tail)) - 1 - len(tail) - _MORE_LENGTH
         lines: list[str] = []
@@ -119,7 +117,9 @@ class _FindingsError(ValueError):
         return "\n".join([head, *lines, *more, *tail])
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({clip(self.name, _NAME_LENGTH)!r}, {_count(self._total, 'problem')})"
+        return (
+            f"{type(self).__name__}({clip(self.name, _NAME_LENGTH)!r}, {count_of(self._total, 'problems')})"
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.name, self.findings, self.omitted)
@@ -140,7 +140,7 @@ class _FindingsError(ValueError):
         """
         return {
             "error": type(self).__name__,
-            "name": clip(escape(self.name), _NAME_LENGTH),
+            "name": one_line(self.name, _NAME_LENGTH),
             "findings": [finding.as_dict() for finding in self.findings],
             "omitted": self.omitted,
         }
@@ -279,7 +279,7 @@ class ToolError(RuntimeError):
 
     def __str__(self) -> str:
         """Write the name of the tool and the message."""
-        return f"{clip(escape(self.tool), _NAME_LENGTH)}: {self.message}"
+        return f"{one_line(self.tool, _NAME_LENGTH)}: {self.message}"
 
 
 class MissingContextError(ToolError):
@@ -365,7 +365,7 @@ class DuplicateToolError(ValueError):
         message = f"tool {quote(self.tool, _NAME_LENGTH)} already registered"
         if not self.places:
             return message
-        first, *others = [clip(escape(place), 2 * _NAME_LENGTH) for place in dict.fromkeys(self.places)]
+        first, *others = [one_line(place, 2 * _NAME_LENGTH) for place in dict.fromkeys(self.places)]
         if not others:
             return f"{message}: {first} is there twice. Leave one out, or rename it: tool.with_(name=…)"
         names = f"{first} and {others[0]} have this name"
@@ -394,7 +394,3 @@ class ToolNotFoundError(KeyError):
 
 def _is_text(value: object) -> bool:
     return isinstance(value, str)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from .immutable import Generic, T, Value
-from .message_text import clip, escape, quote, show_path, show_place
+from .message_text import clip, escape, one_line, quote, show_path, show_place
 
 if TYPE_CHECKING:
     from typing import Self
@@ -151,10 +151,10 @@ class Finding(Value):
 
         def __getattr__(self, name: str) -> Any:
             # Only asked for a slot that is unset.
-            try:
+            if name in self.__field_defaults__:
                 return self.__field_defaults__[name]
-            except KeyError:
-                _has_no(self, name)
+            message = f"{type(self).__name__!r} object has no attribute {name!r}"
+            raise AttributeError(message, name=name, obj=self)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the finding as JSON values, for logs: the path as text, such as `attendees[2].email`.
@@ -178,11 +178,11 @@ class Finding(Value):
         if self.keyword is not None:
             place = self._shown_path()
             if self.where is not None:
-                place = clip(escape(f"{self.where} {self.keyword}".rstrip()), _MESSAGE_LENGTH)
+                place = one_line(f"{self.where} {self.keyword}".rstrip(), _MESSAGE_LENGTH)
             return f"{place}: {self.message}" if place else self.message
         if not self.path and self.tool is not None:
             if self.call_id is None:
-                return clip(escape(self.message), _MESSAGE_LENGTH)
+                return one_line(self.message, _MESSAGE_LENGTH)
             lines = [escape(line) for line in self.message.split("\n")]
             text = clip("\n  ".join(lines), _MESSAGE_LENGTH)
             return f"{shown_call(self.tool, self.call_id)}: {text}"
@@ -232,7 +232,7 @@ def about_type(
 
 def shown_call(name: str, call_id: str) -> str:
     """Show a call by the name of its tool and its id, bounded and escaped."""
-    return f"{clip(escape(name), _NAME_LENGTH)} (call {quote(call_id, _NAME_LENGTH)})"
+    return f"{one_line(name, _NAME_LENGTH)} (call {quote(call_id, _NAME_LENGTH)})"
 
 
 class UnfitError(Exception):
@@ -247,11 +247,6 @@ class UnfitError(Exception):
         super().__init__(message, remedy)
         self.message = message
         self.remedy = remedy
-
-
-def _has_no(finding: Finding, name: str) -> NoReturn:
-    message = f"{type(finding).__name__!r} object has no attribute {name!r}"
-    raise AttributeError(message, name=name, obj=finding)
 
 
 RepairKind = Literal["json_text", "scalar", "default", "choice", "key", "array", "syntax"]

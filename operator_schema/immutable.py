@@ -8,6 +8,7 @@ dataclass costs more import time than this whole package.
 from __future__ import annotations
 
 from functools import cached_property
+from inspect import Parameter, Signature
 from types import FunctionType, GenericAlias, MemberDescriptorType
 from typing import TYPE_CHECKING, Any, Final, NoReturn, dataclass_transform
 
@@ -15,7 +16,6 @@ from .json_values import is_object
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from inspect import Signature
     from typing import ClassVar, Self
 
 __all__ = [
@@ -87,8 +87,6 @@ class ValueType(type):
         own = vars(cls).get("__init__")
         if own is not None and own is not object.__init__:
             return None  # the function says it
-        from inspect import Parameter, Signature
-
         kind, empty = Parameter.POSITIONAL_OR_KEYWORD, Parameter.empty
         found = cls.__annotations__.items()
         given = [(name, cls.__field_defaults__.get(name, empty), text) for name, text in found]
@@ -178,7 +176,7 @@ def content_of(value: Value) -> tuple[Any, ...]:
     return tuple([getattr(value, name) for name in value.__slots__])
 
 
-def instead_of(cls: type) -> str | None:
+def instead_of(cls: object) -> str | None:
     """Return the remedy of a class (`__instead__`) for values of it in a wrong place."""
     said: str | None = vars(cls).get("__instead__") if type(cls) is ValueType else None
     return said

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Callable, Collection, Hashable
 
 __all__ = [
@@ -239,28 +239,24 @@ def _function_of(document: Any) -> Callable[[], Any]:
 
     Its syntax tree is made of the values themselves: no text becomes code.
     """
-    import ast
-
     empty = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
-    body = ast.Lambda(args=empty, body=_expression(ast, document), lineno=1, col_offset=0)
+    body = ast.Lambda(args=empty, body=_expression(document), lineno=1, col_offset=0)
     made: Callable[[], Any] = eval(compile(ast.Expression(body=body), "<copy of JSON>", "eval"), {})  # noqa: S307  # a tree of constants
     return made
 
 
-def _expression(tree: Any, value: Any) -> ast.expr:
+def _expression(value: Any) -> ast.expr:
     kind = value.__class__
     if kind is dict:
-        keys = [_expression(tree, key) for key in value]
-        values = [_expression(tree, inner) for inner in value.values()]
-        found: ast.expr = tree.Dict(keys=keys, values=values, lineno=1, col_offset=0)
-    elif kind is list:
-        items = [_expression(tree, item) for item in value]
-        found = tree.List(elts=items, ctx=tree.Load(), lineno=1, col_offset=0)
-    elif kind in _SCALARS:
-        found = tree.Constant(value=value, lineno=1, col_offset=0)
-    else:
-        raise TypeError
-    return found
+        keys = [_expression(key) for key in value]
+        values = [_expression(inner) for inner in value.values()]
+        return ast.Dict(keys=[*keys], values=values, lineno=1, col_offset=0)
+    if kind is list:
+        items = [_expression(item) for item in value]
+        return ast.List(elts=items, ctx=ast.Load(), lineno=1, col_offset=0)
+    if kind in _SCALARS:
+        return ast.Constant(value=value, lineno=1, col_offset=0)
+    raise TypeError
 
 
 MAX_DEPTH = 100

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
+from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -34,8 +36,6 @@ def lazy_names(
         if name not in home_of:
             message = f"module {package!r} has no attribute {name!r}"
             raise AttributeError(message, name=name, obj=sys.modules[package])
-        from importlib import import_module
-
         module, own_name = home_of[name]
         value = getattr(import_module(module, package), own_name)
         setattr(sys.modules[package], name, value)
@@ -102,16 +102,12 @@ def absent_name(package: str, name: str) -> AttributeError:
 
 def _is_module(package: str, name: str) -> bool:
     """Return whether an import of the name goes on to a module: then the other rooms needn't be loaded."""
-    from importlib.machinery import PathFinder
-
     return PathFinder.find_spec(f"{package}.{name}", sys.modules[package].__path__) is not None
 
 
 def _home_of(name: str) -> str | None:
     if name.startswith("_"):
         return None
-    from importlib import import_module
-
     root = __name__.rpartition(".")[0]
     rooms = (f"{root}.{room}" for room in _ROOMS if _is_module(root, room))  # a copy may lack some
     home = next((room for room in rooms if name in import_module(room).__all__), None)

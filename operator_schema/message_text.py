@@ -7,6 +7,7 @@ message. Nothing in this module takes time that grows with the size of the value
 from __future__ import annotations
 
 from contextlib import suppress
+from enum import Enum
 from os import fspath
 from typing import TYPE_CHECKING, cast
 
@@ -82,6 +83,11 @@ def clip(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
+def one_line(text: str, limit: int) -> str:
+    """Return the text on one printable line of at most `limit` characters, escaped as by `escape`."""
+    return clip(escape(text[: limit + 1]), limit)
+
+
 def quote(text: str, limit: int = EXCERPT_LENGTH) -> str:
     """Return the text as a JSON string literal of at most `limit` characters."""
     inner = text[:limit].replace("\\", "\\\\").replace('"', '\\"')
@@ -114,7 +120,7 @@ def excerpt(value: object, limit: int = EXCERPT_LENGTH) -> str:
         return _excerpt_items("[", "]", value, _excerpt_inner, room)
     if is_object(value):
         return _excerpt_items("{", "}", value.items(), _excerpt_pair, room)
-    return clip(escape(type(value).__name__), limit)
+    return one_line(type(value).__name__, limit)
 
 
 def _excerpt_integer(value: int, limit: int) -> str:
@@ -154,7 +160,7 @@ def _excerpt_items(
 
 def kind(value: object) -> str:
     """Return the name of the JSON type of a value, or of its Python type where JSON has none."""
-    return type_of(value) or clip(escape(type(value).__qualname__), EXCERPT_LENGTH)
+    return type_of(value) or one_line(type(value).__qualname__, EXCERPT_LENGTH)
 
 
 def received(value: object) -> str:
@@ -225,6 +231,13 @@ def listed(options: Sequence[str], most: int = LISTED_OPTIONS, separator: str = 
     return shown if rest <= 0 else f"{shown}{separator}… ({rest} more)"
 
 
+def fault_list(head: str, lines: Sequence[object], most: int = 10) -> str:
+    """Write a line for each fault below a head, counting those past the first `most`."""
+    shown = [f"- {line}" for line in lines[:most]]
+    rest = len(lines) - most
+    return "\n".join([head, *shown, *([f"- … and {rest} more"] if rest > 0 else [])])
+
+
 def count_of(size: int, unit: str) -> str:
     """Count things by the plural of their name: `1 item`, `2 items`."""
     return f"{size} {unit.removesuffix('s') if size == 1 else unit}"
@@ -283,10 +296,8 @@ def key_step(key: object) -> str:
     """
     if isinstance(key, str):
         return str.__str__(key)
-    from enum import Enum
-
     if isinstance(key, Enum) and type_of(key) is None:
-        return clip(escape(f"{type(key).__name__}.{key._name_}"), EXCERPT_LENGTH)  # `name` may be anything
+        return one_line(f"{type(key).__name__}.{key._name_}", EXCERPT_LENGTH)  # `name` may be anything
     return excerpt(key)
 
 

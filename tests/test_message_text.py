@@ -20,6 +20,7 @@ from operator_schema.message_text import (
     listed,
     nearest,
     nearest_names,
+    one_line,
     quote,
     received,
     show_path,
@@ -116,6 +117,12 @@ def test_a_path_is_a_string_or_an_object_such_as_a_path(path):
 def test_what_is_no_path_is_named(path):
     with pytest.raises(TypeError, match="the path must be a string or a Path, not "):
         checked_path("the path", path)
+
+
+@given(st.text(st.characters()), st.integers(1, 80))
+def test_a_text_on_one_line_is_the_beginning_of_the_escaped_text(text, limit):
+    assert one_line(text, limit) == clip(escape(text), limit)
+    assert len(one_line(text, limit)) <= limit
 
 
 def test_quote_and_clip():

@@ -26,6 +26,7 @@ from ..introspect.nodes import (
     ScalarNode,
     TupleNode,
     UnionNode,
+    is_null,
 )
 from ..introspect.shipped_leaves import shipped_leaf
 from ..json_values import choice_key, to_json_text, type_of
@@ -459,7 +460,7 @@ class _Walk:
         if choices:
             return self._of_choices(choices, path)
         members = flat_members(node, self._definitions)
-        others = [each for each in members if not (isinstance(each, ScalarNode) and each.type == "null")]
+        others = [each for each in members if not is_null(each)]
         nullable = len(others) < len(members)
         found = self._of_members(others, path)
         return found._replace(nullable=nullable or found.nullable)

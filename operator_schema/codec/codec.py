@@ -14,11 +14,12 @@ from ..introspect.nodes import UNKNOWN, AnyNode, Field, ObjectNode
 from ..introspect.walk import ResultWalk, Walk
 from ..json_values import MAX_DEPTH, copy_json, to_json_text
 from .interpret import fits_at_sight, fits_plainly, interpret
-from .problems import GiveUp, Problems, decode_error, ignored_keys
+from .problems import GiveUp, Problems, decode_error, errors, ignored_keys
 from .tiered_compilation import Tiers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping
+    from types import ModuleType
     from typing import Self, Unpack
 
     from ..errors import DecodeError
@@ -125,9 +126,7 @@ class Codec(Immutable, Generic[T]):
     def _hold(self, graph: Graph, annotation: Any, own_name: str, checked: Mapping[str, Any]) -> None:
         parse = None
         if checked["json_loads"] is not None:
-            from .json_text import parser_of
-
-            parse = parser_of(checked["json_loads"])
+            parse = _json_text().parser_of(checked["json_loads"])
         graph_of: Any = _graph_of
         leaves: tuple[SchemaLeaf[Any], ...] = checked["leaves"]
         if leaves or self._walk_class is not Walk:
@@ -256,7 +255,7 @@ class Codec(Immutable, Generic[T]):
             DecodeError: the text isn't valid JSON, with line and column; or every problem of its value.
             TypeError: text is neither a string nor bytes.
         """
-        value, _, problems = _text_reader()(text, self._parse, self._options["repair"])
+        value, _, problems = _json_text().read_text(text, self._parse, self._options["repair"])
         if problems is not None:
             raise self._error(problems)
         return self.decode(value)
@@ -304,7 +303,7 @@ class Codec(Immutable, Generic[T]):
         return repair_value(self._graph, value, self._options["max_depth"])
 
     def _read(self, text: str | bytes | bytearray) -> tuple[Any, tuple[Finding, ...]]:
-        value, repairs, problems = _text_reader()(text, self._parse, self._options["repair"])
+        value, repairs, problems = _json_text().read_text(text, self._parse, self._options["repair"])
         if problems is not None:
             raise self._error(problems)
         return value, repairs
@@ -314,18 +313,18 @@ class Codec(Immutable, Generic[T]):
         if exact is not None:
             made = exact(value)
             if made is not GiveUp:
-                report: DecodeReport[T] = _report_class()(made, repairs)
+                report: DecodeReport[T] = _findings().DecodeReport(made, repairs)
                 return report
         else:
             self._tiers.count("report", self._compile_exact)
-        from ..findings import DecodeReport, ignored
-
         repaired, more = self._repaired(value)
         instance, problems = interpret(self._graph, repaired, self._options["max_depth"], self._tiers.plans)
         if problems.found:
             raise self._error(problems)
-        keys = [ignored(*key) for key in ignored_keys(problems)]
-        return DecodeReport(instance, (*repairs, *more, *keys))
+        findings = _findings()
+        keys = [findings.ignored(*key) for key in ignored_keys(problems)]
+        found: DecodeReport[T] = findings.DecodeReport(instance, (*repairs, *more, *keys))
+        return found
 
     def encode(self, instance: T) -> Any:
         """Turn an instance into JSON values.
@@ -472,9 +471,7 @@ class Codec(Immutable, Generic[T]):
         definitions, max_depth = self._graph.definitions, self._options["max_depth"]
         encoded, problems = encode_node(node, definitions, value, max_depth, self._graph_of)
         if problems.found:
-            from ..errors import EncodeError
-
-            error = EncodeError(self._name, problems.found, problems.omitted)
+            error = errors().EncodeError(self._name, problems.found, problems.omitted)
             error.run = problems
             raise error
         return encoded
@@ -550,19 +547,19 @@ def _renderer() -> Callable[..., dict[str, Any]]:
 
 
 @cache
-def _report_class() -> type[DecodeReport[Any]]:
+def _findings() -> ModuleType:
     # An import takes longer than a compiled decode, even where the module is loaded.
-    from ..findings import DecodeReport
+    from .. import findings
 
-    return DecodeReport
+    return findings
 
 
 @cache
-def _text_reader() -> Callable[..., tuple[Any, tuple[Finding, ...], Problems | None]]:
+def _json_text() -> ModuleType:
     # A program that decodes parsed values alone does not pay for the json module.
-    from .json_text import read_text
+    from . import json_text
 
-    return read_text
+    return json_text
 
 
 def _restore(annotation: Any, options: dict[str, Any]) -> Codec[Any]:
@@ -637,11 +634,9 @@ def _registered(codec: type[Codec[Any]], annotation: Any, *, repair: bool) -> Co
 def _graph_of(
     cls: type, leaves: tuple[SchemaLeaf[Any], ...] = (), codec: type[Codec[Any]] = Codec
 ) -> Graph | None:
-    from ..errors import SchemaError
-
     try:
         graph = codec(cls, leaves=leaves).graph if leaves else codec_of(cls, codec=codec).graph
-    except SchemaError:
+    except errors().SchemaError:
         if form_of(cls) is None:
             return None  # a class of another library, which needs a leaf to be encoded
         raise

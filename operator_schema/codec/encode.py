@@ -12,7 +12,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 from ..introspect.leaves import SchemaLeaf
-from ..introspect.node_kinds import flat_members, is_exactly, may_be
+from ..introspect.node_kinds import NO_ARRAYS, flat_members, is_exactly, may_be
 from ..introspect.nodes import (
     ANY,
     NULL,
@@ -411,9 +411,7 @@ def _is_instance(node: ObjectNode, value: object) -> bool:
 
 def is_array_of(node: ArrayNode, value: object) -> bool:
     """Return whether a value is encoded as an array by a node."""
-    # Texts and maps are iterable too, and a str is a Sequence.
-    no_array = (str, bytes, bytearray, dict)
-    return isinstance(value, node.accepts) and not isinstance(value, no_array)
+    return isinstance(value, node.accepts) and not isinstance(value, NO_ARRAYS)
 
 
 def _is_iterator(value: object) -> bool:

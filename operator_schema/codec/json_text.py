@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..findings import Finding, repaired
 from ..json_values import MAX_TEXT_DEPTH, is_array, is_object, most_digits
-from ..message_text import clip, escape, excerpt, quote
+from ..message_text import clip, escape, excerpt, one_line, quote
 from .problems import Problems, RefusedTextError, steps_of
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def read_nearly_json(
     Returns:
         The value, the repair that was made and no problems; or None, nothing and what is wrong.
     """
-    from .nearly_json import as_json_text, end_of_open
+    from .nearly_json import as_json_text, end_of_open, without_fence_lines  # only broken text pays for it
 
     # If the user's parser refuses text that is JSON, the reason isn't its syntax.
     _, own = (None, problems) if read is None else read_json(text)
@@ -150,16 +150,10 @@ def read_nearly_json(
         value, still_wrong = (read or read_json)(rewritten if isinstance(text, str) else rewritten.encode())
         if not still_wrong.found:
             return value, (repaired((), "syntax", quote(source), excerpt(value)),), still_wrong
-    return None, (), _problems_inside_fence(source, problems)
-
-
-def _problems_inside_fence(source: str, problems: Problems) -> Problems:
-    """Return what is wrong with a text, apart from a Markdown fence, which would be removed."""
-    from .nearly_json import without_fence_lines  # only broken text pays for it
-
+    # A Markdown fence would be removed: what else is wrong?
     inside = without_fence_lines(source)
     found = problems if inside == source else read_json(inside)[1]
-    return found if found.found else problems
+    return None, (), found if found.found else problems
 
 
 def text_of(text: object) -> str:
@@ -419,9 +413,9 @@ def parser_of(loads: Callable[[Any], Any]) -> Callable[[Any], Any]:
         try:
             return loads(text)
         except ValueError as error:
-            said = clip(escape(str(error)[: _MESSAGE_LENGTH + 1]), _MESSAGE_LENGTH) or type(error).__name__
+            said = one_line(str(error), _MESSAGE_LENGTH) or type(error).__name__
         except RecursionError:  # the caller has used up its own stack
-            raise RefusedTextError(_too_deep()) from None
+            raise RefusedTextError(TOO_DEEP) from None
 
         raise RefusedTextError(invalid(f": {said}"))
 
@@ -438,8 +432,3 @@ def _check_bounds(text: Any) -> None:
         brackets = MAX_TEXT_DEPTH + 1
     if brackets > MAX_TEXT_DEPTH:
         check_depth(text_of(text))
-
-
-def _too_deep() -> Finding:
-
-    return TOO_DEEP

@@ -68,30 +68,9 @@ def encode_refused(
     Raises:
         EncodeError: with the parts that have no JSON form.
     """
+    # What the strict encode has read from iterators can't be read again.
     read = refused.run.iterators if isinstance(refused, EncodeError) and refused.run else None
-    encoded, notes, problems = _encode_leniently(graph, value, max_depth, graph_of, read)
-    if problems.found:
-        raise EncodeError(name, problems.found, problems.omitted)
-    return encoded, notes
-
-
-def _encode_leniently(
-    graph: Graph, value: object, max_depth: int, graph_of: GraphOf, iterators: Iterators | None = None
-) -> tuple[Any, tuple[Finding, ...], Problems]:
-    """Encode a value that doesn't fit its type.
-
-    Args:
-        graph: of the type.
-        value: anything.
-        max_depth: levels of arrays and objects that are followed.
-        graph_of: gives the graph of a class found where the annotation is `Any`, or None.
-        iterators: those that the strict encode has read, which can't be read again.
-
-    Returns:
-        The JSON value, one note for each part that doesn't fit, and no problems; or `INVALID`, the notes
-        and the parts that have no JSON form.
-    """
-    state = _LenientState(max_depth, graph_of, iterators)
+    state = _LenientState(max_depth, graph_of, read)
     notes = Problems(graph.definitions)
     try:
         encoded = _LenientRun(state, graph.definitions, notes).encode(graph.root, value, None, 1)
@@ -99,11 +78,13 @@ def _encode_leniently(
         encoded = state.refused.too_deep_for_stack()
     except _TooManyValuesError:
         encoded = state.refused.too_many_values(None, MAX_LENIENT_VALUES)
+    if state.refused.found:
+        raise EncodeError(name, state.refused.found, state.refused.omitted)
     first_of_path: dict[Any, Finding] = {}
     for note in notes.found:
         # That an entry is lost is said whatever else is wrong there.
         first_of_path.setdefault((note.path, note.code == "duplicate"), note)
-    return encoded, tuple(first_of_path.values()), state.refused
+    return encoded, tuple(first_of_path.values())
 
 
 class _TooManyValuesError(Exception):

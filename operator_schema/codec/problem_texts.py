@@ -28,7 +28,17 @@ from ..introspect.nodes import (
     UnionNode,
 )
 from ..json_values import JSON_TYPES, MAX_INTEGER_DIGITS, fits_types, is_array, is_object, type_of
-from ..message_text import EXCERPT_LENGTH, clip, escape, excerpt, key_step, kind, nearest, quote, received
+from ..message_text import (
+    EXCERPT_LENGTH,
+    clip,
+    excerpt,
+    key_step,
+    kind,
+    nearest,
+    one_line,
+    quote,
+    received,
+)
 from ..schema.keywords import INTEGER_KEY, SIGNS, LimitError
 from .spellings import quoted_scalar, quoted_type
 
@@ -216,7 +226,7 @@ class _Describer:
         meant = self.definitions.get(node.target) if levels else None
         if node.target.is_object:
             return "object" if meant is None else self._describe(meant, levels, room)
-        name = clip(escape(node.target.name), _LEAF_LENGTH)
+        name = one_line(node.target.name, _LEAF_LENGTH)
         if meant is None:
             return name
         return f"{name} = {self.describe(meant, levels - 1, room - len(name) - 3)}"
@@ -282,7 +292,7 @@ def _limits(constraints: Constraints | None) -> str:
 
 def _show_limit(value: Any) -> str:
     pattern = getattr(value, "pattern", None)
-    return excerpt(value) if pattern is None else clip(escape(pattern), _LEAF_LENGTH)
+    return excerpt(value) if pattern is None else one_line(pattern, _LEAF_LENGTH)
 
 
 def _leaf(node: LeafNode) -> str:
@@ -291,7 +301,7 @@ def _leaf(node: LeafNode) -> str:
     hint = schema.get("description") or schema.get("format")
     if not isinstance(hint, str):
         return types
-    return hint if types in hint else f"{types} <{clip(escape(hint), _LEAF_LENGTH)}>"
+    return hint if types in hint else f"{types} <{one_line(hint, _LEAF_LENGTH)}>"
 
 
 def expected_field(
@@ -316,7 +326,7 @@ def expected_fields(name: str, graph: Graph) -> str:
         Such as `write_file expects: path (string, required), mode ("write" | "append")`.
     """
     root = graph.resolve_root()
-    name = clip(escape(name), _KEY_LENGTH)
+    name = one_line(name, _KEY_LENGTH)
     room = _LINE_LENGTH - len(name)
     if not isinstance(root, ObjectNode):
         return f"{name} expects: {expected(root, 1, room, graph.definitions)}"
@@ -460,7 +470,7 @@ def not_one_of(steps: Steps, node: LiteralNode | EnumNode, value: object) -> Fin
     shown = excerpt(value) if kind(value) in _SCALAR_KINDS else received(value)
     if isinstance(value, (str, int, float)) and type(value) not in _SCALAR_CLASSES:
         # Only its class may be wrong: a member of an Enum isn't the text that it equals.
-        shown = f"{shown} of the class {clip(escape(type(value).__name__), EXCERPT_LENGTH)}"
+        shown = f"{shown} of the class {one_line(type(value).__name__, EXCERPT_LENGTH)}"
     return Finding(steps, "not_one_of", f"{shown} is not one of {what}", what, received(value), near)
 
 
@@ -500,7 +510,7 @@ def bad_length(steps: Steps, value: object, message: str) -> Finding:
 
 
 def bad_content(steps: Steps, value: str, said: str, limit: str) -> Finding:
-    what = clip(escape(limit), _SAID_LENGTH)
+    what = one_line(limit, _SAID_LENGTH)
     message = f"{excerpt(value)} {said} {what}"
     return Finding(steps, "bad_format", message, what, received(value))
 
@@ -582,7 +592,7 @@ def bad_format(steps: Steps, node: LeafNode, value: object, reason: Exception) -
 
 
 def rejected(steps: Steps, type_name: str, reason: Exception) -> Finding:
-    said = clip(escape(str(reason)[: _SAID_LENGTH + 1]), _SAID_LENGTH)
+    said = one_line(str(reason), _SAID_LENGTH)
     why = f"refused it: {said}" if said else f"refused it without a message ({_name(type(reason).__name__)})"
     return Finding(steps, "rejected", f"{_name(type_name)} {why}")
 
@@ -616,7 +626,7 @@ def _part_at(node: Node | None, step: str | int) -> Node | None:
 
 
 def _name(text: str) -> str:
-    return clip(escape(text), _NAME_LENGTH)
+    return one_line(text, _NAME_LENGTH)
 
 
 def too_deep(steps: Steps, max_depth: int) -> Finding:
@@ -632,4 +642,4 @@ def too_many_values(steps: Steps, most: int) -> Finding:
 
 
 def _said(reason: Exception) -> str:
-    return clip(escape(str(reason)[: _SAID_LENGTH + 1]), _SAID_LENGTH) or type(reason).__name__
+    return one_line(str(reason), _SAID_LENGTH) or type(reason).__name__

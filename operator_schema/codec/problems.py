@@ -30,9 +30,10 @@ __all__ = [
     "GiveUp",
     "Problems",
     "RefusedTextError",
-    "decode_error",
     "Trial",
     "Trials",
+    "decode_error",
+    "errors",
     "ignored_keys",
     "steps_of",
 ]
@@ -63,11 +64,12 @@ class RefusedTextError(ValueError):
 
 
 @cache
-def _decode_error_class() -> type[DecodeError]:
+def errors() -> ModuleType:
+    """Return the module of exceptions, loaded when the first value doesn't fit."""
     # An import takes longer than the error, even where the module is there already.
-    from ..errors import DecodeError
+    from .. import errors as loaded
 
-    return DecodeError
+    return loaded
 
 
 def decode_error(
@@ -81,7 +83,7 @@ def decode_error(
         expects: gives the line that the report ends with.
         example: gives a value that fits, or None.
     """
-    error = _decode_error_class()(name, problems.found, expects, problems.omitted, example)
+    error: DecodeError = errors().DecodeError(name, problems.found, expects, problems.omitted, example)
     error.run = problems
     return error
 
@@ -136,13 +138,12 @@ class Problems:
 
     def refused_by_leaf(self, path: Path, node: LeafNode, value: object, error: Exception) -> Any:
         """Note what a leaf raised; a `DecodeError` has problems of its own, whose paths begin at the leaf."""
-        from ..errors import DecodeError
-
-        if not isinstance(error, DecodeError):
+        if not isinstance(error, errors().DecodeError):
             return self.bad_format(path, node, value, error)
         steps = steps_of(path)
         texts = _texts()
-        for problem in error.findings:
+        known: Any = error  # as just checked
+        for problem in known.findings:
             self.add(texts.of_leaf(steps, node, value, problem))
         return INVALID
 

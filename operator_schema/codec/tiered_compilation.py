@@ -127,9 +127,7 @@ class Tiers:
             fallback: decodes what the compiled function gives up on.
             refusal: returns the error where the class of the root refuses its fields.
         """
-        from .compile.decoder import compile_decoder
-
-        compiled = compile_decoder(self._graph, self._max_depth, fallback, refusal, exact=self._exact)
+        compiled = self._compiled_decoder(fallback, refusal, exact=self._exact)
         if compiled is None:
             self.decode = interpret
         else:
@@ -145,10 +143,13 @@ class Tiers:
             codec: the first argument of each method.
             refusal: returns the error where the class of the root refuses its fields.
         """
+        compiled = self._compiled_decoder(_give_up, refusal, exact=True)
+        self.exact = MethodType(compiled or _give_up, codec)
+
+    def _compiled_decoder(self, fallback: Method, refusal: Refusal, *, exact: bool) -> Method | None:
         from .compile.decoder import compile_decoder
 
-        compiled = compile_decoder(self._graph, self._max_depth, _give_up, refusal, exact=True)
-        self.exact = MethodType(compiled or _give_up, codec)
+        return compile_decoder(self._graph, self._max_depth, fallback, refusal, exact=exact)
 
     def compile_parts(self) -> None:
         """Compile and publish the decoders of the parts."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from ..rounds.hooks import CONFIRM
 from ..tools.failures import ERROR, Passed, write_log
 from ..tools.signature import is_awaitable, is_coroutine_function
 from .concurrency import Slots
@@ -168,6 +169,4 @@ class Confirmation:
 
 async def _agree(call: ToolCall[Any]) -> bool | None:
     """Agree to a call of a tool with `confirm=True`, but not to one that a hook defers: `confirm="run"`."""
-    from ..rounds.hooks import CONFIRM
-
     return True if call.reason == CONFIRM else None

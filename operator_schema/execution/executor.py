@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import copy
+from copy import copy, deepcopy
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast, overload
 
@@ -21,7 +21,7 @@ from .options import (
     checked_work,
     with_classes,
 )
-from .run import Outcomes
+from .run import Outcomes, watched
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Sequence
@@ -195,8 +195,6 @@ class Executor:
             self.__dict__.update(attributes)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        from copy import deepcopy
-
         registry, options, attributes = self.__getstate__()
         copied = object.__new__(type(self))
         memo[id(self)] = copied
@@ -388,11 +386,9 @@ class Executor:
             return await self._run_call(work, hooks, context, confirm, on_progress, on_result)
         if hasattr(cast("Any", type(work)), "execute_with"):
             return await self._run_round(work, hooks, context, confirm, on_progress, on_result)
-        from .stream import JobGroup
-
         deciding = self._call_hooks(hooks)
         starts = self._starts(checked_work(work), context, on_progress, confirm, deciding, on_result)
-        return results_of(await JobGroup(starts).all(), return_exceptions=return_exceptions)
+        return results_of(await _all_of(starts), return_exceptions=return_exceptions)
 
     async def needs_approval(self, call: RawCall, /, *, context: Context | None = None) -> bool:
         """Return whether a person has to agree before a call runs: hooks are asked, and nothing is run.
@@ -530,7 +526,7 @@ class Executor:
         async def started(_: object = None) -> Any:
             return await start()
 
-        return await _around(watching, None, work, started)
+        return await watched(watching, None, work, started)
 
     async def _run_decoded(
         self,
@@ -542,16 +538,15 @@ class Executor:
         settle: Settle,
     ) -> list[ToolResult | BaseException]:
         """Run calls with their inputs side by side; exceptions that pass through are items of the list."""
-        from .stream import JobGroup
 
         def start(position: int, one: DecodedCall) -> Start:
             count = partial(settle, position)
             run = partial(self._outcomes.settled, one, context, on_progress, count)
-            inside = partial(_around, watching, one.call.name, one.call, run)
+            inside = partial(watched, watching, one.call.name, one.call, run)
             return giving(on_result, one.call, self._start_of(one.call, inside, count))
 
         starts = [(start(position, one), one.call.name) for position, one in enumerate(calls)]
-        return results_of(await JobGroup(starts).all(), return_exceptions=True)
+        return results_of(await _all_of(starts), return_exceptions=True)
 
     def _starts(
         self,
@@ -628,13 +623,11 @@ async def _counted(result: ToolResult) -> ToolResult:
     return result
 
 
-async def _around(hooks: ForTools, name: str | None, work: Any, start: Callable[..., Awaitable[Any]]) -> Any:
-    """Run a call or a round inside the context managers of hooks, if any hook has one."""
-    if not hooks:
-        return await start()
-    from .around import around
+async def _all_of(starts: Sequence[tuple[Start, str]]) -> list[Any]:
+    """Run calls side by side, and return their outcomes in the order of the calls."""
+    from .stream import JobGroup  # a program that runs one call at a time doesn't pay for it
 
-    return await around(hooks, name, work, start)
+    return await JobGroup(starts).all()
 
 
 def _hooks_of(given: Any) -> Hooks:

@@ -7,7 +7,7 @@ from types import NoneType
 from typing import Any, NoReturn, cast, get_args
 
 from ..introspect.hints import name_of
-from ..message_text import as_written, clip, escape, nearest, received
+from ..message_text import as_written, nearest, one_line, received
 from ..tools.calls import RawCall, checked_calls, remedy_for
 from ..tools.failures import ClassSet, Failures, ShowErrors
 from ..tools.metadata import LEAST_CONTENT, is_content_limit, is_duration
@@ -61,7 +61,7 @@ def check_names(unknown: Mapping[str, Any], known: Mapping[str, Any]) -> None:
     for name in unknown:
         near = nearest(name, list(known))
         hint = _GIVEN_LATER.get(name) or (f"did you mean {near}?" if near else f"it has {', '.join(known)}")
-        message = f"Executor has no option {clip(escape(name), 100)}: {hint}"
+        message = f"Executor has no option {one_line(name, 100)}: {hint}"
         raise TypeError(message)
 
 

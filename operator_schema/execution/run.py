@@ -11,10 +11,10 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import DecodeError, ToolError, ToolNotFoundError
-from ..message_text import listed, received, show_path
+from ..message_text import listed, received
 from ..tools.binding import context_of
 from ..tools.calls import DecodedCall, ToolResult, arguments_to_decode, class_name_of, takes_long
-from ..tools.failures import DEBUG, WARNING, Passed
+from ..tools.failures import DEBUG, WARNING, Passed, places_in
 from ..tools.injection import RawArguments
 from ..tools.metadata import LEAST_CONTENT
 from ..tools.output import items_of
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from ..findings import Finding
-    from ..rounds.hooks import CallHooks
+    from ..rounds.hooks import CallHooks, ForTools
     from ..rounds.registry import Registry
     from ..rounds.tool_call import ToolCall
     from ..tools.calls import Asking, RawCall
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     Context = Mapping[Any, Any]
 
-__all__ = ["Outcomes", "Run"]
+__all__ = ["Outcomes", "Run", "watched"]
 
 _UNDECIDED = object()
 """The outcome of a call about which hooks or a person decide first."""
@@ -91,12 +91,7 @@ class Outcomes:
         self._tasks = Tasks(options["grace"])
 
     def for_host(self, failures: Failures, native: ClassSet) -> Outcomes:
-        """Return a copy that shares the limits, and passes more through.
-
-        Args:
-            failures: replaces the present value.
-            native: replaces the present value.
-        """
+        """Return a copy that shares the limits, with another maker of failures and other native classes."""
         made = object.__new__(Outcomes)
         made._confirmation = self.confirmation  # a person is asked one question at a time
         for name in self.__slots__:
@@ -150,11 +145,8 @@ class Outcomes:
             execution: what hooks around the call see of it; None if they haven't been entered.
         """
         if execution is None and hooks is not None and hooks.around:
-            from .around import around
-
-            with_hooks = partial(self.of, call, context, on_progress, decoded, confirm, hooks)
-            watched: Outcome = await around(hooks.around, call.name, call, with_hooks)
-            return watched
+            inside = partial(self.of, call, context, on_progress, decoded, confirm, hooks)
+            return cast("Outcome", await watched(hooks.around, call.name, call, inside))
         if call.is_cut_off:
             return self.failures.cut_off(call)
         run, slots, outer, place = Run(self, call, context, decoded), self._slots, PLACE.get(), None
@@ -458,11 +450,18 @@ class Outcomes:
         return self.limited(run.tool, call, result) if parts or len(text) > LEAST_CONTENT else result
 
     def _note_mismatches(self, run: Run, notes: Sequence[Finding]) -> None:
-        # Without the values, which may be secret.
-        places = [f"{show_path(problem.path)} {problem.code}".lstrip() for problem in notes]
         is_declared = run.tool.output_schema() is not None
         what = "does not fit its declared type" if is_declared else "has no exact JSON form"
-        self.failures.note(run.call, WARNING, f"the result {what}", {"mismatches": places})
+        self.failures.note(run.call, WARNING, f"the result {what}", {"mismatches": places_in(notes)})
+
+
+async def watched(hooks: ForTools, name: str | None, work: Any, start: Callable[..., Awaitable[Any]]) -> Any:
+    """Run a call or a round inside the context managers of hooks, if any hook has one."""
+    if not hooks:
+        return await start()
+    from .around import around
+
+    return await around(hooks, name, work, start)
 
 
 def _approved(run: Run, given: object) -> DecodedCall:

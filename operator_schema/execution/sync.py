@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from .async_libraries import asyncio_backend, running_backends, waiting_backends
 from .concurrency import blocked
-from .threads import LENT, LentThread, loops_waiting_here
+from .threads import LENT, LentThread, loops_waiting_here, new_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -244,10 +244,8 @@ def _run_beside(start: Callable[[], Coroutine[Any, Any, T]], backend: Backend) -
     Raises:
         RuntimeError: the system gives no more threads.
     """
-    from threading import Thread
-
     beside = _Beside(start, backend)
-    thread = Thread(target=beside.work, name="run_sync", daemon=True)
+    thread = new_thread(beside.work, "run_sync")
     interrupts, cancellation = _Interrupts(), backend.cancellation()
     interrupts.hold()
     try:
@@ -279,8 +277,9 @@ class _Beside:
         self._start = start
         self._backend = backend
         self._context = copy_context()
-        from queue import SimpleQueue
+        from queue import Empty, SimpleQueue  # only a thread with an event loop needs them
 
+        self._empty = Empty
         self._functions: SimpleQueue[Callable[[], object] | None] = SimpleQueue()  # None ends it
         self._lent = LentThread(self._functions.put)
         self._context.run(LENT.set, self._lent)
@@ -330,11 +329,9 @@ class _Beside:
 
     def _serve_one(self, cancellation: Callable[[], BaseException | None] | None) -> bool:
         """Call the next function; return False if there will be none."""
-        from queue import Empty
-
         try:
             function = self._functions.get(timeout=None if cancellation is None else _PAUSE)
-        except Empty:
+        except self._empty:
             error = None if cancellation is None else cancellation()
             if error is not None:
                 raise error from None

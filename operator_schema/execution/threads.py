@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 from _thread import allocate_lock, get_ident  # `threading` itself is not needed
 from contextlib import suppress
@@ -18,6 +19,7 @@ from .concurrency import PLACE, Slots
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextvars import Context
+    from threading import Thread
 
     from .async_libraries import Signal
 
@@ -28,6 +30,7 @@ __all__ = [
     "end_idle_workers",
     "lent_thread",
     "loops_waiting_here",
+    "new_thread",
 ]
 
 _IDLE_SECONDS = 10.0
@@ -218,10 +221,15 @@ class _Run:
 
 def _close_elsewhere(outcome: object) -> None:
     """Close a coroutine in a thread of its own: this one may already have the next function to run."""
+    with suppress(RuntimeError):  # the system gives no more threads
+        new_thread(partial(close_awaitable, outcome), _IDLE_NAME).start()
+
+
+def new_thread(work: Callable[[], object], name: str) -> Thread:
+    """Return a thread that ends with the program; `threading` is loaded with the first one."""
     from threading import Thread
 
-    with suppress(RuntimeError):  # the system gives no more threads
-        Thread(target=close_awaitable, args=[outcome], daemon=True).start()
+    return Thread(target=work, name=name, daemon=True)
 
 
 # --- threads that run one function after the other -----------------------------------------------
@@ -237,13 +245,11 @@ class _Worker:
     __slots__ = ("_given", "_idle", "_run", "thread")
 
     def __init__(self, idle: list[_Worker]) -> None:
-        from threading import Thread
-
         self._idle = idle
         self._run: _Run | None = None
         self._given = allocate_lock()
         self._given.acquire()
-        self.thread = Thread(target=self._work, name=_IDLE_NAME, daemon=True)
+        self.thread = new_thread(self._work, _IDLE_NAME)
 
     def give(self, run: _Run | None) -> None:
         """Let it run a function, or end it; only whoever took it from the idle workers may call this."""
@@ -292,7 +298,6 @@ def _start(run: _Run) -> None:
         worker = _Worker(_idle)
         worker.give(run)
         worker.thread.start()
-        _end_them_at_exit()
     else:
         worker.give(run)
 
@@ -309,17 +314,8 @@ def end_idle_workers() -> None:
         worker.thread.join()
 
 
-_is_registered = False
-
-
-def _end_them_at_exit() -> None:
-    """Make sure that no idle thread is left when an interpreter ends, which may happen inside a process."""
-    global _is_registered  # noqa: PLW0603  # once in each interpreter
-    if not _is_registered:
-        _is_registered = True
-        from atexit import register
-
-        register(end_idle_workers)
+# No idle thread is left when an interpreter ends, which may happen inside a process.
+atexit.register(end_idle_workers)
 
 
 def _after_fork() -> None:

@@ -27,7 +27,8 @@ from typing import (
 )
 
 from ..json_values import LONGEST_BITS, choice_key, has_surrogate
-from ..message_text import clip, escape, excerpt
+from ..message_text import excerpt, one_line
+from .classes import declares, own_docstring
 from .hints import Place, evaluate_forward, name_of, show_annotation, show_value
 from .leaves import has_attribute
 from .nodes import (
@@ -198,8 +199,6 @@ def _type_variable(reader: Reader, variable: Any, _args: tuple[Any, ...], place:
     bindings = place.scope.bindings
     if variable in bindings:
         return reader.node(bindings[variable], Place(place.path, place.owner, place.scope.outside()))
-    from .type_parameters import declares
-
     if not declares(place.scope, variable):
         name = variable.__name__
         message = f"{show_annotation(variable)} isn't a type parameter of {place.owner}"
@@ -354,7 +353,7 @@ def _enum(reader: Reader, cls: type[Enum], _args: tuple[Any, ...], place: Place)
         written: Any = member._value_ if is_usual else member.value
         value = written if type(written) is str and written.isascii() else _plain(written)
         if value is MISSING:
-            shown, what = (clip(escape(show_value(part)), 60) for part in (member, written))
+            shown, what = (one_line(show_value(part), 60) for part in (member, written))
             message = f"{shown} has the value {what}, which isn't a JSON scalar"
             return reader.complain(place, "bad_enum", message, "Use strings, numbers, booleans and None")
         key = choice_key(value)
@@ -373,7 +372,6 @@ def _enum(reader: Reader, cls: type[Enum], _args: tuple[Any, ...], place: Place)
 
 
 def _prose_of(cls: type[Enum], reader: Reader, place: Place) -> str | None:
-    from .classes import own_docstring
     from .docstrings import parse_docstring
 
     text = parse_docstring(own_docstring(cls)).text

@@ -1,4 +1,4 @@
-"""Classes that mean JSON objects, and the fields that they or a function declare."""
+"""Classes that mean JSON objects, the fields that they or a function declare, and their type parameters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from .leaves import has_attribute
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from .foreign_classes import WrittenField
     from .hints import Bindings
     from .nodes import ObjectForm
 
@@ -23,7 +22,9 @@ __all__ = [
     "Declared",
     "ParameterSource",
     "annotations_of",
+    "bind",
     "declared_fields",
+    "declares",
     "extra_items",
     "form_of",
     "is_closed",
@@ -145,8 +146,6 @@ class _Scopes:
         self._made: dict[type, Scope] = {cls: own}
         self._bindings: Mapping[type, Bindings] = {}
         if len(lineage(cls)) > 1:
-            from .type_parameters import inherited_bindings
-
             self._bindings = inherited_bindings(cls, own.bindings, own)
 
     def of(self, owner: type) -> Scope:
@@ -264,9 +263,7 @@ def with_computed_fields(cls: Any, declared: Mapping[str, Declared], outer: Scop
         outer: the scope in which the class is used.
     """
     if form_of(cls) == "attrs":
-        from .foreign_classes import computed_fields
-
-        return {**declared, **_of_library(computed_fields(cls), cls, outer.of_base(cls, None))}
+        return {**declared, **_library_fields(cls, outer.of_base(cls, None), computed=True)}
     found: dict[str, Declared] = {}
     for source in cls.__dataclass_fields__.values():
         if source.name in declared:
@@ -316,13 +313,10 @@ def _named_tuple_fields(cls: Any, own: Scope) -> dict[str, Declared]:
     }
 
 
-def _library_fields(cls: type, own: Scope) -> dict[str, Declared]:
+def _library_fields(cls: type, own: Scope, *, computed: bool = False) -> dict[str, Declared]:
     from .foreign_classes import fields_of
 
-    return _of_library(fields_of(cls), cls, own)
-
-
-def _of_library(sources: Sequence[WrittenField], cls: type, own: Scope) -> dict[str, Declared]:
+    sources = fields_of(cls, computed=computed)
     scopes = _Scopes(cls, own)
     owners = [_annotator(source.name, cls) for source in sources]
     found: dict[str, Declared] = {}
@@ -460,3 +454,103 @@ class ParameterSource(Value):
     declared: Sequence[Declared]
     doc: str | None
     others: Sequence[str]
+
+
+# --- what is given for the type parameters of a generic (PEP 484, PEP 695, PEP 696) ------------------
+
+
+def parameters_of(generic: Any) -> tuple[Any, ...]:
+    """Return the type parameters of a generic class or alias."""
+    return getattr(generic, "__type_params__", ()) or getattr(generic, "__parameters__", ())
+
+
+def declares(scope: Scope, parameter: Any) -> bool:
+    """Return whether a type parameter is one of the scope's owner, or of an owner that isn't known."""
+    # Before PEP 695 a function declares those that it uses.
+    is_open = scope.owner is None or hasattr(scope.owner, "__globals__")
+    return is_open or _declares(scope.owner, parameter)
+
+
+def _declares(generic: Any, parameter: Any) -> bool:
+    if parameter in parameters_of(generic):
+        return True
+    # The parameters of a base that is given nothing are left open in its subclass.
+    bases = getattr(generic, "__dict__", {}).get("__orig_bases__", ()) or getattr(generic, "__bases__", ())
+    return any(get_origin(base) is None and _declares(base, parameter) for base in bases)
+
+
+def substitute(annotation: Any, bindings: Bindings) -> Any:
+    """Put what was given for the type parameters into an annotation; those without stay."""
+    if not bindings:
+        return annotation
+    if _is_parameter(annotation):
+        return bindings.get(annotation, annotation)
+    parameters: tuple[Any, ...] = getattr(annotation, "__parameters__", ())
+    if isinstance(annotation, type) or not any(parameter in bindings for parameter in parameters):
+        return annotation
+    return annotation[tuple([bindings.get(parameter, parameter) for parameter in parameters])]
+
+
+def _is_parameter(annotation: Any) -> bool:
+    return type(annotation).__name__ == "TypeVar"
+
+
+def bind(generic: Any, args: Sequence[Any], scope: Scope) -> dict[Any, Any]:
+    """Return the meaning of each type parameter of a generic in `generic[args]`.
+
+    Args:
+        generic: class or alias with type parameters.
+        args: as written; they may name the parameters of the scope.
+        scope: in which they are written.
+
+    Returns:
+        Parameter to type, without those that are left open.
+    """
+    bindings: dict[Any, Any] = {}
+    if not args:
+        return bindings
+    for parameter, arg in _pairs(parameters_of(generic), args):
+        # PEP 696: a default may name the parameters before it, and is filled in by Python.
+        is_default = getattr(parameter, "__default__", None) == arg and arg is not None
+        known = bindings if is_default else scope.bindings
+        bindings[parameter] = substitute(evaluate_forward(arg, scope), known)
+    return bindings
+
+
+def _pairs(parameters: Sequence[Any], args: Sequence[Any]) -> list[tuple[Any, Any]]:
+    """Pair each type parameter with what is given for it; a `TypeVarTuple` stays open."""
+    before = next((i for i, p in enumerate(parameters) if type(p).__name__ == "TypeVarTuple"), None)
+    if before is None:
+        return list(zip(parameters, args, strict=False))
+    after = len(parameters) - before - 1
+    return [
+        *zip(parameters[:before], args, strict=False),
+        *zip(parameters[before + 1 :], args[len(args) - after :], strict=False),
+    ]
+
+
+def inherited_bindings(cls: type, bindings: Bindings, scope: Scope) -> dict[type, Bindings]:
+    """Return the meanings of type parameters in each base of a class.
+
+    Args:
+        cls: any class.
+        bindings: of its own parameters.
+        scope: of the class, for arguments that are text.
+
+    Returns:
+        The class and each of its generic bases, to the bindings that count in it.
+    """
+    found: dict[type, Bindings] = {cls: bindings}
+    for base in vars(cls).get("__orig_bases__", ()) or cls.__bases__:
+        origin: Any = get_origin(base) or base
+        if isinstance(origin, type) and origin is not object:
+            inner = {p: substitute(a, bindings) for p, a in bind(origin, get_args(base), scope).items()}
+            if _is_made_anew(cls, origin):
+                inner = dict(bindings)
+            found.update(inherited_bindings(origin, inner, scope))
+    return found
+
+
+def _is_made_anew(cls: type, base: type) -> bool:
+    """Return whether pydantic made a class of a dataclass, so that their parameters are the same."""
+    return "__is_pydantic_dataclass__" in vars(cls) and base.__qualname__ == cls.__qualname__

@@ -16,11 +16,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..findings import UnfitError
 from ..immutable import Value
 from ..json_values import LONGEST_BITS, has_surrogate
-from ..message_text import clip, escape, excerpt, received
+from ..message_text import excerpt, one_line, received
 from ..schema.keywords import LIMITS, NUMBERS, LimitError, is_no_multiple, keywords_of
+from .foreign_classes import is_foreign, translate
 from .hints import FieldPlace, is_annotation, is_type, name_of, show_value
 from .leaves import SchemaLeaf, as_leaf, trusted_leaf
-from .nodes import UNKNOWN, ArrayNode, Constraints, LeafNode, MapNode, Node, RefNode, ScalarNode, UnionNode
+from .nodes import (
+    UNKNOWN,
+    ArrayNode,
+    Constraints,
+    LeafNode,
+    MapNode,
+    Node,
+    RefNode,
+    ScalarNode,
+    UnionNode,
+    is_null,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -146,7 +158,7 @@ def read_constraints(metadata: Iterable[object]) -> Constraints | None:
 
 
 def _show(item: object) -> str:
-    return clip(escape(show_value(item)), 100)
+    return one_line(show_value(item), 100)
 
 
 def _add(found: dict[str, Any], slot: str, value: Any, item: object) -> None:
@@ -251,10 +263,7 @@ def constrained(node: Node, constraints: Constraints) -> Node:
     match node:
         case UnionNode():
             members = [
-                member
-                if isinstance(member, ScalarNode) and member.type == "null"
-                else constrained(member, constraints)
-                for member in node.members
+                member if is_null(member) else constrained(member, constraints) for member in node.members
             ]
             return node.replace(members=tuple(members))
         case ScalarNode() | ArrayNode() | MapNode():
@@ -282,15 +291,14 @@ def constrained(node: Node, constraints: Constraints) -> Node:
 
 
 def _unfit_limit(slot: str, node: ScalarNode | ArrayNode | MapNode) -> UnfitError:
-    given = next(row.given_as or slot for row in LIMITS if row.slot == slot)
+    limit = next(row for row in LIMITS if row.slot == slot)
     kinds = {row.of for row in LIMITS if row.slot in _allowed(node)}
-    of = next(row.of for row in LIMITS if row.slot == slot)
     remedy = "Leave it out, or change the type"
-    if of == "number" and "length" in kinds:
+    if limit.of == "number" and "length" in kinds:
         remedy = "Write MinLen or MaxLen if it is about the length; else change the type"
-    if of == "length" and "number" in kinds:
+    if limit.of == "length" and "number" in kinds:
         remedy = "Write Ge or Le if it is about the number; else change the type"
-    return UnfitError(f"the constraint {given} says nothing about {_kind(node)}", remedy)
+    return UnfitError(f"the constraint {limit.given_as or slot} says nothing about {_kind(node)}", remedy)
 
 
 def _limited(leaf: SchemaLeaf[Any], constraints: Constraints) -> SchemaLeaf[Any]:
@@ -349,8 +357,6 @@ def _together(one: Constraints | None, other: Constraints) -> Constraints:
 
 def read_annotated(reader: Reader, args: tuple[Any, ...], place: Place) -> Node:
     """Read `Annotated[X, …]`: X, or the leaf in the metadata, with its constraints and description."""
-    from .foreign_classes import is_foreign
-
     inner, *metadata = args
     leaf = next((item for item in map(as_leaf, reversed(metadata)) if item is not None), None)
     if leaf is None and type(inner) is not type and not is_annotation(inner):
@@ -379,8 +385,6 @@ def read_annotated(reader: Reader, args: tuple[Any, ...], place: Place) -> Node:
 
 def _translated(metadata: list[Any], place: Place) -> list[Any]:
     """Translate metadata of other libraries; store field-level metadata on the place."""
-    from .foreign_classes import translate
-
     translation = translate(metadata)
     if isinstance(place, FieldPlace):
         place.metadata = {**(place.metadata or {}), **translation.of_field}

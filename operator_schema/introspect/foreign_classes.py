@@ -8,7 +8,7 @@ from types import FunctionType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from ..findings import Finding, UnfitError
-from ..message_text import clip, escape, listed, quote
+from ..message_text import listed, one_line, quote
 from .hints import Unresolved, show_value
 from .nodes import TAG
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "WrittenField",
-    "aliased_fields",
-    "computed_fields",
     "fault_of_default",
     "fields_of",
     "forbids_extra",
@@ -54,9 +52,16 @@ class WrittenField:
         self.metadata = metadata
 
 
-def fields_of(cls: Any) -> Sequence[WrittenField]:
-    """Return the fields of an attrs class or a Struct that its constructor takes, and the tag of a Struct."""
-    return _attrs_fields(cls) if hasattr(cls, "__attrs_attrs__") else _struct_fields(cls)
+def fields_of(cls: Any, *, computed: bool = False) -> Sequence[WrittenField]:
+    """Return the fields of an attrs class or a Struct that its constructor takes, and the tag of a Struct.
+
+    Args:
+        cls: one of these.
+        computed: of an attrs class, the fields that its constructor doesn't take instead.
+    """
+    if not hasattr(cls, "__attrs_attrs__"):
+        return _struct_fields(cls)
+    return _computed_fields(cls) if computed else _attrs_fields(cls)
 
 
 def _attrs_fields(cls: Any) -> list[WrittenField]:
@@ -77,8 +82,7 @@ def keywords_of(cls: Any) -> dict[str, str]:
     return {field.name: field.alias for field in cls.__attrs_attrs__ if field.init}
 
 
-def computed_fields(cls: Any) -> Sequence[WrittenField]:
-    """Return the fields of an attrs class that its constructor doesn't take."""
+def _computed_fields(cls: Any) -> Sequence[WrittenField]:
     return [
         WrittenField(field.name, Any if field.type is None else field.type, MISSING, field.metadata)
         for field in cls.__attrs_attrs__
@@ -132,7 +136,7 @@ def problems_of_fields(node: ObjectNode, reason: Exception, given: Mapping[Any, 
     key = next((each.key for each in node.fields if each.name == name), None)
     if key is None or not isinstance(said, str):
         return ()
-    return [Finding((key,), "rejected", clip(escape(said[: _SAID_LENGTH + 1]), _SAID_LENGTH))]
+    return [Finding((key,), "rejected", one_line(said, _SAID_LENGTH))]
 
 
 _SAID_LENGTH: Final = 180
@@ -160,6 +164,9 @@ def report_unfollowed(cls: Any, report: Callable[..., None]) -> None:
         message = "its pydantic configuration keeps unknown keys, which would be lost here"
         remedy = "Derive the class from BaseModel, or give it a field of type dict[str, Any] for them"
         report("__pydantic_config__", "unsupported", message, remedy)
+    for name in _aliased_fields(cls):
+        message = "pydantic takes it by its alias alone, but it is decoded by name"
+        report(name, "unsupported", message, "Add config=ConfigDict(validate_by_name=True)")
     decorated: Any = cls.__dict__.get("__pydantic_decorators__")
     if decorated is not None:
         for name in (*decorated.field_serializers, *decorated.model_serializers):
@@ -206,14 +213,13 @@ _WITHOUT_EFFECT: Final = frozenset(
 """Settings that change nothing about the JSON values that decode takes and encode writes."""
 
 
-def aliased_fields(cls: Any) -> Sequence[str]:
+def _aliased_fields(cls: Any) -> Sequence[str]:
     """Return the fields of a pydantic dataclass that its constructor does not take by name."""
     config: Any = cls.__dict__.get("__pydantic_config__") or {}
     if config.get("validate_by_name") or config.get("populate_by_name"):
         return ()
-    return [
-        name for name, info in cls.__pydantic_fields__.items() if info.validation_alias not in {None, name}
-    ]
+    fields: Mapping[str, Any] = cls.__dict__.get("__pydantic_fields__", {})
+    return [name for name, info in fields.items() if info.validation_alias not in {None, name}]
 
 
 _LIBRARIES: Final = frozenset({"pydantic", "pydantic_core", "msgspec", "annotated_types", "attr"})
@@ -452,7 +458,7 @@ def _check_harmless(attribute: str, value: object, item: object, _to: Translatio
 
 
 def _lost(attribute: str, value: object, item: object) -> UnfitError:
-    shown = clip(escape(show_value(value)), 60)
+    shown = one_line(show_value(value), 60)
     message = f"{attribute}={shown} of {_name_of(item)} has no meaning here"
     return UnfitError(message, _REMEDIES.get(attribute, _IN_CLASS))
 
@@ -531,4 +537,4 @@ def _holds_for_all_numbers(item: Any) -> bool:
 
 
 def _show(item: object) -> str:
-    return clip(escape(show_value(item)), 100)
+    return one_line(show_value(item), 100)

@@ -29,6 +29,7 @@ from .nodes import (
     ScalarNode,
     TupleNode,
     UnionNode,
+    is_null,
     resolve,
 )
 from .shipped_leaves import shipped_leaf
@@ -69,7 +70,7 @@ def check_graph(graph: Graph, name: str) -> Iterator[Finding]:
         if isinstance(node, UnionNode):
             yield from unions.check(node, path, owner)
         if isinstance(node, ArrayNode) and node.unique:
-            sets = sets or _set_checker(graph, unions)
+            sets = sets or SetChecker(graph.definitions, unions.members_of)
             yield from sets.check(node, path, owner)
         inner_owner = node.name if isinstance(node, ObjectNode) else owner
         pending += [
@@ -77,11 +78,6 @@ def check_graph(graph: Graph, name: str) -> Iterator[Finding]:
             for step, inner in reversed(parts_of(node))
             if inner.__class__ is not ScalarNode
         ]
-
-
-def _set_checker(graph: Graph, unions: _Unions) -> SetChecker:
-
-    return SetChecker(graph.definitions, unions.members_of)
 
 
 class _Unions:
@@ -260,7 +256,7 @@ class _Marks:
 
     def __init__(self, node: ObjectNode) -> None:
         self.fields = {field.key: field for field in node.fields}
-        self.written = _always_written(node)
+        self.written = {field.key for field in node.fields if _is_always_written(node, field)}
         found = {key: _choice_keys(self.fields[key]) for key in self.written}
         self.choices = {key: values for key, values in found.items() if values}
 
@@ -314,7 +310,7 @@ _OPEN: Final = object()
 
 def _why_alike(one: Node, other: Node, objects: _Objects) -> str | None:
     """Return what to do about two members that JSON can't distinguish; None if it can."""
-    if (_is_null(one) and _reads_null_as_none(other)) or (_is_null(other) and _reads_null_as_none(one)):
+    if (is_null(one) and _reads_null_as_none(other)) or (is_null(other) and _reads_null_as_none(one)):
         return None
     common = received_types(one) & received_types(other)
     if not common or _are_choice_and_other(one, other, common):
@@ -338,11 +334,7 @@ def _why_alike(one: Node, other: Node, objects: _Objects) -> str | None:
 
 def _reads_null_as_none(node: Node) -> bool:
     is_literal = isinstance(node, LiteralNode) and None in node.members
-    return is_literal or isinstance(node, AnyNode) or _is_null(node)
-
-
-def _is_null(node: Node) -> bool:
-    return isinstance(node, ScalarNode) and node.type == "null"
+    return is_literal or isinstance(node, AnyNode) or is_null(node)
 
 
 _KEEP_ONE = "Keep one of them, or put each into a dataclass of its own"
@@ -359,12 +351,8 @@ def _are_choice_and_other(one: Node, other: Node, common: frozenset[str]) -> boo
     return (first or second) and is_plain and "null" not in common
 
 
-def _always_written(node: ObjectNode) -> set[str]:
-    """Return the keys that every encoded instance has."""
-    return {field.key for field in node.fields if _is_always_written(node, field)}
-
-
 def _is_always_written(node: ObjectNode, field: Field) -> bool:
+    """Return whether every encoded instance has the key of a field."""
     if node.form == "typed_dict":
         return field.required
     return not (field.absent_is_none or field.init_only)
@@ -509,7 +497,7 @@ def null_fields(fields: Iterable[Field], definitions: Mapping[Target, Node]) -> 
     found: dict[int, Field] = {}
     for field in fields:
         members = flat_members(UnionNode((field.node,)), definitions)
-        if any(isinstance(member, ScalarNode) and member.type == "null" for member in members):
+        if any(map(is_null, members)):
             found[id(field)] = field.replace(required=False, absent_is_none=True)
     return found
 

@@ -14,7 +14,7 @@ from types import BuiltinFunctionType, CellType, FunctionType, GenericAlias, Mod
 from typing import TYPE_CHECKING, Annotated, Any, Final, ForwardRef, Literal, Union, get_args, get_origin
 
 from ..immutable import Value
-from ..message_text import clip, escape, excerpt, nearest
+from ..message_text import excerpt, nearest, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -297,16 +297,16 @@ class Scope:
         return eval(text, outer, {**names, **enclosing, **own, **self._namespace})  # noqa: S307  # what annotations as text are for
 
     def _unresolved(self, text: str, error: Exception) -> Unresolved:
-        shown = clip(escape(text), _TEXT_LENGTH)
+        shown = one_line(text, _TEXT_LENGTH)
         if isinstance(error, SyntaxError):
-            said = clip(escape(str(error.msg)), _REASON_LENGTH)  # `str(error)` names a file `<string>`
+            said = one_line(str(error.msg), _REASON_LENGTH)  # `str(error)` names a file `<string>`
             return Unresolved(shown, f"it isn't valid Python: {said}", "Fix the annotation")
         if not isinstance(error, NameError):
-            said = clip(escape(str(error)), _REASON_LENGTH)
+            said = one_line(str(error), _REASON_LENGTH)
             if "partially initialized module" in said:
                 return Unresolved(shown, "a module in it is still being imported", _CIRCULAR)
             return Unresolved(shown, f"{type(error).__name__}: {said}", "Fix the annotation")
-        name = clip(escape(error.name or "it"), _TEXT_LENGTH)
+        name = one_line(error.name or "it", _TEXT_LENGTH)
         where = "here" if self.owner is None else f"in module {self.owner.__module__}"
         reason = f"the name {name} is not defined {where}"
         if name in _TYPING_NAMES:
@@ -480,12 +480,12 @@ def name_of(annotation: object) -> str:
             name = exact_text(name)
         if name.isprintable() and len(name) <= _SHOWN_LENGTH:
             return name
-    return clip(escape(_show(annotation, _SHOWN_LEVELS, with_module=False)), _SHOWN_LENGTH)
+    return one_line(_show(annotation, _SHOWN_LEVELS, with_module=False), _SHOWN_LENGTH)
 
 
 def show_annotation(annotation: object) -> str:
     """Write an annotation much as in the source, bounded and on one line."""
-    return clip(escape(_show(annotation, _SHOWN_LEVELS, with_module=True)), _SHOWN_LENGTH)
+    return one_line(_show(annotation, _SHOWN_LEVELS, with_module=True), _SHOWN_LENGTH)
 
 
 def _show(annotation: Any, levels: int, *, with_module: bool) -> str:
@@ -604,7 +604,7 @@ def show_error(error: Exception) -> str:
     After an empty line pydantic only links to its documentation, which would fill the line.
     """
     try:
-        said = clip(escape(str(error).strip().partition("\n\n")[0]), _SHOWN_LENGTH)
+        said = one_line(str(error).strip().partition("\n\n")[0], _SHOWN_LENGTH)
     except Exception:  # noqa: BLE001  # its own `__str__` may raise too
         said = "an error that can't be shown"
     return f"{class_name(type(error))}: {said}"

@@ -31,6 +31,7 @@ from .nodes import (
     Target,
     TupleNode,
     UnionNode,
+    is_null,
     resolve,
 )
 
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Distinct",
+    "NO_ARRAYS",
     "TRAITS",
     "Traits",
     "UnionPlan",
@@ -143,7 +145,8 @@ _SCALAR_CLASSES: Final[Mapping[str, type]] = {
     "boolean": bool,
     "null": type(None),
 }
-_NO_ARRAYS = (str, bytes, bytearray, dict)
+NO_ARRAYS: Final = (str, bytes, bytearray, dict)
+"""Texts and maps are iterable too, and a str is a Sequence, but none of them becomes a JSON array."""
 
 
 def _takes_scalar(node: ScalarNode, cls: type) -> bool:
@@ -153,8 +156,7 @@ def _takes_scalar(node: ScalarNode, cls: type) -> bool:
 
 
 def _takes_array(node: ArrayNode, cls: type) -> bool:
-    # Texts and maps are iterable too, and a str is a Sequence.
-    return issubclass(cls, node.accepts) and not issubclass(cls, _NO_ARRAYS)
+    return issubclass(cls, node.accepts) and not issubclass(cls, NO_ARRAYS)
 
 
 _ROWS = (
@@ -313,11 +315,8 @@ def spread_members(node: Node, definitions: Mapping[Target, Node]) -> list[Node]
 
 def json_types_of(node: Node, definitions: Mapping[Target, Node]) -> frozenset[str]:
     """Return the JSON types of a node's values, references and unions followed."""
-    return _NONE.union(*[_own_types(member) for member in flat_members(node, definitions)])
-
-
-def _own_types(node: Node) -> frozenset[str]:
-    return TRAITS[node.__class__].json_types(node)
+    members = flat_members(node, definitions)
+    return _NONE.union(*[TRAITS[member.__class__].json_types(member) for member in members])
 
 
 def visit_places(
@@ -523,7 +522,7 @@ def choices_of(node: Node) -> tuple[Any, ...]:
     """Return the JSON values of a node that takes no others than a few; nothing for any other node."""
     if isinstance(node, (LiteralNode, EnumNode)):
         return node.values
-    if isinstance(node, ScalarNode) and node.type == "null":
+    if is_null(node):
         return (None,)
     if not isinstance(node, UnionNode):
         return ()

@@ -51,6 +51,7 @@ __all__ = [
     "TupleNode",
     "UnionNode",
     "field_draft",
+    "is_null",
     "new_array",
     "new_enum",
     "new_leaf",
@@ -435,6 +436,11 @@ Node: TypeAlias = (
     | UnionNode
     | RefNode
 )
+
+
+def is_null(node: Node) -> bool:
+    """Return whether a node takes null alone."""
+    return isinstance(node, ScalarNode) and node.type == "null"
 
 
 def resolve(node: Node, definitions: Mapping[Target, Node]) -> Node:

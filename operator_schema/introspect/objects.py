@@ -25,7 +25,7 @@ from .classes import (
     with_computed_fields,
 )
 from .hints import FieldPlace, Place, exact_text
-from .nodes import NULL, Field, ObjectNode, RefNode, ScalarNode, UnionNode, field_draft, new_object
+from .nodes import NULL, Field, ObjectNode, RefNode, UnionNode, field_draft, is_null, new_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -181,14 +181,7 @@ def _hides_null(node: UnionNode | RefNode) -> bool:
     """Return whether null may still be in a node: behind a reference, in an inner union, or described."""
     if isinstance(node, RefNode):
         return True
-    return any(
-        isinstance(member, (UnionNode, RefNode)) or (isinstance(member, ScalarNode) and member.type == "null")
-        for member in node.members
-    )
-
-
-def _is_null(node: Node) -> bool:
-    return isinstance(node, ScalarNode) and node.type == "null" and node == NULL
+    return any(isinstance(member, (UnionNode, RefNode)) or is_null(member) for member in node.members)
 
 
 def _read_metadata(
@@ -227,7 +220,7 @@ def _without_null(source: Declared, node: Node) -> tuple[Node, bool]:
     if isinstance(node, UnionNode):
         rest: list[Node] = []
         for member in node.members:
-            if member is not NULL and not _is_null(member):
+            if member is not NULL and not (is_null(member) and member == NULL):
                 rest.append(member)  # noqa: PERF401  # a comprehension costs more here
         if len(rest) < len(node.members):
             bare: Node = rest[0] if len(rest) == 1 else UnionNode(tuple(rest))
@@ -324,12 +317,6 @@ def _report_dataclass(cls: Any, members: Mapping[str, object], report: Report) -
     if "__init__" not in members and cls.__init__ is object.__init__ and fields:
         message = "it has fields, but no __init__ that takes them"
         report("__init__", "unsupported", message, "Leave out init=False or write an __init__")
-    if "__pydantic_fields__" in members:
-        from .foreign_classes import aliased_fields
-
-        for name in aliased_fields(cls):
-            message = "pydantic takes it by its alias alone, but it is decoded by name"
-            report(name, "unsupported", message, "Add config=ConfigDict(validate_by_name=True)")
     # dataclasses has no public name for what kind of field this is.
     if ATTRIBUTE in fields and fields[ATTRIBUTE]._field_type.name == "_FIELD":  # noqa: SLF001  # dataclasses has no public way to ask
         message = f"{ATTRIBUTE} is declared as a field"

@@ -42,12 +42,11 @@ def places_of(graph: Graph) -> Iterator[Place]:
     Args:
         graph: of the input.
     """
-    root = graph.resolve_root()
-    return islice(_places(graph, root), _MOST)
+    return islice(_places(graph), _MOST)
 
 
-def _places(graph: Graph, root: Node) -> Iterator[Place]:
-    waiting = [(Place((), root, None, 0), True)]
+def _places(graph: Graph) -> Iterator[Place]:
+    waiting = [(Place((), graph.resolve_root(), None, 0), True)]
     seen: set[Target] = {graph.root.target} if isinstance(graph.root, RefNode) else set()
     while waiting:
         place, is_new = waiting.pop()

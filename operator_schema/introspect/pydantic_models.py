@@ -19,7 +19,7 @@ from ..errors import DecodeError
 from ..findings import Finding
 from ..immutable import Value, is_same_state
 from ..json_values import JSON_TYPES, choice_key, copy_json, is_array, is_object
-from ..message_text import clip, escape, excerpt, quote
+from ..message_text import excerpt, one_line, quote
 from ..schema.references import describe_reference_fault, resolve
 from .leaves import CheckedEncoder, SchemaLeaf, trusted_leaf
 from .nodes import ANY, ArrayNode, Field, LiteralNode, ObjectNode, ScalarNode, ShapedDecoder, UnionNode
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..findings import ValueCode
     from .nodes import Node
 
-__all__ = ["fault_of_model", "is_model", "model_leaf", "problems_of", "type_leaf"]
+__all__ = ["is_model", "model_leaf", "problems_of", "type_leaf"]
 
 _Schema = dict[str, Any]
 
@@ -41,23 +41,15 @@ def is_model(cls: Any) -> bool:
     return hasattr(cls, "model_json_schema") or (hasattr(cls, "__fields__") and hasattr(cls, "parse_obj"))
 
 
-def fault_of_model(cls: Any) -> tuple[str, str] | None:
-    """Return why a model can't be used, and what to do; None where it can."""
-    if hasattr(cls, "model_json_schema"):
-        return None
-    return (
-        "it is a model of pydantic 1",
-        "Derive it from pydantic 2's BaseModel, or make it a dataclass",
-    )
-
-
-def model_leaf(cls: Any, *, of_results: bool = False) -> SchemaLeaf[Any] | tuple[str, str]:
-    """Return the leaf of a model of pydantic 2; if it can't be used, what is wrong and what to do.
+def model_leaf(cls: Any, *, of_results: bool) -> SchemaLeaf[Any] | tuple[str, str]:
+    """Return the leaf of a model; if it can't be used, what is wrong and what to do.
 
     Args:
         cls: the model.
         of_results: whether values are only written, so that the schema is that for writing.
     """
+    if not hasattr(cls, "model_json_schema"):
+        return "it is a model of pydantic 1", "Derive it from pydantic 2's BaseModel, or make it a dataclass"
     return _leaf_of(cls, cls, cls, of_results=of_results)
 
 
@@ -73,7 +65,7 @@ def _leaf_of(cls: type, values: type, model: Any, *, of_results: bool) -> Schema
     return trusted_leaf(values, document, _Decoder(known), write, known)
 
 
-def type_leaf(cls: Any, *, of_results: bool = False) -> SchemaLeaf[Any] | tuple[str, str] | None:
+def type_leaf(cls: Any, *, of_results: bool) -> SchemaLeaf[Any] | tuple[str, str] | None:
     """Return the leaf of a class that tells pydantic how it is read, as `HttpUrl` does; None for any other.
 
     Args:
@@ -87,11 +79,9 @@ def type_leaf(cls: Any, *, of_results: bool = False) -> SchemaLeaf[Any] | tuple[
         return _REFUSED[name]
     module, values = _VALUES.get(name, ("", ""))
     made: Any = getattr(sys.modules.get(module), values, cls)
-    return (
-        shipped_leaf(made)
-        if name == "AwareDatetime"
-        else _leaf_of(cls, made, _AsModel(cls), of_results=of_results)
-    )
+    if name == "AwareDatetime":
+        return shipped_leaf(made)
+    return _leaf_of(cls, made, _AsModel(cls), of_results=of_results)
 
 
 _REFUSED: Final = {
@@ -364,12 +354,12 @@ def problems_of(error: Any, value: Any) -> list[Finding]:
 
 def _problem(entry: Mapping[str, Any], value: Any) -> Finding:
     kind: str = entry["type"]
-    path = _path(entry["loc"], value, is_absent=kind in _ABSENT)
+    path = _path(entry["loc"], value, is_absent=kind == "missing")
     if kind == "missing":
         return Finding(path, "missing", "missing (required)")
     received = excerpt(entry["input"])
     # The message of a validator may contain anything that the model sent.
-    said = clip(escape(entry["msg"][: _SAID_LENGTH + 1]), _SAID_LENGTH)
+    said = one_line(entry["msg"], _SAID_LENGTH)
     return Finding(path, _code(kind), f"{said}, got {received}", None, received)
 
 
@@ -389,7 +379,6 @@ def _path(loc: Sequence[Any], value: Any, *, is_absent: bool) -> tuple[str | int
     return tuple(path)
 
 
-_ABSENT: Final = frozenset({"missing"})
 _CODES: Final[dict[str, ValueCode]] = {
     "extra_forbidden": "unknown",
     "literal_error": "not_one_of",

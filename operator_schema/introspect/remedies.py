@@ -9,7 +9,7 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, Final, get_origin
 
-from ..immutable import ValueType, instead_of
+from ..immutable import instead_of
 from .classes import annotations_of
 from .foreign_classes import is_foreign
 from .hints import is_annotation, is_type, name_of, show_annotation, types_in
@@ -43,7 +43,7 @@ def remedy_for(annotation: Any, *, is_root: bool) -> str:
     spelling = _spelling(annotation)
     if spelling is not None:
         return spelling
-    instead = instead_of(annotation) if type(annotation) is ValueType else None
+    instead = instead_of(annotation)
     if instead is not None:
         return instead
     kind: type[Any] = annotation.__class__
@@ -113,11 +113,8 @@ def _spelling(annotation: Any) -> str | None:
         return "Write a dataclass, or a TypedDict, with these fields"
     if isinstance(annotation, ModuleType):
         name = annotation.__name__.rpartition(".")[2]
-        return (
-            f"Write the class that is in the module, such as {name}.{name}"
-            if hasattr(annotation, name)
-            else None
-        )
+        has_namesake = hasattr(annotation, name)
+        return f"Write the class that is in the module, such as {name}.{name}" if has_namesake else None
     if isinstance(annotation, (FunctionType, BuiltinFunctionType)):
         return "Give a type in place of the function"
     return None

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from .leaves import SchemaLeaf
 
-__all__ = ["shipped_leaf"]
+__all__ = ["shipped_leaf", "write_base64"]
 
 
 def shipped_leaf(cls: type) -> SchemaLeaf[Any] | None:
@@ -247,27 +247,31 @@ def _is_bounded(number: Any) -> bool:
 
 def _bytes_leaf(cls: Any) -> SchemaLeaf[Any]:
     def decode(text: str) -> Any:
-        import binascii
-
         try:
-            data = binascii.a2b_base64(text, strict_mode=True)
+            data = _binascii().a2b_base64(text, strict_mode=True)
         except ValueError:
             data = None
         # RFC 4648, section 3.5: bits that the padding leaves over are zero, so that the same
         # bytes are always the same text.
-        if data is None or text != _write_base64(data):
+        if data is None or text != write_base64(data):
             message = "write base64 with its padding and without line breaks, as in aGVsbG8="
             raise ValueError(message)
         return data
 
     schema = {"type": "string", "contentEncoding": "base64"}
-    return trusted_leaf(cls, schema, decode, _write_base64, b"hello")
+    return trusted_leaf(cls, schema, decode, write_base64, b"hello")
 
 
-def _write_base64(data: bytes) -> str:
+def _binascii() -> Any:
     import binascii
 
-    return binascii.b2a_base64(data, newline=False).decode("ascii")
+    return binascii
+
+
+def write_base64(data: bytes) -> str:
+    """Return the base64 of data (RFC 4648, section 4), with its padding and without line breaks."""
+    text: str = _binascii().b2a_base64(data, newline=False).decode("ascii")
+    return text
 
 
 _SURROGATE = r"[\ud800-\udfff]"

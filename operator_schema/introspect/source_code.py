@@ -11,7 +11,7 @@ import textwrap
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from ..message_text import clip, escape
+from ..message_text import one_line
 from .hints import class_name
 from .node_kinds import visit
 from .nodes import ObjectNode
@@ -52,7 +52,7 @@ def place_of(cls: type) -> str | None:
         return None
     statement = re.compile(rf"\s*class\s+{re.escape(class_name(cls))}\b")
     lines = [i for i, line in enumerate(linecache.getlines(file), 1) if statement.match(line)]
-    return f"{clip(escape(file), _SHOWN_LENGTH)}:{lines[0]}" if len(lines) == 1 else None
+    return f"{one_line(file, _SHOWN_LENGTH)}:{lines[0]}" if len(lines) == 1 else None
 
 
 def attribute_docstrings(cls: type, names: Collection[str]) -> dict[str, str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, get_args, get
 
 from ..message_text import quote, received
 from .annotations import CLASSES, NAMED, ORIGINS, SIMPLE
-from .classes import form_of
+from .classes import bind, form_of
 from .hints import (
     NO_BINDINGS,
     NOT_SUPPORTED,
@@ -36,7 +36,6 @@ from .shipped_leaves import shipped_leaf
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping
 
-    from ..errors import SchemaError
     from ..findings import Finding, TypeCode
     from .annotations import Defaulted, Reader
     from .hints import Bindings, Path
@@ -136,7 +135,10 @@ class Walk:
         try:
             graph = self.graph(annotation, name, descriptions)
         except RecursionError:
-            raise _too_deep(name) from None
+            self.complaints.clear()
+            self.defaulted.clear()
+            place, message = Place((), name, Scope(None, {})), "the annotation nests too deep to be read"
+            graph = Graph(self.complain(place, "too_deep", message, "Flatten it"), {})
         for entry in self.defaulted:
             self.complaints += default_faults(entry, graph, self._max_depth)
         if self.complaints:
@@ -277,7 +279,7 @@ class Walk:
         return self.complain_unsupported(cls, place) if meant is cls else self.node(meant, place)
 
     def _object_node(self, cls: type[Any], form: ObjectForm, args: tuple[Any, ...], place: Place) -> Node:
-        bindings = _bind(cls, args, place) if args else NO_BINDINGS
+        bindings = bind(cls, args, place.scope) if args else NO_BINDINGS
         identity = identity_of(cls, bindings)
         if identity is None:
             return self._complain_arguments(cls, place)
@@ -292,7 +294,7 @@ class Walk:
 
     def alias_node(self, alias: Any, args: tuple[Any, ...], place: Place) -> Node:
         """Return the node of what a type alias (PEP 695) means."""
-        bindings = _bind(alias, args, place) if args else NO_BINDINGS
+        bindings = bind(alias, args, place.scope) if args else NO_BINDINGS
         identity = identity_of(alias, bindings)
         if identity is None:
             return self._complain_arguments(alias, place)
@@ -418,12 +420,6 @@ def _without(nodes: Mapping[Any, Node], leaves: Mapping[Any, object]) -> Mapping
     return {annotation: node for annotation, node in nodes.items() if annotation not in leaves}
 
 
-def _bind(generic: Any, args: tuple[Any, ...], place: Place) -> Bindings:
-    from .type_parameters import bind  # most types aren't generic
-
-    return bind(generic, args, place.scope)
-
-
 class ResultWalk(Walk):
     """The walk of a type that is only written: fields that its constructor doesn't take count too."""
 
@@ -436,14 +432,6 @@ class ResultWalk(Walk):
         if not isinstance(root, ObjectNode) or root.doc is None or graph.root.description is not None:
             return graph
         return graph.replace(root=graph.root.replace(description=root.doc))
-
-
-def _too_deep(name: str) -> SchemaError:
-    from ..errors import SchemaError
-    from ..findings import about_type
-
-    message = "the annotation nests too deep to be read"
-    return SchemaError(name, [about_type((), "too_deep", name, message, "Flatten it")])
 
 
 _LEAF_METHOD: Final = "Make it a class method that returns SchemaLeaf(cls, …)"
@@ -483,8 +471,7 @@ def model_node(reader: Reader, cls: Any, args: tuple[Any, ...], place: Place) ->
 
     leaf: SchemaLeaf[Any] | tuple[str, str] | None = None
     if pydantic_models.is_model(cls):
-        fault = pydantic_models.fault_of_model(cls)
-        leaf = fault or pydantic_models.model_leaf(cls, of_results=reader.of_results)
+        leaf = pydantic_models.model_leaf(cls, of_results=reader.of_results)
     elif not args:
         leaf = pydantic_models.type_leaf(cls, of_results=reader.of_results)
     if isinstance(leaf, SchemaLeaf):

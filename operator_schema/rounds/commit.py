@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from os import urandom
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..findings import Finding, shown_call
 from ..message_text import checked_text, listed, quote, received
-from ..tools.calls import ToolResult
+from ..tools.calls import ToolResult, new_id
 from .errors import CommitError, RoundError
 from .input_copies import is_edited
 from .tool_call import ToolCall
+from .transcript import saving
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -67,15 +67,13 @@ def with_results(calls: Sequence[ToolCall[Any]], results: Iterable[Given]) -> li
         EncodeError: a result can't be saved.
         TypeError: something isn't a result.
     """
-    from .serialization import save_result
-
     given, faults = _matched(calls, results)
     _refuse(calls, faults)
     after = list(calls)
     for index, result in given.items():
         after[index] = result if isinstance(result, ToolCall) else calls[index].with_result(result)
         own: Any = after[index].result
-        save_result(own)
+        saving().save_result(own)
     return after
 
 
@@ -87,15 +85,13 @@ def revised(call: ToolCall[Any], result: object) -> ToolCall[Any]:
         TypeError: it isn't a result.
         ValueError: it is the result of another call.
     """
-    from .serialization import save_result
-
     if not isinstance(result, ToolResult):
         message = f"revise takes a ToolResult, such as call.complete(…), not {received(result)}"
         raise TypeError(message)
     if (result.call_id, result.name) != (call.id, call.name):
         message = f"this is the result of {shown_call(result.name, result.call_id)}"
         raise ValueError(message)
-    save_result(result)
+    saving().save_result(result)
     return call.replace(_result=result, by="host")
 
 
@@ -352,10 +348,6 @@ def _shown(call: Any) -> str:
     return f"the position {call if isinstance(call, int) else call.index}"
 
 
-_ID_BYTES = 12
-"""Random bytes in an id: two of 10**12 ids are equal with a chance of 1 in 10**5."""
-
-
 INTERRUPTED = "it was begun and interrupted, so nobody knows whether it did its work"
 """Why a call waits that began and never ended."""
 
@@ -427,7 +419,7 @@ class Settlement:
         found = self._id.get(None)
         if found is not None:
             return found
-        made = f"round_{urandom(_ID_BYTES).hex()}"
+        made = new_id("round")
         first = self._id.setdefault(None, made)  # one step, for all threads
         _rounds.of(first, self._runs)  # whoever knows the id may restore the round
         return first

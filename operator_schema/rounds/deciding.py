@@ -11,7 +11,7 @@ from ..codec.codec import codec_of
 from ..errors import DecodeError, NeedsInput, SchemaError, ToolError
 from ..findings import Finding
 from ..json_values import is_array, is_object, to_json_text
-from ..message_text import clip, escape, listed, received, show_path, writable_text
+from ..message_text import escape, listed, one_line, received, show_path, writable_text
 from ..tools.calls import DecodedCall, ToolResult, arguments_to_decode, exception_text
 from ..tools.failures import DEBUG, ERROR, INFO, is_logged, write_log
 from ..tools.injection import is_union
@@ -313,7 +313,7 @@ class _Shown:
 
     def __str__(self) -> str:
         try:
-            return clip(escape(to_json_text(self._call.arguments)), _TEXT_LENGTH)
+            return one_line(to_json_text(self._call.arguments), _TEXT_LENGTH)
         except Exception:  # noqa: BLE001  # an input that can't be written, or its own code
             return "(the input can't be written as JSON)"
 
@@ -323,13 +323,13 @@ def _log(call: ToolCall[Any], hook: Hook, decision: Any, after: ToolCall[Any]) -
         # The arguments may hold secrets, so they are logged only at the level DEBUG.
         _write(DEBUG, call, hook.name, "RunNormally", _Shown(after))
         return
-    _write(INFO, call, hook.name, type(decision).__name__, clip(escape(after.reason or ""), _TEXT_LENGTH))
+    _write(INFO, call, hook.name, type(decision).__name__, one_line(after.reason or "", _TEXT_LENGTH))
 
 
 def _write(level: int, call: ToolCall[Any], who: str, decision: str, about: object) -> None:
     if not is_logged(level):
         return
-    name, call_id = clip(escape(call.name), _NAME_LENGTH), clip(escape(call.id), _NAME_LENGTH)
+    name, call_id = one_line(call.name, _NAME_LENGTH), one_line(call.id, _NAME_LENGTH)
     if about == "":
         write_log(level, "%s (call %s): %s decided %s", name, call_id, who, decision)
     else:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..message_text import fault_list
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -15,10 +17,7 @@ __all__ = [
     "OfferError",
     "RoundError",
     "StoreError",
-    "fault_list",
 ]
-
-_SHOWN = 10
 
 
 class OfferError(ValueError):
@@ -97,10 +96,3 @@ class StoreError(RoundError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.message, self.round_id, self.round)
-
-
-def fault_list(head: str, lines: Sequence[object]) -> str:
-    """Write faults, one per line, up to a number that can be read."""
-    shown = [f"- {line}" for line in lines[:_SHOWN]]
-    more = len(lines) - _SHOWN
-    return "\n".join([head, *shown, *([f"- … and {more} more"] if more > 0 else [])])

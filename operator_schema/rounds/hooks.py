@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import MISSING
+from inspect import Parameter, signature
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
 
 from ..errors import ToolNotFoundError
 from ..immutable import Value
-from ..message_text import clip, escape, received, writable_text
+from ..message_text import one_line, received, writable_text
 from ..tools.calls import ToolResult
 from ..tools.signature import is_awaitable
 from ..tools.tool import Tool
@@ -474,7 +475,7 @@ def _names(hook: Hook, toolset: NamedTools, here: _Here) -> frozenset[str] | Non
         return frozenset(toolset.names_of(*hook.tools))
     if here is None:
         message = f"the hook {hook.name} is for {hook.toolset!r}, which isn't part of {toolset!r}"
-        raise ValueError(clip(escape(message), 500))
+        raise ValueError(one_line(message, 500))
     wanted = hook.toolset.names if hook.tools is None else hook.toolset.names_of(*hook.tools)
     return frozenset([name for there in wanted for name in here.get(there, ())])
 
@@ -487,7 +488,7 @@ def _hooks_of(source: Any, toolset: NamedTools | None) -> Iterator[Hook]:
         yield from [hook.replace(toolset=toolset) if hook.toolset is None else hook for hook in source.hooks]
         return
     if isinstance(source, (type, Tool)):
-        shown = clip(escape(source.__name__), _NAME_LENGTH) if isinstance(source, type) else source.name
+        shown = one_line(source.__name__, _NAME_LENGTH) if isinstance(source, type) else source.name
         hint = f"give an instance: {shown}()" if not isinstance(source, Tool) else "a tool isn't a hook"
         message = f"a hook is a function, or an object with methods that @hook marks; {hint}"
         raise TypeError(message)
@@ -544,8 +545,6 @@ _TAKEN: Mapping[HookKind, str] = {"description": "a ToolDefinition", "around": "
 
 
 def _takes_one(function: Any) -> bool:
-    from inspect import signature
-
     try:
         signature(function).bind(None)
     except TypeError:
@@ -557,8 +556,6 @@ def _takes_one(function: Any) -> bool:
 
 def _is_called_without(function: Any) -> bool:
     """Return whether the first argument of a function has a default, as for one that makes hooks."""
-    from inspect import Parameter, signature
-
     try:
         first = next(iter(signature(function).parameters.values()), None)
     except (TypeError, ValueError):  # a function in C may have no signature
@@ -568,4 +565,4 @@ def _is_called_without(function: Any) -> bool:
 
 def _name_of(function: Any) -> str:
     name = getattr(function, "__qualname__", None)
-    return clip(escape(name if isinstance(name, str) else type(function).__qualname__), _NAME_LENGTH)
+    return one_line(name if isinstance(name, str) else type(function).__qualname__, _NAME_LENGTH)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from functools import cache
 from itertools import islice
+from json import JSONEncoder
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
@@ -12,11 +13,12 @@ from ..errors import DecodeError, EncodeError, ToolError
 from ..findings import Finding
 from ..immutable import is_same_state
 from ..json_values import LONGEST_BITS, MAX_DEPTH, MAX_PROBLEMS, is_array, is_object, most_digits
-from ..message_text import clip, escape, excerpt, received
+from ..message_text import excerpt, one_line, received
 from ..tools.calls import class_name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from types import ModuleType
 
     from ..tools.calls import RawCall
     from ..tools.tool import Tool
@@ -63,13 +65,12 @@ def digest_with(secret: bytes | None) -> Digest:
         TypeError: the secret isn't bytes.
         ValueError: it is shorter than 16 bytes.
     """
-    from hashlib import sha256
 
-    def text_of(saved: Mapping[str, Any]) -> bytes:
-        return canonical_text({name: saved[name] for name in saved if name != "digest"}).encode()
+    def text_of(saved: Mapping[str, Any]) -> str:
+        return canonical_text({name: saved[name] for name in saved if name != "digest"})
 
     if secret is None:
-        return lambda saved: sha256(text_of(saved)).hexdigest()
+        return lambda saved: text_digest(text_of(saved))
     if not isinstance(secret, (bytes, bytearray)):  # what callers promise, some do not
         message = f"the secret must be bytes, such as secrets.token_bytes(32), not {class_name_of(secret)}"
         raise TypeError(message)
@@ -82,14 +83,16 @@ def digest_with(secret: bytes | None) -> Digest:
             "make one with secrets.token_bytes(32)"
         )
         raise ValueError(message)
-    from hmac import digest
-
-    return lambda saved: digest(secret, text_of(saved), "sha256").hex()
+    digest = _hmac().digest
+    return lambda saved: digest(secret, text_of(saved).encode(), "sha256").hex()
 
 
 def canonical_text(value: Any) -> str:
     """Write a JSON value so that equal values give equal text, even after a database has reordered keys."""
-    return _writer()(_canonical(value))
+    return _write(_canonical(value))
+
+
+_write: Callable[[Any], str] = JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 def text_digest(text: str) -> str:
@@ -100,10 +103,10 @@ def text_digest(text: str) -> str:
 
 
 @cache
-def _writer() -> Callable[[Any], str]:
-    from json import JSONEncoder
+def _hmac() -> ModuleType:
+    import hmac
 
-    return JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+    return hmac
 
 
 def what_is_signed(head: Mapping[str, Any]) -> dict[str, Any]:
@@ -117,9 +120,10 @@ def what_is_signed(head: Mapping[str, Any]) -> dict[str, Any]:
 
 def is_same_digest(one: str, other: object) -> bool:
     """Return whether two digests are equal, in a time that says nothing about where they differ."""
-    from hmac import compare_digest
-
-    return isinstance(other, str) and compare_digest(one.encode(), other.encode(errors="replace"))
+    if not isinstance(other, str):
+        return False
+    is_same: bool = _hmac().compare_digest(one.encode(), other.encode(errors="replace"))
+    return is_same
 
 
 def _canonical(value: Any) -> Any:
@@ -214,7 +218,7 @@ def _plain(value: Any) -> Any:
         return int.__int__(value)
     if issubclass(kind, float):
         return float.__float__(value)
-    message = f"{clip(escape(class_name_of(value)), _NAME_LENGTH)} isn't JSON"
+    message = f"{one_line(class_name_of(value), _NAME_LENGTH)} isn't JSON"
     raise NotJSONError(message)
 
 
@@ -375,7 +379,7 @@ def shown_arguments(raw: RawCall) -> Any:
         try:
             return excerpt(raw.arguments, _SHOWN_ARGUMENTS)
         except Exception:  # noqa: BLE001  # the code of what is in them
-            return clip(escape(class_name_of(raw.arguments)), _SHOWN_ARGUMENTS)
+            return one_line(class_name_of(raw.arguments), _SHOWN_ARGUMENTS)
 
 
 def _copied_arguments(arguments: Any) -> Any:

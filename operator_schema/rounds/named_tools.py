@@ -9,6 +9,7 @@ from ..immutable import Value
 from ..message_text import nearest_names, quote, received
 from ..tools.failures import WARNING, write_log
 from ..tools.metadata import NO_CONTEXT, HiddenSwitch, check_switch, question_of
+from ..tools.options import style_in
 from ..tools.tool import Tool
 from ..tools.tool_sources import places_of, tools_of
 
@@ -361,11 +362,7 @@ class NamedTools:
         Returns:
             A fresh dict each, as `Tool.definition` returns it, in order.
         """
-        style = None
-        if options:
-            from ..schema.style import style_of
-
-            style = style_of(options)
+        style = style_in(options)
         entries = self._entries
         describer = entries.described_by(context)
         return [entries.definition(name, describer, style) for name in entries.offered(context)]

@@ -10,6 +10,7 @@ from ..immutable import Value, set_once
 from ..json_values import to_json_text
 from ..message_text import as_written, listed, nearest_names, quote, received, writable_text
 from ..tools.calls import RawCall, ToolResult, arguments_to_decode, checked_calls
+from ..tools.options import style_in
 from ..tools.tool import Tool
 from .commit import Settlement
 from .errors import OfferError, RoundError
@@ -134,11 +135,7 @@ class Offer(Value, Generic[Input]):
         Returns:
             A fresh dict each, as `Tool.definition` returns it.
         """
-        style = None
-        if options:
-            from ..schema.style import style_of
-
-            style = style_of(options)
+        style = style_in(options)
         described, describer = self.descriptions, self._snapshot.describer
         if describer not in self._shown:
             describer = None

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from _thread import RLock
+from copy import deepcopy
 from types import MethodType
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakMethod
 
 from ..errors import DuplicateToolError
 from ..immutable import Value
@@ -213,8 +215,6 @@ class Registry(NamedTools):
         self.__dict__.update(attributes)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        from copy import deepcopy
-
         # Switches are shared: they say what holds in your program, not in a copy of the registry.
         entries, attributes = self.__getstate__()
         copied = object.__new__(type(self))
@@ -324,8 +324,6 @@ def _nobody() -> None:
 
 def _reference(listener: Listener) -> Callable[[], Listener | None]:
     if isinstance(listener, MethodType):
-        from weakref import WeakMethod
-
         try:
             return WeakMethod(listener)
         except TypeError:

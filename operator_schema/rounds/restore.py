@@ -9,11 +9,10 @@ from ..codec.codec import Codec
 from ..errors import DecodeError, ToolError, ToolNotFoundError
 from ..findings import Finding
 from ..json_values import is_object
-from ..message_text import nearest_names, received
+from ..message_text import fault_list, nearest_names, received
 from ..tools.calls import RawCall, ToolResult, arguments_to_decode, exception_text
 from .commit import Settlement
 from .deciding import check_answer, check_question
-from .errors import fault_list
 from .input_copies import check_same, digest_with, is_same_digest, own_json, schema_digest, what_is_signed
 from .round import Round
 from .serialization import CALLS, DEPTH, FORMAT, HEADS, SavedCall, read_result, without_texts

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from ..findings import shown_call
 from ..immutable import Value
 from ..json_values import copy_json
-from ..message_text import clip, escape, quote
+from ..message_text import count_of, one_line, quote
 from ..tools.calls import ToolResult, class_name_of, exception_text
 from .commit import INTERRUPTED, find_call, revised, settled, with_results
 from .deciding import (
@@ -23,7 +23,7 @@ from .deciding import (
 from .errors import RoundError
 from .hooks import call_hooks_of
 from .tool_call import ToolCall, continue_suggestion, shortened, worded
-from .transcript import Turn, append_turn
+from .transcript import Turn, append_turn, saving
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
@@ -521,9 +521,8 @@ class Round(Value, Generic[Input]):
             TypeError: the secret isn't bytes.
             ValueError: it is shorter than 16 bytes.
         """
-        from .serialization import save_round
-
-        return save_round(self.id, self.offered, self.assistant, self.calls, secret)
+        saved: dict[str, Any] = saving().save_round(self.id, self.offered, self.assistant, self.calls, secret)
+        return saved
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Round):
@@ -534,9 +533,7 @@ class Round(Value, Generic[Input]):
         own_head = (self.toolset, self.id, self.offered, self.assistant, len(self.calls))
         if own_head != (others.toolset, others.id, others.offered, others.assistant, len(others.calls)):
             return False
-        from .serialization import is_same_call
-
-        return all(map(is_same_call, self.calls, others.calls))
+        return all(map(saving().is_same_call, self.calls, others.calls))
 
     def __hash__(self) -> int:
         return hash(self.id)
@@ -552,10 +549,7 @@ class Round(Value, Generic[Input]):
         found = [(len(getattr(self, kind)), kind) for kind in kinds if getattr(self, kind)]
         failed = sum(call.code is not None for call in self.handled)
         more = {"handled": f" ({failed} failed)"} if failed else {}
-        counts = [
-            f"{number} {kind.removesuffix('s') if number == 1 else kind}{more.get(kind, '')}"
-            for number, kind in found
-        ]
+        counts = [f"{count_of(number, kind)}{more.get(kind, '')}" for number, kind in found]
         return f"<Round: {', '.join(counts) or 'no calls'}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -605,9 +599,7 @@ class HookError(RoundError):
     """
 
     def __init__(self, hook: str | None, call_id: str, tool: str, round: Round[Any], why: str) -> None:
-        who = (
-            f"the function given as {WHO}" if hook is None else f"the hook {clip(escape(hook), _NAME_LENGTH)}"
-        )
+        who = f"the function given as {WHO}" if hook is None else f"the hook {one_line(hook, _NAME_LENGTH)}"
         super().__init__(f"{who} failed for {shown_call(tool, call_id)}: {why}")
         self.hook = WHO if hook is None else hook
         self._given = hook
@@ -631,9 +623,8 @@ class InterruptedRoundError(RoundError):
 
     def __init__(self, round: Round[Any], exceptions: Mapping[int, BaseException]) -> None:
         number = len(exceptions)
-        calls = "1 call" if number == 1 else f"{number} calls"
         kinds = ", ".join(dict.fromkeys([class_name_of(error) for error in exceptions.values()]))
-        super().__init__(f"{calls} raised {clip(escape(kinds), _MESSAGE_LENGTH)}", number)
+        super().__init__(f"{count_of(number, 'calls')} raised {one_line(kinds, _MESSAGE_LENGTH)}", number)
         self.round = round
         self.exceptions: Mapping[int, BaseException] = dict(exceptions)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from json import dumps, loads
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..codec.codec import Codec
@@ -171,8 +172,6 @@ def _with_texts(saved: dict[str, Any]) -> dict[str, Any]:
     """Write values that hold a lone surrogate as JSON text, which every encoding and every database takes."""
     if not has_surrogate(to_json_text(saved)):
         return saved
-    from json import dumps
-
     texts = {name: dumps(value) for name, value in saved.items() if has_surrogate(to_json_text(value))}
     return {**saved, **texts, "texts": list(texts)}
 
@@ -191,8 +190,6 @@ def without_texts(saved: dict[str, Any], names: Collection[str]) -> dict[str, An
     """
     if "texts" not in saved:
         return saved
-    from json import loads
-
     rest = {name: value for name, value in saved.items() if name != "texts"}
     for name in saved["texts"]:
         if name not in names:

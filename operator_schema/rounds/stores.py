@@ -14,7 +14,7 @@ from ..errors import DecodeError
 from ..findings import Finding
 from ..immutable import Value
 from ..json_values import has_surrogate
-from ..message_text import checked_path, checked_text, clip, escape, quote, received, writable_text
+from ..message_text import checked_path, checked_text, one_line, quote, received, writable_text
 from ..tools.calls import RawCall, ToolResult, exception_text
 from .errors import RoundError, StoreError
 from .input_copies import digest_with, own_json
@@ -286,7 +286,7 @@ class SqliteStore:
         except RestoreError as error:
             problems, found = error.findings, error.round
         if found is not None and found.id != round_id:
-            message = f"the data are those of another round, {clip(escape(found.id), 100)}"
+            message = f"the data are those of another round, {one_line(found.id, 100)}"
             problems, found = [Finding((), "data_changed", message, tool="")], None
         if found is not None:
             found = found.replace(_revision=row[0])
@@ -322,7 +322,7 @@ class SqliteStore:
             raise _unusable(self._path, error) from error
 
     def __repr__(self) -> str:
-        return f"SqliteStore({clip(escape(self._path), 200)!r})"
+        return f"SqliteStore({one_line(self._path, 200)!r})"
 
 
 class StoredTranscript:
@@ -393,7 +393,7 @@ class StoredTranscript:
         return self._items()[index]
 
     def __repr__(self) -> str:
-        return f"<StoredTranscript {clip(escape(self._name), 100)!r} of {len(self)}>"
+        return f"<StoredTranscript {one_line(self._name, 100)!r} of {len(self)}>"
 
 
 def stored_records(path: str | PathLike[str]) -> Iterator[Any]:
@@ -429,7 +429,7 @@ def _reading(path: str) -> Generator[None]:
     try:
         yield
     except (DecodeError, KeyError, RecursionError, TypeError, ValueError) as error:
-        message = f"the store {clip(escape(path), 200)} holds something other than turns and rounds"
+        message = f"the store {one_line(path, 200)} holds something other than turns and rounds"
         raise StoreError(message) from error
 
 
@@ -469,7 +469,7 @@ _PRIMARY = 0xFF
 def _unusable(path: str, error: sqlite3.Error) -> StoreError:
     """Return why the file of a store can't be used, and what to do."""
     remedy = _REMEDIES.get(getattr(error, "sqlite_errorcode", 0) & _PRIMARY)
-    what = f"the store {clip(escape(path), 200)} can't be used: {clip(escape(str(error)), 200)}"
+    what = f"the store {one_line(path, 200)} can't be used: {one_line(str(error), 200)}"
     return StoreError(f"{what}; {remedy}" if remedy else what)
 
 
@@ -502,7 +502,7 @@ def _unsaved(claimed: Round[Any], error: Exception) -> str:
 
 def _gone(round_id: str, row: Any) -> StoreError:
     """Return why a round isn't available now."""
-    name = clip(escape(round_id), 100)
+    name = one_line(round_id, 100)
     if row is None:
         return StoreError(f"{name} is done, or was never stored", round_id)
     if row[1] is not None:

@@ -10,7 +10,7 @@ from ..errors import DecodeError
 from ..findings import shown_call
 from ..immutable import Value
 from ..json_values import copy_json
-from ..message_text import checked_text, clip, escape, excerpt, listed, writable_text
+from ..message_text import checked_text, count_of, excerpt, listed, one_line, writable_text
 from ..tools.calls import RawCall, ToolResult
 from ..tools.failures import ClassSet, Failures
 from .errors import RoundError
@@ -516,6 +516,6 @@ def continue_suggestion(calls: Iterable[ToolCall[Any]]) -> str | None:
     issues = [call for call in calls if call.state == "issue"]
     if not issues:
         return None
-    found = [f"{clip(escape(issue.name), 100)} ({issue.code})" for issue in issues]
-    number = "1 call" if len(issues) == 1 else f"{len(issues)} calls"
+    found = [f"{one_line(issue.name, 100)} ({issue.code})" for issue in issues]
+    number = count_of(len(issues), "calls")
     return f"{number} could not be used: {listed(found)}. Commit the turn and ask the model again"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from _thread import RLock
 from collections.abc import Iterable, Mapping
+from copy import copy
+from json import loads
 from math import log, sqrt
 from operator import mul
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -325,8 +327,6 @@ class ToolSearch(Registry):
         Raises:
             TypeError: it isn't a list of items.
         """
-        from copy import copy
-
         found = self.found_in(history)
         made = copy(self)
         made._index = self._index  # noqa: SLF001  # its own class
@@ -468,8 +468,6 @@ def _names_in(content: Any) -> list[str]:
     """List the names in the text of a result, which may be anything: hooks may have changed it."""
     if not isinstance(content, str) or len(content) > _LONGEST_ANSWER:
         return []
-    from json import loads
-
     try:
         answer = loads(content)
     except (ValueError, RecursionError):

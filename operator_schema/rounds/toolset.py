@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 
 from ..errors import DuplicateToolError, SchemaError
 from ..immutable import Value
 from ..message_text import as_written, nearest
 from ..tools.metadata import FLAGS
+from ..tools.options import are_names
 from ..tools.tool_sources import methods_of, offered_by_distributions, some_tools_of
 from .named_tools import Entry, NamedTools, Snapshot, Source, entries_of, merged, switches_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
     from types import ModuleType
     from typing import TypeAlias, Unpack
 
@@ -69,9 +70,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
     def __init__(self: Toolset[Any], *members: Member, hooks: object = None) -> None:
         self._fill(entries_of(members), None)
         if hooks is not None:
-            from .hooks import hooks_of
-
-            own = hooks_of(hooks)
+            own = _as_hooks(hooks)
             own.bound_to(self)  # which refuses what isn't for these tools
             self._fill(self._named.values(), own)
 
@@ -108,9 +107,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
         holders = {id(one): one for one in every if _has_own_hooks(one)}
         if not holders:
             return None
-        from .hooks import Hooks
-
-        return Hooks(*[one._own_hooks.bound_to(one) for one in holders.values()])  # noqa: SLF001  # its own class
+        return _as_hooks([one._own_hooks.bound_to(one) for one in holders.values()])  # noqa: SLF001  # its own class
 
     def entries_after(self, before: Toolset[Any]) -> dict[str, Entry]:
         """Return its content for a registry that replaces another content, without the steps in between.
@@ -241,9 +238,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
             and deferred == ()
         ):
             return self._kept.get("offer") or self._offer_by_default()
-        from .offer import make_offer
-
-        return make_offer(
+        return _make_offer()(
             self,
             only,
             also,
@@ -275,9 +270,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
 
     def _offer_by_default(self) -> Offer[Any]:
         """Return what `offer()` says, and keep it if no switch is a function that may say otherwise later."""
-        from .offer import make_offer
-
-        found = make_offer(self)
+        found = _make_offer()(self)
         shown = [name for name in self.names if not self.is_hidden(name)]
         if all(isinstance(self._entries.switch_of(name), bool) for name in shown):
             self._kept["offer"] = found
@@ -489,7 +482,7 @@ def _states(tool: Tool[..., Any], flags: list[tuple[str, bool]]) -> bool:
 
 def _check(name: str, value: Any) -> None:
     if name == "tags":
-        if not _are_tags(value):
+        if not are_names(value):
             message = f'only() takes tags=("files",), not {as_written(value)}'
             raise TypeError(message)
         return
@@ -503,7 +496,14 @@ def _check(name: str, value: Any) -> None:
         raise TypeError(message)
 
 
-def _are_tags(value: Any) -> bool:
-    if not isinstance(value, Collection) or isinstance(value, (str, bytes)):
-        return False
-    return all(isinstance(tag, str) for tag in value)  # pyright: ignore[reportUnknownVariableType]  # of whatever items
+def _as_hooks(given: object) -> Hooks:
+    from .hooks import hooks_of  # most tools have none
+
+    return hooks_of(given)
+
+
+@cache
+def _make_offer() -> Callable[..., Offer[Any]]:
+    from .offer import make_offer  # an executor alone needs no offers
+
+    return make_offer

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from _thread import RLock  # `threading` itself is not needed
+from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from ..immutable import Value
-from ..message_text import clip, escape, quote, received
+from ..message_text import one_line, quote, received
 from ..tools.signature import close_awaitable, is_awaitable
 from .errors import RoundError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from types import ModuleType
 
     from ..tools.calls import RawCall, ToolResult
 
-__all__ = ["History", "Transcript", "Turn", "append_turn"]
+__all__ = ["History", "Transcript", "Turn", "append_turn", "saving"]
 
 
 _NAME_LENGTH = 100
@@ -43,18 +45,25 @@ class Turn(Value):
 
         A lone surrogate, which no encoding can write, becomes U+FFFD.
         """
-        from .serialization import save_call, save_result, writable
-
+        forms = saving()
         data: dict[str, Any] = {
             "id": self.id,
             "assistant": self.assistant,
-            "calls": [save_call(call) for call in self.calls],
+            "calls": [forms.save_call(call) for call in self.calls],
             "results": [
-                {"call_id": result.call_id, "name": result.name, **save_result(result)}
+                {"call_id": result.call_id, "name": result.name, **forms.save_result(result)}
                 for result in self.results
             ],
         }
-        return cast("dict[str, Any]", writable(data))
+        return cast("dict[str, Any]", forms.writable(data))
+
+
+@cache
+def saving() -> ModuleType:
+    """Return the module that writes calls and results as data: most rounds are never saved."""
+    from . import serialization
+
+    return serialization
 
 
 class History(Protocol):
@@ -88,7 +97,7 @@ def append_turn(history: History, turn: Turn, revision: int | None = None) -> No
     returned: object = history.append(turn)  # type: ignore[func-returns-value]  # what callers promise, some do not
     if is_awaitable(returned):
         close_awaitable(returned)
-        name = clip(escape(type(history).__name__), _NAME_LENGTH)
+        name = one_line(type(history).__name__, _NAME_LENGTH)
         message = (
             f"{name}.append is async, and commit doesn't wait for it: commit to a Transcript or a list, "
             "and store the turn yourself with await"

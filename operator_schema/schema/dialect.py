@@ -21,7 +21,7 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from ..json_values import copy_json, is_array, is_object
+from ..json_values import copy_json, is_array, is_object, type_of
 from ..message_text import quote
 from .dialect_writing import (
     WORDS,
@@ -431,7 +431,7 @@ class DialectRenderer(Renderer):
         values = document["enum"]
         by_type: dict[str, list[Any]] = {}
         for value in values:
-            by_type.setdefault(_TYPES[type(value)], []).append(value)
+            by_type.setdefault(type_of(value) or "", []).append(value)
         rest = {key: value for key, value in document.items() if key not in {"type", "enum"}}
         if self._dialect.text_choices and by_type.keys() - {"string", "null"}:
             words = f"one of {short_json(values)}"
@@ -457,9 +457,6 @@ class DialectRenderer(Renderer):
         """Note what can't be expressed; the schema that stands for it is never sent."""
         self._found.complain(path, f"{what}, which {self._found.provider} doesn't take", remedy)
         return {"type": "string"}
-
-
-_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
 
 
 def _losses_of_document(codec: Codec[Any], tool: str, provider: str) -> list[Finding]:

@@ -75,10 +75,8 @@ def are_disjoint(node: UnionNode, definitions: Mapping[Target, Node]) -> bool:
 
 
 def _differ(one: Node, other: Node, definitions: Mapping[Target, Node]) -> bool:
-    if not _types(one, definitions) & _types(other, definitions):
+    if not _types(one, definitions) & _types(other, definitions) or _are_tags(one, other):
         return True
-    if isinstance(one, LiteralNode) and isinstance(other, LiteralNode):
-        return one.table.keys().isdisjoint(other.table)
     if not isinstance(one, ObjectNode) or not isinstance(other, ObjectNode):
         return False
     tags = {field.key: field.node for field in one.fields if field.required}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..findings import Finding
 from ..json_values import is_array, is_object, to_json_text
-from ..message_text import clip, escape, excerpt, received
+from ..message_text import excerpt, one_line, received
 from .keywords import KEYWORDS
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _change(
     before = None if ours is _ABSENT else excerpt(ours)
     after = None if theirs is _ABSENT else excerpt(theirs)
     what = " → ".join([text for text in (before, after) if text is not None])
-    message = f"{code} {clip(escape(keyword), _SHOWN)} {what}"
+    message = f"{code} {one_line(keyword, _SHOWN)} {what}"
     return Finding(path, code, message, before, after, severity="note", keyword=keyword)
 
 

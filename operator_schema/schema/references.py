@@ -331,7 +331,7 @@ class HoistedDefinitions:
         safe = (
             "".join([c if c.isascii() and (c.isalnum() or c in "_-") else "_" for c in name]) or "Definition"
         )
-        free, number = safe or "Definition", 1
+        free, number = safe, 1
         while free in self._taken:
             number += 1
             free = f"{safe}_{number}"

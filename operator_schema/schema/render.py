@@ -26,6 +26,7 @@ from ..json_values import copy_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+    from types import ModuleType
 
     from ..introspect.nodes import Field, Graph, Node
     from .references import HoistedDefinitions
@@ -185,7 +186,7 @@ class Renderer:
         """Render a string, number, boolean or null."""
         if node.constraints is None:
             return {"type": node.type}
-        return {"type": node.type, **_limits()(node.constraints, node.type)}
+        return {"type": node.type, **_keywords().keywords_of(node.constraints, node.type)}
 
     def any(self, _node: AnyNode) -> dict[str, Any]:
         """Render a node that takes every value."""
@@ -237,7 +238,11 @@ class Renderer:
         document: dict[str, Any] = {"type": "array", "items": self.schema(node.items)}
         if node.unique:
             document["uniqueItems"] = True
-        return {**document, **_limits()(node.constraints, "array")} if node.constraints else document
+        return (
+            {**document, **_keywords().keywords_of(node.constraints, "array")}
+            if node.constraints
+            else document
+        )
 
     def tuple(self, node: TupleNode) -> dict[str, Any]:
         """Render an array of fixed length."""
@@ -253,14 +258,16 @@ class Renderer:
         if keys:
             document["propertyNames"] = keys
         document["additionalProperties"] = self.schema(node.values)
-        return {**document, **_limits()(node.constraints, "object")} if node.constraints else document
+        return (
+            {**document, **_keywords().keywords_of(node.constraints, "object")}
+            if node.constraints
+            else document
+        )
 
     def key_schema(self, node: Node) -> dict[str, Any]:
         """Render what the keys of a map are, other than strings; empty if any string is one."""
         if isinstance(node, ScalarNode) and node.type == "integer":
-            from .keywords import INTEGER_KEY
-
-            return {"pattern": INTEGER_KEY}
+            return {"pattern": _keywords().INTEGER_KEY}
         document = self.inlined(node)
         document.pop("type", None)  # a key is a string in any case
         return document
@@ -299,11 +306,11 @@ Renderer.__init_subclass__()  # the class renders nodes itself, too
 
 
 @cache
-def _limits() -> Callable[[object, str], dict[str, Any]]:
+def _keywords() -> ModuleType:
     # Only a type with constraints needs the table of keywords; an import would take longer each time.
-    from .keywords import keywords_of
+    from . import keywords
 
-    return keywords_of
+    return keywords
 
 
 def _described(document: dict[str, Any], description: str | None) -> dict[str, Any]:

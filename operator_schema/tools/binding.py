@@ -15,7 +15,7 @@ from ..findings import about_type
 from ..introspect.classes import SOURCE
 from ..introspect.node_kinds import visit
 from ..introspect.nodes import ObjectNode, UnionNode
-from ..message_text import clip, escape, quote
+from ..message_text import one_line, quote
 from .injection import Progress, RawArguments
 from .metadata import snake_case
 
@@ -173,7 +173,7 @@ def check_first_parameter(tool: str, plan: CallPlan | None, owner: type[Any]) ->
         return
     message = f"{quote(first.name)} takes the instance in a method, but its annotation lets the model give it"
     remedy = f"Remove the annotation of {quote(first.name)}, name it self, or use @staticmethod"
-    complaint = about_type((first.name,), "unsupported", clip(escape(tool), 100), message, remedy)
+    complaint = about_type((first.name,), "unsupported", one_line(tool, 100), message, remedy)
     raise SchemaError(tool, [complaint])
 
 

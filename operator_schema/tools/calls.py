@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
+from os import urandom
 from types import MappingProxyType, NoneType
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
@@ -37,6 +39,7 @@ __all__ = [
     "class_name_of",
     "exception_text",
     "message_of",
+    "new_id",
     "own_parts",
     "remedy_for",
     "takes_long",
@@ -137,7 +140,7 @@ class RawCall(Value):
             message = f"is_cut_off must be True or False, not {received(is_cut_off)}"
             raise TypeError(message)
         if type(id) is not str:
-            id = _new_id() if id is None else checked_text(_ID, id)  # noqa: A001  # the attribute's name
+            id = new_id("call") if id is None else checked_text(_ID, id)  # noqa: A001  # the attribute's name
         set_once(self, "id", id)
         set_once(self, "name", name)
         set_once(self, "arguments", arguments)
@@ -181,10 +184,10 @@ _ID_BYTES = 12
 """Random bytes in an id: two of 10**12 ids are equal with a chance of 1 in 10**5."""
 
 
-def _new_id() -> str:
-    from os import urandom  # `uuid` and `secrets` take longer to import than a call to run
-
-    return f"call_{urandom(_ID_BYTES).hex()}"
+def new_id(kind: str) -> str:
+    """Return a random id, such as `call_9f0c7d2b51e84a3690ab12cd`."""
+    # `uuid` and `secrets` take longer to import than a call to run.
+    return f"{kind}_{urandom(_ID_BYTES).hex()}"
 
 
 class ToolResult(Value):
@@ -296,8 +299,6 @@ class ToolResult(Value):
         return self
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        from copy import deepcopy
-
         # The function may have returned or raised anything, even what can't be copied.
         for kept in (self.details or {}).values():
             if issubclass(type(kept), BaseException):

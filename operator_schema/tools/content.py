@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..immutable import Value, set_once
-from ..message_text import checked_path, checked_text, clip, escape, excerpt, received
+from ..introspect.shipped_leaves import write_base64
+from ..message_text import checked_path, checked_text, excerpt, one_line, received
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -89,7 +90,7 @@ class _Data:
     @property
     def base64(self) -> str:
         """The data in base64 (RFC 4648 section 4), encoded each time."""
-        return _base64(self.data)
+        return write_base64(self.data)
 
     def __repr__(self) -> str:
         return _repr(self)
@@ -315,7 +316,7 @@ class Resource(Value):
     @property
     def base64(self) -> str | None:
         """The data in base64 (RFC 4648 section 4), encoded each time; None if there are none."""
-        return None if self.data is None else _base64(self.data)
+        return None if self.data is None else write_base64(self.data)
 
     def __repr__(self) -> str:
         return _repr(self)
@@ -346,12 +347,6 @@ Part: TypeAlias = Text | Image | Audio | File | Resource
 """What a function may return for the model besides JSON values."""
 
 PARTS: frozenset[type] = frozenset({Text, Image, Audio, File, Resource})
-
-
-def _base64(data: bytes) -> str:
-    from binascii import b2a_base64
-
-    return b2a_base64(data, newline=False).decode("ascii")
 
 
 def _sized(media_type: str, data: bytes) -> str:
@@ -464,7 +459,7 @@ def _bytes_of(kind: str, data: object) -> bytes:
 
 def shown_name(name: str) -> str:
     """Show a file name or an address on one line."""
-    return clip(escape(name), _SHOWN_NAME)
+    return one_line(name, _SHOWN_NAME)
 
 
 _NAME = r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ForwardRef, Literal, TypeVar, 
 
 from ..errors import MissingContextError, ToolError
 from ..introspect.hints import Unresolved, class_name, name_of
-from ..message_text import clip, escape, listed, nearest, quote
+from ..message_text import listed, nearest, one_line, quote
 from .binding import is_unbound, unbound_message
 from .injection import AnnotatedAlias, is_union, skip
 
@@ -354,7 +354,7 @@ def _near_type(key: Any, wanted: Any, shape: _Shape) -> str | None:
         return f"{name_of(key)}, not {name_of(wanted)}"
     if (other.origin.__module__, other.origin.__qualname__) != (cls.__module__, cls.__qualname__):
         return None
-    full = clip(escape(f"{cls.__module__}.{cls.__qualname__}"), 100)
+    full = one_line(f"{cls.__module__}.{cls.__qualname__}", 100)
     return f"another class named {full}, perhaps from before its module was reloaded"
 
 

@@ -14,7 +14,7 @@ from ..introspect.hints import name_of
 from ..introspect.node_kinds import flat_members
 from ..introspect.nodes import NULL, LeafNode, ObjectNode, RefNode, UnionNode
 from ..json_values import MAX_DEPTH, copy_json, is_object, to_json_text
-from ..message_text import clip, escape, listed, nearest
+from ..message_text import listed, nearest, one_line
 from ..schema.references import rebuilt, with_references_resolved
 from ..schema.render import Renderer
 from .context import WholeContext  # noqa: TC001  # the tool evaluates its annotations
@@ -306,7 +306,7 @@ def _answer(known: Mapping[str, Tool[..., Any]], names: list[str]) -> str:
 
 def _with_nearest(name: str, known: Iterable[str]) -> str:
     near = nearest(name, known)
-    shown = clip(escape(name), _NAME_LENGTH)
+    shown = one_line(name, _NAME_LENGTH)
     return f"{shown} (did you mean {near}?)" if near else shown
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..errors import CallError, DecodeError, EncodeError, NeedsInput, ToolError
 from ..json_values import has_surrogate
-from ..message_text import clip, escape, listed, quote, show_path
+from ..message_text import clip, escape, listed, one_line, quote, show_path
 from .calls import ToolResult, class_name_of, exception_text, message_of, own_parts
 from .signature import close_awaitable, is_awaitable
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from ..errors import ToolNotFoundError
+    from ..findings import Finding
     from .calls import OnResult, RawCall, ResultCode
     from .content import Part
 
@@ -36,6 +37,7 @@ __all__ = [
     "error_hint",
     "giving",
     "is_logged",
+    "places_in",
     "result_of",
     "results_of",
     "write_log",
@@ -303,9 +305,8 @@ class Failures:
 
     def invalid(self, call: RawCall, error: DecodeError) -> ToolResult:
         """Return the result for wrong arguments: the report."""
-        found = [f"{show_path(problem.path)} {problem.code}".lstrip() for problem in error.findings]
-        # Without the arguments: they may hold secrets.
-        _log(INFO, call, f"the arguments do not fit: {clip(escape(listed(found, _SHOWN_PROBLEMS)), 500)}")
+        found = listed(places_in(error.findings), _SHOWN_PROBLEMS)
+        _log(INFO, call, f"the arguments do not fit: {one_line(found, 500)}")
         return _no_result(call, "invalid_params", self._reported(call, error), error, **error.as_dict())
 
     def wording(self) -> Callable[[RawCall, Exception], str] | None:
@@ -419,6 +420,11 @@ class Failures:
         return _no_result(call, "execution_failed", f"{call.name} failed", error)
 
 
+def places_in(findings: Iterable[Finding]) -> list[str]:
+    """Return the path and the code of findings, for a log: the values may hold secrets."""
+    return [f"{show_path(finding.path)} {finding.code}".lstrip() for finding in findings]
+
+
 def _failed(call: RawCall, error: Exception, show: ShowErrors) -> ToolResult:
     leaves = _leaves(error)
     if len(leaves) == 1 and issubclass(type(leaves[0]), NeedsInput):
@@ -491,7 +497,7 @@ def _traceback(error: BaseException) -> str:
 
 def _log(level: int, call: RawCall, message: str, error: BaseException | None = None) -> None:
     with suppress(Exception):  # a log must not fail a call
-        name, call_id = clip(escape(call.name), _NAME_LENGTH), clip(escape(call.id), _NAME_LENGTH)
+        name, call_id = one_line(call.name, _NAME_LENGTH), one_line(call.id, _NAME_LENGTH)
         write_log(level, "%s (call %s): %s", name, call_id, message, error=error)
 
 
@@ -530,27 +536,23 @@ def _cut_result(result: ToolResult, length: int, most: int) -> ToolResult:
 
 def _cut_parts(parts: tuple[Part, ...], left: int, note: str) -> tuple[Part, ...]:
     """Return parts cut to a total number of characters, and what was done to them; no parts stay no parts."""
-    from .content import Text
+    from .content import File, Resource, Text
+
+    def cut(part: Part) -> Part:
+        if _length(part) <= left:
+            return part
+        if isinstance(part, File):
+            return part.replace(name=(part.name or "")[:left] or None)
+        if isinstance(part, Resource) and part.text is not None and len(part.uri) < left:
+            return part.replace(text=part.text[: left - len(part.uri)])
+        return Text(part.as_text()[:left])  # images and recordings have no text
 
     kept: list[Part] = []
-    for part in parts:
-        found = _cut_part(part, left)
+    for found in map(cut, parts):
         if found != Text(""):
             kept.append(found)
             left -= _length(found)
     return (*kept, Text(note)) if parts else ()
-
-
-def _cut_part(part: Part, left: int) -> Part:
-    from .content import File, Resource, Text
-
-    if _length(part) <= left:
-        return part
-    if isinstance(part, File):
-        return part.replace(name=(part.name or "")[:left] or None)
-    if isinstance(part, Resource) and part.text is not None and len(part.uri) < left:
-        return part.replace(text=part.text[: left - len(part.uri)])
-    return Text(part.as_text()[:left])  # images and recordings have no text
 
 
 def _length(part: Part) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from dataclasses import MISSING
 from types import FunctionType, MethodType, new_class
@@ -22,7 +23,7 @@ from ..introspect.docstrings import parse_docstring
 from ..introspect.hints import Scope, name_of
 from ..introspect.nodes import ObjectNode, UnionNode
 from ..json_values import without_surrogates
-from ..message_text import clip, escape, quote
+from ..message_text import one_line, quote
 from .binding import CallPlan, install, make_input_type
 from .injection import framework_fields, is_union, schema_of_raw
 from .metadata import pascal_case, snake_case
@@ -116,9 +117,7 @@ class InputTool(Tool[P, Made], type):
     @property
     def __signature__(cls) -> Any:
         # From Python 3.13 `inspect` does not look behind a type.
-        from inspect import signature
-
-        return signature(cls.input_type)
+        return inspect.signature(cls.input_type)
 
     def __getitem__(cls, arguments: Any) -> Any:
         """Give a generic class its arguments: `Page[int]`."""
@@ -343,7 +342,7 @@ def make_tool(
     name: Any = options.get("name")
     if name is None:
         name = name_of_callee(function) or snake_case(type(function).__name__)
-    owner = clip(escape(name), 100) if isinstance(name, str) else "tool"
+    owner = one_line(name, 100) if isinstance(name, str) else "tool"
     options, wrong = _valid_options("tool", owner, name, options, by_position=by_position)
     complaints = list(wrong.values())
     callee = _callee_or_raise(function, owner, complaints)
@@ -512,7 +511,7 @@ def _make_input_tool(annotation: Any, options: dict[str, Any], home: str) -> Inp
     name: Any = options.get("name")
     if name is None:
         name = "" if form_of(cls) is None else snake_case(cls.__name__)
-    owner = (clip(escape(name), 100) if isinstance(name, str) else "") or name_of(annotation)
+    owner = (one_line(name, 100) if isinstance(name, str) else "") or name_of(annotation)
     output = options.get("output", MISSING)
     options, wrong = _valid_options("tool_input", owner, name, options)
     complaints = list(wrong.values())

@@ -31,7 +31,7 @@ from ..introspect.hints import Unresolved, class_name, name_of
 from ..introspect.leaves import CheckedEncoder, SchemaLeaf, trusted_leaf
 from ..introspect.nodes import LeafNode, ObjectNode
 from ..json_values import copy_json
-from ..message_text import clip, escape, nearest, quote, received
+from ..message_text import clip, nearest, one_line, quote, received
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -391,8 +391,8 @@ class RawArguments(Value):
         if key in self.arguments:
             return self._decode(key, annotation)
         near = nearest(key, self.arguments)
-        tool = clip(escape(self.tool), _NAME_LENGTH)
-        message = f"Missing argument '{clip(escape(key), _NAME_LENGTH)}' for tool '{tool}'"
+        tool = one_line(self.tool, _NAME_LENGTH)
+        message = f"Missing argument '{one_line(key, _NAME_LENGTH)}' for tool '{tool}'"
         given = None if near is None else f"{quote(key)} instead of {quote(near)}"
         problem = Finding((key,), "missing", message, None, None, given)
         raise DecodeError(self.tool, [problem], hint=self.hint)

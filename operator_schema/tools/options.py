@@ -1,4 +1,4 @@
-"""The options of `tool`, `tool_input` and `Tool.with_`: the type and the check of each."""
+"""The options of `tool`, `tool_input`, `Tool.with_` and `Tool.definition`: the type and the check of each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..findings import Finding, about_type
 from ..introspect.hints import NOT_SUPPORTED, name_of
 from ..introspect.nodes import ObjectNode, UnionNode
 from ..json_values import copy_json, has_surrogate, is_object
-from ..message_text import as_written, clip, escape, nearest, quote
+from ..message_text import as_written, nearest, one_line, quote
 from .injection import RawArguments
 from .metadata import (
     FLAGS,
@@ -34,6 +34,7 @@ from .parameters import class_of
 
 if TYPE_CHECKING:
     from ..codec.options import CodecOptions
+    from ..schema.style import SchemaStyle
     from .metadata import Enabled, Statements
 
     # Making a TypedDict takes as long as registering a small type, and no code uses these at run time.
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
 
 
 __all__ = [
+    "are_names",
     "changed_input",
     "changed_metadata",
     "check_option_names",
@@ -82,6 +84,7 @@ __all__ = [
     "make_metadata",
     "register_input",
     "stated",
+    "style_in",
 ]
 
 
@@ -168,7 +171,7 @@ def check_options(
         before: the statements that the tool has already.
     """
     name = given["name"]
-    owner = clip(escape(name), 100) if name and isinstance(name, str) else "tool"
+    owner = one_line(name, 100) if name and isinstance(name, str) else "tool"
     found: dict[str, Finding] = {}
     for option, value in given.items():
         wrong = _complain(option, value)
@@ -243,7 +246,8 @@ def _are_examples(value: object) -> bool:
     return _is_collection(value) and not isinstance(value, Mapping)  # a mapping is one example
 
 
-def _are_names(value: Any) -> bool:
+def are_names(value: Any) -> bool:
+    """Return whether a value is a collection of strings, and not a string itself."""
     return _is_collection(value) and all(isinstance(item, str) for item in value)
 
 
@@ -269,7 +273,7 @@ _ROWS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
     "description": (_is_text, "a string", "Write it as text"),
     "summary": (_is_text, "a string", "Write it as text"),
     "described_by": (_is_name, "the name of a tool", "Give the name of a tool"),
-    "skip": (_are_names, "a list of names", 'Write skip=("db",)'),
+    "skip": (are_names, "a list of names", 'Write skip=("db",)'),
     "flatten": (_is_flag, "True or False", _FLAG_REMEDY),
     "enabled": (_is_enabled, "a boolean", SWITCH_REMEDY),
     "timeout": (_is_timeout, "a positive number", "Give it in seconds"),
@@ -280,7 +284,7 @@ _ROWS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
     ),
     "threads": (_is_choice, "True or False", _FLAG_REMEDY),
     "examples": (_are_examples, "a list", "Give a list, with the arguments of one call in each item"),
-    "tags": (_are_names, "a list of strings", 'Write tags=("files",)'),
+    "tags": (are_names, "a list of strings", 'Write tags=("files",)'),
     "output": _ANY,
     "title": (_is_title, "a text", "Write a name for people"),
     "meta": (_is_meta, "a JSON object", "Give a dict with strings as keys and JSON values"),
@@ -443,3 +447,12 @@ def changed_metadata(metadata: Metadata, given: Mapping[str, Any], codec: Codec[
     if "examples" in given:
         kept["examples"] = tuple([_example(codec, example) for example in given["examples"]])
     return metadata.replace(**kept, annotations=stated(given, metadata.annotations))
+
+
+def style_in(options: Mapping[str, Any]) -> SchemaStyle | None:
+    """Return the style that the options of a definition ask for, as `style_of` does; most have none."""
+    if not options:
+        return None
+    from ..schema.style import style_of
+
+    return style_of(options)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections.abc
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import MISSING
+from functools import cache
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast, get_args, get_origin
 
@@ -20,6 +21,7 @@ from .injection import holds_handed_through, is_union
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from types import ModuleType
     from typing import Self
 
     from ..codec.codec import Codec
@@ -37,6 +39,7 @@ __all__ = [
     "RESULT_KEY",
     "StructuredOutput",
     "WrittenOutput",
+    "content_parts",
     "holds_parts",
     "items_of",
     "structured_output_of",
@@ -277,7 +280,7 @@ def _is_unwritable(hint: Any, depth: int = 0) -> bool:
     if is_union(hint):
         return any(_is_unwritable(member, depth) for member in hint.__args__)
     found = get_origin(hint) or hint
-    if not isinstance(found, type) or _has_schema(hint) or (depth <= 1 and _is_part(found)):
+    if not isinstance(found, type) or _has_schema(hint) or (depth <= 1 and found in content_parts().PARTS):
         return False
     inner = depth + 1 if found in _LISTS else depth + 2
     if any(_is_unwritable(argument, inner) for argument in get_args(hint)):
@@ -290,10 +293,8 @@ def _is_unwritable(hint: Any, depth: int = 0) -> bool:
 
 
 def _of_result(complaint: Finding, owner: str, where: str) -> Finding:
-    from .content import INSTEAD
-
     remedy = complaint.remedy
-    if remedy != INSTEAD:
+    if remedy != content_parts().INSTEAD:
         remedy = f"{remedy}, or declare Any, as for the classes of native_results"
     message = f"the result can't be written as JSON: {complaint.message}"
     return complaint.replace(path=(where, *complaint.path), type=owner, message=message, remedy=remedy)
@@ -303,10 +304,13 @@ _LISTS: frozenset[Any] = frozenset({list, tuple, collections.abc.Sequence})
 """Declarations of a list of content parts."""
 
 
-def _is_part(cls: type) -> bool:
-    from .content import PARTS
+@cache
+def content_parts() -> ModuleType:
+    """Return the module of content parts, loaded when a result may be one: most are JSON values."""
+    # An import takes longer than writing most results, even where the module is there already.
+    from . import content
 
-    return cls in PARTS
+    return content
 
 
 _NEVER: frozenset[Any] = frozenset({Callable})
@@ -349,10 +353,9 @@ class PartsOutput(NamedTuple):
 
 def holds_parts(value: object, items: Iterable[object]) -> bool:
     """Return whether a value is a content part, or one of its items is."""
-    from .content import PARTS
-
+    parts: frozenset[type] = content_parts().PARTS
     try:
-        return type(value) in PARTS or not PARTS.isdisjoint(map(type, items))
+        return type(value) in parts or not parts.isdisjoint(map(type, items))
     except Exception:  # noqa: BLE001  # the code of a metaclass
         return False
 
@@ -369,9 +372,7 @@ def write_parts(value: object, items: Iterable[object], write: Write) -> PartsOu
     Raises:
         EncodeError: an item has no JSON form, such as a list with another part in it.
     """
-    from .content import PARTS
-
-    if type(value) in PARTS:
+    if type(value) in content_parts().PARTS:
         return _written(value, (), write)
     found = [_written(item, (index,), write) for index, item in enumerate(items)]
     return PartsOutput(
@@ -383,18 +384,18 @@ def write_parts(value: object, items: Iterable[object], write: Write) -> PartsOu
 
 
 def _written(item: Any, place: tuple[int, ...], write: Write) -> PartsOutput:
-    from .content import PARTS, Resource, Text
-
-    holds_text = type(item) is Text or (type(item) is Resource and item.text is not None)
-    if type(item) in PARTS and not holds_text:
+    known = content_parts()
+    is_resource = type(item) is known.Resource
+    holds_text = type(item) is known.Text or (is_resource and item.text is not None)
+    if type(item) in known.PARTS and not holds_text:
         return PartsOutput(item.as_text(), item.as_dict(), (), (item,))
     try:
         text, json, notes = write(item.text if holds_text else item)
     except EncodeError as error:
         raise EncodeError(error.name, _within(place, error.findings), error.omitted) from None
     notes = _within(place, notes)
-    if type(item) is not Resource:
-        return PartsOutput(text, json, notes, (Text(text),))
+    if not is_resource:
+        return PartsOutput(text, json, notes, (known.Text(text),))
     part = item.replace(text=text)
     return PartsOutput(part.as_text(), {**part.as_dict(), "text": text}, notes, (part,))
 

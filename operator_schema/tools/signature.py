@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 from contextlib import suppress
 from dataclasses import MISSING
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 from ..findings import UnfitError
 from ..immutable import Value
 from ..introspect.classes import annotations_of
-from ..message_text import clip, escape
+from ..message_text import one_line
 from .injection import is_union
 
 if TYPE_CHECKING:
@@ -161,12 +162,12 @@ def _read(function: Any, wrapped: int) -> Callee:
             raise UnfitError(message, remedy)
         return _read(bound.__wrapped__, wrapped + 1)
     if isinstance(function, type):
-        message = f"{clip(escape(function.__name__), 100)} is a class, not a function"
+        message = f"{one_line(function.__name__, 100)} is a class, not a function"
         raise UnfitError(message, "For a dataclass use tool_input")
     call: Any = getattr(bound.__class__, "__call__", None)  # noqa: B004  # not whether, but what
     if isinstance(call, FunctionType) or hasattr(call, "__wrapped__"):
         return _without(_read(call, wrapped), 1, ())
-    own = clip(escape(type(function).__name__), 100)
+    own = one_line(type(function).__name__, 100)
     what = "a built-in function" if own == "builtin_function_or_method" else f"an object of class {own}"
     message = f"{what} has no parameters that can be read"
     raise UnfitError(message, "Write a function (def) with annotated parameters that calls it")
@@ -211,12 +212,9 @@ def _defaults_of(function: FunctionType) -> Mapping[str, Any]:
 
 
 def _read_signature(function: Any) -> Callee:
-    # An explicit signature is rare enough to load `inspect` for it.
-    from inspect import Signature, signature
-
     kinds: tuple[Kind, ...] = ("positional_only", "positional", "rest", "keyword_only", "extra")
-    explicit = signature(function)
-    empty = Signature.empty
+    explicit = inspect.signature(function)
+    empty = inspect.Signature.empty
     parameters = [
         Parameter(
             p.name,

@@ -16,7 +16,9 @@ from ..message_text import received
 from .binding import bound, call_arguments, check_first_parameter, class_of_inputs, is_unbound, keeps_not_all
 from .injection import RawArguments
 from .metadata import HasMetadata, pascal_case
-from .options import changed_input, changed_metadata, check_option_names, check_options
+from .options import changed_input, changed_metadata, check_option_names, check_options, style_in
+from .output import structured_output_of
+from .parameters import visible_signature
 from .signature import (
     FunctionLike,
     caller_module,
@@ -29,6 +31,7 @@ from .signature import (
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping
     from inspect import Signature
+    from types import ModuleType
     from typing import Concatenate, Unpack
 
     from ..codec.codec import Codec, ResultCodec
@@ -181,8 +184,6 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         `inspect.signature(tool)` is the signature of the whole function. For a tool without a function,
         it is the signature of the input type.
         """
-        from .visible_signature import visible_signature  # `inspect` takes longer to load than this package
-
         return visible_signature(self._plan, self._codec.type, self._output)
 
     @property
@@ -203,9 +204,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         Raises:
             ToolError: it isn't one of the injected parameters.
         """
-        from .context import injected_type
-
-        return injected_type(self.name, self._plan, name)
+        return _context().injected_type(self.name, self._plan, name)
 
     def input_schema(self, **options: Unpack[StyleOptions]) -> dict[str, Any]:
         """Return the JSON Schema of its arguments, with `"type": "object"`, as a fresh dict.
@@ -240,8 +239,6 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
             much. Otherwise `schema` is the JSON Schema of the object, and `of(result.json)` the object. A
             result that may be anything but an object is wrapped as `{"result": …}`.
         """
-        from .output import structured_output_of
-
         return structured_output_of(self._output.codec())
 
     def definition(self, **options: Unpack[StyleOptions]) -> ToolDefinition:
@@ -254,11 +251,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
             A fresh dict. If another tool gives the details on demand (`described_by`), its
             description and the descriptions of its parameters are cut to their summaries.
         """
-        if not options:
-            return self.definition_in(None)
-        from ..schema.style import style_of
-
-        return self.definition_in(style_of(options))
+        return self.definition_in(style_in(options))
 
     def definition_in(self, style: SchemaStyle | None) -> ToolDefinition:
         """Return the definition in a style; None means full JSON Schema."""
@@ -591,7 +584,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         if plan is None or not plan.injected:
             return
         place: str = getattr(self, "__qualname__", self.name)
-        _injecting()(self.name, place, plan, plan.without_progress(), {}, context)
+        _context().injected_values(self.name, place, plan, plan.without_progress(), {}, context)
 
     def _call(self, given: Any, context: Context | None, injected: Mapping[str, Any]) -> Any:
         plan = self._plan
@@ -601,7 +594,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         values: Mapping[str, Any] = {}
         if plan.injected or injected:
             place: str = getattr(self, "__qualname__", self.name)
-            values = _injecting()(self.name, place, plan, plan.injected, injected, context)
+            values = _context().injected_values(self.name, place, plan, plan.injected, injected, context)
         positional, named, extra = call_arguments(plan.callee.parameters, values, plan.input_parameter, given)
         return self._function(*positional, **named, **extra)
 
@@ -636,10 +629,10 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
 
 
 @cache  # an import takes longer than finding the values, even where the module is there already
-def _injecting() -> Callable[..., Mapping[str, Any]]:
-    from .context import injected_values  # most tools have no injected parameters
+def _context() -> ModuleType:
+    from . import context  # most tools have no injected parameters
 
-    return injected_values
+    return context
 
 
 @cache  # as above

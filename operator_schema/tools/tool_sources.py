@@ -9,7 +9,7 @@ from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 from ..json_values import is_object
-from ..message_text import as_written, clip, escape, listed, quote, received
+from ..message_text import as_written, listed, one_line, quote, received
 from .binding import unbound_message
 from .tool import Tool
 
@@ -180,7 +180,7 @@ def _refuse_place(instance: Any) -> None:
         message = f"{instance.__name__} is a module: write Toolset.from_module({instance.__name__})"
         raise TypeError(message)
     if isinstance(instance, type):
-        name = clip(escape(instance.__name__), 100)
+        name = one_line(instance.__name__, 100)
         message = f"{name} is a class, and its methods need an instance: write Toolset.from_object({name}(…))"
         raise TypeError(message)
 
@@ -259,11 +259,11 @@ def _named(tool: Tool[..., Any], key: object) -> Tool[..., Any]:
 
 def _what_came(given: object) -> str:
     if isinstance(given, type):
-        return f"the class {clip(escape(given.__name__), 100)}"
+        return f"the class {one_line(given.__name__, 100)}"
     if isinstance(given, ModuleType):
-        return f"the module {clip(escape(given.__name__), 100)}: {_FROM_MODULE}"
+        return f"the module {one_line(given.__name__, 100)}: {_FROM_MODULE}"
     if isinstance(given, FunctionType):
-        name = clip(escape(given.__name__), 100)
+        name = one_line(given.__name__, 100)
         return f"the function {name}: decorate it with @tool, and write [{name}]"
     return as_written(given)
 
@@ -271,11 +271,11 @@ def _what_came(given: object) -> str:
 def _not_a_tool(item: object) -> str:
     """Return why something isn't a tool, and how to fix it."""
     if isinstance(item, type):
-        name = clip(escape(item.__name__), 100)
+        name = one_line(item.__name__, 100)
         return f"the class {name} isn't a Tool; decorate its methods with @tool, or it with @tool_input"
     if isinstance(item, ModuleType):
-        return f"the module {clip(escape(item.__name__), 100)} isn't a Tool: {_FROM_MODULE}"
-    kind = clip(escape(type(item).__name__), 100)
+        return f"the module {one_line(item.__name__, 100)} isn't a Tool: {_FROM_MODULE}"
+    kind = one_line(type(item).__name__, 100)
     what = f"an {kind}" if kind[:1].lower() in set("aeiou") else f"a {kind}"
     inner: Any = item
     for _ in range(_WRAPPED_AT_MOST):
@@ -283,10 +283,10 @@ def _not_a_tool(item: object) -> str:
         if inner is None or isinstance(inner, Tool):
             break
     if isinstance(inner, Tool):
-        name = clip(escape(inner.name), 100)
+        name = one_line(inner.name, 100)
         return f"{what} around the tool {name} isn't a Tool; put @tool outermost, above other decorators"
     if isinstance(item, FunctionType):
-        what = f"the function {clip(escape(item.__name__), 100)}"
+        what = f"the function {one_line(item.__name__, 100)}"
     return f"{what} isn't a Tool; {_remedy(item, kind)}"
 
 

@@ -14,7 +14,7 @@ from operator_schema.content import File, Resource
 from operator_schema.tools.binding import Input, _make_dataclass, _WrittenByDataclass
 from operator_schema.tools.context import _arguments_in, _shape
 from operator_schema.tools.descriptions import _code, _without_statements, parameters_of
-from operator_schema.tools.failures import ClassSet, Failures, _cut_part, _ignored_arguments
+from operator_schema.tools.failures import ClassSet, Failures, _cut_parts, _ignored_arguments
 from operator_schema.tools.injection import _without_names, schema_of_raw
 from operator_schema.tools.parameters import _has_leaf
 from operator_schema.tools.signature import _innermost, gives_context_manager
@@ -117,7 +117,7 @@ def test_a_fence_is_longer_than_those_in_the_text():
     ids=["file", "resource"],
 )
 def test_a_part_of_a_failure_is_cut_in_what_is_long(part, left):
-    cut = _cut_part(part, left)
+    cut, _ = _cut_parts((part,), left, "cut")
     assert type(cut) is type(part)
     assert cut != part
 

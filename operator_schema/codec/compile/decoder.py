@@ -14,6 +14,7 @@ from dataclasses import MISSING
 from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from ...introspect.hints import class_name
 from ...introspect.node_kinds import distance, make_plan
 from ...introspect.nodes import (
     AnyNode,
@@ -32,7 +33,7 @@ from ...json_values import MAX_COLLISIONS, MAX_KEY_DIGITS, copy_json
 from ...schema.keywords import INTEGER_KEY
 from ..interpret import constructor_of, interpret
 from ..problems import GiveUp
-from .writer import MAX_PLACES, Writer, hint_of, nodes_of
+from .writer import MAX_PLACES, Writer, nodes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -549,7 +550,7 @@ class Decoder(Writer):
         if takes_numbers:
             unfit = f"{value} - {value}" if "number" in types else f"not {value}.is_integer()"
             self.give_up_if(f"{value}.__class__ is float and {unfit}")
-        made = self.source.name(hint_of(node.leaf.type))
+        made = self.source.name(class_name(node.leaf.type))
         # The caller's own array or object is not for others to keep or change.
         given = f"{self.source.bind(copy_json, 'copy')}({value})" if {"array", "object"} & {*types} else value
         with self.at.block("try:"):

@@ -17,6 +17,7 @@ from itertools import count
 from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from ...introspect.hints import class_name
 from ...introspect.node_kinds import visit_places
 from ...introspect.nodes import (
     ArrayNode,
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     Refusal = Callable[[Any, Exception, Any], Exception]
     """Takes the codec, what making the instance raised, and the value; returns the exception to raise."""
 
-__all__ = ["MAX_PLACES", "PARTED", "Function", "Source", "Writer", "hint_of", "nodes_of"]
+__all__ = ["MAX_PLACES", "PARTED", "Function", "Source", "Writer", "nodes_of"]
 
 
 _INDENT = "    "
@@ -126,7 +127,7 @@ class Source:
 
     def class_name(self, cls: type) -> str:
         """Return the name by which the functions know a class: its own for the usual built-in ones."""
-        return _BUILT_IN.get(id(cls)) or self.bind(cls, hint_of(cls))
+        return _BUILT_IN.get(id(cls)) or self.bind(cls, class_name(cls))
 
     def quoted(self, text: str) -> str:
         """Return the expression of a text, such as a key.
@@ -190,13 +191,7 @@ class Source:
         return made
 
 
-def hint_of(cls: type) -> str:
-    """Return the name of a class, whatever its metaclass says."""
-    return _name_of_class(cls)
-
-
 _class_of: Callable[[Any], type[Any]] = type
-_name_of_class: Callable[[type], str] = vars(type)["__name__"].__get__
 
 
 def _require_exact(text: str) -> None:

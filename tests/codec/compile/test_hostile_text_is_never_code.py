@@ -13,7 +13,8 @@ from annotated_types import Ge, Len, MultipleOf
 from compile_samples import check
 
 from operator_schema import Codec, DecodeError, SchemaLeaf
-from operator_schema.codec.compile.writer import Source, hint_of
+from operator_schema.codec.compile.writer import Source
+from operator_schema.introspect.hints import class_name
 
 CODE = "x'] or __import__('builtins').ran_code.append(1) or ['x"
 
@@ -238,7 +239,7 @@ def test_a_class_that_says_it_equals_int():
     with pytest.raises(DecodeError, match="two"):
         codec.decode({"one": 1, "two": "2"})
     assert CODE not in codec.source()
-    assert hint_of(Claimed) == "Claimed"
+    assert class_name(Claimed) == "Claimed"
 
 
 @dataclass(frozen=True, slots=True)
