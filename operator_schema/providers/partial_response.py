@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..json_values import copy_json, is_array, is_object, to_json_text
+from .answer import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -346,14 +347,7 @@ def _value_of(text: str) -> Any:
     Returns:
         An empty object for blank text; the text itself where it isn't JSON, such as where it lacks its end.
     """
-    from json import loads
-
-    if not text.strip():
-        return {}
-    try:
-        return loads(text)
-    except (ValueError, RecursionError):
-        return text
+    return read_json(text, text) if text.strip() else {}
 
 
 def joined(texts: list[str]) -> str:
@@ -397,9 +391,7 @@ class GrowingText:
         Raises:
             TypeError: it isn't text.
         """
-        if not isinstance(text, str):
-            message = "expected text"
-            raise TypeError(message)
+        text = _checked_text(text)
         if not text:
             return
         if self._pieces and part != self._part:
@@ -500,11 +492,9 @@ class StreamedCall:
         Raises:
             TypeError: one of them isn't text.
         """
-        if not isinstance(text, str) or not isinstance(name, (str, type(None))):
-            message = "expected text"
-            raise TypeError(message)
-        if name:
-            self._wire_name = name
+        text = _checked_text(text)
+        if name is not None:
+            self._wire_name = _checked_text(name) or self._wire_name
         self._text.add(text if self._keys is None else self._keys.feed(text))
         self._known.grown[self] = None
 
@@ -555,7 +545,7 @@ class StreamedCalls:
 
     def text_key(self, wire_name: Any) -> str:
         """Return the parameter that takes the text of a custom call; `input` where none is known."""
-        from .property_names import text_key  # few tools are custom
+        from .special_calls import text_key  # few tools are custom
 
         codec = self.codecs.get(self.own_names.get(wire_name, wire_name))
         return (codec and text_key(codec)) or "input"
