@@ -28,6 +28,7 @@ __all__ = [
     "StreamedCall",
     "StreamedCalls",
     "joined",
+    "text_key",
 ]
 
 _TOLD_AGAIN = frozenset(
@@ -350,6 +351,20 @@ def _value_of(text: str) -> Any:
     return read_json(text, text) if text.strip() else {}
 
 
+_SAID_OF_TEXT = frozenset({"type", "title", "description", "default", "examples"})
+
+
+def text_key(codec: Codec[Any]) -> str | None:
+    """Return the only parameter of a tool, if it takes any text, as a custom tool does; otherwise None."""
+    schema = codec.json_schema()
+    properties = schema.get("properties", {})
+    if len(properties) != 1 or not schema.keys().isdisjoint({"patternProperties", "anyOf", "oneOf", "allOf"}):
+        return None
+    ((key, found),) = properties.items()
+    is_text = is_object(found) and found.get("type") == "string" and found.keys() <= _SAID_OF_TEXT
+    return key if is_text else None
+
+
 def joined(texts: list[str]) -> str:
     """Join texts; a character may have its two surrogates in two of them."""
     found = "".join(texts)
@@ -545,8 +560,6 @@ class StreamedCalls:
 
     def text_key(self, wire_name: Any) -> str:
         """Return the parameter that takes the text of a custom call; `input` where none is known."""
-        from .special_calls import text_key  # few tools are custom
-
         codec = self.codecs.get(self.own_names.get(wire_name, wire_name))
         return (codec and text_key(codec)) or "input"
 

@@ -10,7 +10,8 @@ from ..findings import Finding, about_type
 from ..json_values import copy_json, to_json_text
 from ..message_text import as_written, listed, nearest, nearest_names, quote, received
 from ..tools import Tool
-from .special_calls import Grammar, Namespace, found_by, names_found, own_search, text_key
+from .partial_response import text_key
+from .special_calls import Grammar, Namespace, found_by, names_found, own_search
 from .tool_forms import STYLE, sent_tools, wire_keys
 from .wire_format import SEARCH, Wanted
 

@@ -6,19 +6,18 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..immutable import Value
-from ..json_values import is_object
 from ..message_text import as_written, checked_text, received, writable_text
+from .partial_response import text_key
 from .wire_format import custom_input, is_custom, is_search
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..codec.codec import Codec
     from ..tools import RawCall, Tool, ToolResult
     from .answer import Answer
     from .tool_forms import Offered
 
-__all__ = ["Grammar", "Namespace", "found_by", "names_found", "own_search", "text_key", "with_own_forms"]
+__all__ = ["Grammar", "Namespace", "found_by", "names_found", "own_search", "with_own_forms"]
 
 
 class Grammar(Value):
@@ -105,20 +104,6 @@ def _own_form(call: RawCall, codecs: dict[str, Any], tools: Sequence[Tool[..., A
     if call.name not in codecs or not is_custom(call):
         return call
     return call.replace(arguments={text_key(codecs[call.name]) or "input": custom_input(call)})
-
-
-_SAID_OF_TEXT = frozenset({"type", "title", "description", "default", "examples"})
-
-
-def text_key(codec: Codec[Any]) -> str | None:
-    """Return the only parameter of a tool, if it takes any text, as a custom tool does; otherwise None."""
-    schema = codec.json_schema()
-    properties = schema.get("properties", {})
-    if len(properties) != 1 or not schema.keys().isdisjoint({"patternProperties", "anyOf", "oneOf", "allOf"}):
-        return None
-    ((key, found),) = properties.items()
-    is_text = is_object(found) and found.get("type") == "string" and found.keys() <= _SAID_OF_TEXT
-    return key if is_text else None
 
 
 def own_search(tools: Sequence[Tool[..., Any]]) -> str | None:
