@@ -306,7 +306,7 @@ def _plain(response: Any) -> Any:
     return kind.model_dump(response, mode="json", by_alias=True, exclude_none=True, warnings=False)
 
 
-def read_json(text: str, otherwise: Any = None, **options: Any) -> Any:
+def read_json(text: str | bytes, otherwise: Any = None, **options: Any) -> Any:
     """Return the value of JSON text, or something else if it isn't valid, or nests too deep for Python.
 
     Args:
