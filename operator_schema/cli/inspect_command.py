@@ -83,7 +83,7 @@ A target is a module or a registry, as for tools, or an MCP server:
 @click.option(
     "--timeout",
     metavar="SECONDS",
-    type=click.FloatRange(min=0, min_open=True),
+    type=SECONDS,
     default=30.0,
     help="Seconds that a call may take, unless its tool has a limit of its own (default: 30).",
 )
