@@ -83,7 +83,7 @@ def drawn(strategy: SearchStrategy[Any], seed: int, number: int) -> list[Any]:
 
 
 def _draw_into(found: list[Any], strategy: SearchStrategy[Any], seed: int, number: int) -> None:
-    import hypothesis
+    import hypothesis.strategies
 
     checks: Any = hypothesis.HealthCheck
 
