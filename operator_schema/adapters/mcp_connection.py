@@ -13,15 +13,18 @@ from signal import Signals
 from threading import Event, Lock, Thread
 from typing import IO, TYPE_CHECKING, Any, TypeAlias, cast
 
-from mcp import MCPError, types
+from anyio import to_thread
+from mcp import Client, MCPError, StdioServerParameters, stdio_client, types
+from mcp.client.stdio import get_default_environment
+from mcp.client.streamable_http import streamable_http_client
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
     from types import TracebackType
     from typing import TextIO
 
-    from mcp import ClientSession, StdioServerParameters
-    from mcp.client import Client, Transport
+    from mcp import ClientSession
+    from mcp.client import Transport
     from mcp.client._transport import TransportStreams
 
 __all__ = ["ServerEndedError", "Source", "connected", "end_of", "transport_of"]
@@ -41,10 +44,6 @@ async def transport_of(source: Source) -> AsyncGenerator[TransportStreams]:
     Yields:
         Streams of messages, to read and to write.
     """
-    from mcp import StdioServerParameters
-    from mcp.client.stdio import stdio_client
-    from mcp.client.streamable_http import streamable_http_client
-
     with ExitStack() as files:
         if isinstance(source, str):
             made: Any = streamable_http_client(source)
@@ -153,8 +152,6 @@ def _kept(server: StdioServerParameters) -> StdioServerParameters:
     # On Windows, the SDK puts it into a job, which ends with this process. A frozen program is no Python.
     if os.name == "nt" or getattr(sys, "frozen", False) or not sys.executable:
         return server
-    from mcp.client.stdio import get_default_environment
-
     path = {**get_default_environment(), **(server.env or {})}.get("PATH")
     program = server.command
     if os.sep in program:  # it is found from the folder in which it starts
@@ -219,8 +216,6 @@ class _Program:
 
     async def __aenter__(self) -> Any:
         """Start the program, and return the streams of its messages."""
-        from mcp import StdioServerParameters, stdio_client
-
         source, sink = os.pipe()
         Thread(target=self._listen, args=(os.fdopen(source, "rb"),), daemon=True).start()
         with os.fdopen(sink, "w", encoding="utf-8") as errors:
@@ -239,8 +234,6 @@ class _Program:
 
     async def end(self) -> ServerEndedError:
         """Wait a moment for the program to end, and return the error that says how it did."""
-        from anyio import to_thread
-
         await to_thread.run_sync(self._ended.wait, _SECONDS_TO_END)
         text = "".join(self._lines).strip()
         errors = text if len(text) <= _MAX_ERRORS else f"…{text[1 - _MAX_ERRORS :]}"
@@ -298,8 +291,6 @@ async def connected(source: str | Sequence[str]) -> AsyncGenerator[Client]:
     Raises:
         ServerEndedError: the program ended before it was asked to.
     """
-    from mcp import Client
-
     if isinstance(source, str):
         async with Client(source) as client:
             yield client

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from click.shell_completion import CompletionItem
 
-    from ..compare.accepted import Accepted
     from .factories import Factory
 
     _NameParam = click.ParamType[ObjectName]
@@ -55,7 +54,6 @@ __all__ = [
     "TOOL",
     "TYPE",
     "TargetCommand",
-    "accepted_in",
     "complete_files",
     "complete_target",
     "context_option",
@@ -535,17 +533,3 @@ def replace_file(file: str, text: str) -> None:
             beside.unlink(missing_ok=True)
         message = f"{escape(file)} can't be written: {error.strerror}"
         raise WrongUse(message) from None
-
-
-def accepted_in(file: str) -> list[Accepted]:
-    """Return the entries of a TOML file of accepted changes or findings; see `compare/accepted.py`.
-
-    Raises:
-        WrongUse: it can't be read.
-    """
-    from ..compare.accepted import AcceptError, read_accepted
-
-    try:
-        return read_accepted(read_text(file), file)
-    except AcceptError as error:
-        raise WrongUse(str(error)) from None

@@ -17,12 +17,12 @@ from uuid import uuid4
 import click
 
 from ..compare.accepted import Sorted, sort_changes
-from ..compare.changes import LEVELS, Change, compare
+from ..compare.changes import LEVELS, MEANINGS, Change, compare
 from ..compare.codes import CODES
 from ..compare.engines import ENGINES, MOST_WORKERS, EngineError, Lost, make_engine
 from ..compare.logs import LogError, logs_in, parts_of
 from ..compare.replay import ReplayWork, TableError, call_table
-from ..compare.reports import MEANINGS, as_html, lines_of, replay_page, summary_of
+from ..compare.reports import as_html, lines_of, replay_page, summary_of
 from ..compare.snapshot import Snapshot
 from ..message_text import clip, escape
 from ..schema.keywords import KEYWORDS
@@ -30,7 +30,6 @@ from .arguments import (
     REGISTRY,
     TARGETS,
     NearChoice,
-    accepted_in,
     complete_files,
     complete_target,
     fail_on_option,
@@ -43,8 +42,8 @@ from .arguments import (
     traceback_option,
 )
 from .modules import WrongUse, load_module
-from .output import Output, annotation, count, write_accepted
-from .sources import empty_list, snapshot_at, snapshot_in, tool_source
+from .output import Output, annotation, count
+from .sources import accepted_in, empty_list, snapshot_at, snapshot_in, tool_source, write_accepted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -12,8 +12,9 @@ import sys
 from collections.abc import Mapping
 from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
+from shlex import quote
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from click.shell_completion import CompletionItem, ShellComplete
 
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from ..introspect.nodes import Field, Graph, Node
 
 __all__ = [
-    "SHELLS",
     "complete",
     "complete_arguments",
     "complete_modules",
@@ -47,7 +47,6 @@ __all__ = [
 
 
 Shell = Literal["bash", "zsh", "fish"]
-SHELLS: tuple[Shell, ...] = get_args(Shell)
 
 _SECONDS: Final = 10
 """Seconds for the import of a module; if it takes longer, nothing is completed."""
@@ -221,8 +220,6 @@ class _Line:
             return value[self._begins :]
         breaks = [mark for mark in ":=" if mark in os.environ.get("COMP_WORDBREAKS", ":=")]
         cut = max([self.words[-1].rfind(mark) for mark in breaks], default=-1) + 1
-        from shlex import quote
-
         return quote(value[cut:]) if value[cut:] else ""
 
 

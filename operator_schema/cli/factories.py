@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import traceback
 from collections.abc import Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from inspect import isasyncgen, isawaitable, isgenerator
 from pathlib import Path
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -34,10 +34,11 @@ if TYPE_CHECKING:
 
     Offered = Executor | Registry | Toolset[Any]
     import asyncio
-    from collections.abc import AsyncGenerator
-    from contextlib import AsyncExitStack
+    from collections.abc import AsyncGenerator, Coroutine
 
-__all__ = ["Factory", "GivenContext", "OpenContexts", "factory_in"]
+__all__ = ["Factory", "GivenContext", "OpenContexts", "factory_in", "run_in_loop"]
+
+T = TypeVar("T")
 
 _MADE = {"Executor", "Registry", "Toolset"}
 
@@ -284,8 +285,6 @@ class GivenContext:
         Raises:
             WrongUse: opening or closing it fails.
         """
-        from contextlib import AsyncExitStack
-
         try:
             async with AsyncExitStack() as stack:
                 yield await self._entered(stack)
@@ -376,6 +375,13 @@ class OpenContexts:
         """
         while self._open:
             await _close(*self._open.pop())
+
+
+def run_in_loop(program: Coroutine[Any, Any, T]) -> T:
+    """Run a program of `asyncio`, which is slow to load, and return its result."""
+    import asyncio
+
+    return asyncio.run(program)
 
 
 async def _hold(given: GivenContext, ready: asyncio.Future[Mapping[Any, Any]], over: asyncio.Event) -> None:

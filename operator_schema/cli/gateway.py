@@ -16,6 +16,12 @@ from typing import TYPE_CHECKING, Any, cast
 from unicodedata import category
 from urllib.parse import quote as url_quote
 
+import httpx2
+from mcp import StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+
+from ..adapters.mcp.gateway import Gateway, ServerBehind
+from ..adapters.mcp.nesting import gateways_above, started_below
 from ..errors import ToolError
 from ..immutable import Value
 from ..json_values import is_array, is_object, type_of
@@ -26,7 +32,6 @@ from .modules import WrongUse
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Generator, Iterable
 
-    from ..adapters.mcp.gateway import Gateway
     from ..adapters.mcp_connection import Source
     from .output import Output
 
@@ -313,8 +318,6 @@ async def open_servers(servers: list[Behind], err: Output, file: str = "") -> As
         WrongUse: none can be reached, one lacks a tool that the file names, or a gateway of the same file has
             started this process.
     """
-    from ..adapters.mcp.gateway import Gateway, ServerBehind
-
     _check_not_below_itself(file)
     by_prefix = {one.prefix.removesuffix("_"): one for one in servers}
 
@@ -356,8 +359,6 @@ def _hint(server: Behind) -> str:
 
 
 def _check_not_below_itself(file: str) -> None:
-    from ..adapters.mcp.nesting import gateways_above
-
     above = gateways_above()
     if not file or file not in above:
         return
@@ -369,10 +370,6 @@ def _check_not_below_itself(file: str) -> None:
 
 def _source_of(server: Behind, file: str) -> Source:
     """Return how a server is reached, as a gateway takes it; the file is that of the gateway."""
-    from mcp import StdioServerParameters
-
-    from ..adapters.mcp.nesting import started_below
-
     if server.start is not None:
         return started_below(StdioServerParameters(**server.start), file)
     return partial(_over_http, server.url or "", dict(server.headers))
@@ -380,9 +377,6 @@ def _source_of(server: Behind, file: str) -> Source:
 
 @asynccontextmanager
 async def _over_http(url: str, headers: dict[str, str]) -> AsyncGenerator[Any]:
-    import httpx2
-    from mcp.client.streamable_http import streamable_http_client
-
     waits = httpx2.Timeout(_SECONDS_TO_CONNECT, read=_SECONDS_TO_READ)  # an answer may be a stream
     client = httpx2.AsyncClient(headers=headers, timeout=waits)
     async with client as http, streamable_http_client(url, http_client=http) as streams:

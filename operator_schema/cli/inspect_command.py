@@ -4,36 +4,46 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import asynccontextmanager, redirect_stdout
+from contextlib import asynccontextmanager, nullcontext, redirect_stdout
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from .. import inspector, rounds
 from ..errors import DuplicateToolError
 from ..json_values import is_array
 from ..message_text import escape
-from ..rounds import StoreError
-from .arguments import SERVERS, TARGET, TargetCommand, context_option, given_to_factory, traceback_option
-from .factories import OpenContexts
+from .arguments import (
+    SECONDS,
+    SERVERS,
+    TARGET,
+    TargetCommand,
+    context_option,
+    given_to_factory,
+    traceback_option,
+)
+from .factories import OpenContexts, run_in_loop
 from .lookup import ObjectName, find_context, find_offered, why_no_tools
-from .modules import SourceFiles, WrongUse
+from .modules import WrongUse, extra_needed, following
 from .output import count
 from .sources import server_source, why_no_server
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping
+    from collections.abc import AsyncGenerator, Callable, Mapping
+    from contextlib import AbstractAsyncContextManager
+    from typing import TypeAlias
 
-    from ..inspector import Inspector, Subject
-    from ..rounds import SqliteStore
     from .factories import GivenContext
     from .output import Output
+
+    Follow: TypeAlias = Callable[[inspector.Inspector, Output], AbstractAsyncContextManager[None]]
 
 __all__ = ["inspect_tools"]
 
 _NEEDED = {"starlette", "uvicorn"}
-_SECONDS_BETWEEN_LOOKS = 0.3
-_MESSAGE_LENGTH = 300
 
 
 @click.command(
@@ -73,7 +83,7 @@ A target is a module or a registry, as for tools, or an MCP server:
 @click.option(
     "--timeout",
     metavar="SECONDS",
-    type=click.FloatRange(min=0, min_open=True),
+    type=SECONDS,
     default=30.0,
     help="Seconds that a call may take, unless its tool has a limit of its own (default: 30).",
 )
@@ -92,31 +102,21 @@ def inspect_tools(outputs: tuple[Output, Output], /, target: ObjectName | str, *
 
     It needs the extra inspector: pip install 'operator-schema[inspector]'
     """
-    import asyncio
-
     if isinstance(target, str) and options["context"] is not None:
         message = "--context is for your own tools: a server has what it needs"
         raise WrongUse(message)
-    _check_installed()
+    with extra_needed(
+        _NEEDED, "inspect needs starlette and uvicorn: pip install 'operator-schema[inspector]'"
+    ):
+        import_module("..inspector.app", __package__)
     options["given"] = given_to_factory(click.get_current_context())
     kept = _kept(options)
     try:
         with redirect_stdout(sys.stderr):
-            return asyncio.run(_serve(target, options, kept, outputs[1]))
+            return run_in_loop(_serve(target, options, kept, outputs[1]))
     except OSError as error:
         message = f"can't serve: {error.strerror or error}"
         raise WrongUse(message) from None
-
-
-def _check_installed() -> None:
-    try:
-        from ..inspector import app
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in _NEEDED:
-            raise
-        message = "inspect needs starlette and uvicorn: pip install 'operator-schema[inspector]'"
-        raise WrongUse(message) from None
-    del app
 
 
 def _kept(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -139,15 +139,13 @@ def _kept(options: Mapping[str, Any]) -> dict[str, Any]:
         raise WrongUse(message) from None
     try:
         store = _store(options)
-    except (StoreError, ValueError) as error:
+    except (rounds.StoreError, ValueError) as error:
         message = f"--store {escape(str(options['store']))} can't be used: {error}"
         raise WrongUse(message) from None
     return {"tried": tried, "store": store, "recorded": options["calls"]}
 
 
-def _store(options: Mapping[str, Any]) -> SqliteStore | None:
-    from ..rounds import SqliteStore
-
+def _store(options: Mapping[str, Any]) -> rounds.SqliteStore | None:
     variable, path = options["secret_env"], options["store"]
     if path is None:
         if variable is not None:
@@ -160,21 +158,16 @@ def _store(options: Mapping[str, Any]) -> SqliteStore | None:
         if secret is None:
             message = f"the variable {escape(variable)}, which should hold the secret, isn't set"
             raise WrongUse(message)
-    return SqliteStore(path, secret=None if secret is None else secret.encode())
+    return rounds.SqliteStore(path, secret=None if secret is None else secret.encode())
 
 
 async def _serve(
     given: ObjectName | str, options: Mapping[str, Any], kept: Mapping[str, Any], err: Output
 ) -> int:
     """Serve until a signal comes."""
-    import asyncio
-
-    from ..inspector import Inspector, serve_inspector
-
     opened = _server_inspected if isinstance(given, str) else _module_inspected
     async with opened(given, options) as (subject, follow):
-        inspector = Inspector(subject, **kept)
-        following = asyncio.create_task(follow(inspector, err))
+        inspected = inspector.Inspector(subject, **kept)
 
         def announce(address: str) -> None:
             err.line(f"operator-schema: {count(len(subject.tools), 'tool')} of {subject.name}", "dim")
@@ -182,34 +175,31 @@ async def _serve(
             err.line("open this address in a browser; Ctrl+C ends it", "dim")
             err.flush()
 
-        try:
-            await serve_inspector(inspector, options["port"], announce)
-        finally:
-            following.cancel()
+        async with follow(inspected, err):
+            await inspector.serve_inspector(inspected, options["port"], announce)
     return 0
 
 
 @asynccontextmanager
-async def _server_inspected(place: Any, options: Mapping[str, Any]) -> AsyncGenerator[tuple[Subject, Any]]:
+async def _server_inspected(
+    place: Any, options: Mapping[str, Any]
+) -> AsyncGenerator[tuple[inspector.Subject, Follow]]:
     """Connect to an MCP server for as long as the page is served.
 
     Raises:
         WrongUse: there is none, or it doesn't list its tools.
     """
-    from ..inspector import server_tools
-
     source = server_source(place)
     is_open = False
+    needed = "an MCP server needs the package mcp: pip install 'operator-schema[inspector,mcp]'"
     try:
-        async with server_tools(source) as tools:
-            subject = _subject_of_server(place, tools, options)
-            is_open = True
-            yield subject, _follow_nothing
-    except ModuleNotFoundError as error:
-        if error.name != "mcp":
-            raise
-        message = "an MCP server needs the package mcp: pip install 'operator-schema[inspector,mcp]'"
-        raise WrongUse(message) from None
+        with extra_needed({"mcp"}, needed):
+            async with inspector.server_tools(source) as tools:
+                subject = _subject_of_server(place, tools, options)
+                is_open = True
+                yield subject, lambda _inspector, _err: nullcontext()  # only modules are reloaded
+    except (ModuleNotFoundError, WrongUse):
+        raise
     except Exception as error:  # whatever the server, or the connection to it, does
         if is_open:
             raise
@@ -217,30 +207,34 @@ async def _server_inspected(place: Any, options: Mapping[str, Any]) -> AsyncGene
         raise WrongUse(message) from None
 
 
-def _subject_of_server(place: str, tools: Any, options: Mapping[str, Any]) -> Subject:
-    from ..inspector import subject_of
-
+def _subject_of_server(place: str, tools: Any, options: Mapping[str, Any]) -> inspector.Subject:
     notes = tuple(tools.report().splitlines())
-    return subject_of(place, list(tools), is_foreign=True, notes=notes, timeout=options["timeout"])
-
-
-async def _follow_nothing(_inspector: Inspector, _err: Output) -> None:
-    """Do nothing: only modules are reloaded, not a server."""
+    return inspector.subject_of(place, list(tools), is_foreign=True, notes=notes, timeout=options["timeout"])
 
 
 @asynccontextmanager
-async def _module_inspected(given: Any, options: Mapping[str, Any]) -> AsyncGenerator[tuple[Subject, Any]]:
+async def _module_inspected(
+    given: Any, options: Mapping[str, Any]
+) -> AsyncGenerator[tuple[inspector.Subject, Follow]]:
     """Import tools, and open their context for as long as the page is served."""
-    offered, found = _offered(given, options)
+    load = partial(_offered, given, options)
     contexts = OpenContexts()
+
+    async def subject_now(imported: tuple[Any, GivenContext | None]) -> inspector.Subject:
+        offered, found = imported
+        return _subject(given, offered, await contexts.open(found), options)
+
+    def follow(inspected: inspector.Inspector, err: Output) -> AbstractAsyncContextManager[None]:
+        async def replace(imported: tuple[Any, GivenContext | None]) -> str:
+            subject = await subject_now(imported)
+            inspected.replace(subject)
+            return count(len(subject.tools), "tool")
+
+        is_on = options["reload"]
+        return following(given.module, load, replace, err, inspected.fail) if is_on else nullcontext()
+
     try:
-        subject = _subject(given, offered, await contexts.open(found), options)
-
-        async def follow(inspector: Inspector, err: Output) -> None:
-            if options["reload"]:
-                await _reload(given, options, contexts, inspector, err)
-
-        yield subject, follow
+        yield await subject_now(load()), follow
     finally:
         await contexts.close()
 
@@ -255,41 +249,14 @@ def _offered(target: ObjectName, options: Mapping[str, Any]) -> tuple[Any, Given
     offered: Any = find_offered(target, options["given"], show_traceback=traceback)
     if is_array(offered) and not offered:
         raise WrongUse(why_no_tools(target, show_traceback=traceback))
-    context = options["context"]
-    return offered, None if context is None else find_context(context, show_traceback=traceback)
+    return offered, find_context(options["context"], show_traceback=traceback)
 
 
 def _subject(
     target: ObjectName, offered: Any, context: Mapping[Any, Any] | None, options: Mapping[str, Any]
-) -> Subject:
-    from ..inspector import subject_of
-
+) -> inspector.Subject:
     name = str(target)
     try:
-        return subject_of(name, offered, context=context, timeout=options["timeout"])
+        return inspector.subject_of(name, offered, context=context, timeout=options["timeout"])
     except DuplicateToolError as error:
         raise WrongUse(escape(str(error))) from None
-
-
-async def _reload(
-    target: ObjectName, options: Mapping[str, Any], contexts: OpenContexts, inspector: Inspector, err: Output
-) -> None:
-    """Import the modules again whenever their files change; if that fails, the tools stay as they are."""
-    import asyncio
-
-    files = SourceFiles(target.module)
-    while True:
-        await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
-        if not files.have_changed():
-            continue
-        try:
-            offered, found = await asyncio.to_thread(files.import_again, lambda: _offered(target, options))
-            subject = _subject(target, offered, await contexts.open(found), options)
-        except Exception as error:  # noqa: BLE001  # the program that is being changed
-            text = error.message if isinstance(error, click.ClickException) else str(error)
-            inspector.fail(text)
-            err.report("", f"not reloaded: {text}")
-        else:
-            inspector.replace(subject)
-            err.line(f"operator-schema: reloaded, {count(len(subject.tools), 'tool')}", "dim")
-        err.flush()

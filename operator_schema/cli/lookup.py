@@ -383,16 +383,18 @@ def _alone(tool: Tool[..., Any], holder: Registry | Toolset[Any] | None) -> Tool
     return Toolset.of_entries([one.replace(is_hidden=False, switch=True) for one in kept.__entries__()])
 
 
-def find_context(target: ObjectName, *, show_traceback: bool) -> GivenContext:
+def find_context(target: ObjectName | None, *, show_traceback: bool) -> GivenContext | None:
     """Import a context, or a function that makes one.
 
     Args:
-        target: the context or the function.
+        target: the context or the function; None for no context.
         show_traceback: as for `load_module`.
 
     Raises:
         WrongUse: there is no such object, or it can't give a mapping.
     """
+    if target is None:
+        return None
     module = load_module(target.module, show_traceback=show_traceback, path=target.path)
     return GivenContext(target.path, _find(module, target.path), show_traceback=show_traceback)
 

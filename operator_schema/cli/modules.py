@@ -7,7 +7,7 @@ import os
 import pkgutil
 import sys
 import traceback
-from contextlib import contextmanager, redirect_stdout
+from contextlib import asynccontextmanager, contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,12 +17,16 @@ from ..errors import SchemaError
 from ..message_text import clip, escape, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Generator, Iterable, Iterator
     from types import ModuleType
+
+    from .output import Output
 
 __all__ = [
     "SourceFiles",
     "WrongUse",
+    "extra_needed",
+    "following",
     "imports_from_here",
     "is_path",
     "kind_of",
@@ -47,6 +51,25 @@ class WrongUse(click.ClickException):  # it isn't a fault of the program
     def show(self, file: Any = None) -> None:
         """Write the line to standard error."""
         click.echo(f"operator-schema: error: {self.message}", file=file or sys.stderr)
+
+
+@contextmanager
+def extra_needed(packages: Collection[str], message: str) -> Generator[None]:
+    """Say what to install if an import finds none of some packages.
+
+    Args:
+        packages: of an extra.
+        message: the text of the error.
+
+    Raises:
+        WrongUse: one of the packages isn't installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in packages:
+            raise
+        raise WrongUse(message) from None
 
 
 @contextmanager
@@ -346,6 +369,52 @@ class SourceFiles:
     def _times(self) -> dict[str, int]:
         files = {file for _, module in self._modules() for file in _files_of(module)}
         return {file: time for file in files if (time := _time_of(file)) is not None}
+
+
+_SECONDS_BETWEEN_LOOKS = 0.3
+
+
+@asynccontextmanager
+async def following(
+    module: str,
+    load: Callable[[], T],
+    take: Callable[[T], Awaitable[str]],
+    err: Output,
+    failed: Callable[[str], object] = str,
+) -> AsyncGenerator[None]:
+    """Import the modules of a program again whenever their files change, as long as the context lasts.
+
+    If that fails, standard error says why, and the program goes on with what it had.
+
+    Args:
+        module: name of the module that is served.
+        load: imports it, and returns what is served.
+        take: serves this from now on, and says in words what it is.
+        err: standard error.
+        failed: gets the reason, too.
+    """
+    import asyncio
+
+    async def follow() -> None:
+        files = SourceFiles(module)
+        while True:
+            await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+            if not files.have_changed():
+                continue
+            try:
+                said = await take(await asyncio.to_thread(files.import_again, load))
+            except Exception as error:  # noqa: BLE001  # the program that is being changed
+                failed(str(error))
+                err.report("", f"not reloaded: {error}")
+            else:
+                err.line(f"operator-schema: reloaded, {said}", "dim")
+            err.flush()
+
+    changes = asyncio.create_task(follow())
+    try:
+        yield
+    finally:
+        changes.cancel()
 
 
 def _files_of(module: ModuleType) -> list[str]:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
 
-    from ..compare.accepted import Sorted
     from ..findings import Finding
     from ..tools.tool import Tool
 
@@ -38,7 +37,6 @@ __all__ = [
     "text_of",
     "to_json",
     "value_of",
-    "write_accepted",
 ]
 
 
@@ -196,15 +194,8 @@ class Output:
         if self._console is None:
             yield lambda _: None
             return
-        from rich import progress
-
-        columns = (
-            progress.TextColumn(doing),
-            progress.BarColumn(),
-            progress.DownloadColumn() if counts_bytes else progress.MofNCompleteColumn(),
-            progress.TimeRemainingColumn(),
-        )
-        with _bar(self._console, columns) as bar:
+        columns = ("DownloadColumn" if counts_bytes else "MofNCompleteColumn", "TimeRemainingColumn")
+        with _bar(self._console, doing, columns) as bar:
             task = bar.add_task("", total=size)
             yield lambda done: bar.advance(task, done)
 
@@ -218,15 +209,8 @@ class Output:
         if self._console is None:
             yield lambda _doing, _done, _total: None
             return
-        from rich import progress
-
-        columns = (
-            progress.TextColumn("{task.description}"),
-            progress.BarColumn(),
-            progress.MofNCompleteColumn(),
-            progress.TimeElapsedColumn(),
-        )
-        with _bar(self._console, columns) as bar:
+        columns = ("MofNCompleteColumn", "TimeElapsedColumn")
+        with _bar(self._console, "{task.description}", columns) as bar:
             task = bar.add_task("", total=None)
             yield lambda doing, done, total: bar.update(
                 task, description=escape(doing), completed=done, total=total
@@ -234,32 +218,20 @@ class Output:
 
 
 @contextmanager
-def _bar(console: Console, columns: Sequence[Any]) -> Generator[Progress]:
-    from rich.progress import Progress
+def _bar(console: Console, doing: str, columns: Sequence[str]) -> Generator[Progress]:
+    """Draw a bar behind a text, and columns of `rich.progress` behind it."""
+    from rich import progress
 
+    behind = [getattr(progress, column)() for column in columns]
     # Standard output is data: the bar must not redirect it to its own stream.
-    bar = Progress(*columns, console=console, transient=True, redirect_stdout=False)
+    begun = (progress.TextColumn(doing), progress.BarColumn())
+    bar = progress.Progress(*begun, *behind, console=console, transient=True, redirect_stdout=False)
     bar.start()
     try:
         yield bar
     finally:
         with suppress(OSError):  # the terminal may be gone
             bar.stop()
-
-
-def write_accepted(err: Output, found: Sorted[Any], what: str, codes: Collection[str]) -> None:
-    """Write which entries of a file of accepted changes or findings accept nothing any more, and why.
-
-    Args:
-        err: standard error.
-        found: the changes or findings, sorted by the entries.
-        what: what did not happen, such as `changed`.
-        codes: that an entry may name.
-    """
-    from ..compare.accepted import notes_on_entries
-
-    for entry, line in notes_on_entries(found, what, codes):
-        err.line(line, "yellow" if entry in found.expired else "dim")
 
 
 def annotation(kind: str, about: Mapping[str, str], message: str) -> str:

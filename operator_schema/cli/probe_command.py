@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import threading
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from .. import probe as probing
 from ..compare.accepted import sort_changes
 from ..message_text import clip, escape
 from .arguments import (
@@ -17,7 +20,6 @@ from .arguments import (
     SECONDS,
     SERVERS,
     NearChoice,
-    accepted_in,
     fail_on_option,
     format_option,
     is_server,
@@ -25,8 +27,9 @@ from .arguments import (
     levels_from,
     replace_file,
 )
-from .modules import WrongUse, is_path
-from .output import GITHUB_KINDS, SEVERITY_STYLES, annotation, count, write_accepted
+from .modules import WrongUse, extra_needed, is_path
+from .output import GITHUB_KINDS, SEVERITY_STYLES, annotation, count
+from .sources import accepted_in, write_accepted
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -192,15 +195,11 @@ def _asked(what: str, target: str, options: dict[str, Any]) -> Any:
     Raises:
         WrongUse: the extra isn't installed, or the server can't be probed.
     """
+    with extra_needed({"mcp", "mcp_types", "hypothesis"}, _INSTALL):
+        run = getattr(probing, what)
     try:
-        from ..probe import ProbeError, probing
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in {"mcp", "mcp_types", "hypothesis"}:
-            raise
-        raise WrongUse(_INSTALL) from None
-    try:
-        return getattr(probing, what)(_in_full(target), **options)
-    except ProbeError as error:
+        return run(_in_full(target), **options)
+    except probing.ProbeError as error:
         message = f"{escape(clip(target, 200))}: {error.in_command}"
         raise WrongUse(message) from None
     except ValueError as error:
@@ -209,8 +208,6 @@ def _asked(what: str, target: str, options: dict[str, Any]) -> Any:
 
 def _in_full(target: str) -> str:
     """Return a target that means the same in another folder, where the server works, and names its kind."""
-    from pathlib import Path
-
     if target.startswith("process:"):
         return target
     if is_server(target):
@@ -266,8 +263,6 @@ def _show_plan(out: Output, plans: Sequence[Plan], *, as_json: bool) -> None:
 
 
 def _json(value: Any) -> str:
-    import json
-
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -7,13 +7,15 @@ import os
 import sys
 from contextlib import AsyncExitStack, redirect_stdout
 from copy import copy
-from functools import cache
+from functools import cache, partial
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
+from .. import code_mode, rounds
 from ..errors import DuplicateToolError, MissingContextError, SchemaError
 from ..execution.executor import Executor
 from ..immutable import Value
@@ -33,9 +35,9 @@ from .arguments import (
     traceback_option,
     written_options,
 )
-from .factories import OpenContexts
+from .factories import OpenContexts, run_in_loop
 from .lookup import ObjectName, find_context, find_documents, find_offered, why_no_tools
-from .modules import SourceFiles, WrongUse
+from .modules import WrongUse, extra_needed, following
 from .output import count
 
 if TYPE_CHECKING:
@@ -47,7 +49,6 @@ if TYPE_CHECKING:
     from ..adapters.mcp.gateway import Gateway
     from ..adapters.mcp.http import Address
     from ..adapters.mcp.server import Handlers
-    from ..code_mode import Journal
     from .factories import GivenContext
     from .output import Output
 
@@ -60,7 +61,6 @@ _NO_VERSION = "0"
 _SHOWN = 10
 _PORT = 8000
 _HOST = "127.0.0.1"
-_SECONDS_BETWEEN_LOOKS = 0.3
 _SHORTEST_TOKEN = 16
 _MOST_PROGRAMS = 1_000
 
@@ -175,7 +175,8 @@ def serve(outputs: tuple[Output, Output], /, target: ObjectName | None, **option
         from .client_config import print_config
 
         return print_config(outputs, ctx)
-    _check_installed()
+    with extra_needed({"mcp"}, "serve needs the package mcp: pip install 'operator-schema[cli,mcp]'"):
+        import_module("..adapters.mcp", __package__)
     if options["http"]:
         address = _address(options)
         with redirect_stdout(sys.stderr):
@@ -192,26 +193,13 @@ def serve(outputs: tuple[Output, Output], /, target: ObjectName | None, **option
         return _serve(target, options, outputs[1], (source, sink))
 
 
-def _check_installed() -> None:
-    try:
-        from ..adapters import mcp
-    except ModuleNotFoundError as error:
-        if error.name != "mcp":
-            raise
-        message = "serve needs the package mcp: pip install 'operator-schema[cli,mcp]'"
-        raise WrongUse(message) from None
-    del mcp
-
-
 def _serve(target: ObjectName | None, options: dict[str, Any], err: Output, place: Address | Streams) -> int:
     """Serve until the client goes, or a signal comes."""
-    import asyncio
-
     offered = None if target is None else _offered(target, options)
     if offered is not None:
         offered.check()  # before anything is opened
     try:
-        return asyncio.run(_serve_in_loop(target, offered, options, err, place))
+        return run_in_loop(_serve_in_loop(target, offered, options, err, place))
     except OSError as error:
         raise WrongUse(_why_not_served(error, place)) from None
 
@@ -223,8 +211,6 @@ async def _serve_in_loop(
     err: Output,
     place: Address | Streams,
 ) -> int:
-    import asyncio
-
     async with AsyncExitStack() as stack:
         gateway = None
         if offered is None:
@@ -235,10 +221,10 @@ async def _serve_in_loop(
         context = await contexts.open(offered.context)
         own = _handlers(offered, context)
         _tell_lacking(own, context, err)
-        follower = _Follower(own, contexts, offered, context)
+        follower = _Follower(own, contexts, offered, context, err)
         if options["reload"] and target is not None:
-            changes = asyncio.create_task(follower.reload(target, err))
-            stack.callback(changes.cancel)
+            load = partial(_offered, target, options)
+            await stack.enter_async_context(following(target.module, load, follower.replace, err))
 
         def announce(where: str) -> None:
             err.line(f"operator-schema: serving {offered.in_words()} on {where}", "dim")
@@ -358,11 +344,14 @@ class _Offered(Value):
 
     def in_words(self) -> str:
         """Return how many tools there are, and how many resources and prompts, if there are any."""
-        from ..adapters.base import registry_of
-
         numbers = {name.removesuffix("s"): len([*found]) for name, found in self.documents.items()}
         others = [count(number, name) for name, number in numbers.items() if number]
-        return listed([count(len(registry_of(self.tools)), "tool"), *others])
+        return listed([count(len(self._all()), "tool"), *others])
+
+    def _all(self) -> Registry:
+        from ..adapters.base import registry_of
+
+        return registry_of(self.tools)
 
     def check(self) -> None:
         """Check the tools, the resources and the prompts.
@@ -392,22 +381,19 @@ class _Offered(Value):
         Raises:
             WrongUse: two tools have the same name, or one has that of the search.
         """
-        from ..adapters.base import registry_of
-        from ..rounds.tool_search import ToolSearch
-
         options: dict[str, Any] = {}
         if self.options["timeout"] is not None:
             options["timeout"] = self.options["timeout"]
         try:
-            registry = registry_of(self.tools)
+            registry = self._all()
         except DuplicateToolError as error:
             raise WrongUse(escape(str(error))) from None
         if self.options["repair"]:
             registry = copy(registry)
             registry.update(lambda tools: tools.with_(repair=True))
-        if self.options.get("search") and not isinstance(registry, ToolSearch):
+        if self.options.get("search") and not isinstance(registry, rounds.ToolSearch):
             try:
-                registry = ToolSearch(registry)
+                registry = rounds.ToolSearch(registry)
             except DuplicateToolError as error:
                 message = f"rename the tool {error.tool}: the search has this name"
                 raise WrongUse(message) from None
@@ -424,12 +410,12 @@ class _Offered(Value):
             WrongUse: the executor has a store.
         """
         from ..adapters.mcp.programs import program_tools
-        from ..code_mode import CodeSession, Monty
 
         if not self.options["confirm"]:
             executor = executor.with_(confirm="run")
         try:
-            session = CodeSession(executor, sandbox=Monty(), journal=_journal())
+            sandbox = code_mode.Monty()
+            session = code_mode.CodeSession(executor, sandbox=sandbox, journal=_journal())
         except ValueError as error:
             message = f"--code: {error}"
             raise WrongUse(message) from None
@@ -437,11 +423,9 @@ class _Offered(Value):
 
 
 @cache
-def _journal() -> Journal:
+def _journal() -> code_mode.Journal:
     """Return where the programs of this process wait, even after the tools have changed."""
-    from ..code_mode import Journal
-
-    return Journal(most=_MOST_PROGRAMS)
+    return code_mode.Journal(most=_MOST_PROGRAMS)
 
 
 def _in_a_line(error: Exception) -> str:
@@ -461,12 +445,7 @@ def _offered(target: ObjectName, options: Mapping[str, Any]) -> _Offered:
     documents = find_documents(target, show_traceback=traceback)
     if isinstance(tools, (list, Toolset)) and not list(tools) and not documents:
         raise WrongUse(why_no_tools(target, show_traceback=traceback))
-    return _Offered(tools, _given_context(options), options, documents)
-
-
-def _given_context(options: Mapping[str, Any]) -> GivenContext | None:
-    context = options["context"]
-    return None if context is None else find_context(context, show_traceback=options["show_traceback"])
+    return _Offered(tools, find_context(options["context"], show_traceback=traceback), options, documents)
 
 
 class _Follower:
@@ -477,6 +456,7 @@ class _Follower:
         contexts: opens the context of modules that were imported again.
         offered: what is served now.
         context: the open context of these tools.
+        err: standard error.
     """
 
     def __init__(
@@ -485,10 +465,11 @@ class _Follower:
         contexts: OpenContexts,
         offered: _Offered,
         context: Mapping[Any, Any] | None,
+        err: Output,
     ) -> None:
         self._own = own
         self._contexts = contexts
-        self._options = offered.options
+        self._err = err
         self._stop = self._listen(offered, context)
 
     def _listen(self, offered: _Offered, context: Mapping[Any, Any] | None) -> Callable[[], None] | None:
@@ -504,31 +485,18 @@ class _Follower:
 
         return registry.on_change(follow)
 
-    async def reload(self, target: ObjectName, err: Output) -> None:
-        """Import the modules again whenever their files change."""
-        import asyncio
-
-        files = SourceFiles(target.module)
-        while True:
-            await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
-            if not files.have_changed():
-                continue
-            try:
-                offered = await asyncio.to_thread(files.import_again, lambda: _offered(target, self._options))
-                offered.check()
-                executor = offered.executor()
-                context = await self._contexts.open(offered.context)
-            except Exception as error:  # noqa: BLE001  # the program that is being changed; it goes on with the old tools
-                err.report("", f"not reloaded: {error}")
-            else:
-                if self._stop is not None:
-                    self._stop()
-                self._own.replace(executor, context)
-                self._own.replace_documents(*map(offered.documents.get, ("resources", "prompts")))
-                self._stop = self._listen(offered, context)
-                _tell_lacking(self._own, context, err)
-                err.line(f"operator-schema: reloaded, {offered.in_words()}", "dim")
-            err.flush()
+    async def replace(self, offered: _Offered) -> str:
+        """Serve what was imported again, and return it in words."""
+        offered.check()
+        executor = offered.executor()
+        context = await self._contexts.open(offered.context)
+        if self._stop is not None:
+            self._stop()
+        self._own.replace(executor, context)
+        self._own.replace_documents(*map(offered.documents.get, ("resources", "prompts")))
+        self._stop = self._listen(offered, context)
+        _tell_lacking(self._own, context, self._err)
+        return offered.in_words()
 
 
 def _check_http(ctx: click.Context) -> None:

@@ -1,4 +1,4 @@
-"""Tools that a command line names: in a module, a file of Python or JSON, or an MCP server."""
+"""Tools that a command line names, in a module, a file or an MCP server; and the file of `--accepted`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from shutil import which
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from ..compare.accepted import AcceptError, notes_on_entries, read_accepted
 from ..compare.snapshot import SnapshotError, read_snapshot, snapshot_of
 from ..immutable import Value
 from ..message_text import clip, escape
@@ -16,13 +17,16 @@ from .lookup import find_tools
 from .modules import WrongUse
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from ..adapters.described import Described
+    from ..compare.accepted import Accepted, Sorted
     from ..compare.snapshot import Snapshot
+    from .output import Output
 
 __all__ = [
     "ToolSource",
+    "accepted_in",
     "described_tools_of",
     "empty_list",
     "server_source",
@@ -30,6 +34,7 @@ __all__ = [
     "snapshot_in",
     "tool_source",
     "why_no_server",
+    "write_accepted",
 ]
 
 _SECONDS: Final = 60
@@ -245,3 +250,31 @@ def _first_error(error: BaseException) -> BaseException:
         group = cast("BaseExceptionGroup[BaseException]", error)
         error = group.exceptions[0]
     return error
+
+
+# --- changes and findings that somebody accepts ---------------------------------------------------
+
+
+def accepted_in(file: str) -> list[Accepted]:
+    """Return the entries of a TOML file of accepted changes or findings; see `compare/accepted.py`.
+
+    Raises:
+        WrongUse: it can't be read.
+    """
+    try:
+        return read_accepted(read_text(file), file)
+    except AcceptError as error:
+        raise WrongUse(str(error)) from None
+
+
+def write_accepted(err: Output, found: Sorted[Any], what: str, codes: Collection[str]) -> None:
+    """Write which entries of a file of accepted changes or findings accept nothing any more, and why.
+
+    Args:
+        err: standard error.
+        found: the changes or findings, sorted by the entries.
+        what: what did not happen, such as `changed`.
+        codes: that an entry may name.
+    """
+    for entry, line in notes_on_entries(found, what, codes):
+        err.line(line, "yellow" if entry in found.expired else "dim")

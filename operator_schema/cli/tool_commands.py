@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import ChainMap
 from collections.abc import Mapping
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from .. import code_mode
 from ..codec.codec import codec_of
 from ..codec.problem_texts import expected_field, expected_fields
 from ..errors import DecodeError, EncodeError, MissingContextError, NeedsInput, SchemaError, ToolError
@@ -20,6 +20,7 @@ from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import ObjectNode
 from ..json_values import is_object
 from ..message_text import escape, listed
+from ..providers.answer import read_json
 from ..rounds.deciding import answer_codec, call_text
 from ..tools.calls import RawCall, arguments_to_decode
 from ..tools.descriptions import documentation_of, schema_response
@@ -36,6 +37,7 @@ from .arguments import (
     json_option,
     traceback_option,
 )
+from .factories import run_in_loop
 from .lookup import find_context, find_tool, find_tools
 from .modules import WrongUse, near_name
 from .output import count, json_types, subject_of, text_of, to_json, value_of
@@ -197,7 +199,7 @@ def call(
     terminal, or with --yes.
     """
     tool, found = find_tool(target, given_to_factory(ctx), show_traceback=show_traceback)
-    given = None if context is None else find_context(context, show_traceback=show_traceback)
+    given = find_context(context, show_traceback=show_traceback)
     person = None if arguments == ("-",) else person_at(ctx.obj[1])
     executor = _executor_of(found, person, timeout, yes=yes, show_traceback=show_traceback)
     # A failure is printed below; without a handler, `logging` would print it too.
@@ -279,13 +281,12 @@ def _result_of(
         known: Any = executor.context if given is None else given.mapping
         made: Any = known(None) if callable(known) and not isinstance(known, Mapping) else known or {}  # pyright: ignore[reportUnknownVariableType]  # of any keys and values
         return executor.run_sync(call, context=ChainMap(answers, made))
-    import asyncio
 
     async def run() -> ToolResult:
         async with given.opened() as context:
             return await executor.run(call, context=ChainMap(answers, cast("Any", context)))
 
-    return asyncio.run(run())
+    return run_in_loop(run())
 
 
 def _arguments(words: Sequence[str], tool: Tool[..., Any]) -> str | bytes | dict[str, Any]:
@@ -341,12 +342,7 @@ def missing_of(tool: Tool[..., Any], raw: RawCall) -> tuple[Field, ...]:
 
 def _sent(raw: RawCall) -> Any:
     sent = arguments_to_decode(raw)
-    if is_object(sent):
-        return sent
-    try:
-        return json.loads(sent)
-    except (ValueError, RecursionError):
-        return None
+    return sent if is_object(sent) else read_json(sent)
 
 
 def _problems(tool: Tool[..., Any], arguments: object) -> Sequence[Finding]:
@@ -554,9 +550,7 @@ def stubs(outputs: tuple[Output, Output], target: str, language: Any, *, show_tr
     if not tools:
         message = "there are no tools to declare"
         raise WrongUse(message)
-    from ..code_mode import stubs as stubs_of_tools
-
-    outputs[0].text(stubs_of_tools(tools, language))
+    outputs[0].text(code_mode.stubs(tools, language))
     return status
 
 

@@ -285,7 +285,7 @@ def schema(
         message = f"{provider.name} has no known strict mode: leave out --strict"
         raise WrongUse(message)
     tool = _tool_of(target, unknown_fields, show_traceback=show_traceback)
-    from ..inspector.catalogue import sent_to, tool_in
+    from ..inspector.catalogue import lines_of, sent_to, side_by_side, tool_in
 
     sent = sent_to(provider, tool, strict=strict)
     theirs = _schema_in(tool_in(sent["body"]))
@@ -297,7 +297,9 @@ def schema(
     elif compact:
         outputs[0].json(theirs)
     else:
-        _write_schema(outputs[0], tool, sent, theirs)
+        ours = lines_of(tool.definition()["input_schema"])
+        rows = side_by_side(ours, [] if theirs is None else lines_of(theirs))
+        _write_schema(outputs[0], tool, sent, rows)
     return 1 if sent["refused"] else 0
 
 
@@ -337,12 +339,9 @@ def _data(tool: Tool[..., Any], sent: dict[str, Any], theirs: dict[str, Any] | N
 
 
 def _write_schema(
-    out: Output, tool: Tool[..., Any], sent: dict[str, Any], theirs: dict[str, Any] | None
+    out: Output, tool: Tool[..., Any], sent: dict[str, Any], compared: Iterable[dict[str, Any]]
 ) -> None:
-    from ..inspector.catalogue import lines_of, side_by_side
-
-    ours = lines_of(tool.definition()["input_schema"])
-    for mark, line in _marked(side_by_side(ours, [] if theirs is None else lines_of(theirs))):
+    for mark, line in _marked(compared):
         out.changed(mark, escape(line))
     losses = sent["losses"]
     if losses:

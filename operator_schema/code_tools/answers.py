@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..message_text import quote
 from .index import MOST_COUNTED, Found, is_private
-from .language import language_of
+from .language import TYPES
 from .lookup import path_problem, pattern_hint, read_pattern, unread_note
 from .resolution import Resolver
 from .results import (
@@ -112,8 +112,7 @@ def _short(name: str) -> str:
 
 def _add_uses(result: ReadFunction, index: Index, found: Found, source: bytes, budget: Budget) -> None:
     """Add the imports that a function uses, and what it calls."""
-    declaration, language = found.declaration, language_of(found.file.path)
-    assert language is not None  # noqa: S101  # the index holds nothing else
+    declaration, language = found.declaration, found.file.language
     # The head without its decorators: they are outside of the function.
     text = source[declaration.head.start : declaration.whole.end]
     used = list(language.called(text))
@@ -145,7 +144,6 @@ _LONGEST_TYPE = 300
 _LONGEST_VALUE = 100
 _LONGEST_CHARACTER = 4
 """Bytes of UTF-8."""
-_TYPES = frozenset({"struct", "class", "interface", "protocol", "type"})
 
 
 def inspected(sought: Sought, budget: Budget, *, outline: bool = False) -> Inspection:
@@ -163,8 +161,7 @@ def inspected(sought: Sought, budget: Budget, *, outline: bool = False) -> Inspe
     found, *others = likeliest_first(index, [way.found for way in sought.ways])
     via = next((way.via for way in sought.ways if way.found is found), ())
     declaration, source = found.declaration, source_of(index, found.file)
-    language = language_of(found.file.path)
-    assert language is not None  # noqa: S101  # the index holds nothing else
+    language = found.file.language
     result = Inspection(
         found=True,
         name=budget.line(declaration.qualified),
@@ -179,7 +176,7 @@ def inspected(sought: Sought, budget: Budget, *, outline: bool = False) -> Inspe
         result["others"] = others_shown(index, others, budget, "declarations")
     if value := language.value(source, declaration):
         result["value"] = budget.text(value, 0.5, "read the file")
-    is_type = declaration.kind in _TYPES
+    is_type = declaration.kind in TYPES
     methods = list(members_of(index, found)) if is_type else []
     _add_text(result, source, found, methods, budget, outline=outline)
     bases = [one for one in Resolver(index).bases(found) if one is not None] if is_type else []
@@ -197,11 +194,10 @@ def _add_text(
     result: Inspection, source: bytes, found: Found, methods: list[Found], budget: Budget, *, outline: bool
 ) -> None:
     """Add the text of a declaration, and its comment if that isn't in the text."""
-    declaration, language = found.declaration, language_of(found.file.path)
-    assert language is not None  # noqa: S101  # the index holds nothing else
+    declaration, language = found.declaration, found.file.language
     has_doc = False
     if not outline:
-        outlined = language.bodies_inside and declaration.kind in _TYPES
+        outlined = language.bodies_inside and declaration.kind in TYPES
         text = _outline(source, found, methods) if outlined else whole_text(source, declaration)
         result["definition"] = budget.text(text, 0.5, "ask for a member by its own name, or use read_func")
         has_doc = declaration.whole.start <= declaration.doc.start and result["definition"] == text
@@ -214,11 +210,10 @@ def _add_members(
     result: Inspection, index: Index, found: Found, methods: list[Found], budget: Budget
 ) -> None:
     """Add the fields and methods of a type."""
-    declaration, language = found.declaration, language_of(found.file.path)
-    assert language is not None  # noqa: S101  # the index holds nothing else
+    declaration, language = found.declaration, found.file.language
     source = source_of(index, found.file)
     own = source[declaration.whole.start : declaration.whole.end]
-    fields = language.fields(own) if declaration.kind in _TYPES else []
+    fields = language.fields(own) if declaration.kind in TYPES else []
     if fields:
         shown = (_field(own, field) for field in fields)
         result["fields"] = budget.items(shown, 0.4, "fields", of=len(fields))

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from .index_cache import IndexCache
+    from .lookup import Sought
     from .syntax_check import Checking, Fenced
 
 
@@ -164,13 +165,9 @@ class CodeBase:
             raise ValueError(message)
         name = checked_text("the name", name)
 
-        def answer(index: Index) -> Inspection:
-            found = look_up(index, self._environment, name)
-            if isinstance(found, Miss):
-                return cast("Inspection", _missing(name, found))
-            return inspected(found, Budget(self.budget), outline=detail == "outline")
-
-        return self._answered(answer)
+        return self._looked_up(
+            name, lambda found: inspected(found, Budget(self.budget), outline=detail == "outline")
+        )
 
     def search(self, pattern: str, kind: Kind | None = None, limit: int = 10) -> SearchResult:
         """Find declarations by a pattern of their names.
@@ -214,14 +211,11 @@ class CodeBase:
         """
         name = checked_text("the name", name)
 
-        def answer(index: Index) -> ReadFunction:
-            found = look_up(index, self._environment, name, functions=True)
-            if isinstance(found, Miss):
-                return cast("ReadFunction", _missing(name, found))
+        def show(found: Sought) -> ReadFunction:
             budget = Budget(self.budget)
             return read_function(found, budget, line_numbers=line_numbers, first_line=first_line)
 
-        return self._answered(answer)
+        return self._looked_up(name, show, functions=True)
 
     def references(self, name: str, path: str = "") -> ReferencesFound:
         """Find the places that use a declaration, each with how sure it is.
@@ -232,13 +226,9 @@ class CodeBase:
         """
         name, path = checked_text("the name", name), checked_text("the path", path)
 
-        def answer(index: Index) -> ReferencesFound:
-            found = look_up(index, self._environment, name, outside=False)
-            if isinstance(found, Miss):
-                return cast("ReferencesFound", _missing(name, found))
-            return references_shown(found, path, Budget(self.budget))
-
-        return self._answered(answer)
+        return self._looked_up(
+            name, lambda found: references_shown(found, path, Budget(self.budget)), outside=False
+        )
 
     def implements(self, name: str) -> ImplementationsFound:
         """Find the types that extend or implement a type, or the methods that replace a method.
@@ -247,14 +237,9 @@ class CodeBase:
             name: see `inspect`.
         """
         name = checked_text("the name", name)
-
-        def answer(index: Index) -> ImplementationsFound:
-            found = look_up(index, self._environment, name, outside=False)
-            if isinstance(found, Miss):
-                return cast("ImplementationsFound", _missing(name, found))
-            return implementations_shown(found, Budget(self.budget))
-
-        return self._answered(answer)
+        return self._looked_up(
+            name, lambda found: implementations_shown(found, Budget(self.budget)), outside=False
+        )
 
     def overview(self, path: str = "", tokens: int = 1000) -> Overview:
         """Return a map of a folder: the types and functions that other files use most.
@@ -355,12 +340,20 @@ class CodeBase:
                 message = f"{inside[:MOST_PATTERN]} isn't a function to put code in: {sought.note}{hint}"
                 raise CallError(message)
             one = implementation_first(index, [way.found for way in sought.ways])[0]
-            path, own = one.file.path, language_of(one.file.path)
-            assert own is not None  # noqa: S101  # the index holds nothing else
+            path, own = one.file.path, one.file.language
             source = source_of(index, one.file)
             snippet, is_whole = in_function(path, source, one.declaration, own, fenced.code)
             context: Context | None = None if is_whole else "function_body"
             return Checking(fenced, context, (own.name,), snippet, one.file.parsed.is_broken)
+
+        return self._answered(answer)
+
+    def _looked_up(self, name: str, show: Callable[[Sought], Result], **where: bool) -> Result:
+        """Return the answer about a declaration, or why `look_up` doesn't find it where it looks."""
+
+        def answer(index: Index) -> Result:
+            found = look_up(index, self._environment, name, **where)
+            return cast("Result", _missing(name, found)) if isinstance(found, Miss) else show(found)
 
         return self._answered(answer)
 
@@ -383,8 +376,7 @@ class CodeBase:
         self.refresh()
         assert self._index is not None  # noqa: S101  # refresh made it
         with self._lock:
-            languages = [language_of(file.path) for file in self._index.files()]
-        counts = Counter([language.name for language in languages if language is not None])
+            counts = Counter([file.language.name for file in self._index.files()])
         return [name for name, _ in counts.most_common()] or [next(iter(LANGUAGES))]
 
     def __repr__(self) -> str:
@@ -407,9 +399,6 @@ except ModuleNotFoundError as error:
 
 _TIME_FOR_AN_ANSWER = 10.0
 """Seconds that a call may take besides the type checker."""
-
-_NEEDED = ("tree_sitter",)
-"""Packages of the extra that are imported late."""
 
 
 class CodeTools:
@@ -583,6 +572,6 @@ def _check_installed() -> None:
     Raises:
         ModuleNotFoundError: a package of the extra `code` is missing.
     """
-    for package in _NEEDED:
-        if find_spec(package) is None:
-            raise missing_package(ModuleNotFoundError(name=package), package)
+    package = "tree_sitter"
+    if find_spec(package) is None:
+        raise missing_package(ModuleNotFoundError(name=package), package)

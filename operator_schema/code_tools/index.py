@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import CallError
-from .language import IN_WORDS, Declaration, Parsed, TooHardError, language_of, same_kinds
+from .language import IN_WORDS, Declaration, Parsed, TooHardError, known_language, same_kinds
 from .modules import Modules
 from .name_patterns import NameTable, Pattern, WordTable, lines_of
 from .source_files import Content, FileKey, Skipped, Tree, key_of, read_source
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, KeysView, Sequence
 
     from .index_cache import IndexCache
-    from .language import Kind
+    from .language import Kind, Language
 
 __all__ = ["Found", "Index", "Recent", "SourceFile", "full_name", "is_at", "words_in"]
 
@@ -65,6 +65,11 @@ class SourceFile(NamedTuple):
     is_aside: bool
     is_plain: bool
     lines: dict[tuple[bool, bool], str]
+
+    @property
+    def language(self) -> Language:
+        """The language that it is written in."""
+        return known_language(self.path)
 
     def is_same(self, source: bytes) -> bool:
         """Return whether a content is the one that was parsed."""
@@ -227,8 +232,7 @@ class Index:
 
     def beside(self, file: SourceFile) -> list[SourceFile]:
         """List the files that share their declarations with a file, itself first."""
-        language = language_of(file.path)
-        if language is None or not language.package_is_folder:
+        if not file.language.package_is_folder:
             return [file]
         if not self._folders:
             for path in self._order:
@@ -271,8 +275,7 @@ class Index:
 
     def popularity(self, file: SourceFile) -> int:
         """Return how many files import the module of a file, or something of it."""
-        language = language_of(file.path)
-        return 0 if language is None else self._imports()[language.module_of(file.path)]
+        return self._imports()[file.language.module_of(file.path)]
 
     def _imports(self) -> Counter[str]:
         """Return how many files import each module, and each declaration by its name."""
@@ -482,10 +485,8 @@ class Index:
 
     @staticmethod
     def _parse(path: str, source: bytes) -> Parsed | None:
-        language = language_of(path)
-        assert language is not None  # noqa: S101  # only files of known languages are listed
         try:
-            return language.parse(source)._replace(words=words_in(source))
+            return known_language(path).parse(source)._replace(words=words_in(source))
         except TooHardError:
             return None
 
@@ -574,8 +575,7 @@ def _lines(file: SourceFile, is_qualified: bool, any_case: bool) -> str:  # noqa
 
 def full_name(path: str, declaration: Declaration) -> str:
     """Return the name of a declaration with its module or package in front."""
-    language = language_of(path)
-    module = "" if language is None else language.module_of(path)
+    module = known_language(path).module_of(path)
     return f"{module}.{declaration.qualified}" if module else declaration.qualified
 
 
@@ -603,8 +603,7 @@ def is_private(found: Found) -> bool:
 
 def _targets(file: SourceFile) -> set[str]:
     """Return the modules that a file imports, and those that it imports something of."""
-    language = language_of(file.path)
-    assert language is not None  # noqa: S101  # the index holds nothing else
+    language = file.language
     found: set[str] = set()
     for one in file.parsed.imports:
         target = language.import_target(one.target, file.path)

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import re
 import time  # `thread_time` is asked for where it is used: WebAssembly has none
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 from .. import CallError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-    from tree_sitter import Language as Grammar
-    from tree_sitter import Node
+    from tree_sitter import Node, Parser
 
 __all__ = [
     "BRACKETS",
     "Base",
     "Context",
     "Declaration",
+    "FUNCTIONS",
     "Field",
     "IN_WORDS",
     "Import",
@@ -33,6 +33,7 @@ __all__ = [
     "Parsed",
     "Span",
     "SyntaxProblem",
+    "TYPES",
     "TooHardError",
     "called_name",
     "calls_in",
@@ -57,17 +58,9 @@ Kind: TypeAlias = Literal[
     "struct", "class", "interface", "protocol", "func", "method", "const", "var", "type"
 ]
 
-KINDS: tuple[Kind, ...] = (
-    "struct",
-    "class",
-    "interface",
-    "protocol",
-    "func",
-    "method",
-    "const",
-    "var",
-    "type",
-)
+KINDS: tuple[Kind, ...] = get_args(Kind)
+TYPES: frozenset[Kind] = frozenset({"class", "interface", "protocol", "struct", "type"})
+FUNCTIONS: frozenset[Kind] = frozenset({"func", "method"})
 
 _ALIKE: tuple[frozenset[Kind], ...] = (frozenset({"struct", "class"}), frozenset({"interface", "protocol"}))
 """Kinds that are one thing under the names of different languages."""
@@ -346,6 +339,13 @@ def language_of(path: str) -> Language | None:
     return None if name is None else language_named(name)
 
 
+def known_language(path: str) -> Language:
+    """Return the language of a file in an index, which holds no others."""
+    language = language_of(path)
+    assert language is not None  # noqa: S101  # as said
+    return language
+
+
 @cache
 def language_named(name: str) -> Language:
     """Return a language of `LANGUAGES`.
@@ -359,13 +359,15 @@ def language_named(name: str) -> Language:
 
 
 @cache
-def _grammar(package: str) -> Grammar:
+def _parser_of(package: str) -> Callable[[], Parser]:
+    """Return what makes a parser: one isn't for several threads."""
     try:
         from tree_sitter import Language as Grammar
+        from tree_sitter import Parser
 
         module, _, dialect = package.partition(":")
         capsule: object = getattr(import_module(module), dialect or "language")()
-        return Grammar(capsule)
+        return partial(Parser, Grammar(capsule))
     except ModuleNotFoundError as error:
         raise missing_package(error, package) from None
 
@@ -386,9 +388,7 @@ def parse_tree(package: str, source: bytes) -> Node:
         TooHardError: it takes too long. The parser is quadratic for some texts, and holds the lock of the
             interpreter between two questions whether to go on, which are milliseconds apart.
     """
-    from tree_sitter import Parser
-
-    parser = Parser(_grammar(package))
+    parser = _parser_of(package)()
     if len(source) <= _SMALL:
         return parser.parse(source).root_node
     end = time.thread_time() + _SECONDS + len(source) * _SECONDS_A_BYTE

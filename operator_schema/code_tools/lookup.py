@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..message_text import nearest_names, quote
 from .index import Index
-from .language import LANGUAGES, language_of, places_of
+from .language import FUNCTIONS, LANGUAGES, language_of, places_of
 from .modules import Modules
 from .name_patterns import Pattern
 from .resolution import Resolver, Way
@@ -131,7 +131,6 @@ def pattern_hint(text: str) -> str:
     return f"Patterns have only * and ?, so {named} can't be a part of one: search once for each name."
 
 
-_FUNCTIONS = frozenset({"func", "method"})
 _MOST_NEAREST = 5
 _MOST_COMPARED = 50
 _MOST_FILES = 300
@@ -208,12 +207,12 @@ def look_up(
         ways = list({(way.found.file.path, way.found.declaration.whole): way for way in ways[::-1]}.values())
         ways.reverse()
     if functions:
-        ways = [way for way in ways if way.found.declaration.kind in _FUNCTIONS] or ways
+        ways = [way for way in ways if way.found.declaration.kind in FUNCTIONS] or ways
     ways = ways or Resolver(index).named(written.name, written.path)
     ways = ways or list(islice(_inside_functions(index, written), _MOST_NEAREST))
     if ways:
         kind = ways[0].found.declaration.kind
-        if not functions or kind in _FUNCTIONS:
+        if not functions or kind in FUNCTIONS:
             module = next(iter(index.modules.files(written.name)), "") if not written.path else ""
             return Sought(ways, index, f"{module} is a module of this name." if module else "")
         return Miss("not a function", f"This name is a {kind}, not a function: call inspect.", [])
@@ -379,7 +378,7 @@ def _nearest(index: Index, written: WrittenName, *, functions: bool) -> list[str
         one.declaration.name: f"{found.declaration.qualified}.{one.declaration.name}"
         for found in (index.named(owner)[:1] if owner else ())
         for one in index.members(found)
-        if not functions or one.declaration.kind in _FUNCTIONS
+        if not functions or one.declaration.kind in FUNCTIONS
     }
     own = [members[name] for name in nearest_names(last, _alike(last, members), _MOST_NEAREST)]
     words = [word for word in re.findall(r"[A-Z]?[a-z\d]+|[A-Z]+", last) if len(word) > 3]  # noqa: PLR2004  # shorter words are everywhere
@@ -388,7 +387,7 @@ def _nearest(index: Index, written: WrittenName, *, functions: bool) -> list[str
     known: dict[str, str] = {}
     for pattern in patterns:
         for found in index.matching(Pattern(pattern, any_case=True), 200):
-            if not functions or found.declaration.kind in _FUNCTIONS:
+            if not functions or found.declaration.kind in FUNCTIONS:
                 known.setdefault(found.declaration.name, found.declaration.qualified)
     others = [known[name] for name in nearest_names(last, _alike(last, known), _MOST_NEAREST)]
     return list(dict.fromkeys([*own, *others]))[:_MOST_NEAREST]
@@ -463,8 +462,7 @@ class Environment:
         head, dot, rest = name.partition(".")
         seen = {name}
         for file in index.importers(head)[:4]:
-            language = language_of(file.path)
-            assert language is not None  # noqa: S101  # the index holds nothing else
+            language = file.language
             for one in file.parsed.imports:
                 if one.name == head:
                     full = f"{language.import_target(one.target, file.path)}{dot}{rest}"

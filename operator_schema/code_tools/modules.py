@@ -6,7 +6,7 @@ import re
 import sys
 from typing import TYPE_CHECKING
 
-from .language import language_of
+from .language import known_language
 from .source_files import Content, read_source
 
 if TYPE_CHECKING:
@@ -35,9 +35,7 @@ class Modules:
         self._tail = root.replace("\\", "/").strip("/").replace("/", ".")
         self._packages: set[str] = set()
         for path in paths:
-            language = language_of(path)
-            assert language is not None  # noqa: S101  # only files of known languages are listed
-            name = language.module_of(path)
+            name = known_language(path).module_of(path)
             files = self._files.setdefault(name, [])
             if not files:
                 self._by_last.setdefault(name.rpartition(".")[2], []).append(name)

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from .index import Found, is_at
-from .language import language_of, places_of
+from .language import FUNCTIONS, TYPES, places_of
 from .resolution import Resolver
 from .results import Implementation, ImplementationsFound, PlaceShown, ReferencesFound
 from .source_text import IMPORT, FunctionText, Places, location, source_of
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from .index import Index, SourceFile
-    from .language import Declaration, Import, Language, Span
+    from .language import Declaration, Import, Span
     from .lookup import Sought
     from .resolution import Way
     from .results import Budget, Certainty
@@ -27,7 +27,6 @@ _MOST_FILES = 500
 _MOST_BYTES = 20_000_000
 _MOST_PLACES = 400
 """Places after which no further file is looked into, unless it can use the declaration for certain."""
-_TYPES = frozenset({"class", "interface", "protocol", "struct", "type"})
 _CHAIN = re.compile(
     rb"(?<![\w\])'\".])([A-Za-z_]\w*(?:\s*(?:\.|::)[A-Za-z_]\w*)*)(?:\s*(?:\.|::)[ \t]*|->)\Z"
 )
@@ -152,14 +151,14 @@ def uses_of(index: Index, target: Found, path: str = "") -> Uses:
         ChangedError: a file has changed since the index read it.
     """
     name = target.declaration.name
-    language = _language(target.file).name
+    language = target.file.language.name
     at = None if not path else {file.path for file in index.at(path)}
     known: dict[str, bool] = {}
     files: list[SourceFile] = []
     for file in index.with_word(name):
         ending = file.path[file.path.rfind(".") :]
         if ending not in known:
-            known[ending] = _language(file).name == language
+            known[ending] = file.language.name == language
         if known[ending] and (at is None or file.path in at):
             files.append(file)
     near = _near(index, target, files)
@@ -188,15 +187,9 @@ def _near(index: Index, target: Found, files: list[SourceFile]) -> set[str]:
     owner, name = target.declaration.owner.rpartition(".")[2], target.declaration.name
     if owner:
         return {file.path for file in files if index.has_word(file, owner)}
-    module = _language(target.file).module_of(target.file.path).rpartition(".")[2].rpartition("/")[2]
+    module = target.file.language.module_of(target.file.path).rpartition(".")[2].rpartition("/")[2]
     near = {file.path for file in index.beside(target.file)}
     return near.union(*[index.importing(one) for one in (name, module, "*")])
-
-
-def _language(file: SourceFile) -> Language:
-    language = language_of(file.path)
-    assert language is not None  # noqa: S101  # the index holds nothing else
-    return language
 
 
 class _Seeker:
@@ -223,7 +216,7 @@ class _Seeker:
     def in_file(self, file: SourceFile) -> Iterator[Reference]:
         """Yield the uses in a file."""
         source = source_of(self._index, file)
-        places = Places(file.parsed.declarations, _language(file), source)
+        places = Places(file.parsed.declarations, file.language, source)
         word = self._name.encode()
         for at in places_of(word, source):
             end = at + len(word)
@@ -256,7 +249,7 @@ class _Seeker:
     ) -> Certainty | None:
         """Return how sure it is that a place means the target; None if it means something else."""
         before = _end_of_chain(source[max(at - _LONGEST_CHAIN, 0) : at])
-        function = next((one for one in reversed(around) if one.kind in {"func", "method"}), None)
+        function = next((one for one in reversed(around) if one.kind in FUNCTIONS), None)
         if _DOTTED.search(before):
             sure = self._of_member(file, source, before, function)
             is_import = sure is None and IMPORT.match(source, source.rfind(b"\n", 0, at) + 1)
@@ -274,7 +267,7 @@ class _Seeker:
         """Return a function, with what is known about its text."""
         if self._function is None or self._function.declaration is not function:
             text = source[function.head.start : function.whole.end]
-            self._function = FunctionText(function, _language(file), text)
+            self._function = FunctionText(function, file.language, text)
         return self._function
 
     def _of_name(
@@ -282,7 +275,7 @@ class _Seeker:
     ) -> Certainty | None:
         """Return how sure a name alone is."""
         kind = next((one for one in reversed(around) if one.kind not in {"const", "var"}), None)
-        if kind is not None and kind.kind in _TYPES:
+        if kind is not None and kind.kind in TYPES:
             own = self._index.declared(file, f"{kind.qualified}.{self._name}")
             if own:
                 return "certain" if self._is_target(own[0]) else None
@@ -427,7 +420,7 @@ def implementations_shown(sought: Sought, budget: Budget) -> ImplementationsFoun
     heirs = _heirs_of(index, target)
     each = (_shown(one) for one in heirs)
     result["implementations"] = budget.items(each, 1, "implementations", of=len(heirs))
-    if kind not in _TYPES and not target.declaration.owner:
+    if kind not in TYPES and not target.declaration.owner:
         result["reason"] = "of another kind"
         notes.append(f"This is a {kind}: for its uses, call references.")
     elif not heirs:
@@ -459,7 +452,7 @@ def _heirs_of(index: Index, target: Found) -> list[_Heir]:
     Raises:
         ChangedError: a file has changed since the index read it.
     """
-    if target.declaration.kind in _TYPES:
+    if target.declaration.kind in TYPES:
         return _types_below(index, target)
     name, owner = target.declaration.name, target.declaration.owner
     owners = (

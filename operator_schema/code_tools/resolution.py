@@ -7,14 +7,14 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from .index import Found
-from .language import Declaration, Span, language_of, lines_with, places_of, qualified
+from .language import FUNCTIONS, TYPES, Declaration, Span, lines_with, places_of, qualified
 from .source_text import implementation_first, location, source_of, span_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from .index import Index, SourceFile
-    from .language import Base, Field, Import, Language
+    from .language import Base, Field, Import
 
 __all__ = ["Resolver", "Way"]
 
@@ -26,11 +26,8 @@ _MOST_LEVELS = 40
 _MOST_WAYS = 20
 _MOST_MODULES = 300
 _MOST_BASES = 60
-_TYPES = frozenset({"class", "interface", "protocol", "struct", "type"})
-_FUNCTIONS = frozenset({"func", "method"})
 _ALIAS = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*")
 _MADE = re.compile(r"(?P<maker>[A-Za-z_]\w*(?:\.\w+)*)\(")
-_LONGEST_ALIAS = 200
 _SUPER = "super()"
 _OF_THIS_CRATE = ("crate::", "self::", "super")
 """How the target of an import of Rust begins that is below the root, even if a macro makes it."""
@@ -162,7 +159,7 @@ class Resolver:
                     for one in self._imported_by(file).get("*", ()):
                         if one.target.startswith(_OF_THIS_CRATE):
                             continue
-                        target = _language(file).import_target(one.target, file.path)
+                        target = file.language.import_target(one.target, file.path)
                         known = [found for found, _ in self._index.modules.imported(target, file.path)]
                         if not known:
                             return f"{file.path} takes all of {target}, which has no source here"
@@ -174,19 +171,19 @@ class Resolver:
     def outer_bases(self, name: str) -> Iterator[tuple[Found, str]]:
         """Yield the types of a name, each with the full name of what it inherits from outside of the root."""
         owners = self._index.named(name) or [way.found for way in self.named(name)]
-        types = [owner for owner in owners[:_MOST_WAYS] if owner.declaration.kind in _TYPES]
+        types = [owner for owner in owners[:_MOST_WAYS] if owner.declaration.kind in TYPES]
         for owner in types:
             for one in self.mro(owner):
                 for file, base in () if one is None else self._named_bases(one):
                     if self._around(file, base.owner, base.name, 1) is None:
                         head, dot, rest = base.name.partition(".")
                         known = self._imported_by(file).get(head, ())
-                        targets = [_language(file).import_target(each.target, file.path) for each in known]
+                        targets = [file.language.import_target(each.target, file.path) for each in known]
                         yield from ((owner, f"{target}{dot}{rest}") for target in targets or [head])
 
     def inner_at(self, found: Found, line: int) -> Found | None:
         """Return what a function declares inside of it at a line of the file."""
-        if found.declaration.kind not in _FUNCTIONS:
+        if found.declaration.kind not in FUNCTIONS:
             return None
         return next((one for one in self._all_inner(found) if one.declaration.line == line), None)
 
@@ -224,7 +221,7 @@ class Resolver:
 
     def own_names(self, found: Found) -> frozenset[str]:
         """Return the names under which a method knows its own object."""
-        language = _language(found.file)
+        language = found.file.language
         if not found.file.path.endswith(".go"):
             return language.self_names
         head = span_text(source_of(self._index, found.file), found.declaration.head)
@@ -253,14 +250,14 @@ class Resolver:
     def _is_set(self, found: Found, name: str) -> bool:
         """Return whether the text of a type, or of the one around a member, sets this attribute."""
         file, declaration = found
-        if declaration.kind not in _TYPES:
+        if declaration.kind not in TYPES:
             owners = self._alike(file, declaration.owner)
             if not owners:
                 return False
             declaration = owners[0].declaration
         key = f"{file.path}:{declaration.qualified}", name
         if key not in self._own:
-            names = "|".join(sorted(_language(file).self_names)) or "this"
+            names = "|".join(sorted(file.language.self_names)) or "this"
             text = source_of(self._index, file)[declaration.whole.start : declaration.whole.end]
             expression = rf"\b(?:{names})\.{re.escape(name)}[ \t]*(?::[^=\n]*)?=[^=]"
             lines = lines_with(text, f".{name}".encode()) + _LINE
@@ -302,7 +299,7 @@ class Resolver:
     def _type(self, way: Way, level: int) -> Found | None:
         """Return the type that a way leads to, also by an alias of it."""
         for _ in range(_MOST_LEVELS):
-            if way.found.declaration.kind in _TYPES - {"type"} or way.found.file.path.endswith(".rs"):
+            if way.found.declaration.kind in TYPES - {"type"} or way.found.file.path.endswith(".rs"):
                 return way.found
             alias = _ALIAS.fullmatch(self._value(way.found))
             other = None if alias is None else self._meant(way.found.file, alias[0].split("."), level + 1)
@@ -355,20 +352,20 @@ class Resolver:
     def _field(self, found: Found, name: str) -> Found | None:
         """Return a field of a type as a declaration: one that the text of the type or `__init__` sets."""
         file, declaration = found
-        if declaration.kind not in _TYPES or not self._index.has_word(file, name):
+        if declaration.kind not in TYPES or not self._index.has_word(file, name):
             return None
         key, start = (file.path, declaration.qualified), declaration.whole.start
         source = source_of(self._index, file)
         text = source[start : declaration.whole.end]
         if key not in self._fields:
-            if not _language(file).may_have_field(text, name):
+            if not file.language.may_have_field(text, name):
                 return None
-            self._fields[key] = {one.name: one for one in _language(file).fields(text)}
+            self._fields[key] = {one.name: one for one in file.language.fields(text)}
         field = self._fields[key].get(name)
         if field is None:
             return None
         word = rf"(?<![\w.]){re.escape(name)}(?!\w)"
-        own = rf"(?:{'|'.join(sorted(_language(file).self_names)) or 'self'})\.{re.escape(name)}(?!\w)"
+        own = rf"(?:{'|'.join(sorted(file.language.self_names)) or 'self'})\.{re.escape(name)}(?!\w)"
         places = [re.search(one.encode(), text, re.MULTILINE) for one in (rf"^[^\S\n]*{word}", own, word)]
         place = start + next((found.start() for found in places if found is not None), 0)
         begin = source.rfind(b"\n", 0, place) + 1
@@ -401,10 +398,10 @@ class Resolver:
         if not parts or self._is_too_far(level):
             return None if parts else way
         declaration = way.found.declaration
-        if declaration.kind in _FUNCTIONS:
+        if declaration.kind in FUNCTIONS:
             inner = self._inner(way.found, parts)
             return None if inner is None else Way(inner, (*way.via, f"inside {declaration.qualified}"))
-        if declaration.kind in _TYPES:
+        if declaration.kind in TYPES:
             own = self._member_of(way.found, parts, level)
             if own is not None:
                 return own._replace(via=(*way.via, *own.via), is_certain=own.is_certain and way.is_certain)
@@ -447,7 +444,7 @@ class Resolver:
         declaration = found.declaration
         start, rows = declaration.head.start, declaration.line - 1
         text = source_of(self._index, found.file)[start : declaration.whole.end]
-        for one in _language(found.file).inner(text):
+        for one in found.file.language.inner(text):
             yield Found(
                 found.file,
                 one._replace(
@@ -493,7 +490,7 @@ class Resolver:
 
     def _imported(self, one: Import, file: SourceFile, rest: Sequence[str], level: int) -> Way | None:
         """Return what an import of a file brings, with more names behind it."""
-        target = _language(file).import_target(one.target, file.path).split(".")
+        target = file.language.import_target(one.target, file.path).split(".")
         parts, index = [*target, *rest], self._index
         if len(parts) > _LONGEST:
             return None
@@ -511,10 +508,10 @@ class Resolver:
         """Return what a module has under a name."""
         for file in files:
             way = self._meant(file, parts, level + 1)
-            if way is not None or _language(file).package_is_folder:
+            if way is not None or file.language.package_is_folder:
                 return way  # one file of a folder knows what all of them declare
         if len(parts) > 1 and files:
-            module = _language(files[0]).module_of(files[0].path)
+            module = files[0].language.module_of(files[0].path)
             inner = self._index.of_module(f"{module}.{parts[0]}" if module else parts[0])
             return self._of_module(inner, parts[1:], level + 1) if inner else None
         return None
@@ -539,12 +536,6 @@ class Resolver:
 _EVERYTHING = frozenset({"Generic", "Protocol", "object"})
 """Bases that bring no members of their own."""
 _LINE = b"\n"
-
-
-def _language(file: SourceFile) -> Language:
-    language = language_of(file.path)
-    assert language is not None  # noqa: S101  # the index holds nothing else
-    return language
 
 
 def _shifted(span: Span, start: int) -> Span:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LEVELS",
+    "MEANINGS",
     "NO_VALUE",
     "Change",
     "Comparison",
@@ -36,14 +37,17 @@ __all__ = [
 ]
 
 Level: TypeAlias = Literal["breaking", "undecided", "meaning", "text", "wider"]
-LEVELS: Final[tuple[Level, ...]] = ("breaking", "undecided", "meaning", "text", "wider")
-"""How much a change asks of others, the most first.
+MEANINGS: Final[Mapping[Level, str]] = {
+    "breaking": "a call that worked is refused now, or a result may come that wasn't allowed before",
+    "undecided": "it may be breaking: it could neither be proven nor ruled out",
+    "meaning": "every call still works, but its effect, or what the tool says about it, may differ",
+    "text": "only what a model reads is different",
+    "wider": "everything that worked still works, and more does",
+}
+"""The meaning of each level."""
 
-`breaking`: a call that worked is refused now, or a result may come that wasn't allowed before ·
-`undecided`: it may be breaking: it could neither be proven nor ruled out ·
-`meaning`: every call still works, but its effect, or what the tool says about it, may differ ·
-`text`: only what a model reads is different · `wider`: everything that worked still works, and more does.
-"""
+LEVELS: Final[tuple[Level, ...]] = tuple(MEANINGS)
+"""How much a change asks of others, the most first."""
 
 _WITHOUT_SIDES: Final = frozenset({"added", "removed"})
 _WITNESS_LENGTH = 300

@@ -177,6 +177,8 @@ class _Pool:
         self._work = work
         self._workers = workers
         self._executor: ProcessPoolExecutor | None = None
+        # Most work needs no process.
+        self._futures: Any = import_module("concurrent.futures")
 
     def start(self) -> None:
         """Start the processes.
@@ -184,12 +186,10 @@ class _Pool:
         Raises:
             EngineError: they end at once.
         """
-        from concurrent.futures import BrokenExecutor
-
-        self._executor = _executor(self._workers)
+        self._executor = self._begun(self._workers)
         try:
             self._executor.submit(os.getpid).result()
-        except (BrokenExecutor, RuntimeError):
+        except (self._futures.BrokenExecutor, RuntimeError):
             self.stop()
             message = (
                 "the processes end as soon as they start: a script that asks for more than one worker has to "
@@ -199,23 +199,19 @@ class _Pool:
 
     def submit(self, part: Any) -> tuple[Any, ProcessPoolExecutor, Future[Any]]:
         """Hand a part out; return its handle."""
-        from concurrent.futures import BrokenExecutor
-
-        executor = self._executor = self._executor or _executor(self._workers)
+        executor = self._executor = self._executor or self._begun(self._workers)
         try:
             return part, executor, executor.submit(self._work, part)
-        except BrokenExecutor:
+        except self._futures.BrokenExecutor:
             self.stop()
             return self.submit(part)
 
     def result(self, handle: tuple[Any, ProcessPoolExecutor, Future[Any]]) -> Any:
         """Return the result for a handle, after having done the part again if a process died."""
-        from concurrent.futures import BrokenExecutor, CancelledError
-
         part, executor, future = handle
         try:
             return future.result()
-        except (BrokenExecutor, CancelledError):
+        except (self._futures.BrokenExecutor, self._futures.CancelledError):
             if executor is not self._executor:  # it broke for an earlier part
                 return self.result(self.submit(part))
         # Any of the parts under way may have been the reason. Alone it can't harm the others.
@@ -223,12 +219,17 @@ class _Pool:
         return self._alone(part)
 
     def _alone(self, part: Any) -> Any:
-        from concurrent.futures import BrokenExecutor
-
         for _ in range(_TRIES - 1):
-            with _executor(1) as executor, suppress(BrokenExecutor):
+            with self._begun(1) as executor, suppress(self._futures.BrokenExecutor):
                 return executor.submit(self._work, part).result()
         return _lost()
+
+    def _begun(self, workers: int) -> ProcessPoolExecutor:
+        """Start processes: a fork of a process with threads may hang, so each of them begins anew."""
+        context: Any = import_module("multiprocessing").get_context("spawn")
+        begin = (_begin, (str(Path.cwd()), sys.path))
+        made: ProcessPoolExecutor = self._futures.ProcessPoolExecutor(workers, context, *begin)
+        return made
 
     def stop(self) -> None:
         """End the processes."""
@@ -240,14 +241,6 @@ class _Pool:
 def _lost() -> Lost:
     """Return the mark for a part that was tried often enough."""
     return Lost(f"the process that read it died {_TRIES} times: it may need more memory than there is")
-
-
-def _executor(workers: int) -> ProcessPoolExecutor:
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
-    # A fork of a process with threads may hang, so each of them begins anew.
-    return ProcessPoolExecutor(workers, get_context("spawn"), _begin, (str(Path.cwd()), sys.path))
 
 
 def _begin(folder: str, paths: list[str]) -> None:

@@ -16,6 +16,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
+from .. import rounds
+from ..codec.codec import codec_of
 from ..json_values import is_array, is_object
 
 if TYPE_CHECKING:
@@ -501,8 +503,6 @@ def json_of(value: Any) -> Any:
         return [json_of(inner) for inner in value]
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
-    from ..codec.codec import codec_of
-
     try:
         return codec_of(type(value)).encode(value)
     except ValueError:
@@ -510,11 +510,9 @@ def json_of(value: Any) -> Any:
 
 
 def _stored(part: Part) -> Iterator[Record]:
-    from ..rounds import StoreError, stored_records
-
     number = 0
     try:
-        for number, value in enumerate(stored_records(part.path), 1):  # its number is in the message
+        for number, value in enumerate(rounds.stored_records(part.path), 1):  # its number is in the message
             yield Record(number, 0, value)
-    except StoreError as error:
+    except rounds.StoreError as error:
         yield Record(number + 1, 0, Unreadable(number + 1, str(error)))

@@ -13,7 +13,7 @@ from html import escape as escape_html
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..message_text import clip, escape, show_place
-from .changes import LEVELS
+from .changes import LEVELS, MEANINGS
 from .codes import label_of
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from .changes import Change, Level
 
 __all__ = [
-    "MEANINGS",
     "as_html",
     "code",
     "lines_of",
@@ -33,15 +32,6 @@ __all__ = [
     "summary_of",
     "table",
 ]
-
-MEANINGS: Final[Mapping[Level, str]] = {
-    "breaking": "a call that worked is refused now, or a result may come that wasn't allowed before",
-    "undecided": "it may be breaking: it could neither be proven nor ruled out",
-    "meaning": "every call still works, but its effect, or what the tool says about it, may differ",
-    "text": "only what a model reads is different",
-    "wider": "everything that worked still works, and more does",
-}
-"""The meaning of each level."""
 
 
 def lines_of(changes: Iterable[Change]) -> list[tuple[Level, list[str]]]:

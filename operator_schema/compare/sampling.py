@@ -21,10 +21,9 @@ from ..schema.references import resolve_pointer
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    Known = tuple[Mapping[str, Any], Any]
-    from collections.abc import Mapping
-
     from ..introspect.nodes import Node, Target
+
+    Known = tuple[Mapping[str, Any], Any]
 
 __all__ = [
     "NO_LIMITS",
@@ -52,7 +51,7 @@ _HINTS: Final = ("not", "if", "then", "else")
 
 
 def drawn_values(
-    old: Mapping[str, Any], new: Mapping[str, Any], tries: int, kept: Collection[str] = ()
+    old: Mapping[str, Any], new: Mapping[str, Any], tries: int, kept: Collection[str]
 ) -> Iterator[Any]:
     """Yield JSON values near two documents.
 

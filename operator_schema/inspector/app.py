@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from http.cookies import CookieError, SimpleCookie
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qs
 
 from starlette.applications import Starlette
@@ -153,16 +153,6 @@ class Pasted:
 
     text: str
     provider: str | None = None
-
-
-@dataclass
-class Decided:
-    """A person's decision about a call that waits."""
-
-    round_id: str
-    call: int
-    action: Literal["approve", "reject", "answer"]
-    value: Any = None
 
 
 @dataclass
@@ -368,8 +358,7 @@ class _Answers:
         return _json(await run_in_threadpool(waiting_rounds, self._inspector.subject, self._store()))
 
     async def decide(self, request: Request) -> Response:
-        asked = await _body(request, Decided)
-        decision = Decision(asked.round_id, asked.call, asked.action, asked.value)
+        decision = await _body(request, Decision)
         subject, store = self._inspector.subject, self._store()
         return _json(await run_in_threadpool(decide, subject, store, decision))
 

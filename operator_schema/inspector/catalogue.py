@@ -10,6 +10,8 @@ from ..errors import SchemaError
 from ..json_values import is_array, is_object, to_json_text
 from ..message_text import clip
 from ..providers import Provider, provider_names
+from ..rounds import Toolset
+from ..schema.references import resolve_pointer
 from ..token_counts import count_tokens, is_estimate
 from .readings import finding_as_dict, provider_named
 
@@ -181,8 +183,6 @@ def _badness(loss: Finding) -> int:
 
 
 def _strictly(tool: Tool[..., Any]) -> Any:
-    from ..rounds import Toolset
-
     return Toolset(tool.with_(enabled=True)).offer(strict=True)
 
 
@@ -372,11 +372,8 @@ class _Forms:
     def _reference(self, target: Any) -> dict[str, Any]:
         if not isinstance(target, str) or not target.startswith("#"):
             return {"kind": "json"}
-        found: Any = self._document
-        for step in target[1:].split("/")[1:]:
-            key = step.replace("~1", "/").replace("~0", "~")
-            found = found.get(key) if is_object(found) else None
-        self._names.setdefault(target, found)
+        found = resolve_pointer(self._document, target)
+        self._names.setdefault(target, None if found is None else found[1])
         return {"kind": "reference", "name": target}
 
 

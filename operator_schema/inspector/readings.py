@@ -12,6 +12,7 @@ from ..immutable import Value
 from ..json_values import is_array, is_object
 from ..message_text import clip, nearest
 from ..providers import Provider, ResponseError, provider_names
+from ..providers.answer import read_json
 from ..rounds import Toolset
 from ..tools import RawCall
 
@@ -245,7 +246,7 @@ def take_apart(offered: Offered, text: str, provider: str | None = None) -> dict
         said = {"text": answer.text, "reasoning": answer.reasoning, "refusal": answer.refusal}
         stopped = {"stop": answer.stop, "raw_stop": answer.raw_stop, "is_cut_off": answer.is_cut_off}
         return {"provider": best, "others": others, **said, **stopped, **_calls_of(offered, answer.calls)}
-    calls = [RawCall(None, call.name, call.arguments) for call in calls_in(_json_of(text))]
+    calls = [RawCall(None, call.name, call.arguments) for call in calls_in(read_json(text))]
     if calls:
         nothing = {"text": "", "reasoning": "", "refusal": None, "stop": None, "raw_stop": None}
         found = _calls_of(offered, calls)
@@ -267,7 +268,7 @@ def _answer_of(offered: Offered, text: str, name: str) -> Answer:
         ResponseError: it is neither.
     """
     provider = provider_named(name)
-    value = _json_of(text)
+    value = read_json(text)
     if is_object(value):
         return provider.answer(value, offered.toolset)
     stream = provider.stream(offered.toolset)
@@ -277,13 +278,6 @@ def _answer_of(offered: Offered, text: str, name: str) -> Answer:
     else:
         stream.feed(text)
     return stream.close()
-
-
-def _json_of(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _same(one: Answer, other: Answer) -> bool:

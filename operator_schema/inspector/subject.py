@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, cast
 
@@ -162,8 +163,6 @@ async def server_tools(source: str | Sequence[str]) -> AsyncGenerator[Any]:
         ServerEndedError: its program ends before it is asked to.
         TimeoutError: it doesn't answer within 30 seconds.
     """
-    import asyncio
-
     from ..adapters.mcp_client import tools_from
     from ..adapters.mcp_connection import connected
 

@@ -8,7 +8,9 @@ from random import Random
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
+from ..adapters.described import read_described
 from ..json_values import is_array, is_object, to_json_text
+from ..lint import lint
 from ..message_text import fold, listed, nearest, quote
 from .calls import Call, ProbedTool, storing_nothing
 from .checks import Fault, faults_of
@@ -283,9 +285,6 @@ class _Run:
         )
 
     def _judge_definitions(self) -> None:
-        from ..adapters.described import read_described
-        from ..lint import lint
-
         described = read_described({"tools": self.server.tools})
         judged = lint(described.tools) if described.tools else []
         # What a parameter leaves to guess is the business of `check`.

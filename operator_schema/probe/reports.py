@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 from ..compare.reports import code, page, section, shown, table
 from ..message_text import clip, count_of, escape, show_path
 from .checks import CHECKS
+from .subject import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -234,7 +235,7 @@ def _request(number: int, method: str, params: Any) -> str:
 
 
 _INITIALIZE: Final = {
-    "protocolVersion": "2025-11-25",
+    "protocolVersion": VERSION,
     "capabilities": {},
     "clientInfo": {"name": "probe", "version": "1"},
 }

@@ -435,7 +435,7 @@ def _resolved(step: Step, outcomes: Sequence[Outcome]) -> dict[str, Any] | None:
     return arguments
 
 
-def _called_again(server: Server, steps: Sequence[Step], seconds: float | None = None) -> list[Outcome]:
+def _called_again(server: Server, steps: Sequence[Step], seconds: float | None) -> list[Outcome]:
     """Make the calls of a sequence again, with the values that the answers have this time.
 
     Args:

@@ -34,6 +34,7 @@ __all__ = [
     "Place",
     "ProbeError",
     "Server",
+    "VERSION",
     "check_options",
     "checked_target",
     "in_process",
@@ -41,7 +42,9 @@ __all__ = [
     "of_url",
 ]
 
-_VERSION: Final = "2025-11-25"
+VERSION: Final = "2025-11-25"
+"""Of the protocol."""
+
 _SECONDS_TO_START: Final = 30.0
 _MOST_PAGES: Final = 100
 _MOST_TOOLS: Final = 1000
@@ -236,7 +239,7 @@ class Server:
             message = f"it can't be started: {error}"
             raise self._failed(message) from None
         params = {
-            "protocolVersion": _VERSION,
+            "protocolVersion": VERSION,
             "capabilities": {},
             "clientInfo": {"name": "operator-schema probe", "version": "1"},
         }
@@ -532,7 +535,7 @@ def check_options(options: Mapping[str, Any], more: Sequence[str] = ()) -> None:
 
 
 def _is_url(target: Any) -> bool:
-    return isinstance(target, str) and target.startswith(("http://", "https://"))
+    return isinstance(target, str) and target.lower().startswith(("http://", "https://"))
 
 
 def _not_for(what: str, argument: str, option: str) -> ProbeError:

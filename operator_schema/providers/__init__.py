@@ -77,10 +77,8 @@ def provider_names() -> list[str]:
 
 
 def _chat_providers() -> dict[str, Provider]:
-    from .provider import Provider
-
-    rows = vars(import_module(_ROWS, __name__))
-    return {name: found for name, found in rows.items() if isinstance(found, Provider)}
+    rows = import_module(_ROWS, __name__)
+    return {name: found for name, found in vars(rows).items() if isinstance(found, rows.Provider)}
 
 
 def __dir__() -> list[str]:

@@ -29,6 +29,7 @@ __all__ = [
     "message_of",
     "parsed",
     "parsed_arguments",
+    "read_json",
     "renamed",
     "renamed_call",
     "what_came",
@@ -229,14 +230,7 @@ def _is_cut(call: RawCall) -> bool:
 
 def _is_whole(arguments: Any) -> bool:
     """Return whether arguments are the text of a JSON object, which ends where it ends."""
-    from json import loads
-
-    if not isinstance(arguments, str):
-        return False
-    try:
-        return isinstance(loads(arguments), dict)
-    except (ValueError, RecursionError):
-        return False
+    return isinstance(arguments, str) and isinstance(read_json(arguments), dict)
 
 
 _WHY = {
@@ -312,19 +306,33 @@ def _plain(response: Any) -> Any:
     return kind.model_dump(response, mode="json", by_alias=True, exclude_none=True, warnings=False)
 
 
-def parsed(text: str | bytes | bytearray) -> Any:
-    """Return the value of JSON text; None if it isn't valid, or nests too deep."""
+def read_json(text: str | bytes, otherwise: Any = None, **options: Any) -> Any:
+    """Return the value of JSON text, or something else if it isn't valid, or nests too deep for Python.
+
+    Args:
+        text: maybe JSON.
+        otherwise: the value for a text that isn't.
+        options: of `json.loads`.
+    """
     from json import loads
 
+    try:
+        return loads(text, **options)
+    except (ValueError, RecursionError):
+        return otherwise
+
+
+def parsed(text: str | bytes | bytearray) -> Any:
+    """Return the value of JSON text; None if it isn't valid, or nests too deep."""
     from ..codec.json_text import check_depth
     from ..codec.problems import RefusedTextError
 
     try:
         source = text if isinstance(text, str) else str(text, "utf-8-sig")
         check_depth(source)
-        return loads(source)
-    except (RefusedTextError, ValueError, RecursionError):
+    except (RefusedTextError, ValueError):
         return None
+    return read_json(source)
 
 
 def what_came(value: object) -> str:
@@ -336,11 +344,9 @@ def what_came(value: object) -> str:
 
 
 def _meant(value: Any) -> str:
-    from inspect import isawaitable
-
-    if isawaitable(value):
-        return ": await it first"
     kind: Any = cast("Any", type(value))
+    if hasattr(kind, "__await__"):
+        return ": await it first"
     if hasattr(kind, "feed") and hasattr(kind, "answers"):
         return ": a stream has its own answers()"
     if hasattr(kind, "__next__") or hasattr(kind, "__anext__"):
@@ -432,14 +438,10 @@ def what_is_wrong(body: Mapping[str, Any], error: Exception) -> str:
 
 def parsed_arguments(call: RawCall) -> Any:
     """Return the arguments of a call as JSON; text that isn't JSON, or has a key twice, stays text."""
-    from json import loads
-
-    if not isinstance(call.arguments, str):
-        return call.arguments
-    try:
-        return loads(call.arguments, object_pairs_hook=_distinct_keys) if call.arguments.strip() else {}
-    except (ValueError, RecursionError):
-        return call.arguments
+    text = call.arguments
+    if not isinstance(text, str):
+        return text
+    return read_json(text, text, object_pairs_hook=_distinct_keys) if text.strip() else {}
 
 
 def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

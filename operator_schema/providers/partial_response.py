@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..json_values import copy_json, is_array, is_object, to_json_text
+from .answer import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -27,6 +28,7 @@ __all__ = [
     "StreamedCall",
     "StreamedCalls",
     "joined",
+    "text_key",
 ]
 
 _TOLD_AGAIN = frozenset(
@@ -346,14 +348,21 @@ def _value_of(text: str) -> Any:
     Returns:
         An empty object for blank text; the text itself where it isn't JSON, such as where it lacks its end.
     """
-    from json import loads
+    return read_json(text, text) if text.strip() else {}
 
-    if not text.strip():
-        return {}
-    try:
-        return loads(text)
-    except (ValueError, RecursionError):
-        return text
+
+_SAID_OF_TEXT = frozenset({"type", "title", "description", "default", "examples"})
+
+
+def text_key(codec: Codec[Any]) -> str | None:
+    """Return the only parameter of a tool, if it takes any text, as a custom tool does; otherwise None."""
+    schema = codec.json_schema()
+    properties = schema.get("properties", {})
+    if len(properties) != 1 or not schema.keys().isdisjoint({"patternProperties", "anyOf", "oneOf", "allOf"}):
+        return None
+    ((key, found),) = properties.items()
+    is_text = is_object(found) and found.get("type") == "string" and found.keys() <= _SAID_OF_TEXT
+    return key if is_text else None
 
 
 def joined(texts: list[str]) -> str:
@@ -397,9 +406,7 @@ class GrowingText:
         Raises:
             TypeError: it isn't text.
         """
-        if not isinstance(text, str):
-            message = "expected text"
-            raise TypeError(message)
+        text = _checked_text(text)
         if not text:
             return
         if self._pieces and part != self._part:
@@ -500,11 +507,9 @@ class StreamedCall:
         Raises:
             TypeError: one of them isn't text.
         """
-        if not isinstance(text, str) or not isinstance(name, (str, type(None))):
-            message = "expected text"
-            raise TypeError(message)
-        if name:
-            self._wire_name = name
+        text = _checked_text(text)
+        if name is not None:
+            self._wire_name = _checked_text(name) or self._wire_name
         self._text.add(text if self._keys is None else self._keys.feed(text))
         self._known.grown[self] = None
 
@@ -555,8 +560,6 @@ class StreamedCalls:
 
     def text_key(self, wire_name: Any) -> str:
         """Return the parameter that takes the text of a custom call; `input` where none is known."""
-        from .property_names import text_key  # few tools are custom
-
         codec = self.codecs.get(self.own_names.get(wire_name, wire_name))
         return (codec and text_key(codec)) or "input"
 

@@ -13,19 +13,18 @@ from ..codec.interpret import interpret
 from ..codec.problems import INVALID
 from ..introspect.node_kinds import flat_members, json_types_of, parts_of, received_types
 from ..introspect.nodes import ObjectNode, UnionNode
-from ..json_values import MAX_DEPTH, is_array, is_object, type_of
+from ..json_values import MAX_DEPTH, is_array, is_object, to_json_text, type_of
+from ..schema.references import rebuilt, unescaped, written_step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ..codec.codec import Codec
     from ..introspect.nodes import Graph, Node, Target
 
 __all__ = [
     "KeysInText",
     "property_names",
     "schema_with_keys",
-    "text_key",
     "text_with_keys",
     "value_with_keys",
     "without_nulls",
@@ -42,8 +41,6 @@ def property_names(schema: Mapping[str, Any]) -> list[str]:
 
 
 def _names(schema: Mapping[str, Any]) -> Iterator[str]:
-    from ..schema.references import rebuilt
-
     inside: list[Mapping[str, Any]] = []
 
     def note(inner: dict[str, Any]) -> dict[str, Any]:
@@ -64,8 +61,6 @@ def schema_with_keys(schema: Mapping[str, Any], names: Mapping[str, str]) -> dic
         schema: in any dialect.
         names: of properties, to those that they get.
     """
-    from ..schema.references import rebuilt
-
     copy = rebuilt(schema, lambda inner: schema_with_keys(inner, names))
     for keyword, value in copy.items():
         if keyword in _LISTS and is_array(value):
@@ -92,8 +87,6 @@ def _replaced(found: Any, names: Mapping[str, str]) -> Any:
 
 def _pointer_with_keys(reference: str, names: Mapping[str, str]) -> str:
     """Return a JSON pointer in a fragment (RFC 6901, section 6) that goes through the new names."""
-    from ..schema.references import unescaped, written_step
-
     steps = reference.split("/")
     for place in range(1, len(steps) - 1):
         own = unescaped(unquote(steps[place + 1]))
@@ -190,12 +183,10 @@ class KeysInText:
         return at + 1, '"'
 
     def _key(self, text: str, at: int, end: int, new: str) -> tuple[int, str] | None:
-        from json import dumps
-
         colon = _past(_SPACE, text, end)
         if colon == len(text) and colon - end < _MOST_SPACE:
             return None
-        return end, dumps(new, ensure_ascii=False) if text[colon : colon + 1] == ":" else text[at:end]
+        return end, to_json_text(new) if text[colon : colon + 1] == ":" else text[at:end]
 
 
 _MOST_SPACE = 100
@@ -204,20 +195,6 @@ _MOST_SPACE = 100
 _SPACE = re.compile(rf"\s{{0,{_MOST_SPACE}}}")
 _NO_STRING = re.compile(r'[^"]+')
 _IN_STRING = re.compile(r'(?:[^"\\]+|\\.)*', re.DOTALL)
-
-
-_SAID_OF_TEXT = frozenset({"type", "title", "description", "default", "examples"})
-
-
-def text_key(codec: Codec[Any]) -> str | None:
-    """Return the only parameter of a tool, if it takes any text, as a custom tool does; otherwise None."""
-    schema = codec.json_schema()
-    properties = schema.get("properties", {})
-    if len(properties) != 1 or not schema.keys().isdisjoint({"patternProperties", "anyOf", "oneOf", "allOf"}):
-        return None
-    ((key, found),) = properties.items()
-    is_text = is_object(found) and found.get("type") == "string" and found.keys() <= _SAID_OF_TEXT
-    return key if is_text else None
 
 
 def _past(pattern: re.Pattern[str], text: str, at: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .. import rounds, tools
 from ..immutable import Value
 from ..json_values import is_array, is_object
 from ..message_text import received
@@ -152,9 +153,7 @@ class Provider(Value):
             return without_container([item]) if CONTAINER in item else [item]
         if isinstance(item, Answer):
             return self._said(item.message, item.calls, offered)
-        from ..rounds import Turn
-
-        if isinstance(item, Turn):
+        if isinstance(item, rounds.Turn):
             return self._turn(item, offered)
         message = f"a history must have only strings, messages, turns and answers, not {received(item)}"
         raise TypeError(message)
@@ -313,9 +312,7 @@ class Provider(Value):
         Raises:
             TypeError: it isn't a committed turn.
         """
-        from ..rounds import Turn
-
-        if not isinstance(turn, Turn):  # callers may give a plan
+        if not isinstance(turn, rounds.Turn):  # callers may give a plan
             message = f"turn takes what round.commit(…) returns, a Turn, not {received(turn)}"
             raise TypeError(message)
         return self._turn(turn, offered_now(offer))
@@ -370,16 +367,13 @@ def offered_now(offer: Any) -> Offered:
         return _NOTHING
     if isinstance(offer, (list, tuple)):  # the rest isn't loaded for these
         return _offered_tools(_tools_of(offer))
-    from ..rounds import Offer, Registry, Toolset
-    from ..tools import Tool
-
-    if isinstance(offer, Toolset):
+    if isinstance(offer, rounds.Toolset):
         return _offered(offer.offer())  # pyright: ignore[reportUnknownMemberType]  # of whatever input
-    if isinstance(offer, Offer):
+    if isinstance(offer, rounds.Offer):
         return _offered(offer)
-    if isinstance(offer, Tool):
+    if isinstance(offer, tools.Tool):
         return _offered_tools([offer])
-    return _offered_tools(offer.offered() if isinstance(offer, Registry) else _tools_of(offer))
+    return _offered_tools(offer.offered() if isinstance(offer, rounds.Registry) else _tools_of(offer))
 
 
 def _offered(offer: Any) -> Offered:
@@ -387,34 +381,34 @@ def _offered(offer: Any) -> Offered:
     return Offered(offer.tools, wanted, offer.descriptions, offer.strict, offer.deferred)
 
 
-def _tools_of(tools: Any) -> list[Tool[..., Any]]:
-    from ..tools import tools_of
-
+def _tools_of(given: Any) -> list[tools.Tool[..., Any]]:
     try:
-        return tools_of(tools)
+        return tools.tools_of(given)
     except TypeError:
-        order = _order_meant(tools)
+        order = _order_meant(given)
         if order is None:
             raise
-        message = f"an offer has tools, and this is {received(tools)}: {order}"
+        message = f"an offer has tools, and this is {received(given)}: {order}"
         raise TypeError(message) from None
 
 
 def _order_meant(given: Any) -> str | None:
     """Return the right order of arguments, for what was probably given in the wrong one; None for others."""
-    from ..rounds import Transcript, Turn
-
     if is_object(given) and given.keys() & {"choices", "candidates", "content", "output", "message"}:
         return "the response comes first: answer(response, offer)"
     first = given[0] if type(given) is list and given else None
     is_message = is_object(first) and "role" in first
-    if is_message or isinstance(given, (str, Transcript)) or isinstance(first, (str, Turn, Answer)):
+    if (
+        is_message
+        or isinstance(given, (str, rounds.Transcript))
+        or isinstance(first, (str, rounds.Turn, Answer))
+    ):
         return "the offer comes first: request(offer, history)"
     return None
 
 
-def _offered_tools(tools: Sequence[Any]) -> Offered:
-    return Offered(tuple(tools), Wanted("auto" if tools else "none"))
+def _offered_tools(given: Sequence[Any]) -> Offered:
+    return Offered(tuple(given), Wanted("auto" if given else "none"))
 
 
 def _checked_history(history: Any) -> list[Any]:
@@ -445,15 +439,13 @@ def _checked_results(results: Any) -> list[ToolResult]:
     Raises:
         TypeError: one isn't a `ToolResult`.
     """
-    from ..tools import ToolResult
-
-    if isinstance(results, ToolResult):
+    if isinstance(results, tools.ToolResult):
         message = "results takes a list: write [result]"
         raise TypeError(message)
     given: Any = results
     found: list[Any] = list(given) if hasattr(given, "__iter__") else [given]
     for result in found:
-        if not isinstance(result, ToolResult):
+        if not isinstance(result, tools.ToolResult):
             message = f"results takes what an executor returns, ToolResults, not {received(result)}"
             raise TypeError(message + _way_from(result))
     return found
@@ -465,11 +457,9 @@ def _checked_calls(calls: Any) -> list[RawCall]:
     Raises:
         TypeError: one isn't a `RawCall`.
     """
-    from ..tools import RawCall
-
     found: list[Any] = list(calls) if hasattr(calls, "__iter__") else [calls]
     for call in found:
-        if not isinstance(call, RawCall):
+        if not isinstance(call, tools.RawCall):
             message = f"calls must be a list of RawCalls, such as answer.calls, not {received(call)}"
             raise TypeError(message)
     return found
@@ -477,12 +467,10 @@ def _checked_calls(calls: Any) -> list[RawCall]:
 
 def _way_from(given: object) -> str:
     """Return the remedy for something of a round that was given in place of its results."""
-    from ..rounds import Round, ToolCall, Turn
-
-    if isinstance(given, Round):
+    if isinstance(given, rounds.Round):
         return ": turn(round.commit(…)) writes a round"
-    if isinstance(given, Turn):
+    if isinstance(given, rounds.Turn):
         return ": turn(…) writes it"
-    if isinstance(given, ToolCall) and given.state == "handled":
+    if isinstance(given, rounds.ToolCall) and given.state == "handled":
         return ": give its result"
     return ""

@@ -9,6 +9,8 @@ from ..errors import DecodeError, SchemaError, ToolNotFoundError
 from ..findings import Finding, about_type
 from ..json_values import copy_json, to_json_text
 from ..message_text import as_written, listed, nearest, nearest_names, quote, received
+from ..tools import Tool
+from .partial_response import text_key
 from .special_calls import Grammar, Namespace, found_by, names_found, own_search
 from .tool_forms import STYLE, sent_tools, wire_keys
 from .wire_format import SEARCH, Wanted
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from typing import TypedDict
 
     from ..rounds import Offer, Registry, Toolset
-    from ..tools import Tool, ToolResult
+    from ..tools import ToolResult
     from .tool_forms import Offered, TakesTools
     from .tool_names import HostedTool
 
@@ -178,11 +180,7 @@ def _given(provider: TakesTools, offered: Offered, options: Mapping[str, Any]) -
 
 
 def _is_off(option: str, value: Any) -> bool:
-    if option == "listed":
-        return value is None
-    if option == "parallel":
-        return value is None
-    return not value
+    return value is None if option in {"listed", "parallel"} else not value
 
 
 _SWITCHES = frozenset({"parallel", "examples", "cache"})
@@ -344,8 +342,6 @@ class _Entries:
             ToolNotFoundError: it isn't offered.
             TypeError: it is neither a name nor a tool.
         """
-        from ..tools import Tool
-
         if not isinstance(selector, (str, Tool)):
             message = f"choose a tool by its name or by the tool itself, not by {received(selector)}"
             raise TypeError(message)
@@ -589,8 +585,6 @@ def _description_with_text(tool: Tool[..., Any], description: str | None) -> str
     Raises:
         SchemaError: it takes something else.
     """
-    from .property_names import text_key
-
     key = text_key(tool.codec)
     if key is None:
         message = "a custom tool takes one parameter, which is any text (str)"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..immutable import Value
 from ..message_text import as_written, checked_text, received, writable_text
+from .partial_response import text_key
 from .wire_format import custom_input, is_custom, is_search
 
 if TYPE_CHECKING:
@@ -98,8 +99,6 @@ def with_own_forms(answer: Answer, tools: Sequence[Tool[..., Any]]) -> Answer:
 
 
 def _own_form(call: RawCall, codecs: dict[str, Any], tools: Sequence[Tool[..., Any]]) -> RawCall:
-    from .property_names import text_key
-
     if is_search(call):
         return call.replace(name=own_search(tools) or call.name)
     if call.name not in codecs or not is_custom(call):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from codecs import getincrementaldecoder
+from importlib import import_module
+from json import JSONDecoder
 from typing import TYPE_CHECKING, Any
 
 from ..codec.json_text import check_depth
@@ -15,7 +17,7 @@ from .answer import Answer, ResponseError, json_of, message_of, parsed, what_cam
 from .wire_format import failed_calls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from .partial_response import StreamedCall, StreamedCalls
     from .wire_format import Merger
@@ -156,8 +158,6 @@ class EventText:
 
 def _has_more(text: str) -> bool:
     """Return whether something follows the JSON object with which a text begins."""
-    from json import JSONDecoder
-
     try:
         check_depth(text)
         return bool(text) and bool(text[JSONDecoder().raw_decode(text)[1] :].strip())
@@ -256,8 +256,6 @@ class EventMessages:
     __slots__ = ("_parser", "_pending")
 
     def __init__(self) -> None:
-        from importlib import import_module
-
         try:
             self._parser: Any = import_module("botocore.eventstream")
         except ImportError as error:
@@ -457,8 +455,12 @@ class Stream:
             if self._text is None:
                 self._text = EventText()
             found = self._text.feed(piece)
+        self._take_each(found)
+
+    def _take_each(self, events: Iterable[tuple[str, str]]) -> None:
+        """Take events as they are read from text or bytes, which may not be readable."""
         try:
-            for kind, data in found:
+            for kind, data in events:
                 self._take_data(kind, data)
         except ValueError as error:
             if isinstance(error, ResponseError):
@@ -507,16 +509,8 @@ class Stream:
 
     def _take_rest(self) -> None:
         """Take an event whose last line lacks its end."""
-        if self._text is None:
-            return
-        try:
-            for kind, data in self._text.finish():
-                if kind == "error" or parsed(data) is not None:
-                    self._take_data(kind, data)
-        except ValueError as error:
-            if isinstance(error, ResponseError):
-                raise
-            raise ResponseError(self._provider, f"the stream can't be read: {error}") from None
+        events = () if self._text is None else self._text.finish()
+        self._take_each(event for event in events if event[0] == "error" or parsed(event[1]) is not None)
 
     def _whole(self) -> tuple[Answer, ...]:
         response = self._response()

@@ -328,12 +328,16 @@ def check_size(provider: TakesTools, sizes: Sequence[Size]) -> None:
     """
     if provider.dialect is None or not sizes:
         return
-    from ..schema.request_sizes import over_limits
-
     remedy = "Offer fewer tools, or leave strict out"
-    over = over_limits(provider.dialect, sizes)
+    over = _over_limits(provider.dialect, sizes)
     complaints = [about_type((), "too_large", provider.name, f"there are {what}", remedy) for what in over]
     check(complaints, called(provider, strict=True))
+
+
+def _over_limits(dialect: Dialect, sizes: Sequence[Size]) -> list[str]:
+    from ..schema.request_sizes import over_limits
+
+    return over_limits(dialect, sizes)
 
 
 def too_many(provider: TakesTools, tools: Tools) -> list[Finding]:
@@ -463,17 +467,15 @@ def fits_of(provider: TakesTools, tools: Tools, strict: Strict) -> list[Fit]:
     if dialect is None:
         unknown = f"no strict mode of {provider.name} is known"
         return [Fit(strict=False, reasons=(_reason(tool.name, unknown),)) for tool in tools]
-    from ..schema.request_sizes import Size, over_limits
-
     tried = [_tried(provider, tool) for tool in tools]
-    is_too_much = bool(over_limits(dialect, [fit for fit in tried if isinstance(fit, Size)]))
+    is_too_much = bool(_over_limits(dialect, [fit for fit in tried if not isinstance(fit, tuple)]))
     found: list[Fit] = []
     taken: list[Size] = []
     for tool, fit in zip(tools, tried, strict=True):
-        if not isinstance(fit, Size):
+        if isinstance(fit, tuple):
             found.append(Fit(strict=False, reasons=fit))
             continue
-        over = over_limits(dialect, [*taken, fit]) if is_too_much else []
+        over = _over_limits(dialect, [*taken, fit]) if is_too_much else []
         if not over:
             taken.append(fit)
         reasons = [_reason(tool.name, f"with it there are {what}") for what in over]

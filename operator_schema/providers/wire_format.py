@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os import urandom
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from ..immutable import Value
@@ -455,8 +456,6 @@ def arguments_object(call: RawCall) -> Any:
 
 def unnamed_call(name: str, arguments: Any, start: str = UNNAMED) -> RawCall:
     """Return a call for which the provider gives no id."""
-    from os import urandom
-
     return RawCall(f"{start}{urandom(12).hex()}", name, arguments)
 
 

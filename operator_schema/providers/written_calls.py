@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,6 @@ from ..tools import RawCall
 from .answer import parsed
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterator
 
 __all__ = ["written_calls"]
@@ -103,8 +103,6 @@ def _alone(form: re.Pattern[str], text: str) -> list[re.Match[str]]:
 
 def _python(text: str) -> list[RawCall]:
     """Read calls as Python code, whose arguments are literals with names."""
-    import ast
-
     if len(text) > _MAX_PYTHON:
         return []
     try:
@@ -115,8 +113,6 @@ def _python(text: str) -> list[RawCall]:
 
 
 def _python_calls(statement: ast.stmt) -> Iterator[RawCall]:
-    import ast
-
     match statement:
         case ast.Expr(ast.Call(ast.Name("print"), found, [])) | ast.Expr(ast.List(found)):
             expressions = found
@@ -146,8 +142,6 @@ def _value(node: ast.expr | None) -> Any:
     Raises:
         _NoCallError: it is something else.
     """
-    import ast
-
     match node:
         case ast.Constant(str() | bool() | int() | float() | None as value):
             return value

@@ -9,6 +9,7 @@ from itertools import count
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, TypeAlias, cast
 
+from .. import execution
 from ..errors import DecodeError, EncodeError, ToolError
 from ..immutable import Value
 from ..json_values import is_array, is_object
@@ -328,9 +329,7 @@ def _calls_of(source: Any) -> list[_Call]:
     Raises:
         TypeError: it has none.
     """
-    from ..execution.executor import Executor
-
-    if isinstance(source, Executor) and not hasattr(source, "calls"):
+    if isinstance(source, execution.Executor) and not hasattr(source, "calls"):
         return _of_doubles([tool for tool in source.registry if isinstance(tool, ToolDouble)], source)
     if not (hasattr(source, "calls") or _is_list(source)):
         message = f"assert_calls takes a double, an executor, a transcript or calls, not {received(source)}"

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Collection
 from contextlib import contextmanager, suppress
 from errno import ENOENT
-from json import loads
+from json import dumps, loads
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
@@ -540,8 +540,6 @@ class _Tape:
 
 
 def _key(arguments: Any) -> str:
-    from json import dumps
-
     return dumps(_as_json(arguments), sort_keys=True)
 
 

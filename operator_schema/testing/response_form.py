@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from ..codec.partial import GrowingText
 from ..immutable import Value
 from ..json_values import copy_json, is_array, is_object, to_json_text
+from ..providers.answer import read_json
 from ..tools.calls import RawCall
 
 if TYPE_CHECKING:
@@ -180,10 +181,7 @@ def as_value(arguments: Any) -> Any:
         return {}
     if not isinstance(arguments, str):
         return copy_json(arguments)
-    try:
-        return loads(arguments)
-    except (ValueError, RecursionError):
-        return BROKEN
+    return read_json(arguments, BROKEN)
 
 
 def caller_of(call: RawCall) -> Json:

@@ -83,8 +83,7 @@ def drawn(strategy: SearchStrategy[Any], seed: int, number: int) -> list[Any]:
 
 
 def _draw_into(found: list[Any], strategy: SearchStrategy[Any], seed: int, number: int) -> None:
-    import hypothesis
-    from hypothesis.strategies import data
+    import hypothesis.strategies
 
     checks: Any = hypothesis.HealthCheck
 
@@ -96,7 +95,7 @@ def _draw_into(found: list[Any], strategy: SearchStrategy[Any], seed: int, numbe
         phases=[hypothesis.Phase.generate],
         suppress_health_check=list(checks),
     )
-    @hypothesis.given(data())
+    @hypothesis.given(hypothesis.strategies.data())
     def collect(source: Any) -> None:
         wanted = number if found else 1
         while len(found) < wanted:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from struct import pack
 from typing import TYPE_CHECKING, Any, Final
+from zlib import crc32
 
 from ..json_values import is_object, to_json_text
 from ..providers.chat import ChatWire, openai_chat
@@ -500,9 +502,6 @@ def _event_message(kind: str, payload: bytes) -> bytes:
 
     Source: https://docs.aws.amazon.com/transcribe/latest/dg/streaming-setting-up.html
     """
-    from struct import pack
-    from zlib import crc32
-
     told = {":event-type": kind, ":content-type": "application/json", ":message-type": "event"}
     headers = b"".join(
         [

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from json import loads
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from ..json_values import is_object, to_json_text
 from ..message_text import clip, escape
+from ..providers.answer import read_json
 from .scripted_forms import FORMS, form_of
 
 if TYPE_CHECKING:
@@ -122,10 +122,7 @@ def _respond(
     """Return status, content type and the pieces of the answer to a request."""
     address = urlsplit(path)
     form, is_stream = _form_at(unquote(address.path), provider)
-    try:
-        request: Any = loads(body)
-    except (ValueError, RecursionError):
-        request = None
+    request: Any = read_json(body)
     if not is_object(request):
         raise _RequestError(400, "the body of a request is a JSON object")
     streams = is_stream or request.get("stream", form.streams) is True

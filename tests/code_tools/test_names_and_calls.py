@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("tree_sitter", reason="no wheels for WebAssembly")
 
 from operator_schema.code_tools import CodeBase
-from operator_schema.code_tools.language import _grammar, language_named
+from operator_schema.code_tools.language import _parser_of, language_named
 
 
 def write(folder, **files):
@@ -81,7 +81,7 @@ def test_an_import_with_dots_begins_at_the_folder_of_its_file(target, path, mean
 
 def test_a_grammar_that_isnt_installed_is_said(monkeypatch):
     monkeypatch.setitem(sys.modules, "tree_sitter_go", None)
-    _grammar.cache_clear()
+    _parser_of.cache_clear()
     with pytest.raises(ModuleNotFoundError, match="need tree-sitter-go: pip install"):
         language_named("go").parse(b"package p\n")
     monkeypatch.undo()

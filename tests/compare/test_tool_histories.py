@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from operator_schema.compare import compare, read_snapshot
-from operator_schema.compare.reports import MEANINGS, lines_of, summary_of
+from operator_schema.compare.changes import MEANINGS
+from operator_schema.compare.reports import lines_of, summary_of
 
 HISTORIES = Path(__file__).parent / "histories"
 PAGE = Path(__file__).parents[2] / "docs" / "changes.md"

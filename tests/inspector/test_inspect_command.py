@@ -207,6 +207,8 @@ def test_wrong_use_says_what_is_right(refused, folder, monkeypatch):
     assert "--store: there is no file none.db" in refused("--store", "none.db", "help_desk")
     assert not (folder / "none.db").exists()
     assert "no module nowhere" in refused("nowhere")
+    for seconds in ("nan", "0", "soon"):
+        assert f"{seconds!r} isn't a number of seconds above 0" in refused("--timeout", seconds, "help_desk")
 
 
 @needs_mcp

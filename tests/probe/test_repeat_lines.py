@@ -61,6 +61,10 @@ def test_variables_stand_before_the_call_of_a_module(env, line):
     assert repeat_lines(server, STEPS).startswith(line)
 
 
+def test_the_scheme_of_a_url_may_have_large_letters():
+    assert server_of("HTTPS://127.0.0.1:9/mcp").kind == "url"  # RFC 3986, section 3.1
+
+
 def test_headers_stand_in_each_request_of_a_url():
     server = of_url("http://127.0.0.1:9/mcp", {"Authorization": "Bearer x", "x-api-key": "y"})
     lines = repeat_lines(server, STEPS).split("\n")

@@ -14,7 +14,6 @@ from pydantic import BaseModel, ValidationError
 from .changes import PerClient, client_of
 from .content import is_modern
 from .handed_on import (
-    LEVELS,
     MOST_QUESTIONS,
     Asker,
     GoneError,
@@ -24,6 +23,7 @@ from .handed_on import (
     refused,
     sendable,
 )
+from .messages import LEVELS
 from .nesting import marked
 
 if TYPE_CHECKING:

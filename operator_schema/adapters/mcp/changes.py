@@ -204,10 +204,6 @@ class ChangeBus:
             self._connections.discard(id(client))
             unsubscribe()
 
-    def uris(self, ctx: Ctx) -> set[str]:
-        """Return the resources that the client of a request has subscribed to."""
-        return set(self._uris.of(ctx))
-
     def add_uri(self, ctx: Ctx, uri: str) -> bool:
         """Subscribe the client of a request to changes of a resource; return whether it is new.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from contextvars import copy_context
-from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import anyio
 import mcp_types as types
@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 from ...message_text import clip, escape
 from .changes import PerClient
 from .content import is_modern
-from .messages import PatientSession
+from .messages import LEVELS, PatientSession
 from .nesting import CAPABILITIES
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
 
 __all__ = [
-    "LEVELS",
     "MOST_QUESTIONS",
     "Asker",
     "Fronts",
@@ -50,9 +49,6 @@ MOST_CHARACTERS = 16 * 2**20
 
 MOST_QUESTIONS = 100
 """The most questions of a server that wait for an answer."""
-
-LEVELS = get_args(types.LoggingLevel)
-"""The levels of log records, the least one first."""
 
 _LOG = logging.getLogger("operator_schema.mcp_gateway")
 _MOST_ROUNDS = 10

@@ -43,6 +43,7 @@ __all__ = [
     "Asked",
     "ClientLog",
     "Confirmation",
+    "LEVELS",
     "Messages",
     "PatientSession",
     "answer_to_ask",
@@ -174,7 +175,7 @@ def _is_finite(number: float | None) -> bool:
         return False
 
 
-_LEVELS: tuple[types.LoggingLevel, ...] = get_args(types.LoggingLevel)
+LEVELS: tuple[types.LoggingLevel, ...] = get_args(types.LoggingLevel)
 """From `debug` to `emergency`, the most severe last."""
 
 _UNASKED: types.LoggingLevel = "info"
@@ -195,7 +196,7 @@ class _Listening:
 
     Attributes:
         logger: name of the logger whose records, and those of loggers below it, are sent.
-        least: the lowest level that the client wants, as a position in `_LEVELS`.
+        least: the lowest level that the client wants, as a position in `LEVELS`.
         send: takes level, name of the logger and text.
     """
 
@@ -229,7 +230,7 @@ class _ToClient(logging.Handler):
         if listening is None or listening.logger != self._logger:
             return
         level = _level_of(record.levelno)
-        if _LEVELS.index(level) < listening.least:
+        if LEVELS.index(level) < listening.least:
             return
         try:
             text = record.getMessage()
@@ -291,12 +292,12 @@ class ClientLog:
             notification = types.LoggingMessageNotification(params=params)
             messages.add(lambda: ctx.session.send_notification(notification, ctx.request_id))
 
-        _calling.set(_Listening(self._logger, _LEVELS.index(wanted), send))
+        _calling.set(_Listening(self._logger, LEVELS.index(wanted), send))
 
     def _wanted(self, ctx: ServerRequestContext[Any, Any]) -> types.LoggingLevel | None:
         if is_modern(ctx.protocol_version):
             asked: Any = (ctx.meta or {}).get(_MODERN_LEVEL)
-            return asked if asked in _LEVELS else None
+            return asked if asked in LEVELS else None
         return self._levels.of(ctx)[0]
 
 
