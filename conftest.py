@@ -33,6 +33,7 @@ pytest_collect_file = Sybil(
                 "docs/approvals.md",
                 "docs/bulk.md",
                 "docs/code-mode.md",
+                "docs/embedding.md",
                 "docs/executing.md",
                 "docs/faq.md",
                 "docs/code-tools.md",
