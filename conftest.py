@@ -35,6 +35,7 @@ pytest_collect_file = Sybil(
                 "docs/code-mode.md",
                 "docs/embedding.md",
                 "docs/executing.md",
+                "docs/failures.md",
                 "docs/faq.md",
                 "docs/code-tools.md",
                 "docs/coming-from.md",
