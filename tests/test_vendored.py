@@ -13,6 +13,7 @@ import pytest
 import operator_schema
 
 PACKAGE = Path(operator_schema.__file__).parent
+CORE = {"introspect", "schema", "codec", "tools", "rounds", "execution", "providers"}
 
 PROGRAM = '''
 import asyncio
@@ -47,6 +48,16 @@ assert plan.handled[0].result.json == 3
 sent = providers.openai_chat.request(o.Toolset(registry).offer(strict=True))
 assert sent["tools"][0]["function"]["name"] == "add"
 assert o.Codec(list[int], repair=True).decode('["1"]') == [1]
+try:
+    from acme._vendor.operator_schema import DuplicateToolError
+except ImportError as error:
+    assert str(error).endswith("it is in acme._vendor.operator_schema.errors"), error
+try:
+    from acme._vendor.operator_schema import nothing
+except ImportError as error:
+    assert "cannot import name 'nothing'" in str(error), error
+for name in o.__all__:
+    getattr(o, name)
 assert "operator_schema" not in sys.modules
 print("as expected")
 '''
@@ -60,9 +71,11 @@ def test_no_module_names_the_package_by_its_own_name() -> None:
 
 @pytest.mark.needs_process
 @pytest.mark.needs_threads
-def test_tools_rounds_and_providers_work_in_a_copy(tmp_path: Path) -> None:
+@pytest.mark.parametrize("folders", [None, CORE])
+def test_tools_rounds_and_providers_work_in_a_copy(tmp_path: Path, folders: set[str] | None) -> None:
     vendor = tmp_path / "acme" / "_vendor"
-    left_out = shutil.ignore_patterns("__pycache__", "adapters")
+    others = {path.name for path in PACKAGE.iterdir() if path.is_dir()} - (folders or set())
+    left_out = shutil.ignore_patterns("__pycache__", *(others if folders else ["adapters"]))
     shutil.copytree(PACKAGE, vendor / "operator_schema", ignore=left_out)
     for folder in (vendor, vendor.parent):
         (folder / "__init__.py").touch()

@@ -111,7 +111,7 @@ class Codec(Immutable, Generic[T]):
 
     @classmethod
     def from_graph(cls, graph: Graph, annotation: Any, name: str, options: Mapping[str, Any], /) -> Self:
-        """Return a codec of an existing graph.
+        """Return a codec of an existing graph; for this package only: it may change at any time.
 
         Args:
             graph: what the codec means.

@@ -11,6 +11,8 @@ from functools import partial
 from sys import modules
 from typing import TYPE_CHECKING, Any
 
+from ..message_text import clip, escape
+from ..tools.calls import ToolResult
 from ..tools.failures import WARNING, write_log
 from ..tools.signature import close_awaitable
 from .async_libraries import current_backend
@@ -199,6 +201,7 @@ class _Run:
             self.has_ended = True
             is_left = self._is_left
         if is_left:
+            _log_late(outcome)
             close_awaitable(outcome)
         self._end(self)
 
@@ -217,6 +220,13 @@ class _Run:
         if has_ended:
             close_awaitable(self.outcome)
         return not has_ended
+
+
+def _log_late(outcome: object) -> None:
+    """Log that a function did its work after its call was over; what fails is logged where it fails."""
+    if type(outcome) is ToolResult and not outcome.is_error:
+        message = "%s (call %s): the function did its work, after its call was over; nobody gets its result"
+        write_log(WARNING, message, clip(escape(outcome.name), 100), clip(escape(outcome.call_id), 100))
 
 
 def _close_elsewhere(outcome: object) -> None:
