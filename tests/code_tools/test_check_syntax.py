@@ -184,6 +184,40 @@ def test_a_few_continued_lines_are_read(base):
     assert base.check_syntax("x = 1 + " + "\\\n" * 900 + "2\n", language="python")["valid"]
 
 
+@pytest.mark.slow("measures growth")
+@pytest.mark.parametrize(
+    "unit", ["lambda:0\n", "def f(): pass\n", "class f: pass\n", "{0:0 for x in y}\n", "[0 for x in y]\n"]
+)
+def test_many_functions_that_are_alike_take_time_that_grows_with_their_number(base, unit):
+    def took(count):
+        started = cpu_time()
+        assert base.check_syntax(unit * count, "file", language="python")["valid"]
+        return cpu_time() - started
+
+    assert any(took(11_000) < 7 * took(2750) for _ in range(2))
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("lambda: (yield)", None),
+        ("class A:\n    'doc'\n    x = [y for y in z if (lambda: y)()]", None),
+        (
+            "def f():\n    'doc'\n    {a: b async for a in c}",
+            "asynchronous comprehension outside of an asynchronous",
+        ),
+        ("def f(x):\n    'doc'\n    global x", "name 'x' is parameter and global"),
+        ("class A:\n    [(yield) for y in z]", "'yield' inside list comprehension"),
+        ("class A:\n    [(y := 1) for y in z]", "assignment expression cannot"),
+        ("lambda x, x: 0", "duplicate argument 'x' in function definition"),
+    ],
+)
+def test_what_is_wrong_inside_of_functions_is_found_as_before(base, code, said):
+    found = base.check_syntax(code, "file", language="python")
+    assert found["valid"] == (said is None)
+    assert said is None or said in found["errors"][0]["message"]
+
+
 @pytest.mark.usefixtures("hurry")
 def test_a_file_that_takes_the_parser_too_long_is_skipped_and_said(tmp_path):
     (tmp_path / "hard.py").write_text(CONTINUED)

@@ -119,6 +119,7 @@ def test_errors_have_places_in_the_snippet(code, inside, snippet, position, said
         ("Maker.Make", "Maker.Make has no body that code could be put into"),
         ("no/such.py", "no/such.py isn't a function to put code in"),
         ("Users", "Users isn't a function to put code in: This name is a class"),
+        ("\x1b[31m\n", "\\u001b[31m\\u000a isn't a function to put code in"),
     ],
 )
 def test_a_place_that_is_not_there_is_said(code, inside, said):
