@@ -157,7 +157,9 @@ class Provider(Value):
         if isinstance(item, Turn):
             return self._turn(item, offered)
         message = f"a history must have only strings, messages, turns and answers, not {received(item)}"
-        raise TypeError(message)
+        is_foreign = hasattr(item, "role") or hasattr(item, "choices") or hasattr(item, "candidates")
+        way = ": answer(response, offer) makes an answer of a response" if is_foreign else ""
+        raise TypeError(message + way)
 
     def report(self, offer: Tools, /, *, strict: Strict | None = None) -> Report:
         """Report how each tool changes for this provider: kept, described, weakened, refused or renamed.

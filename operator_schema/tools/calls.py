@@ -384,12 +384,13 @@ _READERS = {
 
 _RESPONSES = {
     "choices": "openai_chat",
+    "tool_calls": "openai_chat",
     "candidates": "gemini",
     "stop_reason": "anthropic",
     "stopReason": "bedrock",
     "output": "openai_responses",
 }
-"""Keys that only one provider's responses have at the top, and the provider that reads them."""
+"""Keys of the responses of only one provider, or of their messages, and the provider that reads them."""
 
 
 def checked_call(call: object) -> RawCall:
@@ -420,7 +421,7 @@ def remedy_for(given: Any) -> str:
 
 
 def _response_remedy(given: Any) -> str:
-    """Return the remedy for a whole response of a provider, or a call as a dict; empty for anything else."""
+    """Return the remedy for a response of a provider, its message, or a call as a dict; empty for others."""
     is_dict = issubclass(cast("Any", type(given)), dict)
     try:
         has: Any = (lambda key: key in given) if is_dict else (lambda key: hasattr(given, key))
@@ -430,7 +431,7 @@ def _response_remedy(given: Any) -> str:
         return ""
     if found:
         reader = f"{found[0]}.answer(response, offer)"
-        return f", a response: a provider reads it, as in offer.round({reader})"
+        return f": a provider reads the whole response, as in offer.round({reader})"
     return ": write RawCall(name=…, arguments=…)" if is_call else ""
 
 
