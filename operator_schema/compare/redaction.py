@@ -142,12 +142,13 @@ def without_redacted(findings: Iterable[Finding], arguments: Any) -> tuple[Findi
 
 def _at(path: Iterable[str | int], value: Any) -> Any:
     """Return the value at a path; None if there is none."""
+    found: Any = value
     for step in path:
-        is_there = step in value if is_object(value) else is_array(value) and type(step) is int
-        if not is_there or (is_array(value) and not 0 <= cast("int", step) < len(value)):
+        try:
+            found = found[step]
+        except (IndexError, KeyError, TypeError):
             return None
-        value = value[step]
-    return value
+    return found
 
 
 def _has_redacted(value: Any) -> bool:

@@ -408,7 +408,7 @@ def _order_meant(given: Any) -> str | None:
 
     if is_object(given) and given.keys() & {"choices", "candidates", "content", "output", "message"}:
         return "the response comes first: answer(response, offer)"
-    first = given[0] if type(given) is list and given else None
+    first: Any = next(iter(given), None) if issubclass(type(given), list) else None
     is_message = is_object(first) and "role" in first
     if is_message or isinstance(given, (str, Transcript)) or isinstance(first, (str, Turn, Answer)):
         return "the offer comes first: request(offer, history)"
