@@ -19,6 +19,7 @@ with needing("opentelemetry.trace", "opentelemetry-api 1.30 or newer", "opentele
     from opentelemetry.trace import SpanKind, Status, StatusCode, get_tracer, set_span_in_context
 
 from .. import __version__
+from ..compare.redaction import REDACTED, hidden_names, without_secrets
 from ..errors import DecodeError
 from ..json_values import to_json_text, without_surrogates
 from ..message_text import clip, received, show_path
@@ -26,7 +27,7 @@ from ..rounds import hook
 from ..tools import RawCall, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Mapping
+    from collections.abc import Collection, Generator, Iterable, Mapping
 
     from opentelemetry.metrics import Histogram, Meter
     from opentelemetry.trace import Span, Tracer
@@ -58,6 +59,7 @@ def spans(
     *,
     record_arguments: bool = False,
     record_results: bool = False,
+    redact: Collection[str] = (),
     max_length: int = 10_000,
     meter: Meter | None = None,
 ) -> Spans:
@@ -67,13 +69,15 @@ def spans(
         tracer: makes the spans; None for that of the global provider.
         record_arguments: whether `gen_ai.tool.call.arguments` is recorded: it may hold personal data.
         record_results: whether `gen_ai.tool.call.result` is recorded: what the model reads.
+        redact: names of keys whose values are replaced by "[redacted]" at any depth, in arguments and
+            results. Arguments that aren't JSON may hold them anywhere, and are replaced as a whole.
         max_length: characters that arguments, and a result, may have; longer ones are left out, and only
             their length is recorded.
         meter: records how long calls take in the histogram `gen_ai.execute_tool.duration`; None for no
             metrics.
 
     Raises:
-        TypeError: tracer or meter is something else.
+        TypeError: tracer or meter is something else, or `redact` isn't a list of names.
         ValueError: `max_length` isn't a positive integer.
     """
     for name, given, method in (("tracer", tracer, "start_span"), ("meter", meter, "create_histogram")):
@@ -86,7 +90,8 @@ def spans(
         message = f"max_length must be a positive number of characters, not {received(max_length)}"
         raise ValueError(message)
     used = get_tracer("operator_schema", __version__) if tracer is None else tracer
-    return Spans(used, _histogram(meter), record_arguments, record_results, max_length)
+    hidden = hidden_names(redact, "a list of names of arguments")
+    return Spans(used, _histogram(meter), record_arguments, record_results, max_length, hidden)
 
 
 def _histogram(meter: Meter | None) -> Histogram | None:
@@ -106,12 +111,14 @@ class Spans:
         record_arguments: bool,  # noqa: FBT001  # `spans` takes them by name
         record_results: bool,  # noqa: FBT001  # the same
         max_length: int,
+        hidden: frozenset[str],
     ) -> None:
         self._tracer = tracer
         self._durations = durations
         self._record_arguments = record_arguments
         self._record_results = record_results
         self._max_length = max_length
+        self._hidden = hidden
 
     @hook.around()
     @contextmanager
@@ -172,8 +179,9 @@ class Spans:
         """Record what came of a call."""
         if not span.is_recording():
             return
+        arguments, content = self._told(call, outcome)
         if self._record_arguments:
-            self._record(span, "arguments", _arguments_text(call))
+            self._record(span, "arguments", _arguments_text(arguments))
         if isinstance(outcome, ToolResult):
             details = outcome.details or {}
             raised = details.get("exception")
@@ -182,12 +190,30 @@ class Spans:
             if outcome.code is not None:
                 span.set_attribute("operator_schema.code", outcome.code)
             if self._record_results and not outcome.is_error:
-                self._record(span, "result", outcome.content)
+                self._record(span, "result", content)
         for kind, event in _EVENTS.items():
             _tell_findings(span, event, notes.get(kind, ()))
         error = _error_of(outcome)
         if error is not None:
             _fail(span, error)
+
+    def _told(self, call: RawCall, outcome: ToolResult | BaseException) -> tuple[Any, str]:
+        """Return arguments and text of the result, without secrets."""
+        content = outcome.content if isinstance(outcome, ToolResult) else ""
+        if not self._hidden or not (self._record_arguments or self._record_results):
+            return call.arguments, content
+        result: dict[str, Any] = {"content": content, "is_error": False}
+        if isinstance(outcome, ToolResult) and outcome.json is not None:
+            result["json"] = outcome.json
+        arguments: Any = call.arguments
+        if isinstance(arguments, (bytes, bytearray)):
+            arguments = bytes(arguments).decode(errors="replace")
+        line = {"name": call.name, "arguments": arguments, "result": result}
+        try:
+            told = without_secrets(line, self._hidden)
+        except Exception:  # noqa: BLE001  # it nests too deep, or isn't JSON: a secret may be anywhere
+            return REDACTED, REDACTED
+        return told["arguments"], told["result"]["content"]
 
     def _record(self, span: Span, kind: str, text: str | None) -> None:
         if text is None:
@@ -258,9 +284,8 @@ def _text(text: str, limit: int = _NAME_LENGTH) -> str:
     return clip(without_surrogates(text), limit)
 
 
-def _arguments_text(call: RawCall) -> str | None:
+def _arguments_text(arguments: Any) -> str | None:
     """Return the arguments of a call as JSON text; None if they have none."""
-    arguments: Any = call.arguments
     if isinstance(arguments, (bytes, bytearray)):
         return bytes(arguments).decode(errors="replace")
     if isinstance(arguments, str):

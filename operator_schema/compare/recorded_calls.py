@@ -6,23 +6,18 @@ Context Protocol, or a span of OpenTelemetry. Everything that looks like a call 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from ..json_values import is_array, is_object
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
-    from ..findings import Finding
-
-__all__ = ["REDACTED", "RecordedCall", "calls_in", "count_bare_spans", "without_redacted"]
+__all__ = ["RecordedCall", "calls_in", "count_bare_spans"]
 
 _Found = TypeVar("_Found")
 
 _MAX_DEPTH = 60
-
-REDACTED: Final = "[redacted]"
-"""Stands in a log for a secret, whatever type that had."""
 
 
 class RecordedCall(NamedTuple):
@@ -172,43 +167,3 @@ def _found_in(record: Any, read: Callable[[dict[str, Any]], _Found | None]) -> I
             continue
         if depth < _MAX_DEPTH:
             pending += [(inner, depth + 1) for inner in reversed(inside)]
-
-
-def without_redacted(findings: Iterable[Finding], arguments: Any) -> tuple[Finding, ...]:
-    """Return what is wrong with recorded arguments, without what is said of values that were redacted.
-
-    Args:
-        findings: about the arguments.
-        arguments: JSON values, or JSON text.
-    """
-    if isinstance(arguments, str):
-        from json import loads
-
-        try:
-            arguments = loads(arguments) if REDACTED in arguments else None
-        except (ValueError, RecursionError):  # broken text is redacted as a whole
-            return ()
-    return tuple([finding for finding in findings if not _has_redacted(_at(finding.path, arguments))])
-
-
-def _at(path: Iterable[str | int], value: Any) -> Any:
-    """Return the value at a path; None if there is none."""
-    for step in path:
-        is_there = step in value if is_object(value) else is_array(value) and type(step) is int
-        if not is_there or (is_array(value) and not 0 <= cast("int", step) < len(value)):
-            return None
-        value = value[step]
-    return value
-
-
-def _has_redacted(value: Any) -> bool:
-    """Return whether a value is or holds a text with something redacted."""
-    pending = [(value, 0)]
-    while pending:
-        one, depth = pending.pop()
-        if isinstance(one, str) and REDACTED in one:
-            return True
-        inside = [*one.values(), *one] if is_object(one) else one if is_array(one) else ()
-        if depth < _MAX_DEPTH:
-            pending += [(inner, depth + 1) for inner in inside]
-    return False

@@ -15,7 +15,8 @@ from ..immutable import Value
 from ..json_values import to_json_text, without_surrogates
 from ..message_text import clip, show_place
 from .logs import Unreadable, records_of
-from .recorded_calls import calls_in, count_bare_spans, without_redacted
+from .recorded_calls import calls_in, count_bare_spans
+from .redaction import without_redacted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence

@@ -15,7 +15,7 @@ from ..immutable import Value
 from ..json_values import copy_json, is_array, is_object
 from ..message_text import excerpt, quote, received
 from ..schema.document import SchemaDocument
-from ..tools import MCP_HINTS
+from ..tools import MCP_HINTS, tools_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -104,8 +104,11 @@ def snapshot_of(tools: Iterable[Tool[..., Any]]) -> Snapshot:
 
     Args:
         tools: a toolset, a registry, or any tools.
+
+    Raises:
+        TypeError: something isn't a tool, or `tools` is a single one.
     """
-    return Snapshot([_of_tool(tool) for tool in tools])
+    return Snapshot([_of_tool(tool) for tool in tools_of(tools)])
 
 
 def _of_tool(tool: Tool[..., Any]) -> ToolSnapshot:

@@ -13,10 +13,16 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qs
 
-from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
-from starlette.responses import JSONResponse, Response, StreamingResponse
-from starlette.routing import Route
+try:
+    from starlette.applications import Starlette
+    from starlette.concurrency import run_in_threadpool
+    from starlette.responses import JSONResponse, Response, StreamingResponse
+    from starlette.routing import Route
+except ModuleNotFoundError as error:
+    if error.name != "starlette":
+        raise
+    message = "to open the inspector, install the extra: pip install 'operator-schema[inspector]'"
+    raise ModuleNotFoundError(message, name=error.name) from None
 
 from ..adapters.http_requests import (
     body_of,

@@ -10,7 +10,8 @@ from tempfile import mkstemp
 from typing import TYPE_CHECKING, Any
 
 from ..compare.logs import Unreadable, records_in
-from ..compare.recorded_calls import calls_in, without_redacted
+from ..compare.recorded_calls import calls_in
+from ..compare.redaction import without_redacted
 from ..compare.replay import fault_key
 from ..immutable import Value
 from ..json_values import is_object, nests_deeper

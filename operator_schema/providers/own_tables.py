@@ -77,8 +77,16 @@ def _is_count(value: object) -> bool:
 
 
 def _is_limit(pair: Any) -> bool:
-    is_pair = type(pair) is tuple and len(pair) == 2  # noqa: PLR2004  # as the name says
+    is_pair = issubclass(type(pair), tuple) and len(pair) == 2  # noqa: PLR2004  # as the name says
     return is_pair and isinstance(pair[0], str) and _is_count(pair[1])
+
+
+def _are_texts(value: Any) -> bool:
+    return issubclass(type(value), frozenset) and all(isinstance(one, str) for one in value)
+
+
+def _are_limits(value: Any) -> bool:
+    return issubclass(type(value), tuple) and all(_is_limit(one) for one in value)
 
 
 _WANTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
@@ -90,14 +98,8 @@ _WANTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
         "a NameRule(…) or None",
         lambda value: value is None or isinstance(value, NameRule),
     ),
-    "frozenset[str]": (
-        "a frozenset of strings",
-        lambda value: type(value) is frozenset and all(isinstance(one, str) for one in value),
-    ),
-    "tuple[tuple[str, int], ...]": (
-        "a tuple of pairs (keyword, number)",
-        lambda value: type(value) is tuple and all(map(_is_limit, value)),
-    ),
+    "frozenset[str]": ("a frozenset of strings", _are_texts),
+    "tuple[tuple[str, int], ...]": ("a tuple of pairs (keyword, number)", _are_limits),
 }
 """By annotation, what an attribute has to be, in words and as a test."""
 

@@ -156,7 +156,9 @@ class Provider(Value):
         if isinstance(item, rounds.Turn):
             return self._turn(item, offered)
         message = f"a history must have only strings, messages, turns and answers, not {received(item)}"
-        raise TypeError(message)
+        is_foreign = hasattr(item, "role") or hasattr(item, "choices") or hasattr(item, "candidates")
+        way = ": answer(response, offer) makes an answer of a response" if is_foreign else ""
+        raise TypeError(message + way)
 
     def report(self, offer: Tools, /, *, strict: Strict | None = None) -> Report:
         """Report how each tool changes for this provider: kept, described, weakened, refused or renamed.
@@ -396,7 +398,7 @@ def _order_meant(given: Any) -> str | None:
     """Return the right order of arguments, for what was probably given in the wrong one; None for others."""
     if is_object(given) and given.keys() & {"choices", "candidates", "content", "output", "message"}:
         return "the response comes first: answer(response, offer)"
-    first = given[0] if type(given) is list and given else None
+    first: Any = next(iter(given), None) if issubclass(type(given), list) else None
     is_message = is_object(first) and "role" in first
     if (
         is_message

@@ -469,6 +469,8 @@ _PRIMARY = 0xFF
 def _unusable(path: str, error: sqlite3.Error) -> StoreError:
     """Return why the file of a store can't be used, and what to do."""
     remedy = _REMEDIES.get(getattr(error, "sqlite_errorcode", 0) & _PRIMARY)
+    if Path(path).is_dir():
+        remedy = "it is a folder: give the path of a file in it"
     what = f"the store {one_line(path, 200)} can't be used: {one_line(str(error), 200)}"
     return StoreError(f"{what}; {remedy}" if remedy else what)
 

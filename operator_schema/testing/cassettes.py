@@ -7,18 +7,17 @@ from collections import deque
 from collections.abc import Callable, Collection
 from contextlib import contextmanager, suppress
 from errno import ENOENT
-from json import dumps, loads
+from json import dumps
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from ..compare.logs import MAX_LINE, Unreadable, records_in
-from ..compare.recorded_calls import REDACTED
+from ..compare.redaction import REDACTED, hidden_names, without_secrets
 from ..errors import DecodeError, EncodeError, ToolError, ToolNotFoundError
 from ..execution.executor import Executor
 from ..json_values import MAX_TEXT_DEPTH, copy_json, is_array, is_object, nests_deeper, to_json_text
 from ..message_text import checked_path, excerpt, nearest_names, quote, received
-from ..providers.answer import parsed_arguments
 from ..tools.calls import RawCall, ToolResult, arguments_to_decode, checked_call
 from ..tools.failures import ERROR, write_log
 from .calls import differences
@@ -267,13 +266,8 @@ def _redacting(redact: Any) -> Callable[[dict[str, Any]], dict[str, Any] | None]
         return lambda line: line
     if callable(redact):
         return lambda line: _checked_line(redact(line))
-    kind = cast("Any", type(redact))
-    is_names = issubclass(kind, Collection) and not issubclass(kind, (str, bytes))
-    if not is_names or not all(isinstance(name, str) for name in redact):
-        message = f"redact must be a function or a list of names of arguments, not {received(redact)}"
-        raise TypeError(message)
-    hidden: frozenset[str] = frozenset(redact)
-    return lambda line: _without_secrets(line, hidden)
+    hidden = hidden_names(redact, "a function or a list of names of arguments")
+    return lambda line: without_secrets(line, hidden)
 
 
 def _checked_line(kept: Any) -> dict[str, Any] | None:
@@ -283,81 +277,6 @@ def _checked_line(kept: Any) -> dict[str, Any] | None:
         return {**kept}
     message = f"redact must return the line with its name and arguments, or None, not {received(kept)}"
     raise TypeError(message)
-
-
-def _without_secrets(line: dict[str, Any], hidden: frozenset[str]) -> dict[str, Any]:
-    """Return a line in which the values of some keys are replaced, in its arguments and in its result."""
-    secrets: list[str] = []
-    sent = parsed_arguments(RawCall(None, line["name"], line["arguments"]))
-    arguments, result = _replaced(sent, hidden, secrets), line["result"]
-    json = _replaced(result.get("json"), hidden, secrets)
-    is_changed = json != result.get("json")
-    content = to_json_text(json) if is_changed else _replaced(result["content"], hidden, secrets)
-    if isinstance(arguments, str) or (result["is_error"] and secrets):
-        # Broken text may hold a secret anywhere, and so may an error, which shows a part of what was sent.
-        arguments, content = (REDACTED if isinstance(arguments, str) else arguments), REDACTED
-    kept = {**result, "content": content} | ({} if json is None else {"json": json})
-    found = frozenset(secrets)
-    about = {"name": _text_without(line["name"], found), "arguments": _without(arguments, found)}
-    return {**line, **about, "result": {key: _without(inner, found) for key, inner in kept.items()}}
-
-
-def _replaced(value: Any, hidden: frozenset[str], secrets: list[str]) -> Any:
-    """Return a value without secrets, which are added to a list as texts."""
-    if is_object(value):
-        found: dict[str, Any] = {}
-        for key, inner in value.items():
-            if key in hidden:
-                _collect(inner, secrets)
-            found[key] = REDACTED if key in hidden else _replaced(inner, hidden, secrets)
-        return found
-    if is_array(value):
-        return [_replaced(item, hidden, secrets) for item in value]
-    return _text_replaced(value, hidden, secrets) if isinstance(value, str) else value
-
-
-def _text_replaced(text: str, hidden: frozenset[str], secrets: list[str]) -> str:
-    """Return a text, which may be JSON with secrets of its own."""
-    if not text.lstrip().startswith(("{", "[")):
-        return text
-    try:
-        written: Any = loads(text)
-    except (ValueError, RecursionError):
-        return text
-    replaced = _replaced(written, hidden, secrets)
-    return text if replaced == written else to_json_text(replaced)
-
-
-_LEAST_SECRET: Final = 4
-"""Characters of a secret that is replaced alone; around a shorter one, the whole text is."""
-
-
-def _collect(value: Any, secrets: list[str]) -> None:
-    if is_object(value) or is_array(value):
-        for inner in value.values() if is_object(value) else value:
-            _collect(inner, secrets)
-    elif isinstance(value, (str, int, float)) and not isinstance(value, bool) and value != "":
-        secrets += [str(value), to_json_text(value).strip('"')]
-
-
-def _without(value: Any, secrets: frozenset[str]) -> Any:
-    """Return a value in which no text has a secret, and no number is one."""
-    if is_object(value):
-        return {_text_without(key, secrets): _without(inner, secrets) for key, inner in value.items()}
-    if is_array(value):
-        return [_without(item, secrets) for item in value]
-    if isinstance(value, str):
-        return _text_without(value, secrets)
-    return REDACTED if type(value) in {int, float} and str(value) in secrets else value
-
-
-def _text_without(text: str, secrets: frozenset[str]) -> str:
-    found = sorted([secret for secret in secrets if secret in text], key=len, reverse=True)
-    if any(len(secret) < _LEAST_SECRET for secret in found):
-        return REDACTED
-    for secret in found:
-        text = text.replace(secret, REDACTED)
-    return text
 
 
 # --- playing back --------------------------------------------------------------------------------

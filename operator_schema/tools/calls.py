@@ -385,12 +385,13 @@ _READERS = {
 
 _RESPONSES = {
     "choices": "openai_chat",
+    "tool_calls": "openai_chat",
     "candidates": "gemini",
     "stop_reason": "anthropic",
     "stopReason": "bedrock",
     "output": "openai_responses",
 }
-"""Keys that only one provider's responses have at the top, and the provider that reads them."""
+"""Keys of the responses of only one provider, or of their messages, and the provider that reads them."""
 
 
 def checked_call(call: object) -> RawCall:
@@ -421,17 +422,16 @@ def remedy_for(given: Any) -> str:
 
 
 def _response_remedy(given: Any) -> str:
-    """Return the remedy for a whole response of a provider, or a call as a dict; empty for anything else."""
+    """Return the remedy for a response of a provider, its message, or a call as a dict; empty for others."""
     is_dict = issubclass(cast("Any", type(given)), dict)
     try:
-        has: Any = (lambda key: key in given) if is_dict else (lambda key: hasattr(given, key))
-        found = [provider for key, provider in _RESPONSES.items() if has(key)]
+        there = [key for key in _RESPONSES if (key in given if is_dict else hasattr(given, key))]
         is_call = is_dict and {"name", "arguments"} <= {*given}
     except Exception:  # noqa: BLE001  # the code of whatever was given
         return ""
-    if found:
-        reader = f"{found[0]}.answer(response, offer)"
-        return f", a response: a provider reads it, as in offer.round({reader})"
+    if there:
+        reader = f"{_RESPONSES[there[0]]}.answer(response, offer)"
+        return f": a provider reads the whole response, as in offer.round({reader})"
     return ": write RawCall(name=…, arguments=…)" if is_call else ""
 
 
@@ -449,8 +449,10 @@ def checked_calls(calls: Any) -> list[RawCall]:
         return [checked_call(call) for call in calls]
     # The responses of some SDKs can be iterated, and give their fields.
     remedy = "" if hasattr(kind, "calls") else remedy_for(calls)
-    if remedy or not hasattr(kind, "__iter__") or issubclass(kind, (Mapping, str, bytes)):
-        remedy = ": give its calls" if hasattr(kind, "calls") else remedy
+    is_given_whole = hasattr(kind, "calls")
+    is_listed = hasattr(kind, "__iter__") and not issubclass(kind, (Mapping, str, bytes))
+    if remedy or not is_listed:
+        remedy = ": give its calls" if is_given_whole else remedy
         message = f"expected a list of calls, not {received(calls)}{remedy}"
         raise TypeError(message)
     return [checked_call(call) for call in calls]

@@ -157,6 +157,51 @@ def test_arguments_and_results_are_recorded_only_if_asked_for(traced):
     assert span.attributes["gen_ai.tool.call.result"] == "41.0"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "recorded"),
+    [
+        ({"user": "Ada", "token": "hunter2"}, {"user": "Ada", "token": "[redacted]"}),
+        ('{"user": "hunter2", "token": "hunter2"}', {"user": "[redacted]", "token": "[redacted]"}),
+        (b'{"user": "Ada", "token": "hunter2"}', {"user": "Ada", "token": "[redacted]"}),
+        ({"user": {"token": 4711}, "token": []}, {"user": {"token": "[redacted]"}, "token": "[redacted]"}),
+        ('{"user": "Ada", "token": "hunter2', "[redacted]"),
+    ],
+)
+def test_secrets_stay_out_of_recorded_arguments_and_results(traced, arguments, recorded):
+    @tool
+    def log_in(user: str, token: str) -> dict[str, str]:
+        """Log in."""
+        return {"session": f"of {token}", "token": token or user}
+
+    both = {"record_arguments": True, "record_results": True}
+    executor = Executor(log_in, hooks=spans(traced.tracer, redact=["token"], **both))
+    result = executor.run_sync(call("log_in", arguments))
+    attributes = traced.one("execute_tool log_in").attributes
+    told = attributes["gen_ai.tool.call.arguments"]
+    assert (told if recorded == "[redacted]" else json.loads(told)) == recorded
+    if result.code is None:
+        assert json.loads(attributes["gen_ai.tool.call.result"]) == {
+            "session": "of [redacted]", "token": "[redacted]",
+        }  # fmt: skip
+    assert "hunter2" not in traced.file.getvalue()
+    assert "4711" not in traced.file.getvalue()
+
+
+def test_arguments_in_which_secrets_cannot_be_found_are_left_out(traced):
+    deep = {"token": "hunter2"}
+    for _ in range(100_000):
+        deep = {"numbers": deep}
+    executor = Executor(TOOLS, hooks=spans(traced.tracer, record_arguments=True, redact=["token"]))
+    executor.run_sync(call("add", deep))
+    assert traced.one("execute_tool add").attributes["gen_ai.tool.call.arguments"] == "[redacted]"
+
+
+@pytest.mark.parametrize("redact", ["token", 5, [5], None])
+def test_redact_is_a_list_of_names(redact):
+    with pytest.raises(TypeError, match="redact must be a list of names of arguments, not"):
+        spans(redact=redact)
+
+
 def test_what_is_too_long_is_left_out_and_its_length_recorded(traced):
     executor = Executor(TOOLS, hooks=spans(traced.tracer, record_arguments=True, max_length=20))
     executor.run_sync(call("order", {"item": "x" * 100}))

@@ -139,6 +139,24 @@ def test_a_file_is_read_as_it_was_written():
 
 
 @pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (next(iter(before())), r"expected a list of tools, not the tool \w+ alone: write \[\w+\]$"),
+        ([5], "isn't a Tool"),
+        (5, "expected a list of tools, not 5"),
+    ],
+)
+def test_what_isnt_tools_is_refused(given, said):
+    for refuse in (
+        lambda: snapshot_of(given),
+        lambda: compare(given, before()),
+        lambda: compare(before(), given),
+    ):
+        with pytest.raises(TypeError, match=said):
+            refuse()
+
+
+@pytest.mark.parametrize(
     "provider", [anthropic, openai_chat, openai_responses, gemini, bedrock], ids=lambda p: p.name
 )
 def test_requests_to_providers_are_read(provider):

@@ -169,6 +169,7 @@ class Fields:
     ("fields", "provider"),
     [
         ({"id": "1", "choices": []}, "openai_chat"),
+        ({"role": "assistant", "tool_calls": []}, "openai_chat"),
         ({"candidates": []}, "gemini"),
         ({"content": [], "stop_reason": "tool_use"}, "anthropic"),
         ({"output": {"message": {}}, "stopReason": "tool_use"}, "bedrock"),
@@ -176,7 +177,7 @@ class Fields:
     ],
 )
 def test_a_whole_response_in_place_of_its_calls(fields, provider):
-    remedy = f", a response: a provider reads it, as in offer.round({provider}.answer(response, offer))"
+    remedy = f": a provider reads the whole response, as in offer.round({provider}.answer(response, offer))"
     for response in (fields, SimpleNamespace(**fields), Fields(**fields)):
         for refuse in (executor.run_sync, executor.stream, Toolset(add).offer().round):
             message = refused(refuse, response)

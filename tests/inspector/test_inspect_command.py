@@ -237,3 +237,21 @@ def test_an_address_that_is_taken(refused):
 
     with socket.create_server(("127.0.0.1", 0)) as other:
         assert "can't serve: " in refused("--port", str(other.getsockname()[1]), "help_desk")
+
+
+HIDDEN = """
+import sys
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if name == "starlette":
+            raise ModuleNotFoundError("No module named 'starlette'", name=name)
+sys.meta_path.insert(0, Hidden())
+from operator_schema.inspector import serve_inspector
+"""
+
+
+@pytest.mark.needs_process
+def test_in_a_program_the_extra_that_is_missing_is_named():
+    done = subprocess.run([sys.executable, "-c", HIDDEN], capture_output=True, text=True, check=False)
+    said = "to open the inspector, install the extra: pip install 'operator-schema[inspector]'"
+    assert done.stderr.splitlines()[-1] == f"ModuleNotFoundError: {said}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from types import SimpleNamespace
 
 import pytest
 
@@ -164,6 +165,9 @@ def test_a_history_is_a_list(history):
 def test_what_doesnt_belong_in_a_history():
     with pytest.raises(TypeError, match="a history must have only strings, messages, turns and answers, not"):
         openai_chat.request(TOOLS, ["Hi", RESULT])
+    for response in (SimpleNamespace(choices=[]), SimpleNamespace(role="assistant", content="Hi")):
+        with pytest.raises(TypeError, match=r": answer\(response, offer\) makes an answer of a response$"):
+            openai_chat.request(TOOLS, ["Hi", response])
 
 
 @pytest.mark.parametrize("offer", [TOOLS, TOOLS.offer(), Registry([weather]), [weather], (weather,), weather])

@@ -423,7 +423,7 @@ def deleted(path):
     [
         (junk, "file is not a database; give the path of another file"),
         (cut, "database disk image is malformed; restore it from a backup"),
-        (folder, "unable to open database file; create its folder"),
+        (folder, "unable to open database file; it is a folder: give the path of a file in it"),
         (deleted, "unable to open database file; create its folder"),
         (foreign, "no such column: id; it was deleted, or belongs to another program"),
     ],

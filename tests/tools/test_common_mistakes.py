@@ -288,7 +288,9 @@ def test_tool_input_above_a_function():
 
 def test_an_unknown_option_lists_the_options():
     with pytest.raises(TypeError, match=r"unexpected option 'zzzzzz' for find; it takes attribute_docs, "):
-        tool(zzzzzz=1)(find.__wrapped__)
+        tool(find.__wrapped__, zzzzzz=1)
+    with pytest.raises(TypeError, match=r"unexpected option 'zzzzzz'; it takes attribute_docs, "):
+        tool(zzzzzz=1)  # before there is a function
 
 
 def test_a_longer_name_that_is_refused_is_about_the_tool():

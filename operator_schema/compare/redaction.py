@@ -1,0 +1,164 @@
+"""Secrets in recorded calls: how are they left out, and what is known of a call without them?"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from json import loads
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from ..json_values import is_array, is_object, to_json_text
+from ..message_text import received
+from ..providers.answer import parsed_arguments
+from ..tools import RawCall
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..findings import Finding
+
+__all__ = ["REDACTED", "hidden_names", "without_redacted", "without_secrets"]
+
+REDACTED: Final = "[redacted]"
+"""Stands in a log for a secret, whatever type that had; when a cassette is played back, for any value."""
+
+_MAX_DEPTH: Final = 60
+
+
+def hidden_names(redact: Any, wanted: str) -> frozenset[str]:
+    """Return the names of keys whose values are secrets.
+
+    Args:
+        redact: what was given.
+        wanted: what it must be, for the message.
+
+    Raises:
+        TypeError: it isn't a collection of names.
+    """
+    kind = cast("Any", type(redact))
+    is_names = issubclass(kind, Collection) and not issubclass(kind, (str, bytes))
+    if not is_names or not all(isinstance(name, str) for name in redact):
+        message = f"redact must be {wanted}, not {received(redact)}"
+        raise TypeError(message)
+    return frozenset(redact)
+
+
+def without_secrets(line: dict[str, Any], hidden: frozenset[str]) -> dict[str, Any]:
+    """Return a call in which the values of some keys are replaced, in its arguments and in its result.
+
+    Args:
+        line: JSON values: `name`, `arguments` and `result`, which has `content`, `is_error` and maybe `json`.
+        hidden: the keys.
+    """
+    secrets: list[str] = []
+    sent = parsed_arguments(RawCall(None, line["name"], line["arguments"]))
+    arguments, result = _replaced(sent, hidden, secrets), line["result"]
+    json = _replaced(result.get("json"), hidden, secrets)
+    is_changed = json != result.get("json")
+    content = to_json_text(json) if is_changed else _replaced(result["content"], hidden, secrets)
+    if isinstance(arguments, str) or (result["is_error"] and secrets):
+        # Broken text may hold a secret anywhere, and so may an error, which shows a part of what was sent.
+        arguments, content = (REDACTED if isinstance(arguments, str) else arguments), REDACTED
+    kept = {**result, "content": content} | ({} if json is None else {"json": json})
+    found = frozenset(secrets)
+    about = {"name": _text_without(line["name"], found), "arguments": _without(arguments, found)}
+    return {**line, **about, "result": {key: _without(inner, found) for key, inner in kept.items()}}
+
+
+def _replaced(value: Any, hidden: frozenset[str], secrets: list[str]) -> Any:
+    """Return a value without secrets, which are added to a list as texts."""
+    if is_object(value):
+        found: dict[str, Any] = {}
+        for key, inner in value.items():
+            if key in hidden:
+                _collect(inner, secrets)
+            found[key] = REDACTED if key in hidden else _replaced(inner, hidden, secrets)
+        return found
+    if is_array(value):
+        return [_replaced(item, hidden, secrets) for item in value]
+    return _text_replaced(value, hidden, secrets) if isinstance(value, str) else value
+
+
+def _text_replaced(text: str, hidden: frozenset[str], secrets: list[str]) -> str:
+    """Return a text, which may be JSON with secrets of its own."""
+    if not text.lstrip().startswith(("{", "[")):
+        return text
+    try:
+        written: Any = loads(text)
+    except (ValueError, RecursionError):
+        return text
+    replaced = _replaced(written, hidden, secrets)
+    return text if replaced == written else to_json_text(replaced)
+
+
+_LEAST_SECRET: Final = 4
+"""Characters of a secret that is replaced alone; around a shorter one, the whole text is."""
+
+
+def _collect(value: Any, secrets: list[str]) -> None:
+    if is_object(value) or is_array(value):
+        for inner in value.values() if is_object(value) else value:
+            _collect(inner, secrets)
+    elif isinstance(value, (str, int, float)) and not isinstance(value, bool) and value != "":
+        secrets += [str(value), to_json_text(value).strip('"')]
+
+
+def _without(value: Any, secrets: frozenset[str]) -> Any:
+    """Return a value in which no text has a secret, and no number is one."""
+    if is_object(value):
+        return {_text_without(key, secrets): _without(inner, secrets) for key, inner in value.items()}
+    if is_array(value):
+        return [_without(item, secrets) for item in value]
+    if isinstance(value, str):
+        return _text_without(value, secrets)
+    return REDACTED if type(value) in {int, float} and str(value) in secrets else value
+
+
+def _text_without(text: str, secrets: frozenset[str]) -> str:
+    found = sorted([secret for secret in secrets if secret in text], key=len, reverse=True)
+    if any(len(secret) < _LEAST_SECRET for secret in found):
+        return REDACTED
+    for secret in found:
+        text = text.replace(secret, REDACTED)
+    return text
+
+
+# --- what is known of a call without its secrets ---------------------------------------------------
+
+
+def without_redacted(findings: Iterable[Finding], arguments: Any) -> tuple[Finding, ...]:
+    """Return what is wrong with recorded arguments, without what is said of values that were redacted.
+
+    Args:
+        findings: about the arguments.
+        arguments: JSON values, or JSON text.
+    """
+    if isinstance(arguments, str):
+        try:
+            arguments = loads(arguments) if REDACTED in arguments else None
+        except (ValueError, RecursionError):  # broken text is redacted as a whole
+            return ()
+    return tuple([finding for finding in findings if not _has_redacted(_at(finding.path, arguments))])
+
+
+def _at(path: Iterable[str | int], value: Any) -> Any:
+    """Return the value at a path; None if there is none."""
+    found: Any = value
+    for step in path:
+        try:
+            found = found[step]
+        except (IndexError, KeyError, TypeError):
+            return None
+    return found
+
+
+def _has_redacted(value: Any) -> bool:
+    """Return whether a value is or holds a text with something redacted."""
+    pending = [(value, 0)]
+    while pending:
+        one, depth = pending.pop()
+        if isinstance(one, str) and REDACTED in one:
+            return True
+        inside = [*one.values(), *one] if is_object(one) else one if is_array(one) else ()
+        if depth < _MAX_DEPTH:
+            pending += [(inner, depth + 1) for inner in inside]
+    return False
