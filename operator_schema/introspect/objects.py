@@ -6,6 +6,7 @@ Below are the checks whether a class can be built from its fields, and the descr
 
 from __future__ import annotations
 
+import inspect
 import sys
 from dataclasses import MISSING
 from functools import partial
@@ -296,7 +297,7 @@ def _report_decorated(
         )
         message = f"it has annotations of its own, but it isn't {noun} itself"
         report("__annotations__", "unsupported", message, f"Decorate it with @{decorator}")
-    if cls.__flags__ & _IS_ABSTRACT:
+    if cls.__flags__ & inspect.TPFLAGS_IS_ABSTRACT:
         message = "it is abstract and can't be built"
         report("__init__", "unsupported", message, "Register a class that implements all its methods")
     if form == "attrs":
@@ -351,16 +352,12 @@ def _misfits(cls: Any, names: Mapping[str, object]) -> tuple[list[str], list[str
     if code.co_posonlyargcount <= 1 and tuple(names) == code.co_varnames[1:last]:
         return [], []
     taken = code.co_varnames[code.co_posonlyargcount : last]
-    takes_any = code.co_flags & _TAKES_ANY_NAME
+    takes_any = code.co_flags & inspect.CO_VARKEYWORDS
     missing = [] if takes_any else [name for name in names if name not in taken]
     positional = code.co_argcount - len(init.__defaults__ or ())
     needed = [*code.co_varnames[1:positional], *code.co_varnames[code.co_argcount : last]]
     optional: Mapping[str, Any] = init.__kwdefaults__ or {}
     return missing, [name for name in needed if name not in names and name not in optional]
-
-
-_IS_ABSTRACT = 1 << 20  # inspect.TPFLAGS_IS_ABSTRACT
-_TAKES_ANY_NAME = 0x08  # inspect.CO_VARKEYWORDS
 
 
 ATTRIBUTE = "param_descriptions"

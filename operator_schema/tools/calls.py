@@ -347,16 +347,11 @@ def _shown(value: Any) -> Any:
     return value
 
 
-def exception_text(error: BaseException, limit: int = _SHOWN_EXCEPTION) -> str:
-    """Write the type and the message of an exception, safe to print.
-
-    Args:
-        error: any exception, even one that can't write itself.
-        limit: characters at most.
-    """
+def exception_text(error: BaseException) -> str:
+    """Write the type and the message of any exception, safe to print and bounded."""
     name, message = class_name_of(error), message_of(error)
-    text = f"{name}: {message[:limit]}" if message else name
-    return clip("\n".join([escape(line) for line in text.split("\n")]), limit)
+    text = f"{name}: {message[:_SHOWN_EXCEPTION]}" if message else name
+    return clip("\n".join([escape(line) for line in text.split("\n")]), _SHOWN_EXCEPTION)
 
 
 _CLASS_NAME: Any = vars(type)["__name__"]

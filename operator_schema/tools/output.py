@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections.abc
+import inspect
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import MISSING
 from functools import cache
@@ -288,7 +289,7 @@ def _is_unwritable(hint: Any, depth: int = 0) -> bool:
     cls: type[Any] = found
     if form_of(cls) is not None or cls in _NEVER or issubclass(cls, (Iterator, AsyncIterator)):
         return True
-    is_open = cls.__flags__ & _IS_ABSTRACT or getattr(cls, "_is_protocol", False)
+    is_open = cls.__flags__ & inspect.TPFLAGS_IS_ABSTRACT or getattr(cls, "_is_protocol", False)
     return not (is_open or issubclass(cls, _PLAIN))
 
 
@@ -314,7 +315,6 @@ def content_parts() -> ModuleType:
 
 
 _NEVER: frozenset[Any] = frozenset({Callable})
-_IS_ABSTRACT = 1 << 20  # inspect.TPFLAGS_IS_ABSTRACT
 _PLAIN = (str, int, float, list, tuple, set, frozenset, Mapping)
 """Classes whose instances, including those of subclasses, have a JSON form."""
 

@@ -1,4 +1,4 @@
-"""Reads the parameters of a callable from its code object, without `inspect`, and whether it is async."""
+"""Reads the parameters of a callable from its code object, and whether it is async."""
 
 from __future__ import annotations
 
@@ -40,9 +40,6 @@ __all__ = [
 
 Kind = Literal["positional_only", "positional", "keyword_only", "rest", "extra"]
 """How a parameter is given; `rest` is `*args`, `extra` is `**kwargs`."""
-
-# The flags of `inspect`, which is not loaded for them.
-_REST, _EXTRA, _GENERATOR, _COROUTINE, _ITERABLE_COROUTINE, _ASYNC_GENERATOR = 4, 8, 32, 128, 256, 512
 
 _WRAPPED_AT_MOST = 100
 
@@ -190,12 +187,12 @@ def _kinds_of(code: CodeType) -> Mapping[str, Kind]:
     if code.co_posonlyargcount:
         kinds.update(dict.fromkeys(names[: code.co_posonlyargcount], "positional_only"))
     end = positional + code.co_kwonlyargcount
-    if flags & _REST:
+    if flags & inspect.CO_VARARGS:
         kinds[names[end]] = "rest"
     if end > positional:
         kinds.update(dict.fromkeys(names[positional:end], "keyword_only"))
-    if flags & _EXTRA:
-        kinds[names[end + bool(flags & _REST)]] = "extra"
+    if flags & inspect.CO_VARKEYWORDS:
+        kinds[names[end + bool(flags & inspect.CO_VARARGS)]] = "extra"
     return kinds
 
 
@@ -280,7 +277,7 @@ def flags_of(function: Any) -> int:
         if code is not None:
             flags: int = code.co_flags
             # The mark of `inspect.markcoroutinefunction` (Python 3.12).
-            return flags | (_COROUTINE if hasattr(function, "_is_coroutine_marker") else 0)
+            return flags | (inspect.CO_COROUTINE if hasattr(function, "_is_coroutine_marker") else 0)
         function = _inside(function)
     return 0
 
@@ -317,7 +314,7 @@ def _passes_on(function: Any) -> bool:
     """Return whether a callable passes its arguments to the one that it wraps."""
     if not hasattr(function, "__wrapped__"):
         return False
-    return not isinstance(function, FunctionType) or bool(function.__code__.co_flags & _REST)
+    return not isinstance(function, FunctionType) or bool(function.__code__.co_flags & inspect.CO_VARARGS)
 
 
 def _required(function: FunctionType, bound: int, named: Collection[str]) -> tuple[int, int]:
@@ -337,12 +334,12 @@ def _required(function: FunctionType, bound: int, named: Collection[str]) -> tup
 
 def is_coroutine_function(function: Any) -> bool:
     """Return whether a call returns something to await."""
-    return bool(flags_of(function) & (_COROUTINE | _ITERABLE_COROUTINE))
+    return bool(flags_of(function) & (inspect.CO_COROUTINE | inspect.CO_ITERABLE_COROUTINE))
 
 
 def is_generator_function(function: Any) -> bool:
     """Return whether a call returns an iterator that runs the code step by step."""
-    return bool(flags_of(function) & (_GENERATOR | _ASYNC_GENERATOR))
+    return bool(flags_of(function) & (inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR))
 
 
 def gives_context_manager(callee: Callee) -> bool:
