@@ -53,6 +53,7 @@ def test_the_row_of_a_module_has_what_it_exports(module):
 
 
 BELOW = {
+    "files",
     "findings",
     "immutable",
     "json_values",

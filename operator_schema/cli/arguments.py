@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
 import sys
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, get_args
 
@@ -16,6 +14,7 @@ import click
 from ..codec.codec import Codec
 from ..codec.options import UnknownFields
 from ..errors import DecodeError, SchemaError
+from ..files import replacement
 from ..lazy import names_meant
 from ..message_text import clip, escape, quote, show_path
 from .lookup import ObjectName, find_factory
@@ -519,17 +518,12 @@ def replace_file(file: str, text: str) -> None:
     if path.is_dir():
         message = f"{escape(file) or 'the empty name'} is a folder: give a file, such as tools.json"
         raise WrongUse(message)
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         if path.exists() and not path.is_file():
             path.write_text(text, encoding="utf-8", newline="")
             return
-        beside.write_text(text, encoding="utf-8", newline="")
-        if path.exists():
-            shutil.copymode(path, beside)
-        beside.replace(path)
+        with replacement(path) as made:
+            made.write_text(text, encoding="utf-8", newline="")
     except OSError as error:
-        with suppress(OSError):
-            beside.unlink(missing_ok=True)
         message = f"{escape(file)} can't be written: {error.strerror}"
         raise WrongUse(message) from None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from weakref import finalize
 
 from ..immutable import Value
-from ..message_text import checked_path, clip, count_of, escape, listed, received
+from ..message_text import checked_path, clip, count_of, escape, listed, received, writable_text
 from ..rounds import Complete, Reject, RoundError, StoreError
 from .child import as_json
 
@@ -172,6 +172,8 @@ class Journal:
             StoreError: there is none.
         """
         query = "SELECT id, code, made, state, revision, approved, ended FROM programs WHERE id = ?"
+        # An id may be what somebody wrote into an address: SQLite takes no lone surrogate.
+        program_id = writable_text("the id of a program", program_id)
         with self._transaction() as db:
             row = db.execute(query, (program_id,)).fetchone()
         if row is None:
@@ -287,6 +289,7 @@ class Journal:
 
     def _change(self, program_id: str, state: str, revision: int | None, changes: str, *values: Any) -> None:
         query = f"UPDATE programs SET {changes}, revision = revision + 1 WHERE id = ? AND state = ?"  # noqa: S608  # the same
+        program_id = writable_text("the id of a program", program_id)
         values = (*values, program_id, state)
         if revision is not None:
             query, values = f"{query} AND revision = ?", (*values, revision)

@@ -539,6 +539,8 @@ def _tell_apart(tree: ast.AST) -> None:
                 node.elt = _numbered(number, node.elt)
             case ast.DictComp():
                 node.value = _numbered(number, node.value)
+            case _:
+                pass
 
 
 def _numbered(number: int, value: ast.expr) -> ast.expr:

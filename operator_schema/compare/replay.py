@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, TypeVar
 
 from ..errors import DecodeError
+from ..files import replacement
 from ..immutable import Value
 from ..json_values import to_json_text, without_surrogates
 from ..message_text import clip, show_place
@@ -506,7 +507,6 @@ def call_table(file: str) -> Generator[Callable[[Sequence[CallRow]], None]]:
     if path.is_dir():
         message = f"{file} is a folder: give a file, such as calls.parquet"
         raise TableError(message)
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
     schema = _schema()
     rows: list[CallRow] = []
 
@@ -520,18 +520,17 @@ def call_table(file: str) -> Generator[Callable[[Sequence[CallRow]], None]]:
         if rows:
             writer.write_batch(_batch(rows, schema))
         writer.close()
-        beside.replace(path)
 
-    try:
-        writer: Any = _written(file, lambda: parquet.ParquetWriter(beside, schema, compression="zstd"))
+    with ExitStack() as stack:
+        made = _written(file, lambda: stack.enter_context(replacement(path)))
+        writer: Any = _written(file, lambda: parquet.ParquetWriter(made, schema, compression="zstd"))
         try:
             yield add
             _written(file, finish)
-        except BaseException:  # an interrupt too: no half-written file stays
+        except BaseException:  # an interrupt too: it is closed before it is deleted
             _abandon(writer)
             raise
-    finally:
-        beside.unlink(missing_ok=True)
+        _written(file, stack.close)
 
 
 def _written(file: str, write: Callable[[], Any]) -> Any:

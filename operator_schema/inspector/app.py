@@ -373,10 +373,11 @@ class _Answers:
         asked = await _body(request, RoundToRun)
         subject, store = self._inspector.subject, self._store()
         version, round_id = self._inspector.version, asked.round_id
-        work = round_as_dict(await run_in_threadpool(load_round, subject, store, round_id))
-        texts = [call["text"] for call in work["calls"] if call["state"] == "pending"]
+        work = await run_in_threadpool(load_round, subject, store, round_id)
+        calls = (await run_in_threadpool(round_as_dict, work))["calls"]
+        texts = [call["text"] for call in calls if call["state"] == "pending"]
         if asked.agreement is not None and self._agreements.take(asked.agreement, version, round_id, texts):
-            return _json(await run_round(subject, store, round_id))
+            return _json(await run_round(subject, store, work))
         if not texts:
             message = "this round has no approved call to run"
             raise DecisionError(message)

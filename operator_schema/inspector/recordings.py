@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
-from pathlib import Path
-from tempfile import mkstemp
 from typing import TYPE_CHECKING, Any
 
 from ..compare.logs import Unreadable, records_in
 from ..compare.recorded_calls import calls_in
 from ..compare.redaction import without_redacted
 from ..compare.replay import fault_key
+from ..files import replacement
 from ..immutable import Value
 from ..json_values import is_object, nests_deeper
 from ..message_text import clip
@@ -20,6 +18,7 @@ from .readings import LONGEST_TEXT, Reading, read_call
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from pathlib import Path
 
     from ..tools import Tool
 
@@ -181,15 +180,12 @@ class TriedCalls:
         if len(arguments) > _LONGEST_TRIED:
             message = f"only calls of at most {_LONGEST_TRIED:,} characters are kept"
             raise ValueError(message)
-        self._calls = [
-            call for call in self._calls if (call["name"], call["arguments"]) != (tool.name, arguments)
-        ]
-        if len(self._calls) >= _MOST_TRIED:
+        others = [call for call in self._calls if (call["name"], call["arguments"]) != (tool.name, arguments)]
+        if len(others) >= _MOST_TRIED:
             message = f"{_MOST_TRIED:,} calls are kept: forget some first"
             raise ValueError(message)
         outcome = read_call(tool, arguments).outcome
-        self._calls.append({"name": tool.name, "arguments": arguments, "outcome": outcome})
-        self._write()
+        self._keep_all([*others, {"name": tool.name, "arguments": arguments, "outcome": outcome}])
 
     def forget(self, index: int) -> None:
         """Forget a call by its position; one that isn't there is forgotten already.
@@ -198,8 +194,7 @@ class TriedCalls:
             OSError: the file can't be written.
         """
         if 0 <= index < len(self._calls):
-            del self._calls[index]
-            self._write()
+            self._keep_all(self._calls[:index] + self._calls[index + 1 :])
 
     def accept(self, find: Find) -> None:
         """Take how each call is read now for how it has to be read.
@@ -207,11 +202,12 @@ class TriedCalls:
         Raises:
             OSError: the file can't be written.
         """
-        self._calls = [
-            {**call, "outcome": _replayed(call["name"], call["arguments"], find).outcome}
-            for call in self._calls
-        ]
-        self._write()
+        self._keep_all(
+            [
+                {**call, "outcome": _replayed(call["name"], call["arguments"], find).outcome}
+                for call in self._calls
+            ]
+        )
 
     def replayed(self, find: Find) -> dict[str, Any]:
         """Read all calls again, and say which are read in another way now.
@@ -229,15 +225,14 @@ class TriedCalls:
         kept = None if self.path is None else str(self.path)
         return {"calls": calls, "changed": number, "summary": _summary(number, len(calls)), "file": kept}
 
-    def _write(self) -> None:
-        if self.path is None:
-            return
-        text = "".join([f"{json.dumps(call)}\n" for call in self._calls])
-        # A file of its own is readable for its owner alone: arguments may be private.
-        opened, made = mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
-        with os.fdopen(opened, "w", encoding="utf-8") as new:
-            new.write(text)
-        Path(made).replace(self.path)
+    def _keep_all(self, calls: list[dict[str, Any]]) -> None:
+        """Write the calls, and then take them for those that are kept: in the file and here, or nowhere."""
+        if self.path is not None:
+            text = "".join([f"{json.dumps(call)}\n" for call in calls])
+            # It is readable for its owner alone: arguments may be private.
+            with replacement(self.path.resolve(), is_private=True) as made:
+                made.write_text(text, encoding="utf-8")
+        self._calls = calls
 
 
 def _summary(changed: int, number: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hmac
 import json
 import logging
@@ -322,12 +321,14 @@ class Decision:
     Attributes:
         round_id: of the round.
         call: position of the call in its turn.
+        seen: what `round_as_dict` gave for the call as the person saw it: a decision is about nothing else.
         action: what is to be done with it.
         value: other arguments, or None; the reason, as text; the answer.
     """
 
     round_id: str
     call: int
+    seen: str
     action: Literal["approve", "reject", "answer"]
     value: Any = None
 
@@ -368,7 +369,7 @@ def round_as_dict(work: Round[Any]) -> dict[str, Any]:
 def _call(call: ToolCall[Any]) -> dict[str, Any]:
     result = call.result
     question = call.question
-    return {
+    shown = {
         "index": call.index,
         "id": call.id,
         "tool": call.name,
@@ -384,6 +385,7 @@ def _call(call: ToolCall[Any]) -> dict[str, Any]:
         if question is None
         else {"text": question.text, "form": form_of(question.answer_schema)},
     }
+    return {**shown, "seen": sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()}
 
 
 def _arguments_of(call: ToolCall[Any]) -> Any:
@@ -400,9 +402,13 @@ def decide(subject: Subject, store: SqliteStore, decision: Decision) -> dict[str
         The round, as `round_as_dict` returns it.
 
     Raises:
-        DecisionError: it doesn't fit, or the round is done or was changed meanwhile.
+        DecisionError: it doesn't fit, the call waits for something else than what the person saw, or the
+            round is done or was changed meanwhile.
     """
     before = load_round(subject, store, decision.round_id)
+    if any(_call(call)["seen"] != decision.seen for call in before.calls if call.index == decision.call):
+        message = "this call isn't as it was shown any more: load the page again and look at it"
+        raise DecisionError(message)
     try:
         after = _decided(before, decision)
         return round_as_dict(store.keep(store.claim(after), after))
@@ -432,14 +438,18 @@ def _decided(work: Round[Any], decision: Decision) -> Round[Any]:
             return work.answer(decision.call, decision.value)
 
 
-async def run_round(subject: Subject, store: SqliteStore, round_id: str) -> dict[str, Any]:
+async def run_round(subject: Subject, store: SqliteStore, work: Round[Any]) -> dict[str, Any]:
     """Run the calls of a round that are approved, and save it; your program commits it.
 
+    Args:
+        subject: has the tools.
+        store: where the round waits.
+        work: the round as a person saw it: one that was changed since then doesn't run.
+
     Raises:
-        DecisionError: nothing is to be run, or the round is done, or runs elsewhere.
+        DecisionError: nothing is to be run, or the round is done, was changed, or runs elsewhere.
     """
     executor = subject.executor.with_(store=store)
-    work = await asyncio.to_thread(load_round, subject, store, round_id)
     if not work.pending:
         message = "this round has no approved call to run"
         raise DecisionError(message)

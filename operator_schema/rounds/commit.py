@@ -436,22 +436,24 @@ class Settlement:
         if run is not None:
             raise _ran(call, run)
 
-    def begin(self, calls: Sequence[ToolCall[Any]]) -> list[Run]:
+    def begin(self, calls: Sequence[ToolCall[Any]], begun: list[Run]) -> None:
         """Note that calls run now: all of them, or none.
+
+        Args:
+            calls: the calls.
+            begun: gets the run of each call before anybody can see it; the caller ends them in any case.
 
         Raises:
             RoundError: one has been run.
         """
-        begun: list[Run] = []
         for position, call in enumerate(calls):
             run = Run()
+            begun.append(run)
             first = self._runs.setdefault(call.run, run)  # one step, for all threads
             if first is not run:
                 for earlier in calls[:position]:
                     self.forget(earlier)
                 raise _ran(call, first)
-            begun.append(run)
-        return begun
 
     def keep(self, call: ToolCall[Any], after: ToolCall[Any]) -> None:
         """Keep the state of a call after it ran."""

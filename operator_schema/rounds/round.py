@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from typing import Self, TypeAlias
 
     from ..tools.calls import Asking, Limited, RunAll, Wording
-    from .commit import Given, Settlement, WhichCall
+    from .commit import Given, Run, Settlement, WhichCall
     from .hooks import CallHooks, ForTools, Hooks
     from .named_tools import NamedTools
     from .tool_call import CallState
@@ -474,7 +474,7 @@ class Round(Value, Generic[Input]):
         settlement = self._settlement
         pending = [call for call in self.pending if call.tool.has_function]
         decoded = [decoded_call(call) for call in pending]
-        runs = settlement.begin(pending)
+        runs: list[Run] = []
         counts = [1] * len(pending)
 
         async def settle(position: int, result: ToolResult) -> ToolResult | None:
@@ -487,8 +487,9 @@ class Round(Value, Generic[Input]):
             return call.result or result
 
         try:
+            settlement.begin(pending, runs)
             outcomes = await run_all(decoded, settle)
-        finally:
+        finally:  # an interrupt between two lines too: what doesn't run must not count as running
             for run in runs:
                 run.is_going_on = False
         raised: dict[int, BaseException] = {}

@@ -154,3 +154,12 @@ def test_what_can_not_be_written_as_a_whole_is_not_written(tmp_path, file):
     assert journal.entries("program_0") == {0: CALL}
     journal.write(program, {1: CALL})
     assert len(journal.entries("program_0")) == 2
+
+
+def test_an_id_that_nobody_could_have_got_is_unknown():
+    journal = Journal()
+    for use in (journal.load, journal.take_back):
+        with pytest.raises(StoreError, match="isn't in the journal"):
+            use("\ud800")
+        with pytest.raises(TypeError, match="the id of a program must be a string"):
+            use(None)

@@ -360,7 +360,9 @@ def test_a_waiting_call_is_approved_and_runs_at_the_second_click(serve, subject,
     (shown,) = served.get("waiting")["rounds"]
     assert shown["calls"][0]["state"] == "deferred"
     assert "no approved call" in served.post("waiting/run", {"round_id": work.id}, 409)["problem"]
-    decision = {"round_id": work.id, "call": 0, "action": "approve"}
+    seen = shown["calls"][0]["seen"]
+    decision = {"round_id": work.id, "call": 0, "seen": seen, "action": "approve"}
+    assert "isn't as it was shown" in served.post("waiting/decide", {**decision, "seen": ""}, 409)["problem"]
     assert served.post("waiting/decide", decision)["pending"] == 1
     asked = served.post("waiting/run", {"round_id": work.id})
     assert asked["question"].startswith("Run refund?")

@@ -17,7 +17,14 @@ def test_the_calls_of_the_page_fail_for_the_reason_that_it_shows(define, tmp_pat
     log, why = re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL)[1:]
     (tmp_path / "calls.jsonl").write_text(log, encoding="utf-8")
     found = replayed_log(read_log(tmp_path / "calls.jsonl"), subject_of("desk", desk.toolset).tool)
-    assert found["counts"] == {"calls": 2, "fit": 1, "repaired": 0, "failing": 1, "unreadable": 0}
+    assert found["counts"] == {
+        "calls": 2,
+        "fit": 1,
+        "repaired": 0,
+        "failing": 1,
+        "redacted": 0,
+        "unreadable": 0,
+    }
     assert found["failing"][0]["text"].startswith(why.rstrip("\n"))
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+from errno import ENOSPC
+from pathlib import Path
 
 import pytest
 
@@ -163,3 +165,23 @@ def test_a_file_of_something_else_is_refused(tmp_path, line):
     path = log(tmp_path, {"name": "a", "arguments": "{}", "outcome": {}}, line)
     with pytest.raises(ValueError, match="line 2 isn't a tried call"):
         TriedCalls(path)
+
+
+def test_what_can_not_be_written_is_not_kept_either(subject, tmp_path, monkeypatch):
+    path = tmp_path / "tried.jsonl"
+    tried = TriedCalls(path)
+    tried.keep(subject.tool("export"), "{}")
+    before = path.read_text()
+
+    def is_full(*_, **__):
+        raise OSError(ENOSPC, "no space")
+
+    monkeypatch.setattr(Path, "write_text", is_full)
+    for change in (
+        lambda: tried.keep(subject.tool("refund"), "{}"),
+        lambda: tried.forget(0),
+        lambda: tried.accept(subject.tool),
+    ):
+        with pytest.raises(OSError, match="no space"):
+            change()
+        assert (len(tried), path.read_text(), [*tmp_path.iterdir()]) == (1, before, [path])

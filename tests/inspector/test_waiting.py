@@ -12,7 +12,15 @@ import pytest
 
 from operator_schema import Executor, RawCall, Toolset
 from operator_schema.inspector import subject_of
-from operator_schema.inspector.run_call import Decision, DecisionError, decide, run_round, waiting_rounds
+from operator_schema.inspector.run_call import (
+    Decision,
+    DecisionError,
+    decide,
+    load_round,
+    round_as_dict,
+    run_round,
+    waiting_rounds,
+)
 from operator_schema.rounds import SqliteStore
 
 pytestmark = pytest.mark.needs_threads
@@ -30,6 +38,16 @@ def wait(store, *calls):
     raw = [RawCall(f"c{index}", name, arguments) for index, (name, arguments) in enumerate(calls)]
     executor = Executor(help_desk.toolset, store=store)
     return executor.run_sync(help_desk.toolset.offer().round(raw)).id
+
+
+def seen_of(subject, store, round_id):
+    """Return what stands for the first call of a round as a person sees it."""
+    return round_as_dict(load_round(subject, store, round_id))["calls"][0]["seen"]
+
+
+def decided(subject, store, round_id, action, value=None):
+    """Decide about the first call of a round as it is now."""
+    return decide(subject, store, Decision(round_id, 0, seen_of(subject, store, round_id), action, value))
 
 
 REFUND = ("refund", {"order_id": 1, "amount": "1.50"})
@@ -56,7 +74,7 @@ def test_what_waits_is_shown(subject, store):
 
 def test_an_approval_is_saved_and_runs_nothing(subject, store):
     round_id = wait(store, REFUND)
-    shown = decide(subject, store, Decision(round_id, 0, "approve"))
+    shown = decided(subject, store, round_id, "approve")
     assert shown["calls"][0]["state"] == "pending"
     assert help_desk.PAID == []
     assert store.load(round_id, help_desk.toolset).pending[0].approved  # another process sees it
@@ -64,63 +82,64 @@ def test_an_approval_is_saved_and_runs_nothing(subject, store):
 
 def test_what_is_approved_runs_once_and_the_program_commits_it(subject, store):
     round_id = wait(store, REFUND)
-    decide(subject, store, Decision(round_id, 0, "approve"))
-    done = asyncio.run(run_round(subject, store, round_id))
+    decided(subject, store, round_id, "approve")
+    done = asyncio.run(run_round(subject, store, load_round(subject, store, round_id)))
     assert done["is_complete"]
     assert [(1, Decimal("1.50"))] == help_desk.PAID
     with pytest.raises(DecisionError, match="this round has no approved call to run"):
-        asyncio.run(run_round(subject, store, round_id))
+        asyncio.run(run_round(subject, store, load_round(subject, store, round_id)))
     turn = store.load(round_id, help_desk.toolset).commit(store.transcript("order 1"))
     assert turn.results[0].content == "paid 1.50 for order 1: goodwill"
     assert len(help_desk.PAID) == 1
     with pytest.raises(DecisionError, match="is done"):
-        decide(subject, store, Decision(round_id, 0, "reject"))
+        decided(subject, store, round_id, "reject")
 
 
 def test_other_arguments_are_checked(subject, store):
     round_id = wait(store, REFUND)
     with pytest.raises(DecisionError, match="amount"):
-        decide(subject, store, Decision(round_id, 0, "approve", {"order_id": 1, "amount": "many"}))
-    decide(subject, store, Decision(round_id, 0, "approve", {"order_id": 1, "amount": "0.50"}))
-    asyncio.run(run_round(subject, store, round_id))
+        decided(subject, store, round_id, "approve", {"order_id": 1, "amount": "many"})
+    decided(subject, store, round_id, "approve", {"order_id": 1, "amount": "0.50"})
+    asyncio.run(run_round(subject, store, load_round(subject, store, round_id)))
     assert [(1, Decimal("0.50"))] == help_desk.PAID
 
 
 def test_a_rejection_has_its_reason(subject, store):
     round_id = wait(store, REFUND)
-    shown = decide(subject, store, Decision(round_id, 0, "reject", "not today"))
+    shown = decided(subject, store, round_id, "reject", "not today")
     assert shown["is_complete"]
     assert shown["calls"][0]["result"]["content"] == "This call was rejected: not today"
-    assert decide(subject, store, Decision(wait(store, REFUND), 0, "reject"))["is_complete"]
+    assert decided(subject, store, wait(store, REFUND), "reject")["is_complete"]
 
 
 def test_a_question_is_answered(subject, store):
     round_id = wait(store, SEAT)
     with pytest.raises(DecisionError, match="corridor"):
-        decide(subject, store, Decision(round_id, 0, "answer", "corridor"))
+        decided(subject, store, round_id, "answer", "corridor")
     with pytest.raises(DecisionError, match=r"round\.answer"):
-        decide(subject, store, Decision(round_id, 0, "approve"))
-    decide(subject, store, Decision(round_id, 0, "answer", "aisle"))
-    done = asyncio.run(run_round(subject, store, round_id))
+        decided(subject, store, round_id, "approve")
+    decided(subject, store, round_id, "answer", "aisle")
+    done = asyncio.run(run_round(subject, store, load_round(subject, store, round_id)))
     assert done["calls"][0]["result"]["content"] == "IC 712: a seat at the aisle"
 
 
-IMPOSSIBLE = [Decision("nobody", 0, "approve"), Decision("own", 5, "approve")]
+IMPOSSIBLE = [("nobody", 0, "approve"), ("own", 5, "approve")]
 
 
 @pytest.mark.parametrize("decision", IMPOSSIBLE, ids=["no round", "no call"])
 def test_what_can_not_be_decided(subject, store, decision):
     round_id = wait(store, REFUND)
-    own = replace(decision, round_id=round_id) if decision.round_id == "own" else decision
+    name, index, action = decision
+    seen = seen_of(subject, store, round_id)
     with pytest.raises(DecisionError):
-        decide(subject, store, own)
+        decide(subject, store, Decision(round_id if name == "own" else name, index, seen, action))
     assert store.waiting() == [round_id]
 
 
 def test_a_decision_of_somebody_else_comes_first(subject, store):
     round_id = wait(store, REFUND)
     work = store.load(round_id, help_desk.toolset)
-    decide(subject, store, Decision(round_id, 0, "reject", "no"))
+    decided(subject, store, round_id, "reject", "no")
     with pytest.raises(Exception, match="in the meantime"):
         store.claim(work.approve(0))
 
@@ -153,3 +172,28 @@ def test_very_many_rounds_are_counted(subject, store, monkeypatch):
     wait(store, REFUND)
     found = waiting_rounds(subject, store)
     assert ([work["id"] for work in found["rounds"]], found["more"]) == ([first], 1)
+
+
+def test_a_decision_is_about_what_the_person_saw(subject, store):
+    round_id = wait(store, REFUND)
+    seen = seen_of(subject, store, round_id)
+    late = Decision(round_id, 0, seen, "approve")
+    # It was approved, its process died while it ran, and it waits for a person again.
+    running = store.claim(store.load(round_id, help_desk.toolset).approve(0))
+    store.take_back(running.id, help_desk.toolset)
+    with pytest.raises(DecisionError, match="isn't as it was shown any more"):
+        decide(subject, store, late)
+    assert store.load(round_id, help_desk.toolset).deferred
+    decide(subject, store, replace(late, seen=seen_of(subject, store, round_id)))
+    assert store.load(round_id, help_desk.toolset).pending
+
+
+def test_a_round_that_was_changed_after_a_person_saw_it_does_not_run(subject, store):
+    round_id = wait(store, REFUND)
+    decided(subject, store, round_id, "approve")
+    shown = load_round(subject, store, round_id)
+    other = store.load(round_id, help_desk.toolset).reject(0, "no")
+    store.keep(store.claim(other), other)
+    with pytest.raises(DecisionError, match="in the meantime"):
+        asyncio.run(run_round(subject, store, shown))
+    assert help_desk.PAID == []

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from round_samples import done
+from round_samples import done, fetch, raw
 
 from operator_schema import (
     DecodeError,
@@ -420,3 +420,26 @@ def test_more_rounds_at_once_than_are_remembered_leave_no_more_behind(monkeypatc
     for _ in range(50):
         a_round("plain").as_dict()
     assert len(rounds._new) <= 10
+
+
+@pytest.mark.parametrize("place", [1, 2])
+def test_calls_that_were_interrupted_before_they_ran_do_not_count_as_running(monkeypatch, place):
+    """The interrupt of a user may come between any two lines."""
+    fresh = Toolset(fetch).offer().round([raw("fetch", "1", url="a"), raw("fetch", "2", url="b")])
+    made = []
+
+    class Interrupted(commit.Run):
+        def __init__(self):
+            super().__init__()
+            made.append(self)
+            if len(made) > place:
+                raise KeyboardInterrupt
+
+    async def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(commit, "Run", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(fresh.execute_with(interrupted))
+    states = [call.state for call in fresh.current().calls]
+    assert states == ["deferred"] * place + ["pending"] * (2 - place)

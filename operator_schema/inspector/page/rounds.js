@@ -26,7 +26,7 @@ function roundView(round, changed) {
       fill(said, h("span", { class: "bad" }, error.message));
     }
   };
-  const decide = (call, action, value) => act(() => post("waiting/decide", { round_id: round.id, call: call.index, action, value }));
+  const decide = (call, action, value) => act(() => post("waiting/decide", { round_id: round.id, call: call.index, seen: call.seen, action, value }));
   const run = () => act(async () => {
     const asked = await post("waiting/run", { round_id: round.id });
     const agreed = await ask("Run this here?", asked.question, "Run it once");

@@ -1,0 +1,49 @@
+"""How is a file replaced as a whole?"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from secrets import token_hex
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from pathlib import Path
+
+__all__ = ["replacement"]
+
+_EVERYBODY = 0o666
+"""The mode of a new file, of which the process leaves out what its umask says."""
+
+
+@contextmanager
+def replacement(path: Path, *, is_private: bool = False) -> Generator[Path]:
+    """Give a new file beside another one, and put it in its place at the end: readers see the old or the new.
+
+    The new file has a name that nobody can guess, and is readable for nobody who can't read the old one: it
+    may hold secrets. If an exception ends the context, the new file is gone and the old one is as it was.
+
+    Args:
+        path: the file to replace, which needn't be there; no link.
+        is_private: whether only the owner may read it, whoever could read the old one.
+
+    Yields:
+        The path of the new file, which is empty.
+
+    Raises:
+        OSError: it can't be made or put into its place.
+    """
+    before = path.stat().st_mode & 0o777 if path.exists() else None
+    mode = 0o600 if is_private else _EVERYBODY if before is None else before
+    made = path.with_name(f".{token_hex(8)}.new")  # as short as its place: a name may have 255 bytes
+    # Not writable for others either, until it is whole.
+    os.close(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode & 0o644 | 0o600))
+    try:
+        yield made
+        if before is not None and not is_private:
+            made.chmod(before)
+        made.replace(path)
+    except BaseException:  # an interrupt too: no half-written file stays
+        made.unlink(missing_ok=True)
+        raise
