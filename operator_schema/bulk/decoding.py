@@ -15,7 +15,7 @@ from ..errors import DecodeError, EncodeError
 from ..immutable import Value
 from ..json_values import without_surrogates
 from ..message_text import checked_path, show_path
-from ..rounds.named_tools import Entry, merged
+from ..rounds import Toolset
 from ..tools import Tool
 from .columns import NOT_HELD, Columns, columns_of, import_arrow
 
@@ -115,8 +115,9 @@ def _tools_of(subject: Any) -> tuple[Tool[..., Any], ...] | None:
     if isinstance(subject, Tool):
         return (subject,)  # pyright: ignore[reportUnknownVariableType]  # of any tool
     if isinstance(subject, (list, tuple)) and subject and all(isinstance(each, Tool) for each in subject):
-        named = merged([Entry(tool) for tool in subject], same_is_one=True)  # pyright: ignore[reportUnknownVariableType]  # of any tool
-        return tuple([entry.tool for entry in named.values()])
+        unlike: dict[Tool[..., Any], None] = dict.fromkeys(subject)
+        Toolset(*unlike)  # raises if two have one name
+        return tuple(unlike)
     return None
 
 
