@@ -8,8 +8,7 @@ from typing import Annotated, Literal
 import pytest
 
 from operator_schema import tool, tool_input
-from operator_schema.lint import lint
-from operator_schema.lint.checks import content_words, meaning, words_of
+from operator_schema.lint import content_words, lint, meaning, words_of
 
 
 def found_in(name, annotation, description="What it is about.", **more):

@@ -15,6 +15,7 @@ from ..errors import DecodeError, EncodeError
 from ..immutable import Value
 from ..json_values import without_surrogates
 from ..message_text import checked_path, show_path
+from ..rounds import Toolset
 from ..tools import Tool
 from .columns import NOT_HELD, Columns, columns_of, import_arrow
 
@@ -83,6 +84,7 @@ def decode_lines(
 
     Raises:
         ColumnError: with every part of the type that Arrow has no columns for.
+        DuplicateToolError: two different tools have the same name.
         EngineError: there is no such engine or number of workers, or the engine can't run.
         ImportError: pyarrow isn't installed.
         LogError: a file can't be opened.
@@ -113,7 +115,9 @@ def _tools_of(subject: Any) -> tuple[Tool[..., Any], ...] | None:
     if isinstance(subject, Tool):
         return (subject,)  # pyright: ignore[reportUnknownVariableType]  # of any tool
     if isinstance(subject, (list, tuple)) and subject and all(isinstance(each, Tool) for each in subject):
-        return tuple(subject)  # pyright: ignore[reportUnknownVariableType]  # of any tool
+        unlike: dict[Tool[..., Any], None] = dict.fromkeys(subject)
+        Toolset(*unlike)  # raises if two have one name
+        return tuple(unlike)
     return None
 
 

@@ -26,6 +26,7 @@ from .language import (
     nodes_in,
     parse_tree,
     places_of,
+    qualified,
     span_of,
     text_in,
     text_of,
@@ -275,7 +276,7 @@ def _made(source: bytes, node: Node, whole: Node, owner: str, kind: Kind) -> Dec
     head = Span(node.start_byte, (last or name or node).end_byte)
     return Declaration(
         said,
-        f"{owner}.{said}" if owner else said,
+        qualified(owner, said),
         kind,
         node.start_point[0] + 1,
         node.end_point[0] + 1,
@@ -342,7 +343,7 @@ def _assigned(source: bytes, statement: Node, owner: str) -> Iterator[Declaratio
                 name = text_in(source, target)
                 yield Declaration(
                     name,
-                    f"{owner}.{name}" if owner else name,
+                    qualified(owner, name),
                     kind or ("const" if name.isupper() else "var"),
                     target.start_point[0] + 1,
                     statement.end_point[0] + 1,
@@ -387,7 +388,7 @@ def _alias(source: bytes, node: Node, owner: str) -> Iterator[Declaration]:
     whole = span_of(node)
     yield Declaration(
         name,
-        f"{owner}.{name}" if owner else name,
+        qualified(owner, name),
         "type",
         line,
         node.end_point[0] + 1,

@@ -151,9 +151,7 @@ class Resolver:
         """Return a module without source from which a module takes all names; empty if there is none."""
         parts = name.split(".")
         for place in range(len(parts) - 1, 0, -1):
-            waiting = [
-                one for module in self._index.modules.ending(".".join(parts[:place])) for one in [module]
-            ][:3]
+            waiting = list(islice(self._index.modules.ending(".".join(parts[:place])), 3))
             for module in waiting:  # it grows by what these take all names from
                 for file in self._index.of_module(module):
                     for one in self._imported_by(file).get("*", ()):
@@ -512,7 +510,7 @@ class Resolver:
                 return way  # one file of a folder knows what all of them declare
         if len(parts) > 1 and files:
             module = files[0].language.module_of(files[0].path)
-            inner = self._index.of_module(f"{module}.{parts[0]}" if module else parts[0])
+            inner = self._index.of_module(qualified(module, parts[0]))
             return self._of_module(inner, parts[1:], level + 1) if inner else None
         return None
 

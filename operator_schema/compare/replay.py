@@ -15,6 +15,7 @@ from ..files import replacement
 from ..immutable import Value
 from ..json_values import to_json_text, without_surrogates
 from ..message_text import clip, show_place
+from ..rounds import Toolset
 from .logs import Unreadable, records_of
 from .recorded_calls import calls_in, count_bare_spans
 from .redaction import without_redacted
@@ -245,10 +246,15 @@ class Replay:
         unreadable: the first parts of the files that can't be read, in words.
         unreadable_count: all of them.
         bare_spans: spans of calls without their arguments, in records without any call.
+
+    Raises:
+        DuplicateToolError: two different tools have the same name.
     """
 
     def __init__(self, tools: Iterable[Tool[..., Any]]) -> None:
-        plain = {tool.name: tool.with_(repair=False) for tool in tools}
+        unlike = dict.fromkeys(tools)
+        Toolset(*unlike)  # raises if two have one name
+        plain = {tool.name: tool.with_(repair=False) for tool in unlike}
         self._tools = {name: (tool, tool.with_(repair=True)) for name, tool in plain.items()}
         self.tools: dict[str, ToolCounts] = {name: ToolCounts() for name in self._tools}
         self.unknown: Tally[str] = Tally()

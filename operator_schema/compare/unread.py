@@ -195,10 +195,9 @@ class _Walk:
 
     def _inside(self, schema: dict[str, Any], where: str, path: Path, before: list[Any]) -> None:
         """Look at the schemas inside of one."""
-        if "$ref" in schema:
-            found = resolve_pointer(self.new, schema["$ref"])
-            if found is not None:
-                self.at(found[1], found[0], path, before)
+        found = _referred(self.new, schema)
+        if found is not None:
+            self.at(found[1], found[0], path, before)
         for steps, inner in subschemas(schema):
             keyword = steps[0]
             place = step(where, *steps)
@@ -226,9 +225,7 @@ class _Walk:
         for _ in range(_MOST_IMPOSED):
             if any(place == where or place.startswith(f"{where}/") for place in self.by_place):
                 return True
-            found = (
-                resolve_pointer(self.new, schema["$ref"]) if is_object(schema) and "$ref" in schema else None
-            )
+            found = _referred(self.new, schema)
             if found is None:
                 return False
             where, schema = found
@@ -248,7 +245,7 @@ class _Walk:
         if not is_object(schema) or depth > _MOST_IMPOSED:
             return every
         if "$ref" in schema:
-            found = resolve_pointer(document, schema["$ref"])
+            found = _referred(document, schema)
             return every if found is None else self._types(found[1], document, depth + 1)
         names = _declared(schema)
         return (names | {"integer"} if "number" in names else names) or every
@@ -270,7 +267,7 @@ class _Walk:
         return [each for each in kept if is_object(each) or each is False]
 
     def _also(self, schema: dict[str, Any]) -> Iterator[Any]:
-        target = resolve_pointer(self.old, schema["$ref"]) if "$ref" in schema else None
+        target = _referred(self.old, schema)
         if target is not None:
             yield target[1]
         if is_array(schema.get("allOf")) and not self._is_only_reference(schema):
@@ -426,12 +423,15 @@ _RULES: Final[Mapping[str, Callable[[_Walk, dict[str, Any], dict[str, Any]], boo
 """Checks whether a changed keyword is no stricter than before, for values that fit the rest."""
 
 
+def _referred(document: Mapping[str, Any], schema: Any) -> tuple[str, Any] | None:
+    """Return what a schema refers to, behind the pointer to it; None if there is no such thing."""
+    return resolve_pointer(document, schema["$ref"]) if is_object(schema) and "$ref" in schema else None
+
+
 def _target(document: Mapping[str, Any], schema: Any) -> Any:
     """Return the target of a schema that is only a reference."""
     for _ in range(_MOST_IMPOSED):
-        if not is_object(schema) or "$ref" not in schema:
-            break
-        found = resolve_pointer(document, schema["$ref"])
+        found = _referred(document, schema)
         if found is None or any(_says(name) for name in schema if name != "$ref"):
             break
         schema = found[1]

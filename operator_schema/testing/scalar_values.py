@@ -171,8 +171,8 @@ def _texts(constraints: Constraints) -> SearchStrategy[str]:
 def _with_text_around(tree: Expression) -> SearchStrategy[str]:
     """Generate texts in which an expression is found: anywhere, unless it says where."""
     items = tree.items if isinstance(tree, Sequence) else (tree,)
-    before = st.just("") if items[:1] == (START,) else st.just("") | texts()
-    after = st.just("") if items and isinstance(items[-1], Assertion) else st.just("") | texts()
+    before = st.just("") if items[:1] == (START,) else _maybe(texts())
+    after = st.just("") if items and isinstance(items[-1], Assertion) else _maybe(texts())
     return st.tuples(before, _texts_of(tree), after).map("".join)
 
 
@@ -391,8 +391,7 @@ def _uuids() -> SearchStrategy[str]:
 
 
 def _decimals() -> SearchStrategy[Any]:
-    finite = st.decimals(allow_nan=False, allow_infinity=False).map(str)
-    return finite | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    return st.decimals(allow_nan=False, allow_infinity=False).map(str) | st.integers() | _FINITE
 
 
 def _decimals_within(leaf: SchemaLeaf[Any], limits: Constraints) -> SearchStrategy[Any]:

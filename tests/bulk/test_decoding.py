@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from operator_schema import Codec, tool
+from operator_schema.errors import DuplicateToolError
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow has no wheel here")
 
@@ -129,6 +130,14 @@ def test_a_part_that_no_process_could_read_is_a_problem(tmp_path):
     batch = work.lost(part, Lost("it died"))
     assert (batch.rows.num_rows, problems_of([batch])) == (0, [(1, "", "unreadable")])
     assert batch.rows.schema == arrow_schema(Order)
+
+
+def test_two_tools_of_one_name_are_refused_and_one_may_come_twice(tmp_path):
+    path = written(tmp_path / "calls.jsonl", {"name": "refund", "arguments": {"order_id": 1}})
+    with pytest.raises(DuplicateToolError, match="refund"):
+        decode_lines([refund, cancel.with_(name="refund")], path)
+    (batch,) = decode_lines([refund, refund], path)
+    assert batch.rows.to_pylist() == [{"order_id": 1, "note": ""}]
 
 
 def test_complaints_come_before_anything_is_read():

@@ -60,6 +60,14 @@ def test_a_pattern_without_files_is_wrong_use(replay):
     assert (status, "no file is like *.zst" in err) == (2, True)
 
 
+def test_two_tools_of_one_name_are_wrong_use(replay, tmp_path):
+    again = TOOLS.partition("@tool")[2].replace("refund", "pay_back")
+    (tmp_path / "replay_desk.py").write_text(f'{TOOLS}\n@tool(name="refund"){again}')
+    status, out, err = replay("a.jsonl")
+    assert (status, out) == (2, "")
+    assert 'tool "refund" already registered: replay_desk.refund and replay_desk.pay_back' in err
+
+
 def test_a_scheduler_without_an_engine_is_wrong_use(replay):
     status, _, err = replay("a.jsonl", "--scheduler", "tcp://127.0.0.1:1")
     assert (status, "choose dask or ray" in err) == (2, True)

@@ -6,40 +6,29 @@ import re
 from inspect import unwrap
 from typing import TYPE_CHECKING, Any, cast
 
-from ..findings import Finding
-from ..introspect.nodes import AnyNode, EnumNode, LiteralNode, ObjectNode, ScalarNode, UnionNode
-from ..introspect.parameter_places import places_of
-from ..json_values import to_json_text
-from ..message_text import listed, quote, received
-from ..providers.provider import Provider
-from ..rounds.registry import Registry
-from ..rounds.toolset import Toolset
-from ..schema.dialect import GIVE_TOOLS
-from ..schema.document import DocumentCodec
-from ..tools.tool_sources import tools_of
+from .findings import Finding
+from .introspect.nodes import AnyNode, EnumNode, LiteralNode, ObjectNode, ScalarNode, UnionNode
+from .introspect.parameter_places import places_of
+from .json_values import to_json_text
+from .message_text import listed, quote, received
+from .providers.provider import Provider
+from .rounds.registry import Registry
+from .rounds.toolset import Toolset
+from .schema.dialect import GIVE_TOOLS
+from .schema.document import DocumentCodec
+from .tools.tool_sources import tools_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from ..codec.codec import Codec
-    from ..findings import Severity
-    from ..introspect.nodes import Node
-    from ..introspect.parameter_places import Place
-    from ..providers.tool_forms import Strict
-    from ..tools.tool import Tool
+    from .codec.codec import Codec
+    from .findings import Severity
+    from .introspect.nodes import Node
+    from .introspect.parameter_places import Place
+    from .providers.tool_forms import Strict
+    from .tools.tool import Tool
 
-__all__ = [
-    "CODEC_CHECKS",
-    "SET_CHECKS",
-    "TOOL_CHECKS",
-    "UNIT",
-    "content_words",
-    "lint",
-    "lint_type",
-    "meaning",
-    "place_of_tool",
-    "words_of",
-]
+__all__ = ["lint", "lint_type", "place_of_tool"]
 
 _ORDER = ("error", "warning", "note")
 
@@ -188,7 +177,7 @@ def place_of_tool(tool: Tool[..., Any]) -> str | None:
     code = getattr(unwrap(tool), "__code__", None)
     if code is not None:
         return f"{code.co_filename}:{code.co_firstlineno}"
-    from ..introspect.source_code import place_of
+    from .introspect.source_code import place_of
 
     return place_of(tool.input_type) if isinstance(tool.input_type, type) else None
 
