@@ -157,7 +157,7 @@ BENCH ?= .venv-bench
 bench: $(BENCH)/.bench ## compare with other libraries, write docs/benchmarks/; a part with ARGS='encode --rounds 9'
 	$(BENCH)/bin/python -m benchmarks $(ARGS)
 
-bench-quick: $(BENCH)/.bench ## measure only the limits that must hold; fails if one doesn't
+bench-quick: $(BENCH)/.bench ## measure only the limits that we aim at; fails if one is missed
 	$(BENCH)/bin/python -m benchmarks --quick $(ARGS)
 
 bench-code: $(VENV)/.test ## measure the code tools on the standard library, write docs/code-tools.md (ARGS=--print)
