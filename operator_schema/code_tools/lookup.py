@@ -578,7 +578,12 @@ class _OnDisk(Modules):
     def files(self, module: str) -> list[str]:
         if not module or not all(part.isidentifier() or part.isalnum() for part in module.split(".")):
             return []
-        path = module.replace(".", "/")
+        try:
+            return self._looked_for(module.replace(".", "/"))
+        except OSError:  # no file can have a name that long
+            return []
+
+    def _looked_for(self, path: str) -> list[str]:
         where = Path(self._root, path)
         for ending in ("/__init__.py", ".py", "/__init__.pyi", ".pyi"):
             if Path(f"{where}{ending}").is_file():

@@ -166,6 +166,7 @@ OWN = (
     Shape("python", "x = f'", "{a}", after="'\n"),
     Shape("python", "", "x: A = a{}\n"),
     Shape("go", "package p\nfunc f() {\n a", ".b()", after="\n}\n"),
+    Shape("go", "package p\ntype A struct {\n", "0x", after="\n}\n"),
     Shape("go", "package p\nfunc f() {\n", " a{}.f()\n", after="}\n"),
     Shape("go", "package p\nfunc f() {\n", " f{}()\n", after="}\n"),
     Shape("go", "package p\nfunc (a A) f(", "b int, ", after=") { a.g() }\n"),
