@@ -126,7 +126,7 @@ CASES ?= 10000
 campaign-ignore: $(VENV)/.test ## compare the files that the code tools read with those of git (CASES=10000 SEED=0)
 	@$(BIN)/python tests/code_tools/git_judge.py $(CASES) $(SEED)
 
-campaign-parsers: $(VENV)/.test ## ask the code tools about hostile texts, of which none may take long (some minutes)
+campaign-parsers: $(VENV)/.test ## ask the code tools about hostile texts, of which none may take long (half an hour of processor time, or more)
 	$(BIN)/python tests/campaign/parsers.py $(ARGS)
 
 COMPARED ?= 100000
