@@ -126,7 +126,7 @@ CASES ?= 10000
 campaign-ignore: $(VENV)/.test ## compare the files that the code tools read with those of git (CASES=10000 SEED=0)
 	@$(BIN)/python tests/code_tools/git_judge.py $(CASES) $(SEED)
 
-campaign-parsers: $(VENV)/.test ## ask the code tools about hostile texts, of which none may take long (some minutes)
+campaign-parsers: $(VENV)/.test ## ask the code tools about hostile texts, of which none may take long (half an hour of processor time, or more)
 	$(BIN)/python tests/campaign/parsers.py $(ARGS)
 
 COMPARED ?= 100000
@@ -157,7 +157,7 @@ BENCH ?= .venv-bench
 bench: $(BENCH)/.bench ## compare with other libraries, write docs/benchmarks/; a part with ARGS='encode --rounds 9'
 	$(BENCH)/bin/python -m benchmarks $(ARGS)
 
-bench-quick: $(BENCH)/.bench ## measure only the limits that must hold; fails if one doesn't
+bench-quick: $(BENCH)/.bench ## measure only the limits that we aim at; fails if one is missed
 	$(BENCH)/bin/python -m benchmarks --quick $(ARGS)
 
 bench-code: $(VENV)/.test ## measure the code tools on the standard library, write docs/code-tools.md (ARGS=--print)

@@ -177,13 +177,48 @@ ROWS = {
 }
 
 
+PUBLISHED = json.loads((ROOT / "docs/benchmarks/cpython-3.11/results.json").read_text("utf-8"))["results"]
+SPEED = (ROOT / "docs/speed.md").read_text("utf-8").splitlines()
+
+
 @pytest.mark.parametrize("row", ROWS)
 def test_the_page_about_speed_says_what_was_measured(row):
-    results = json.loads((ROOT / "docs/benchmarks/cpython-3.11/results.json").read_text("utf-8"))["results"]
     question, case = ROWS[row]
-    measured = results[question][case]
+    measured = PUBLISHED[question][case]
     cells = [report.amount(measured[peer]["median"], "s") for peer in (OURS, "msgspec", "pydantic")]
-    assert f"| {' | '.join([row, *cells])} |" in (ROOT / "docs/speed.md").read_text("utf-8").splitlines()
+    assert f"| {' | '.join([row, *cells])} |" in SPEED
+
+
+REQUESTS = {
+    "first request: schemas are made": ("first", OURS),
+    "later requests": ("later", OURS),
+    "the same dicts by `marshal`": ("later", "marshal"),
+    "by `pickle`": ("later", "pickle"),
+    "part by part": ("later", "part by part"),
+}
+
+
+@pytest.mark.parametrize("row", REQUESTS)
+def test_the_page_about_speed_says_what_requests_take(row):
+    when, way = REQUESTS[row]
+    cases = (f"{when}, {kind}" for kind in ("small", "functions of these benchmarks"))
+    cells = [report.amount(PUBLISHED["requests"][case][way]["median"], "s") for case in cases]
+    assert f"| {' | '.join([row, *cells])} |" in SPEED
+
+
+def test_the_page_about_speed_says_what_strict_requests_take():
+    measured = PUBLISHED["requests"]["later, small, strict"][OURS]["median"]
+    assert f"| later requests, strict | {report.amount(measured, 's')} | |" in SPEED
+
+
+@pytest.mark.parametrize("folder", ["cpython-3.11", "cpython-3.13"])
+def test_the_published_results_answer_every_question(folder):
+    published = ROOT / "docs/benchmarks" / folder
+    document = json.loads((published / "results.json").read_text("utf-8"))
+    assert list(document["results"]) == list(QUESTIONS)
+    page = (published / "results.md").read_text("utf-8")
+    for verdict in bars.judge_all(document["results"]):
+        assert f"| {report.question_of(verdict.bar)} | {report.limit_of(verdict.bar)} |" in page
 
 
 def test_only_a_run_of_all_questions_replaces_the_published_results():

@@ -22,9 +22,9 @@ from .source_files import UNREAD
 from .source_text import source_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from .index import SourceFile
+    from .index import Found, SourceFile
     from .results import Reason
 
 __all__ = [
@@ -143,6 +143,8 @@ _BEFORE_NAME = re.compile(
     rb"\b(?:class|const|def|enum|fn|func|function|static|struct|trait|type|union)[ \t]+\Z"
 )
 _LONGEST_BEFORE = 40
+_MOST_LINES = 400
+"""Lines that may declare a name inside of a function, of which each is looked up for one question."""
 
 
 class Sought(NamedTuple):
@@ -303,20 +305,32 @@ def unread_note(index: Index) -> str:
 
 def _inside_functions(index: Index, written: WrittenName) -> Iterator[Way]:
     """Yield what functions declare inside of them under a name."""
+    resolver = Resolver(index)
+    parsed: dict[tuple[str, int], Mapping[int, Found]] = {}
+    for file, line in islice(_declaring_lines(index, written), _MOST_LINES):
+        for found in index.at_line(file.path, line)[:1]:
+            key = file.path, found.declaration.head.start
+            if key not in parsed:  # a text may say on each of its lines that it declares the name
+                parsed[key] = resolver.inner_by_line(found)
+            inner = parsed[key].get(line)
+            if inner is not None and f".{inner.declaration.qualified}".endswith(f".{written.name}"):
+                yield Way(inner, (f"inside {found.declaration.qualified}",))
+
+
+def _declaring_lines(index: Index, written: WrittenName) -> Iterator[tuple[SourceFile, int]]:
+    """Yield each line whose text seems to declare the last part of a name."""
     name = written.name.rpartition(".")[2]
-    files = index.with_word(name)
-    for file in islice(
-        (one for one in files if not written.path or one.path.endswith(written.path)), _MOST_FILES
-    ):
+    files = (one for one in index.with_word(name) if not written.path or one.path.endswith(written.path))
+    for file in islice(files, _MOST_FILES):
         source = source_of(index, file)
+        line, counted, last = 1, 0, 0
         for place in places_of(name.encode(), source):
             if _BEFORE_NAME.search(source, max(place - _LONGEST_BEFORE, 0), place) is None:
                 continue
-            line = source.count(b"\n", 0, place) + 1
-            for found in index.at_line(file.path, line)[:1]:
-                inner = Resolver(index).inner_at(found, line)
-                if inner is not None and f".{inner.declaration.qualified}".endswith(f".{written.name}"):
-                    yield Way(inner, (f"inside {found.declaration.qualified}",))
+            line, counted = line + source.count(b"\n", counted, place), place
+            if line != last:
+                last = line
+                yield file, line
 
 
 def _missed(index: Index, written: WrittenName, environment: Environment, *, functions: bool) -> Miss:
@@ -562,7 +576,12 @@ class _OnDisk(Modules):
     def files(self, module: str) -> list[str]:
         if not module or not all(part.isidentifier() or part.isalnum() for part in module.split(".")):
             return []
-        path = module.replace(".", "/")
+        try:
+            return self._looked_for(module.replace(".", "/"))
+        except OSError:  # no file can have a name that long
+            return []
+
+    def _looked_for(self, path: str) -> list[str]:
         where = Path(self._root, path)
         for ending in ("/__init__.py", ".py", "/__init__.pyi", ".pyi"):
             if Path(f"{where}{ending}").is_file():

@@ -179,11 +179,11 @@ class Resolver:
                         targets = [file.language.import_target(each.target, file.path) for each in known]
                         yield from ((owner, f"{target}{dot}{rest}") for target in targets or [head])
 
-    def inner_at(self, found: Found, line: int) -> Found | None:
-        """Return what a function declares inside of it at a line of the file."""
+    def inner_by_line(self, found: Found) -> dict[int, Found]:
+        """Return what a function declares inside of it, by its line in the file; the first one of a line."""
         if found.declaration.kind not in FUNCTIONS:
-            return None
-        return next((one for one in self._all_inner(found) if one.declaration.line == line), None)
+            return {}
+        return {one.declaration.line: one for one in reversed([*self._all_inner(found)])}
 
     # --- what code means -----------------------------------------------------------------------------
 

@@ -177,6 +177,14 @@ def test_what_a_type_inherits_from_outside_of_the_root_is_found_or_said_to_be_th
         assert base.inspect(name)["reason"] == "not declared"
 
 
+@pytest.mark.parametrize("ask", ["inspect", "read_func", "references"])
+def test_no_file_is_looked_for_whose_name_would_be_too_long(tmp_path, ask):
+    write(tmp_path, {"a.go": f"package p\ntype A struct {{\n{'x' * 5000}\n}}\n", "a.py": ""})
+    base = CodeBase(tmp_path)
+    assert getattr(base, ask)(f"{'x' * 300}.y")["reason"] == "not declared"
+    assert getattr(base, ask)("A.f")["reason"] == "outside of the root"
+
+
 def test_the_declaration_that_most_files_import_comes_first(tmp_path):
     write(tmp_path, {"kept/buffer.py": "class Found: ...\n", "kept/public/api.py": "class Found: ...\n"})
     write(tmp_path, {"b.py": "from kept import buffer\n", "c.py": "import kept.buffer\n"})
