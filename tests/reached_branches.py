@@ -117,7 +117,7 @@ class Measurement:
             session.config.workeroutput[SENT] = {name: tuple(one) for name, one in found.items()}
             return
         self._add(found)
-        write(self._together, CoverageData())
+        write(self._together, CoverageData(Coverage().get_option("run:data_file")))
 
 
 @pytest.hookimpl(tryfirst=True)  # before a conftest.py imports the package
