@@ -52,7 +52,7 @@ ENGINE = (
     *("providers/test_dialects", "providers/test_families", "providers/test_leaf_schemas"),
     *("providers/test_schema_profiles", "providers/test_strict"),
 )
-"""Tests that cover all branches of the engine, even without the slow ones: tracing doubles their time."""
+"""Tests that cover all branches of the engine, even without the slow ones: measuring takes time."""
 
 COVERED_BY_OTHERS = (
     *("codec/partial/test_partial_real_calls", "documents/test_schemas_that_all_fit"),

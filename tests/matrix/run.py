@@ -61,6 +61,7 @@ PURE = {
     "pydantic-monty": [],
     "pytest-cov": [],
     "pytest-xdist": [],
+    "slipcover": [],
     "trio": [],
     "zstandard": [],
 }
