@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from uuid import uuid4
 
+from .. import rounds
 from ..codec.codec import Codec, codec_of
 from ..compare.engines import Lost, make_engine
 from ..compare.logs import Unreadable, logs_in, parts_of, records_of
@@ -15,7 +16,6 @@ from ..errors import DecodeError, EncodeError
 from ..immutable import Value
 from ..json_values import without_surrogates
 from ..message_text import checked_path, show_path
-from ..rounds import Toolset
 from ..tools import Tool
 from .columns import NOT_HELD, Columns, columns_of, import_arrow
 
@@ -116,7 +116,7 @@ def _tools_of(subject: Any) -> tuple[Tool[..., Any], ...] | None:
         return (subject,)  # pyright: ignore[reportUnknownVariableType]  # of any tool
     if isinstance(subject, (list, tuple)) and subject and all(isinstance(each, Tool) for each in subject):
         unlike: dict[Tool[..., Any], None] = dict.fromkeys(subject)
-        Toolset(*unlike)  # raises if two have one name
+        rounds.Toolset(*unlike)  # raises if two have one name
         return tuple(unlike)
     return None
 

@@ -10,12 +10,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, TypeVar
 
+from .. import rounds
 from ..errors import DecodeError
 from ..files import replacement
 from ..immutable import Value
 from ..json_values import to_json_text, without_surrogates
 from ..message_text import clip, show_place
-from ..rounds import Toolset
 from .logs import Unreadable, records_of
 from .recorded_calls import calls_in, count_bare_spans
 from .redaction import without_redacted
@@ -253,7 +253,7 @@ class Replay:
 
     def __init__(self, tools: Iterable[Tool[..., Any]]) -> None:
         unlike = dict.fromkeys(tools)
-        Toolset(*unlike)  # raises if two have one name
+        rounds.Toolset(*unlike)  # raises if two have one name
         plain = {tool.name: tool.with_(repair=False) for tool in unlike}
         self._tools = {name: (tool, tool.with_(repair=True)) for name, tool in plain.items()}
         self.tools: dict[str, ToolCounts] = {name: ToolCounts() for name in self._tools}
