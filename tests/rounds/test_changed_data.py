@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from saving_samples import SECRET, mixed, problems, refused, resealed, saved
 
+from operator_schema.rounds.input_copies import digest_with, what_is_signed
+
 pytestmark = pytest.mark.needs_threads
 
 
@@ -50,6 +52,15 @@ def test_a_call_that_was_changed_is_an_issue_and_the_others_stay(index, field_na
     issue = error.round.calls[index]
     assert (issue.code, issue.id) == ("execution_failed", f"c{index}")
     assert issue.content == "this call can't be restored: its saved data were changed"
+
+
+@pytest.mark.parametrize("digest", [None, 5, ["a"]])
+def test_a_call_whose_digest_is_no_text_is_an_issue_though_the_whole_is_signed_anew(digest):
+    data = saved(mixed())
+    data["calls"][2]["digest"] = digest
+    whole = {key: value for key, value in data.items() if key != "digest"}
+    data["digest"] = digest_with(None)(what_is_signed(whole))
+    assert problems(refused(data)) == [("data_changed", "c2")]
 
 
 def test_an_id_that_was_changed_makes_the_whole_unusable():
