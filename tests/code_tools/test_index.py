@@ -8,6 +8,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -503,6 +504,28 @@ def test_hostile_files_are_read_in_time(tmp_path, source, suffix):
     for one in base.search("*", limit=5)["results"]:
         assert base.inspect(one["name"])["name"]
         base.read_func(one["name"])
+
+
+UNCLOSED = [
+    ("ts", b"{a: " * 100_000),
+    ("go", b"{[" * 150_000),
+    ("ts", b"{a:" * 10_900),
+    ("go", b"{[" * 16_000),
+]
+
+
+@pytest.mark.parametrize(("suffix", "source"), UNCLOSED, ids=["ts", "go", "short ts", "short go"])
+def test_brackets_that_are_never_closed_do_not_end_the_process(tmp_path, suffix, source):
+    (tmp_path / f"a.{suffix}").write_bytes(source)
+    found = []
+    before = threading.stack_size(2_000_000 // 4096 * 4096)  # as on Windows; other systems give more
+    try:
+        asking = threading.Thread(target=lambda: found.append(CodeBase(tmp_path).search("a")))
+        asking.start()
+    finally:
+        threading.stack_size(before)
+    asking.join()
+    assert found[0]["results"] == []
 
 
 @given(
