@@ -16,9 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 from unicodedata import category
 from urllib.parse import quote as url_quote
 
-import httpx2
 from mcp import StdioServerParameters
-from mcp.client.streamable_http import streamable_http_client
 
 from ..adapters.mcp.gateway import Gateway, ServerBehind
 from ..adapters.mcp.nesting import gateways_above, started_below
@@ -377,6 +375,9 @@ def _source_of(server: Behind, file: str) -> Source:
 
 @asynccontextmanager
 async def _over_http(url: str, headers: dict[str, str]) -> AsyncGenerator[Any]:
+    import httpx2  # which WebAssembly doesn't have
+    from mcp.client.streamable_http import streamable_http_client
+
     waits = httpx2.Timeout(_SECONDS_TO_CONNECT, read=_SECONDS_TO_READ)  # an answer may be a stream
     client = httpx2.AsyncClient(headers=headers, timeout=waits)
     async with client as http, streamable_http_client(url, http_client=http) as streams:

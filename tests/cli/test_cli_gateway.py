@@ -8,11 +8,11 @@ import sys
 
 import pytest
 
-from operator_schema.cli.gateway import hidden_in_logs, open_servers, servers_in
-from operator_schema.cli.modules import WrongUse
-
 pytest.importorskip("mcp.client", reason="servers are reached by the package mcp")
 anyio = pytest.importorskip("anyio", reason="mcp brings it")
+
+from operator_schema.cli.gateway import hidden_in_logs, open_servers, servers_in
+from operator_schema.cli.modules import WrongUse
 
 ODD = "Sword Fish'7\"ü"
 
