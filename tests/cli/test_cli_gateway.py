@@ -9,7 +9,8 @@ import sys
 import pytest
 
 pytest.importorskip("mcp.client", reason="servers are reached by the package mcp")
-anyio = pytest.importorskip("anyio", reason="mcp brings it")
+
+import anyio
 
 from operator_schema.cli.gateway import hidden_in_logs, open_servers, servers_in
 from operator_schema.cli.modules import WrongUse
