@@ -63,10 +63,9 @@ def all_subclasses() -> list[type[Value]]:
             try:
                 importlib.import_module(module.name)
             except ImportError as error:
-                # WebAssembly has no event loop for trio, serves no pages, asks no servers. Frameworks are in
-                # environments of their own, and without them, a folder of tests may have the name of one.
-                is_extra = error.name in {"trio", "starlette", "uvicorn", "mcp"}
-                if not is_extra and ".adapters." not in module.name:
+                # WebAssembly has no event loop for trio, and serves no pages. Frameworks are in environments
+                # of their own, and without them, a folder of tests may have the name of one.
+                if error.name not in {"trio", "starlette", "uvicorn"} and ".adapters." not in module.name:
                     raise
     return sorted(Value.__subclasses__(), key=lambda cls: cls.__name__)
 

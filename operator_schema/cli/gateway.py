@@ -16,10 +16,6 @@ from typing import TYPE_CHECKING, Any, cast
 from unicodedata import category
 from urllib.parse import quote as url_quote
 
-from mcp import StdioServerParameters
-
-from ..adapters.mcp.gateway import Gateway, ServerBehind
-from ..adapters.mcp.nesting import gateways_above, started_below
 from ..errors import ToolError
 from ..immutable import Value
 from ..json_values import is_array, is_object, type_of
@@ -30,6 +26,7 @@ from .modules import WrongUse
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Generator, Iterable
 
+    from ..adapters.mcp.gateway import Gateway
     from ..adapters.mcp_connection import Source
     from .output import Output
 
@@ -316,6 +313,8 @@ async def open_servers(servers: list[Behind], err: Output, file: str = "") -> As
         WrongUse: none can be reached, one lacks a tool that the file names, or a gateway of the same file has
             started this process.
     """
+    from ..adapters.mcp.gateway import Gateway, ServerBehind
+
     _check_not_below_itself(file)
     by_prefix = {one.prefix.removesuffix("_"): one for one in servers}
 
@@ -357,6 +356,8 @@ def _hint(server: Behind) -> str:
 
 
 def _check_not_below_itself(file: str) -> None:
+    from ..adapters.mcp.nesting import gateways_above
+
     above = gateways_above()
     if not file or file not in above:
         return
@@ -368,6 +369,10 @@ def _check_not_below_itself(file: str) -> None:
 
 def _source_of(server: Behind, file: str) -> Source:
     """Return how a server is reached, as a gateway takes it; the file is that of the gateway."""
+    from mcp import StdioServerParameters
+
+    from ..adapters.mcp.nesting import started_below
+
     if server.start is not None:
         return started_below(StdioServerParameters(**server.start), file)
     return partial(_over_http, server.url or "", dict(server.headers))
@@ -375,7 +380,7 @@ def _source_of(server: Behind, file: str) -> Source:
 
 @asynccontextmanager
 async def _over_http(url: str, headers: dict[str, str]) -> AsyncGenerator[Any]:
-    import httpx2  # which WebAssembly doesn't have
+    import httpx2
     from mcp.client.streamable_http import streamable_http_client
 
     waits = httpx2.Timeout(_SECONDS_TO_CONNECT, read=_SECONDS_TO_READ)  # an answer may be a stream
