@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from secrets import token_hex
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -35,10 +34,11 @@ def replacement(path: Path, *, is_private: bool = False) -> Generator[Path]:
         OSError: it can't be made or put into its place.
     """
     before = path.stat().st_mode & 0o777 if path.exists() else None
-    mode = 0o600 if is_private else _EVERYBODY if before is None else before
-    made = path.with_name(f".{token_hex(8)}.new")  # as short as its place: a name may have 255 bytes
-    # Not writable for others either, until it is whole.
-    os.close(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode & 0o644 | 0o600))
+    # Not writable for others in place of an old one either, until it is whole.
+    mode = 0o600 if is_private else _EVERYBODY if before is None else before & 0o644 | 0o600
+    # As short as its place: a name may have 255 bytes. `secrets` takes longer to import than all of this.
+    made = path.with_name(f".{os.urandom(8).hex()}.new")
+    os.close(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
     try:
         yield made
         if before is not None and not is_private:

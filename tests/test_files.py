@@ -55,9 +55,11 @@ def test_nobody_reads_the_new_file_who_could_not_read_the_old_one(tmp_path, mode
 
 
 @modes
-@pytest.mark.parametrize(("is_private", "mode"), [(False, 0o640), (True, 0o600)])
-def test_a_file_that_was_not_there_has_the_mode_of_new_files(tmp_path, is_private, mode):
-    before = os.umask(0o027)
+@pytest.mark.parametrize(
+    ("umask", "is_private", "mode"), [(0o027, False, 0o640), (0o002, False, 0o664), (0o002, True, 0o600)]
+)
+def test_a_file_that_was_not_there_has_the_mode_of_new_files(tmp_path, umask, is_private, mode):
+    before = os.umask(umask)
     try:
         with replacement(tmp_path / "a.json", is_private=is_private):
             pass
@@ -75,8 +77,8 @@ def test_a_name_may_be_as_long_as_names_are(tmp_path):
 
 
 def test_no_file_of_somebody_else_is_written_over(tmp_path, monkeypatch):
-    (tmp_path / ".abc.new").symlink_to(tmp_path / "theirs")
-    monkeypatch.setattr("operator_schema.files.token_hex", lambda _: "abc")
+    (tmp_path / ".abcd.new").symlink_to(tmp_path / "theirs")
+    monkeypatch.setattr("operator_schema.files.os.urandom", lambda _: b"\xab\xcd")
     with pytest.raises(FileExistsError), replacement(tmp_path / "a.json"):
         pass
-    assert [path.name for path in tmp_path.iterdir()] == [".abc.new"]
+    assert [path.name for path in tmp_path.iterdir()] == [".abcd.new"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,7 +20,6 @@ with needing("opentelemetry.trace", "opentelemetry-api 1.30 or newer", "opentele
     from opentelemetry.trace import SpanKind, Status, StatusCode, get_tracer, set_span_in_context
 
 from .. import __version__
-from ..compare.redaction import REDACTED, hidden_names, without_secrets
 from ..errors import DecodeError
 from ..json_values import to_json_text, without_surrogates
 from ..message_text import clip, received, show_path
@@ -28,6 +28,7 @@ from ..tools import RawCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Iterable, Mapping
+    from types import ModuleType
 
     from opentelemetry.metrics import Histogram, Meter
     from opentelemetry.trace import Span, Tracer
@@ -90,8 +91,17 @@ def spans(
         message = f"max_length must be a positive number of characters, not {received(max_length)}"
         raise ValueError(message)
     used = get_tracer("operator_schema", __version__) if tracer is None else tracer
-    hidden = hidden_names(redact, "a list of names of arguments")
+    hidden: frozenset[str] = frozenset()
+    if redact != ():
+        hidden = _redaction().hidden_names(redact, "a list of names of arguments")
     return Spans(used, _histogram(meter), record_arguments, record_results, max_length, hidden)
+
+
+@cache
+def _redaction() -> ModuleType:
+    from ..compare import redaction  # it brings its whole room, and most programs redact nothing
+
+    return redaction
 
 
 def _histogram(meter: Meter | None) -> Histogram | None:
@@ -210,9 +220,9 @@ class Spans:
             arguments = bytes(arguments).decode(errors="replace")
         line = {"name": call.name, "arguments": arguments, "result": result}
         try:
-            told = without_secrets(line, self._hidden)
+            told = _redaction().without_secrets(line, self._hidden)
         except Exception:  # noqa: BLE001  # it nests too deep, or isn't JSON: a secret may be anywhere
-            return REDACTED, REDACTED
+            return _redaction().REDACTED, _redaction().REDACTED
         return told["arguments"], told["result"]["content"]
 
     def _record(self, span: Span, kind: str, text: str | None) -> None:

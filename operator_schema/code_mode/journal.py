@@ -144,7 +144,7 @@ class Journal:
         Their process died, or runs them still. One that began as long ago in the future counts too: the clock
         was set back.
         """
-        return self._ids("state = 'running' AND abs(? - since) >= ?", time(), seconds)
+        return self._ids("state = 'running' AND abs(? - since) >= ?", time(), float(seconds))
 
     def take_back(self, program_id: str) -> None:
         """Let a program wait whose process died. Be sure that no process runs it any more.

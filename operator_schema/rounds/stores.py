@@ -155,7 +155,7 @@ class SqliteStore:
         now = time()
         with self._transaction() as db:
             query = "SELECT id, since, round FROM rounds WHERE abs(? - since) >= ? ORDER BY since"
-            rows = db.execute(query, (now, seconds))
+            rows = db.execute(query, (now, float(seconds)))  # SQLite takes no integer beyond 64 bits
             return [StuckRound(found, now - since, _calls_to_run(text)) for found, since, text in rows]
 
     def take_back(self, round_id: str, toolset: Toolset[Any]) -> Round[Any]:

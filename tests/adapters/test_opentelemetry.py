@@ -557,6 +557,14 @@ print([name for name in sys.modules if "opentelemetry" in name or name.endswith(
 
 
 @pytest.mark.needs_process
+def test_spans_that_redact_nothing_load_nothing_of_comparisons():
+    look = "import sys; from operator_schema.adapters.opentelemetry import spans; spans(); "
+    look += "print('operator_schema.compare' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+@pytest.mark.needs_process
 def test_nothing_is_imported_for_spans_that_nobody_asked_for():
     done = subprocess.run([sys.executable, "-c", WITHOUT_SPANS], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

@@ -40,6 +40,13 @@ def test_a_command_loads_its_own_module_alone(folder):
     assert out == "['operator_schema.cli.type_commands']\n"
 
 
+@pytest.mark.needs_process
+def test_the_command_line_starts_without_what_few_commands_need(folder):
+    look = "from operator_schema.cli.app import app; import sys; "
+    look += "print({'asyncio', 'hashlib', 'random', 'secrets'} & {*sys.modules})"
+    assert process((), folder, program=(sys.executable, "-c", look))[1] == "set()\n"
+
+
 @pytest.mark.parametrize("width", [60, 80, 200])
 def test_help_fits_the_terminal(run, width, monkeypatch):
     monkeypatch.setenv("COLUMNS", str(width))

@@ -575,6 +575,7 @@ def test_a_round_that_died_is_found_whatever_the_clock_says(store, monkeypatch, 
     assert found.id == claimed.id
     assert found.seconds == pytest.approx(jump, abs=60)
     assert len(store.stuck(seconds=3600)) == (abs(jump) > 3600)
+    assert store.stuck(seconds=10**30) == []
 
 
 FULL = StoreError("the disk is full")
