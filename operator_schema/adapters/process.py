@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from binascii import a2b_base64, b2a_base64
+from binascii import a2b_base64
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from inspect import Parameter, Signature
@@ -624,7 +624,7 @@ def _written_part(part: Part) -> dict[str, Any]:
     for key in ("text", "uri", "name"):
         if getattr(part, key, None) is not None:
             found[key] = getattr(part, key)
-    data: bytes | None = getattr(part, "data", None)
+    data: str | None = getattr(part, "base64", None)
     if data is not None:
-        found["data"] = b2a_base64(data, newline=False).decode("ascii")
+        found["data"] = data
     return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -25,6 +24,7 @@ from ...tools import (
     Text,
     Tool,
     register_handed_through,
+    write_base64,
 )
 from .content import blocks_of, content_of
 
@@ -547,7 +547,7 @@ def _content(uri: str, item: Any) -> _Contents:
 
 
 def _blob(uri: str, data: bytes) -> types.BlobResourceContents:
-    return types.BlobResourceContents(uri=uri, blob=b64encode(data).decode(), mime_type=_BYTES)
+    return types.BlobResourceContents(uri=uri, blob=write_base64(data), mime_type=_BYTES)
 
 
 def _choices(schema: Any) -> list[str]:
