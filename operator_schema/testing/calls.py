@@ -13,7 +13,7 @@ from .. import execution
 from ..errors import DecodeError, EncodeError, ToolError
 from ..immutable import Value
 from ..json_values import is_array, is_object
-from ..message_text import clip, excerpt, quote, received, show_path
+from ..message_text import clip, excerpt, fault_list, quote, received, show_path
 from ..tools.calls import RawCall
 from ..tools.failures import NoAnswerError
 from ..tools.signature import is_awaitable
@@ -278,11 +278,12 @@ def assert_calls(source: Any, expected: Iterable[ExpectedCall], /, *, in_order: 
     if in_order and len(wanted) * len(calls) <= _MOST_PAIRS and not _in_any_order(wanted, calls):
         shown = ", ".join([_shown(call.name, call.arguments) for call in calls[:_MOST_SHOWN]])
         found = [
-            f"  the same calls were made in another order: {shown}",
-            "  if the order doesn't matter: in_order=False",
+            f"the same calls were made in another order: {shown}",
+            "if the order doesn't matter: in_order=False",
         ]
-    more = [f"  … and {len(found) - _MOST_SHOWN} more"] if len(found) > _MOST_SHOWN else []
-    raise AssertionError("\n".join(["the calls differ from what was expected:", *found[:_MOST_SHOWN], *more]))
+    raise AssertionError(
+        fault_list("the calls differ from what was expected:", found, _MOST_SHOWN, mark="  ")
+    )
 
 
 def _listed(expected: Any) -> list[Any]:
@@ -468,14 +469,14 @@ def _told(
 ) -> list[str]:
     """Return the text about two calls that belong together, or one that is alone; empty if they fit."""
     if column is None:
-        return [f"  expected, but not made: {_shown(*wanted[row or 0])}"]
+        return [f"expected, but not made: {_shown(*wanted[row or 0])}"]
     call = calls[column]
     if row is None:
-        return [f"  call {column + 1}, not expected: {_shown(call.name, call.arguments)}"]
+        return [f"call {column + 1}, not expected: {_shown(call.name, call.arguments)}"]
     wrong = _wrong(wanted[row], call)
     if not wrong:
         return []
-    return ["\n".join([f"  call {column + 1}, {call.name}:", *[f"    {line}" for line in wrong]])]
+    return ["\n".join([f"call {column + 1}, {call.name}:", *[f"    {line}" for line in wrong]])]
 
 
 def _shown(name: Any, arguments: Any) -> str:
