@@ -13,6 +13,7 @@ from ..tools.calls import RawCall, ToolResult, checked_calls
 from ..tools.failures import Failures, ShowErrors, giving, result_of, results_of
 from .concurrency import Slots
 from .options import (
+    check_call_context,
     check_confirm,
     check_names,
     check_on_progress,
@@ -277,11 +278,17 @@ class Executor:
         return context
 
     def _context_of(self, given: Context | None) -> Context | None:
-        """Return the context of calls: the given one, or the executor's own, made without a framework."""
+        """Return the context of calls: the given one, or the executor's own, made without a framework.
+
+        Raises:
+            TypeError: it isn't a mapping.
+        """
         own: Any = self._context
-        if given is not None or own is None:
-            return given
-        return cast("Context", own if isinstance(own, Mapping) else own(None))
+        if given is None and own is not None:
+            given = cast("Context", own if isinstance(own, Mapping) else own(None))
+        if given is not None:
+            check_call_context(given)
+        return given
 
     @property
     def has_hooks(self) -> bool:
@@ -307,6 +314,9 @@ class Executor:
 
         Args:
             context: type, or name of a parameter, to value, as for `run`; None for that of the executor.
+
+        Raises:
+            TypeError: the context isn't a mapping.
         """
         context = self._context_of(context)
         found: dict[str, ToolError] = {}
@@ -372,8 +382,8 @@ class Executor:
             InterruptedRoundError: functions of a round raised exceptions of `pass_through`.
             RoundError: the round was committed or discarded, or one of its calls was run before.
             StoreError: the round can't be taken from the executor's store.
-            TypeError: it is something else, or `on_progress` or `on_result` isn't a plain function; then
-                nothing is run.
+            TypeError: it is something else, the context isn't a mapping, or `on_progress` or `on_result`
+                isn't a plain function; then nothing is run.
             ValueError: `confirm` is something else.
             BaseException: one of `pass_through`, from the first call that raised one, after all calls have
                 ended.
@@ -399,6 +409,9 @@ class Executor:
         Args:
             call: as the model sent it.
             context: as for `run`.
+
+        Raises:
+            TypeError: the context isn't a mapping.
         """
         context = self._context_of(context)
         deciding = self._call_hooks()
@@ -474,8 +487,8 @@ class Executor:
             exceptions of `pass_through`, which cancel the calls that still run.
 
         Raises:
-            TypeError: something isn't a `RawCall`, or `on_progress` isn't a plain function; then nothing is
-                run.
+            TypeError: something isn't a `RawCall`, the context isn't a mapping, or `on_progress` isn't a
+                plain function; then nothing is run.
         """
         from .stream import ResultStream
 

@@ -14,6 +14,7 @@ from ..tools.metadata import LEAST_CONTENT, is_content_limit, is_duration
 from ..tools.signature import is_coroutine_function
 
 __all__ = [
+    "check_call_context",
     "check_confirm",
     "check_names",
     "check_on_progress",
@@ -74,6 +75,17 @@ def _check_context(context: Any) -> None:
     is_made = callable(context) and not isinstance(context, type) and not is_coroutine_function(context)
     if context is not None and not isinstance(context, Mapping) and not is_made:
         message = f"context must be a mapping, or a plain function that returns one, not {received(context)}"
+        raise TypeError(message)
+
+
+def check_call_context(context: object) -> None:
+    """Check the context of calls, given or made.
+
+    Raises:
+        TypeError: it isn't a mapping.
+    """
+    if not isinstance(context, Mapping):
+        message = f"the context of a call must be a mapping, as in {{Db: db}}, not {received(context)}"
         raise TypeError(message)
 
 
