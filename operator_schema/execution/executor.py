@@ -15,6 +15,7 @@ from .concurrency import Slots
 from .options import (
     check_call_context,
     check_confirm,
+    check_is_alone,
     check_names,
     check_on_progress,
     check_on_result,
@@ -128,7 +129,7 @@ class Executor:
     def __init__(
         self,
         tools: Member,
-        *,
+        *others: Never,
         timeout: float | None = 30.0,
         max_concurrency: int | None = None,
         threads: bool = True,
@@ -146,6 +147,7 @@ class Executor:
         store: object = None,
         **unknown: Never,
     ) -> None:
+        check_is_alone(others)
         check_names(unknown, Executor.__init__.__kwdefaults__ or {})
         options = {
             "timeout": timeout,

@@ -85,6 +85,14 @@ def test_a_function_that_makes_something_else_than_a_context_is_told_so():
     assert refused(made.run_sync, CALL).endswith("must be a mapping, as in {Db: db}, not array [1]")
 
 
+@pytest.mark.parametrize(("more", "shown"), [(greet, "Tool"), (5, "integer 5"), (Toolset(greet), "Toolset")])
+def test_several_tools_of_an_executor_are_a_list_and_options_have_names(more, shown):
+    remedy = "Executor takes several tools in a list, and options by their names: "
+    assert refused(Executor, add, more).startswith(
+        f"{remedy}Executor([search, fetch], timeout=5), not also {shown}"
+    )
+
+
 def test_the_tools_of_an_executor_may_be_named():
     assert Executor(tools=[add]).run_sync(CALL).content == executor.run_sync(CALL).content
 
