@@ -117,8 +117,11 @@ class Executor:
 
     Raises:
         DuplicateToolError: two tools have the same name.
+        ToolNotFoundError: a hook is for a tool that isn't there. A registry may get it later; then the first
+            call raises it.
         TypeError: something isn't a hook, or `context` or `store` is something else.
-        ValueError: an option has the wrong type, or is out of range.
+        ValueError: an option has the wrong type, or is out of range; or hooks are for a toolset whose tools
+            aren't there.
     """
 
     __slots__ = (
@@ -168,6 +171,8 @@ class Executor:
         }
         check_options(options)
         self._fill(tools, options)
+        if hooks is not None and self._registry is not tools:
+            self._call_hooks()  # a registry may get the tools of its hooks later
 
     def _fill(self, tools: Member, options: Mapping[str, Any]) -> None:
         """Make what runs the calls, from checked options.
@@ -177,7 +182,7 @@ class Executor:
             TypeError: something isn't a hook.
             ValueError: something isn't a class of exceptions, or of results.
         """
-        self._registry = tools if isinstance(tools, Registry) else Registry(tools)
+        self._registry = _registry_of(tools)
         self._hooks = None if options["hooks"] is None else _hooks_of(options["hooks"])
         self._context, self._store = options["context"], options["store"]
         self._deciding: tuple[Any, CallHooks | None] = None, None
@@ -231,7 +236,8 @@ class Executor:
         """
         _, options, attributes = self.__getstate__()
         copied = object.__new__(type(self))
-        copied.__setstate__((tools, options, attributes))
+        # In a registry, since the hooks may be for tools that are left out.
+        copied.__setstate__((_registry_of(tools), options, attributes))
         return copied
 
     def for_host(
@@ -631,6 +637,10 @@ class Executor:
         from .sync import wait_for
 
         return wait_for(start, self._slots, needs_loop=needs_loop)
+
+
+def _registry_of(tools: Member) -> Registry:
+    return tools if isinstance(tools, Registry) else Registry(tools)
 
 
 async def _counted(result: ToolResult) -> ToolResult:
