@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from copy import deepcopy
 from inspect import signature
 from itertools import count
@@ -10,9 +11,10 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, TypeAlias, cast
 
 from .. import execution
-from ..errors import DecodeError, EncodeError, ToolError
+from ..codec.codec import Codec
+from ..errors import DecodeError, EncodeError, SchemaError, ToolError
 from ..immutable import Value
-from ..json_values import is_array, is_object
+from ..json_values import is_array, is_object, type_of
 from ..message_text import clip, excerpt, fault_list, quote, received, show_path
 from ..tools.calls import RawCall
 from ..tools.failures import NoAnswerError
@@ -577,7 +579,17 @@ def differences(expected: Any, found: Any, path: tuple[str | int, ...] = ()) -> 
         return [line for index, both in pairs for line in differences(*both, (*path, index))]
     if _is_same(expected, found):
         return []
-    return [f"{_place(path)}: expected {_text(expected)}, got {_text(found)}"]
+    return [f"{_place(path)}: expected {_text(expected)}, got {_text(found)}{_hint(expected)}"]
+
+
+def _hint(expected: Any) -> str:
+    """Return what to write in the place of a value that no JSON has, such as a date."""
+    if type_of(expected) is not None:
+        return ""
+    with suppress(SchemaError, EncodeError):
+        written = Codec(type(expected)).encode(expected)
+        return f"; arguments are compared as JSON values, so write {_text(written)}"
+    return "; arguments are compared as JSON values, so write what a model sends"
 
 
 def _is_same(expected: Any, found: Any) -> bool:
