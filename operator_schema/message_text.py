@@ -231,11 +231,18 @@ def listed(options: Sequence[str], most: int = LISTED_OPTIONS, separator: str = 
     return shown if rest <= 0 else f"{shown}{separator}… ({rest} more)"
 
 
-def fault_list(head: str, lines: Sequence[object], most: int = 10) -> str:
-    """Write a line for each fault below a head, counting those past the first `most`."""
-    shown = [f"- {line}" for line in lines[:most]]
+def fault_list(head: str, lines: Sequence[object], most: int = 10, mark: str = "- ") -> str:
+    """Write a line for each fault below a head, counting those past the first `most`.
+
+    Args:
+        head: the first line.
+        lines: one for each fault.
+        most: of them that are shown.
+        mark: what each line begins with.
+    """
+    shown = [f"{mark}{line}" for line in lines[:most]]
     rest = len(lines) - most
-    return "\n".join([head, *shown, *([f"- … and {rest} more"] if rest > 0 else [])])
+    return "\n".join([head, *shown, *([f"{mark}… and {rest} more"] if rest > 0 else [])])
 
 
 def count_of(size: int, unit: str) -> str:

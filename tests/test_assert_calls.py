@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from datetime import date
+from decimal import Decimal
+from uuid import UUID
 
 import pytest
 from hypothesis import given
@@ -102,6 +104,24 @@ def test_without_order_the_nearest_calls_are_compared():
     (double, _), _ = made(("refund", A7), ("refund", A8))
     text = message(double, [{**A8, "amount": 1}, A7], in_order=False)
     assert text == "  call 2, refund:\n    amount: expected 1.0, got 9.5"
+
+
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        (date(2026, 1, 1), '"2026-01-01"'),
+        (Decimal("1.5"), '"1.5"'),
+        (UUID(int=1), '"00000000-0000-0000-0000-000000000001"'),
+        ({1, 2}, "what a model sends"),
+        (object(), "what a model sends"),
+        (date, "what a model sends"),
+    ],
+)
+def test_a_value_that_is_none_of_json_is_told_how_to_be_written(given, written):
+    (double, _), _ = made(("refund", A7))
+    text = message(double, [{**A7, "on": given}])
+    assert text.startswith("  call 1, refund:\n    on: expected ")
+    assert text.endswith(f', got "2026-01-02"; arguments are compared as JSON values, so write {written}')
 
 
 def test_a_long_difference_is_cut():

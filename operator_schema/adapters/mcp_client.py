@@ -18,7 +18,7 @@ except ModuleNotFoundError as error:
 from ..errors import CallError, DuplicateToolError, SchemaError, ToolError
 from ..execution import current_backend
 from ..json_values import copy_json, to_json_text, without_surrogates
-from ..message_text import clip, escape, listed, nearest, quote
+from ..message_text import listed, nearest, one_line, quote
 from ..schema.document import DocumentCodec
 from ..tools import (
     Audio,
@@ -95,7 +95,7 @@ def part_of(block: Any) -> Part:
         return _part(block)
     except (ValueError, TypeError) as error:
         kind = getattr(block, "type", type(block).__name__)
-        return Text(f"[{kind} that can't be shown: {clip(escape(str(error)), _SHOWN)}]")
+        return Text(f"[{kind} that can't be shown: {one_line(str(error), _SHOWN)}]")
 
 
 def _part(block: Any) -> Part:
@@ -332,7 +332,7 @@ class ToolSource:
         info = None
         with suppress(RuntimeError):  # the client isn't connected any more
             info = self.session.server_info
-        server = "the server" if info is None else f"the server {quote(clip(escape(info.name), _SHOWN))}"
+        server = "the server" if info is None else f"the server {quote(one_line(info.name, _SHOWN))}"
         _LOG.warning("the tool %r of %s is left out: %s", name, server, why)
 
     def described(self, found: Sequence[types.Tool]) -> dict[str, types.Tool]:

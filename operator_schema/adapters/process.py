@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from binascii import a2b_base64, b2a_base64
+from binascii import a2b_base64
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from inspect import Parameter, Signature
@@ -18,7 +18,7 @@ from ..errors import CallError, DecodeError, NeedsInput, SchemaError, ToolError,
 from ..execution import Executor, current_backend
 from ..immutable import Value
 from ..json_values import is_array, is_object, to_json_text
-from ..message_text import as_written, checked_path, clip, escape, excerpt, received
+from ..message_text import as_written, checked_path, excerpt, one_line, received
 from ..processes import kill_group
 from ..rounds import Registry, answer_codec, answer_schema
 from ..schema.document import SchemaDocument
@@ -207,7 +207,7 @@ class _Run:
 
     def _failed(self, fault: str) -> ToolError:
         said = self._errors.decode("utf-8", "replace").strip()
-        shown = f"; it wrote: {clip(escape(said[-_SHOWN_ERRORS:]), _SHOWN_ERRORS)}" if said else ""
+        shown = f"; it wrote: {one_line(said[-_SHOWN_ERRORS:], _SHOWN_ERRORS)}" if said else ""
         status = f" (exit status {self._process.returncode})" if self._process.returncode else ""
         return ToolError(self._tool, f"its program failed{status}: {fault}{shown}")
 
@@ -527,7 +527,7 @@ def answer(
     try:
         asked = _read(request)
     except ValueError as error:
-        return error_answer(clip(escape(str(error)), _SHOWN), "invalid_request")
+        return error_answer(one_line(str(error), _SHOWN), "invalid_request")
     if asked["action"] == "schema":
         return {"tools": [_described(tool) for tool in registry.offered(context=context)]}
     return _run(registry, asked, context, executor or Executor(registry, timeout=None))
@@ -624,7 +624,7 @@ def _written_part(part: Part) -> dict[str, Any]:
     for key in ("text", "uri", "name"):
         if getattr(part, key, None) is not None:
             found[key] = getattr(part, key)
-    data: bytes | None = getattr(part, "data", None)
+    data: str | None = getattr(part, "base64", None)
     if data is not None:
-        found["data"] = b2a_base64(data, newline=False).decode("ascii")
+        found["data"] = data
     return found

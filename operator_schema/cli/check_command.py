@@ -29,7 +29,7 @@ from .arguments import (
     levels_from,
     traceback_option,
 )
-from .lookup import dataclasses_of, find_tools, offered_by, why_no_tools
+from .lookup import dataclasses_of, find_tools, offered_by, why_no_tools, with_own_names
 from .modules import WrongUse, load_module, modules_of
 from .output import GITHUB_KINDS, SEVERITY_STYLES, annotation, count, subject_of, text_of, to_json
 from .sources import described_tools_of
@@ -226,7 +226,8 @@ def _of_module(name: str, named: ObjectName, *, show_traceback: bool) -> _Checke
     """Register every dataclass and tool that a module defines and, for the named module, what it offers.
 
     Raises:
-        WrongUse: the module isn't found, or raises anything but a SchemaError while it is imported.
+        WrongUse: the module isn't found, raises anything but a SchemaError while it is imported, or has two
+            tools of one name.
     """
     try:
         module = load_module(name, show_traceback=show_traceback)
@@ -234,6 +235,8 @@ def _of_module(name: str, named: ObjectName, *, show_traceback: bool) -> _Checke
         return _Checked([], [], list(_of_failed_import(name, error)), {})
     own = tools_in(module)
     offered = offered_by(module, show_traceback=show_traceback) if name == named.module else None
+    if offered is None:
+        with_own_names(own)
     # A tool may be offered under another name: it has the same function.
     known = {id(unwrap(tool)) for tool in offered or ()}
     tools = [*(offered or ()), *[tool for tool in own if id(unwrap(tool)) not in known]]

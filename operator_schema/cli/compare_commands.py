@@ -24,7 +24,6 @@ from ..compare.logs import LogError, logs_in, parts_of
 from ..compare.replay import ReplayWork, TableError, call_table
 from ..compare.reports import as_html, lines_of, replay_page, summary_of
 from ..compare.snapshot import Snapshot
-from ..errors import DuplicateToolError
 from ..message_text import clip, escape
 from ..schema.keywords import KEYWORDS
 from .arguments import (
@@ -426,7 +425,7 @@ def _replayed(logs: tuple[str, ...], work: ReplayWork, options: _Options, err: O
             return _merged(files, work, engine, err, lambda _rows: None)
         with call_table(options.output) as add_rows:
             return _merged(files, work, engine, err, add_rows)
-    except (DuplicateToolError, EngineError, LogError, TableError) as error:
+    except (EngineError, LogError, TableError) as error:
         raise WrongUse(escape(str(error))) from None
 
 

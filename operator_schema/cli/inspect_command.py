@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .. import inspector, rounds
-from ..errors import DuplicateToolError
-from ..json_values import is_array
 from ..message_text import escape
 from .arguments import (
     SECONDS,
@@ -26,7 +24,7 @@ from .arguments import (
     traceback_option,
 )
 from .factories import OpenContexts, run_in_loop
-from .lookup import ObjectName, find_context, find_offered, why_no_tools
+from .lookup import ObjectName, find_tools_to_run
 from .modules import WrongUse, extra_needed, following
 from .output import count
 from .sources import server_source, why_no_server
@@ -217,12 +215,13 @@ async def _module_inspected(
     given: Any, options: Mapping[str, Any]
 ) -> AsyncGenerator[tuple[inspector.Subject, Follow]]:
     """Import tools, and open their context for as long as the page is served."""
-    load = partial(_offered, given, options)
+    load = partial(find_tools_to_run, given, options)
     contexts = OpenContexts()
 
     async def subject_now(imported: tuple[Any, GivenContext | None]) -> inspector.Subject:
         offered, found = imported
-        return _subject(given, offered, await contexts.open(found), options)
+        context = await contexts.open(found)
+        return inspector.subject_of(str(given), offered, context=context, timeout=options["timeout"])
 
     def follow(inspected: inspector.Inspector, err: Output) -> AbstractAsyncContextManager[None]:
         async def replace(imported: tuple[Any, GivenContext | None]) -> str:
@@ -237,26 +236,3 @@ async def _module_inspected(
         yield await subject_now(load()), follow
     finally:
         await contexts.close()
-
-
-def _offered(target: ObjectName, options: Mapping[str, Any]) -> tuple[Any, GivenContext | None]:
-    """Import tools, and what gives their context.
-
-    Raises:
-        WrongUse: they can't be imported, or there are none.
-    """
-    traceback = options["show_traceback"]
-    offered: Any = find_offered(target, options["given"], show_traceback=traceback)
-    if is_array(offered) and not offered:
-        raise WrongUse(why_no_tools(target, show_traceback=traceback))
-    return offered, find_context(options["context"], show_traceback=traceback)
-
-
-def _subject(
-    target: ObjectName, offered: Any, context: Mapping[Any, Any] | None, options: Mapping[str, Any]
-) -> inspector.Subject:
-    name = str(target)
-    try:
-        return inspector.subject_of(name, offered, context=context, timeout=options["timeout"])
-    except DuplicateToolError as error:
-        raise WrongUse(escape(str(error))) from None

@@ -10,7 +10,7 @@ from types import FunctionType, GenericAlias, UnionType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ..codec.codec import Codec
-from ..errors import SchemaError, ToolNotFoundError
+from ..errors import DuplicateToolError, SchemaError, ToolNotFoundError
 from ..execution.executor import Executor
 from ..message_text import escape, listed, nearest
 from ..rounds.registry import Registry
@@ -34,12 +34,13 @@ __all__ = [
     "find_context",
     "find_documents",
     "find_factory",
-    "find_offered",
     "find_tool",
     "find_tools",
+    "find_tools_to_run",
     "in_full",
     "offered_by",
     "why_no_tools",
+    "with_own_names",
 ]
 
 
@@ -141,7 +142,7 @@ def find_tools(target: ObjectName, *, show_traceback: bool) -> tuple[list[Tool[.
 def _offered_tools(
     target: ObjectName, *, show_traceback: bool
 ) -> tuple[list[Tool[..., Any]], Registry | None]:
-    offered = find_offered(target, show_traceback=show_traceback)
+    offered = _find_offered(target, show_traceback=show_traceback)
     registry = _registry_of(offered)
     return list(offered if registry is None else registry), registry  # type: ignore[arg-type]  # a list, if it isn't one
 
@@ -157,7 +158,7 @@ def offered_by(module: ModuleType, *, show_traceback: bool) -> list[Tool[..., An
     return _offered_tools(ObjectName(module.__name__, _OFFERED), show_traceback=show_traceback)[0]
 
 
-def find_offered(
+def _find_offered(
     target: ObjectName, given: Mapping[str, Any] | None = None, *, show_traceback: bool
 ) -> Offered | list[Tool[..., Any]]:
     """Import the tools of a module, executor, registry or toolset; call a function that makes one of these.
@@ -172,14 +173,12 @@ def find_offered(
         modules below it.
 
     Raises:
-        WrongUse: the module doesn't exist, or has no such object, or the function fails.
+        WrongUse: the module doesn't exist, or has no such object, or the function fails, or two tools have
+            the same name.
     """
     module = load_module(target.module, show_traceback=show_traceback, path=target.path)
     if not target.path and _OFFERED not in vars(module):
-        names = list(modules_of(target.module, show_traceback=show_traceback))
-        modules = [load_module(name, show_traceback=show_traceback) for name in names]
-        tools = {id(tool): tool for module in modules for tool in tools_in(module)}
-        return list(tools.values())
+        return _tools_below(target.module, show_traceback=show_traceback)
     make = partial(_made, given=given, show_traceback=show_traceback)
     found, holder = _followed(module, target.path or _OFFERED, make)
     factory = factory_in(found)
@@ -195,6 +194,51 @@ def find_offered(
     if not isinstance(found, (Executor, Registry, Toolset)):
         raise WrongUse(_not_offered(found, target))
     return found  # pyright: ignore[reportUnknownVariableType]  # of whatever inputs
+
+
+def _tools_below(name: str, *, show_traceback: bool) -> list[Tool[..., Any]]:
+    """Return the tools of a module and the modules below it.
+
+    Raises:
+        WrongUse: two have the same name.
+    """
+    names = list(modules_of(name, show_traceback=show_traceback))
+    modules = [load_module(name, show_traceback=show_traceback) for name in names]
+    return with_own_names([tool for module in modules for tool in tools_in(module)])
+
+
+def with_own_names(tools: Iterable[Tool[..., Any]]) -> list[Tool[..., Any]]:
+    """Return tools, each once.
+
+    Raises:
+        WrongUse: two have the same name.
+    """
+    unlike = list({id(tool): tool for tool in tools}.values())
+    try:
+        Toolset(*unlike)
+    except DuplicateToolError as error:
+        raise WrongUse(escape(str(error))) from None
+    return unlike
+
+
+def find_tools_to_run(
+    target: ObjectName, options: Mapping[str, Any], *, needs_tools: bool = True
+) -> tuple[Offered | list[Tool[..., Any]], GivenContext | None]:
+    """Import the tools that a command runs for others, and what gives their context.
+
+    Args:
+        target: as for `find_tools`.
+        options: of the command: `given`, `context` and `show_traceback`.
+        needs_tools: whether a target without tools is refused; not a registry, which may get some later.
+
+    Raises:
+        WrongUse: they can't be imported, or there are none, or two have the same name.
+    """
+    traceback = options["show_traceback"]
+    offered = _find_offered(target, options["given"], show_traceback=traceback)
+    if needs_tools and isinstance(offered, (list, Toolset)) and not list(offered):
+        raise WrongUse(why_no_tools(target, show_traceback=traceback))
+    return offered, find_context(options["context"], show_traceback=traceback)
 
 
 def find_documents(target: ObjectName, *, show_traceback: bool) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..errors import SchemaError
-from ..message_text import clip, escape, nearest
+from ..message_text import escape, nearest, one_line
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Generator, Iterable, Iterator
@@ -268,7 +268,7 @@ def reason_of(error: BaseException, *, show_traceback: bool) -> str:
         error: an exception of the user's code.
         show_traceback: whether the whole traceback is printed anyway.
     """
-    text = clip(escape(str(error)), _MESSAGE_LENGTH)
+    text = one_line(str(error), _MESSAGE_LENGTH)
     reason = f"{type(error).__name__}: {text}" if text else type(error).__name__
     more = "" if show_traceback else "; --traceback shows all of it"
     return f"{reason}{_place(error)}{more}"

@@ -14,7 +14,7 @@ import click
 
 from .. import probe as probing
 from ..compare.accepted import sort_changes
-from ..message_text import clip, escape
+from ..message_text import clip, escape, one_line
 from .arguments import (
     MCP,
     SECONDS,
@@ -282,7 +282,7 @@ def _show(out: Output, shape: str, report: ProbeReport, left: Sequence[Found], l
         for line in rest:
             out.line(f"  {line}")
         for line in filter(None, each.repeat.split("\n")):
-            out.line(f"  $ {clip(escape(line), _LONGEST)}", "dim")
+            out.line(f"  $ {one_line(line, _LONGEST)}", "dim")
         if each.steps and not each.is_smallest:
             out.line("  (there was no time to look for a smaller call: --seconds)", "dim")
     out.line(report.summary(in_command=True, left=left))

@@ -21,7 +21,6 @@ from ..execution.executor import Executor
 from ..immutable import Value
 from ..message_text import escape, listed
 from ..rounds.registry import Registry
-from ..rounds.toolset import Toolset
 from .arguments import (
     CLIENTS,
     REGISTRY,
@@ -36,7 +35,7 @@ from .arguments import (
     written_options,
 )
 from .factories import OpenContexts, run_in_loop
-from .lookup import ObjectName, find_context, find_documents, find_offered, why_no_tools
+from .lookup import ObjectName, find_documents, find_tools_to_run
 from .modules import WrongUse, extra_needed, following
 from .output import count
 
@@ -379,15 +378,12 @@ class _Offered(Value):
         """Return what runs the calls of the tools as they are now.
 
         Raises:
-            WrongUse: two tools have the same name, or one has that of the search.
+            WrongUse: a tool has the name of the search.
         """
         options: dict[str, Any] = {}
         if self.options["timeout"] is not None:
             options["timeout"] = self.options["timeout"]
-        try:
-            registry = self._all()
-        except DuplicateToolError as error:
-            raise WrongUse(escape(str(error))) from None
+        registry = self._all()
         if self.options["repair"]:
             registry = copy(registry)
             registry.update(lambda tools: tools.with_(repair=True))
@@ -440,12 +436,9 @@ def _offered(target: ObjectName, options: Mapping[str, Any]) -> _Offered:
     Raises:
         WrongUse: it can't be imported, or has no tools.
     """
-    traceback = options["show_traceback"]
-    tools = find_offered(target, options["given"], show_traceback=traceback)
-    documents = find_documents(target, show_traceback=traceback)
-    if isinstance(tools, (list, Toolset)) and not list(tools) and not documents:
-        raise WrongUse(why_no_tools(target, show_traceback=traceback))
-    return _Offered(tools, find_context(options["context"], show_traceback=traceback), options, documents)
+    documents = find_documents(target, show_traceback=options["show_traceback"])
+    tools, context = find_tools_to_run(target, options, needs_tools=not documents)
+    return _Offered(tools, context, options, documents)
 
 
 class _Follower:

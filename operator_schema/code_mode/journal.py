@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from weakref import finalize
 
 from ..immutable import Value
-from ..message_text import checked_path, clip, count_of, escape, listed, received, writable_text
+from ..message_text import checked_path, count_of, escape, listed, one_line, received, writable_text
 from ..rounds import Complete, Reject, RoundError, StoreError
 from .child import as_json
 
@@ -318,7 +318,7 @@ class Journal:
                         db.execute("ROLLBACK")
                     raise
         except sqlite3.Error as error:
-            message = f"the journal {clip(escape(str(self._path)), 200)} can't be used: {escape(str(error))}"
+            message = f"the journal {one_line(str(self._path), 200)} can't be used: {escape(str(error))}"
             raise StoreError(message) from error
 
     @contextmanager
@@ -351,7 +351,7 @@ def _check_most(most: Any) -> None:
 
 
 def _refused(program_id: str, why: str) -> StoreError:
-    return StoreError(f"the program {clip(escape(program_id), 100)} {why}", program_id)
+    return StoreError(f"the program {one_line(program_id, 100)} {why}", program_id)
 
 
 _INTERRUPTED = "it was interrupted: nobody knows whether it did its work"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..execution import Executor
 from ..json_values import is_object, without_surrogates
-from ..message_text import clip, count_of, escape, nearest, quote, received
+from ..message_text import clip, count_of, nearest, one_line, quote, received
 from ..rounds import Defer, HookError, Reject, RoundError, StoreError
 from ..tools import RawCall, document_tool
 from .child import as_json
@@ -251,7 +251,7 @@ class CodeSession:
 
 
 def _call_text(entry: JournalEntry) -> str:
-    return f"{entry.name}({clip(escape(entry.arguments), _LONGEST_ARGUMENTS)})"
+    return f"{entry.name}({one_line(entry.arguments, _LONGEST_ARGUMENTS)})"
 
 
 def _check_limit(name: str, limit: Any) -> None:
@@ -263,7 +263,7 @@ def _check_limit(name: str, limit: Any) -> None:
 def _check_sandbox(sandbox: Any) -> None:
     if not isinstance(sandbox, type) and callable(getattr(sandbox, "start", None)):
         return
-    name = clip(escape(sandbox.__name__), 100) if isinstance(sandbox, type) else None
+    name = one_line(sandbox.__name__, 100) if isinstance(sandbox, type) else None
     given = received(sandbox) if name is None else f"the class {name}"
     example = f"{name or 'Monty'}()"
     message = f"sandbox is an object with the method start, such as {example}, not {given}"

@@ -10,7 +10,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, TypeVar, cast, get_args
 
 from .. import CallError, Registry, Toolset, tool
-from ..message_text import checked_path, checked_text, clip, escape, quote, received
+from ..message_text import checked_path, checked_text, one_line, quote, received
 from .answers import found_by_pattern, inspected, overview_of, read_function
 from .index import Index
 from .language import KINDS, LANGUAGES, Context, Kind, language_of, missing_package
@@ -337,7 +337,7 @@ class CodeBase:
             sought = look_up(index, self._environment, inside, functions=True, outside=False)
             if isinstance(sought, Miss):
                 hint = f" Did you mean {sought.nearest[0]}?" if sought.nearest else ""
-                named = clip(escape(inside), MOST_PATTERN)
+                named = one_line(inside, MOST_PATTERN)
                 message = f"{named} isn't a function to put code in: {sought.note}{hint}"
                 raise CallError(message)
             one = implementation_first(index, [way.found for way in sought.ways])[0]

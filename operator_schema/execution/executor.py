@@ -13,7 +13,9 @@ from ..tools.calls import RawCall, ToolResult, checked_calls
 from ..tools.failures import Failures, ShowErrors, giving, result_of, results_of
 from .concurrency import Slots
 from .options import (
+    check_call_context,
     check_confirm,
+    check_is_alone,
     check_names,
     check_on_progress,
     check_on_result,
@@ -115,8 +117,11 @@ class Executor:
 
     Raises:
         DuplicateToolError: two tools have the same name.
+        ToolNotFoundError: a hook is for a tool that isn't there. A registry may get it later; then the first
+            call raises it.
         TypeError: something isn't a hook, or `context` or `store` is something else.
-        ValueError: an option has the wrong type, or is out of range.
+        ValueError: an option has the wrong type, or is out of range; or hooks are for a toolset whose tools
+            aren't there.
     """
 
     __slots__ = (
@@ -127,7 +132,7 @@ class Executor:
     def __init__(
         self,
         tools: Member,
-        *,
+        *others: Never,
         timeout: float | None = 30.0,
         max_concurrency: int | None = None,
         threads: bool = True,
@@ -145,6 +150,7 @@ class Executor:
         store: object = None,
         **unknown: Never,
     ) -> None:
+        check_is_alone(others)
         check_names(unknown, Executor.__init__.__kwdefaults__ or {})
         options = {
             "timeout": timeout,
@@ -165,6 +171,8 @@ class Executor:
         }
         check_options(options)
         self._fill(tools, options)
+        if hooks is not None and self._registry is not tools:
+            self._call_hooks()  # a registry may get the tools of its hooks later
 
     def _fill(self, tools: Member, options: Mapping[str, Any]) -> None:
         """Make what runs the calls, from checked options.
@@ -174,7 +182,7 @@ class Executor:
             TypeError: something isn't a hook.
             ValueError: something isn't a class of exceptions, or of results.
         """
-        self._registry = tools if isinstance(tools, Registry) else Registry(tools)
+        self._registry = _registry_of(tools)
         self._hooks = None if options["hooks"] is None else _hooks_of(options["hooks"])
         self._context, self._store = options["context"], options["store"]
         self._deciding: tuple[Any, CallHooks | None] = None, None
@@ -228,7 +236,8 @@ class Executor:
         """
         _, options, attributes = self.__getstate__()
         copied = object.__new__(type(self))
-        copied.__setstate__((tools, options, attributes))
+        # In a registry, since the hooks may be for tools that are left out.
+        copied.__setstate__((_registry_of(tools), options, attributes))
         return copied
 
     def for_host(
@@ -277,11 +286,17 @@ class Executor:
         return context
 
     def _context_of(self, given: Context | None) -> Context | None:
-        """Return the context of calls: the given one, or the executor's own, made without a framework."""
+        """Return the context of calls: the given one, or the executor's own, made without a framework.
+
+        Raises:
+            TypeError: it isn't a mapping.
+        """
         own: Any = self._context
-        if given is not None or own is None:
-            return given
-        return cast("Context", own if isinstance(own, Mapping) else own(None))
+        if given is None and own is not None:
+            given = cast("Context", own if isinstance(own, Mapping) else own(None))
+        if given is not None:
+            check_call_context(given)
+        return given
 
     @property
     def has_hooks(self) -> bool:
@@ -307,6 +322,9 @@ class Executor:
 
         Args:
             context: type, or name of a parameter, to value, as for `run`; None for that of the executor.
+
+        Raises:
+            TypeError: the context isn't a mapping.
         """
         context = self._context_of(context)
         found: dict[str, ToolError] = {}
@@ -372,8 +390,8 @@ class Executor:
             InterruptedRoundError: functions of a round raised exceptions of `pass_through`.
             RoundError: the round was committed or discarded, or one of its calls was run before.
             StoreError: the round can't be taken from the executor's store.
-            TypeError: it is something else, or `on_progress` or `on_result` isn't a plain function; then
-                nothing is run.
+            TypeError: it is something else, the context isn't a mapping, or `on_progress` or `on_result`
+                isn't a plain function; then nothing is run.
             ValueError: `confirm` is something else.
             BaseException: one of `pass_through`, from the first call that raised one, after all calls have
                 ended.
@@ -399,6 +417,9 @@ class Executor:
         Args:
             call: as the model sent it.
             context: as for `run`.
+
+        Raises:
+            TypeError: the context isn't a mapping.
         """
         context = self._context_of(context)
         deciding = self._call_hooks()
@@ -474,8 +495,8 @@ class Executor:
             exceptions of `pass_through`, which cancel the calls that still run.
 
         Raises:
-            TypeError: something isn't a `RawCall`, or `on_progress` isn't a plain function; then nothing is
-                run.
+            TypeError: something isn't a `RawCall`, the context isn't a mapping, or `on_progress` isn't a
+                plain function; then nothing is run.
         """
         from .stream import ResultStream
 
@@ -616,6 +637,10 @@ class Executor:
         from .sync import wait_for
 
         return wait_for(start, self._slots, needs_loop=needs_loop)
+
+
+def _registry_of(tools: Member) -> Registry:
+    return tools if isinstance(tools, Registry) else Registry(tools)
 
 
 async def _counted(result: ToolResult) -> ToolResult:

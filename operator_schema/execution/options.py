@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import NoneType
-from typing import Any, NoReturn, cast, get_args
+from typing import TYPE_CHECKING, Any, NoReturn, cast, get_args
 
 from ..introspect.hints import name_of
 from ..message_text import as_written, nearest, one_line, received
@@ -13,8 +13,13 @@ from ..tools.failures import ClassSet, Failures, ShowErrors
 from ..tools.metadata import LEAST_CONTENT, is_content_limit, is_duration
 from ..tools.signature import is_coroutine_function
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 __all__ = [
+    "check_call_context",
     "check_confirm",
+    "check_is_alone",
     "check_names",
     "check_on_progress",
     "check_on_result",
@@ -52,6 +57,20 @@ def checked_work(work: Any) -> list[RawCall]:
     raise TypeError(message)
 
 
+def check_is_alone(others: Sequence[object]) -> None:
+    """Refuse what is given behind the tools of an executor without a name.
+
+    Raises:
+        TypeError: there is something.
+    """
+    if others:
+        message = (
+            "Executor takes several tools in a list, and options by their names: "
+            f"Executor([search, fetch], timeout=5), not also {received(others[0])}"
+        )
+        raise TypeError(message)
+
+
 def check_names(unknown: Mapping[str, Any], known: Mapping[str, Any]) -> None:
     """Refuse an option that an executor doesn't have, as Python refuses an unknown keyword.
 
@@ -74,6 +93,17 @@ def _check_context(context: Any) -> None:
     is_made = callable(context) and not isinstance(context, type) and not is_coroutine_function(context)
     if context is not None and not isinstance(context, Mapping) and not is_made:
         message = f"context must be a mapping, or a plain function that returns one, not {received(context)}"
+        raise TypeError(message)
+
+
+def check_call_context(context: object) -> None:
+    """Check the context of calls, given or made.
+
+    Raises:
+        TypeError: it isn't a mapping.
+    """
+    if not isinstance(context, Mapping):
+        message = f"the context of a call must be a mapping, as in {{Db: db}}, not {received(context)}"
         raise TypeError(message)
 
 

@@ -11,7 +11,7 @@ from functools import partial
 from sys import modules
 from typing import TYPE_CHECKING, Any
 
-from ..message_text import clip, escape
+from ..message_text import one_line
 from ..tools.calls import ToolResult
 from ..tools.failures import WARNING, write_log
 from ..tools.signature import close_awaitable
@@ -226,7 +226,7 @@ def _log_late(outcome: object) -> None:
     """Log that a function did its work after its call was over; what fails is logged where it fails."""
     if type(outcome) is ToolResult and not outcome.is_error:
         message = "%s (call %s): the function did its work, after its call was over; nobody gets its result"
-        write_log(WARNING, message, clip(escape(outcome.name), 100), clip(escape(outcome.call_id), 100))
+        write_log(WARNING, message, one_line(outcome.name, 100), one_line(outcome.call_id, 100))
 
 
 def _close_elsewhere(outcome: object) -> None:

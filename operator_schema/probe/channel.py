@@ -14,7 +14,7 @@ from time import monotonic
 from typing import IO, TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
 from ..json_values import is_array, is_object
-from ..message_text import clip, escape
+from ..message_text import one_line
 from ..processes import kill_group
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class Outcome:
     @property
     def said(self) -> str:
         """An excerpt of the text for a message."""
-        return clip(escape(" ".join(self.text.split())), 200)
+        return one_line(" ".join(self.text.split()), 200)
 
     @property
     def data(self) -> Any:

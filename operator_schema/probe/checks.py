@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..json_values import is_array, is_object
-from ..message_text import clip, escape, excerpt, show_path
+from ..message_text import excerpt, one_line, show_path
 from .calls import readable
 
 if TYPE_CHECKING:
@@ -395,7 +395,7 @@ def _invalid_accepted(tool: ProbedTool, call: Call, outcome: Outcome) -> Iterato
     yield Fault(
         "invalid_accepted",
         _place(problem),
-        clip(escape(f"by its schema, {said}"), 400),
+        one_line(f"by its schema, {said}", 400),
         severity,
         problem.code,
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from xml.etree import ElementTree as ET
 
 from ..compare.reports import code, page, section, shown, table
-from ..message_text import clip, count_of, escape, show_path
+from ..message_text import clip, count_of, escape, one_line, show_path
 from .checks import CHECKS
 from .subject import VERSION
 
@@ -103,7 +103,7 @@ class Found(NamedTuple):
 
     def calls(self) -> list[str]:
         """Write the calls, a line for each."""
-        return [f"call: {clip(escape(step.shown()), _MOST_SHOWN)}" for step in self.steps]
+        return [f"call: {one_line(step.shown(), _MOST_SHOWN)}" for step in self.steps]
 
     def lines(self) -> list[str]:
         """Write it as lines: what is wrong, the calls, what to do."""

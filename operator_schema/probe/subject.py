@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 from ..errors import SchemaError, ToolError
 from ..execution import Executor
 from ..json_values import is_array, is_object
-from ..message_text import clip, escape, kind, nearest, received
+from ..message_text import escape, kind, nearest, one_line, received
 from ..rounds import Registry
 from .channel import HttpChannel, Outcome, PipeChannel, ProcessChannel
 
@@ -119,7 +119,7 @@ class Place:
             setup, shell=True, cwd=self.work, env=dict(env), capture_output=True, check=False
         )
         if done.returncode:
-            reason = clip(escape(done.stderr.decode(errors="replace").strip()), 300)
+            reason = one_line(done.stderr.decode(errors="replace").strip(), 300)
             message = f"the setup command ended with status {done.returncode}{reason and f': {reason}'}"
             raise ProbeError(message)
 
@@ -328,7 +328,7 @@ class Server:
             hints.append(f"it wrote {noise!r}")
         if self.errors.strip():
             hints.append(f"standard error ends with {self.errors.strip()[-300:]!r}")
-        message = f"{method} failed: {clip(escape('; '.join(hints)), 700)}"
+        message = f"{method} failed: {one_line('; '.join(hints), 700)}"
         raise self._failed(message) if method == "initialize" else ProbeError(message)
 
     def _failed(self, said: str) -> ProbeError:
@@ -571,7 +571,7 @@ def _of_program(words: list[str], target: str, options: dict[str, Any]) -> Serve
         if not isinstance(error, (OSError, SchemaError, ToolError, ValueError)):
             raise
         said = error.message if isinstance(error, ToolError) else str(error)
-        raise _in_empty_folder(clip(escape(said), 700)) from None
+        raise _in_empty_folder(one_line(said, 700)) from None
     found = in_process(tools, target, **options)
     found.place = place
     return found

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ..message_text import clip, escape, listed, quote
+from ..message_text import clip, escape, listed, one_line, quote
 from .calls import Call, ProbedTool
 from .checks import Fault
 
@@ -142,7 +142,7 @@ class Watcher:
         lines = self.server.noise()
         if not lines:
             return None
-        return Fault("channel_noise", (), f"it writes {quote(clip(escape(lines[0]), 200))}")
+        return Fault("channel_noise", (), f"it writes {quote(one_line(lines[0], 200))}")
 
     def loss(self, call: Call, outcome: Outcome) -> Fault | None:
         """Return what a missing answer means; None if the call may take long, or need not be read."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from ..immutable import Value
 from ..json_values import MAX_TEXT_DEPTH, copy_json, is_finite, is_object, nests_deeper
-from ..message_text import clip, escape, excerpt, quote, received
+from ..message_text import excerpt, one_line, quote, received
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -259,9 +259,9 @@ class AnswerError(ValueError):
     def __str__(self) -> str:
         """Write why the model stopped, in plain words and in the provider's."""
         answer = self.answer
-        raw = f" ({clip(escape(answer.raw_stop), 100)})" if answer.raw_stop else ""
+        raw = f" ({one_line(answer.raw_stop, 100)})" if answer.raw_stop else ""
         told = answer.refusal or answer.stop_message
-        more = f": {clip(escape(told), 300)}" if told else ""
+        more = f": {one_line(told, 300)}" if told else ""
         return f"the model didn't finish its answer: {_WHY[answer.stop]}{raw}{more}"
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from .. import rounds, tools
 from ..immutable import Value
-from ..json_values import is_array, is_object
-from ..message_text import received
+from ..json_values import is_array, is_object, to_json_text
+from ..message_text import quote, received
 from .answer import (
     CONTAINER,
     Answer,
@@ -150,6 +150,7 @@ class Provider(Value):
         if isinstance(item, str):
             return [self.wire.text_message("user", item)]
         if is_object(item):  # of `Turn.assistant`, maybe
+            self._check_form(item)
             return without_container([item]) if CONTAINER in item else [item]
         if isinstance(item, Answer):
             return self._said(item.message, item.calls, offered)
@@ -159,6 +160,24 @@ class Provider(Value):
         is_foreign = hasattr(item, "role") or hasattr(item, "choices") or hasattr(item, "candidates")
         way = ": answer(response, offer) makes an answer of a response" if is_foreign else ""
         raise TypeError(message + way)
+
+    def _check_form(self, message: Mapping[str, Any]) -> None:
+        """Check that a message isn't in a form that this provider certainly doesn't take.
+
+        A message of Gemini has `parts` and no `content`, and one of any other provider has no `parts`.
+        Source: https://ai.google.dev/api/caching#Content
+
+        Raises:
+            TypeError: it has `content` where the provider takes `parts`, or `parts` where it takes `content`.
+        """
+        own = self.wire.text_message("user", "…")
+        wanted, foreign = ("parts", "content") if "parts" in own else ("content", "parts")
+        if foreign in message and wanted not in message:
+            error = (
+                f"a message of a history has {quote(foreign)}, which is another provider's form: "
+                f"for {self.name}, write {to_json_text(own)}, or a string for a message of the user"
+            )
+            raise TypeError(error)
 
     def report(self, offer: Tools, /, *, strict: Strict | None = None) -> Report:
         """Report how each tool changes for this provider: kept, described, weakened, refused or renamed.

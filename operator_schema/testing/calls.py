@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from copy import deepcopy
 from inspect import signature
 from itertools import count
@@ -10,10 +11,11 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, TypeAlias, cast
 
 from .. import execution
-from ..errors import DecodeError, EncodeError, ToolError
+from ..codec.codec import Codec
+from ..errors import DecodeError, EncodeError, SchemaError, ToolError
 from ..immutable import Value
-from ..json_values import is_array, is_object
-from ..message_text import clip, excerpt, quote, received, show_path
+from ..json_values import is_array, is_object, type_of
+from ..message_text import clip, excerpt, fault_list, quote, received, show_path
 from ..tools.calls import RawCall
 from ..tools.failures import NoAnswerError
 from ..tools.signature import is_awaitable
@@ -278,11 +280,12 @@ def assert_calls(source: Any, expected: Iterable[ExpectedCall], /, *, in_order: 
     if in_order and len(wanted) * len(calls) <= _MOST_PAIRS and not _in_any_order(wanted, calls):
         shown = ", ".join([_shown(call.name, call.arguments) for call in calls[:_MOST_SHOWN]])
         found = [
-            f"  the same calls were made in another order: {shown}",
-            "  if the order doesn't matter: in_order=False",
+            f"the same calls were made in another order: {shown}",
+            "if the order doesn't matter: in_order=False",
         ]
-    more = [f"  … and {len(found) - _MOST_SHOWN} more"] if len(found) > _MOST_SHOWN else []
-    raise AssertionError("\n".join(["the calls differ from what was expected:", *found[:_MOST_SHOWN], *more]))
+    raise AssertionError(
+        fault_list("the calls differ from what was expected:", found, _MOST_SHOWN, mark="  ")
+    )
 
 
 def _listed(expected: Any) -> list[Any]:
@@ -468,14 +471,14 @@ def _told(
 ) -> list[str]:
     """Return the text about two calls that belong together, or one that is alone; empty if they fit."""
     if column is None:
-        return [f"  expected, but not made: {_shown(*wanted[row or 0])}"]
+        return [f"expected, but not made: {_shown(*wanted[row or 0])}"]
     call = calls[column]
     if row is None:
-        return [f"  call {column + 1}, not expected: {_shown(call.name, call.arguments)}"]
+        return [f"call {column + 1}, not expected: {_shown(call.name, call.arguments)}"]
     wrong = _wrong(wanted[row], call)
     if not wrong:
         return []
-    return ["\n".join([f"  call {column + 1}, {call.name}:", *[f"    {line}" for line in wrong]])]
+    return ["\n".join([f"call {column + 1}, {call.name}:", *[f"    {line}" for line in wrong]])]
 
 
 def _shown(name: Any, arguments: Any) -> str:
@@ -576,7 +579,17 @@ def differences(expected: Any, found: Any, path: tuple[str | int, ...] = ()) -> 
         return [line for index, both in pairs for line in differences(*both, (*path, index))]
     if _is_same(expected, found):
         return []
-    return [f"{_place(path)}: expected {_text(expected)}, got {_text(found)}"]
+    return [f"{_place(path)}: expected {_text(expected)}, got {_text(found)}{_hint(expected)}"]
+
+
+def _hint(expected: Any) -> str:
+    """Return what to write in the place of a value that no JSON has, such as a date."""
+    if type_of(expected) is not None:
+        return ""
+    with suppress(SchemaError, EncodeError):
+        written = Codec(type(expected)).encode(expected)
+        return f"; arguments are compared as JSON values, so write {_text(written)}"
+    return "; arguments are compared as JSON values, so write what a model sends"
 
 
 def _is_same(expected: Any, found: Any) -> bool:

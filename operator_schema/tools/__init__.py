@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ..lazy import lazy_names
 
 if TYPE_CHECKING:
+    from ..introspect.shipped_leaves import write_base64 as write_base64
     from .calls import RawCall as RawCall
     from .calls import ToolResult as ToolResult
     from .calls import class_name_of as class_name_of
@@ -57,6 +58,7 @@ else:
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
+            "..introspect.shipped_leaves": "write_base64",
             ".calls": "RawCall ToolResult class_name_of",
             ".content": "Audio File Image Part Resource Text",
             ".descriptions": "describe_tools parameters_of schema_of_parameters schema_response",

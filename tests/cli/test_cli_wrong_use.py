@@ -251,3 +251,46 @@ def test_a_name_that_is_far_from_all_others_gets_no_guess(importing, name):
 )
 def test_a_name_that_is_near_is_the_one_that_was_meant(importing, name, meant):
     assert f"did you mean {meant}?" in importing("call", f"desk_own:{name}")[2]
+
+
+TWO_REFUNDS = """
+from operator_schema import Toolset, tool
+
+
+@tool
+def refund(order: str) -> str:
+    return order
+
+
+@tool(name="refund")
+def pay_back(order: str) -> str:
+    return order
+"""
+
+ALREADY = 'tool "refund" already registered: desk_twice.refund and desk_twice.pay_back have this name'
+
+
+@pytest.mark.parametrize("command", ["tools", "snapshot", "serve", "check", "diff", "replay", "inspect"])
+def test_two_tools_of_one_name_are_refused_by_each_command_in_the_same_words(
+    run, monkeypatch, tmp_path, command
+):
+    if command in {"serve", "inspect"} and sys.platform == "emscripten":
+        pytest.skip("there are no wheels of mcp and uvicorn for WebAssembly")
+    (tmp_path / "desk_twice.py").write_text(TWO_REFUNDS)
+    (tmp_path / "calls.jsonl").write_text('{"name": "refund", "arguments": {"order": "A7"}}\n')
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "desk_twice", raising=False)
+    before = {"diff": ["desk_twice"], "replay": [str(tmp_path / "calls.jsonl"), "--against"]}
+    status, out, err = run(command, *before.get(command, []), "desk_twice")
+    assert (status, out) == (2, "")
+    assert ALREADY in err
+
+
+def test_what_a_module_offers_may_leave_out_one_of_two_tools_of_one_name(run, monkeypatch, tmp_path):
+    (tmp_path / "desk_twice.py").write_text(f"{TWO_REFUNDS}\n__tools__ = Toolset(refund)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    for command in ("tools", "snapshot", "check"):
+        monkeypatch.delitem(sys.modules, "desk_twice", raising=False)
+        status, _, err = run(command, "desk_twice")
+        assert "already registered" not in err
+        assert status == 0 or command == "check"

@@ -18,7 +18,7 @@ from operator_schema import (
     tool,
     tool_input,
 )
-from operator_schema.errors import MissingContextError, ToolNotFoundError
+from operator_schema.errors import MissingContextError, ToolError, ToolNotFoundError
 
 pytestmark = pytest.mark.needs_threads
 
@@ -179,9 +179,10 @@ def test_what_the_host_does_wrong_is_for_the_host():
 
 def test_a_context_that_is_none_is_for_the_host():
     call = RawCall("c", "greet", {"name": "Ada"})
-    result = Executor([greet]).run_sync(call, context=Db())
-    assert result.content == "greet can't be run here; calling it again will not help"
-    assert "as in {Db: db}" in str(result.details["exception"])
+    with pytest.raises(TypeError, match=r"must be a mapping, as in \{Db: db\}, not Db"):
+        Executor([greet]).run_sync(call, context=Db())
+    with pytest.raises(ToolError, match=r"must map types and names to values, as in \{Db: db\}, not Db"):
+        greet.check_context(Db())
 
 
 def test_what_is_no_call_is_refused_before_any_runs():

@@ -312,9 +312,30 @@ def test_what_your_program_handles_itself_is_raised(door):
 
 
 def test_a_hook_for_a_tool_that_is_not_there_is_refused():
-    executor = Executor([pay], hooks=hook("pays")(lambda call: None))
+    hooks = hook("pays")(lambda call: None)
+    for tools in ([pay], pay, Toolset(pay)):
+        with pytest.raises(ToolNotFoundError, match='did you mean "pay"') as caught:
+            Executor(tools, hooks=hooks)
+        assert "the hook" in caught.value.__notes__[0]
     with pytest.raises(ToolNotFoundError, match='did you mean "pay"'):
+        Executor([pay]).run_sync(CALL, hooks=hooks)
+
+
+def test_a_registry_may_get_the_tool_of_a_hook_later():
+    registry = Registry(pay)
+    executor = Executor(registry, hooks=hook("other")(lambda call: Reject("no")))
+    with pytest.raises(ToolNotFoundError, match='"other"'):
         executor.run_sync(CALL)
+    registry.register(pay.with_(name="other"))
+    assert executor.run_sync(CALL).content == "paid 5"
+
+
+def test_an_executor_with_fewer_tools_keeps_the_hooks_of_the_others():
+    executor = Executor([pay, pay.with_(name="other")], hooks=hook("other")(lambda call: Reject("no")))
+    fewer = executor.with_tools([pay])
+    assert [one.name for one in fewer.registry] == ["pay"]
+    with pytest.raises(ToolNotFoundError, match='"other"'):
+        fewer.run_sync(CALL)
 
 
 def test_in_a_round_a_hook_that_fails_is_raised():

@@ -70,6 +70,29 @@ def test_an_option_that_an_executor_does_not_have(option, remedy):
     assert refused(Executor, [add], **{option: None}).startswith(f"Executor has no option {option}: {remedy}")
 
 
+@pytest.mark.parametrize("wrong", [[1], {"Db"}, 5, "db", dict, greet])
+def test_a_context_that_is_no_mapping_is_refused_before_a_call_runs_whatever_its_tool_needs(wrong):
+    expected = "the context of a call must be a mapping, as in {Db: db}, not "
+    for doors in (executor, Executor([add], context=lambda _: {})):
+        for work in (CALL, [CALL]):
+            assert refused(doors.run_sync, work, context=wrong).startswith(expected)
+        assert refused(doors.stream, [CALL], context=wrong).startswith(expected)
+        assert refused(doors.missing_context, wrong).startswith(expected)
+
+
+def test_a_function_that_makes_something_else_than_a_context_is_told_so():
+    made = Executor([add], context=lambda _: [1])
+    assert refused(made.run_sync, CALL).endswith("must be a mapping, as in {Db: db}, not array [1]")
+
+
+@pytest.mark.parametrize(("more", "shown"), [(greet, "Tool"), (5, "integer 5"), (Toolset(greet), "Toolset")])
+def test_several_tools_of_an_executor_are_a_list_and_options_have_names(more, shown):
+    remedy = "Executor takes several tools in a list, and options by their names: "
+    assert refused(Executor, add, more).startswith(
+        f"{remedy}Executor([search, fetch], timeout=5), not also {shown}"
+    )
+
+
 def test_the_tools_of_an_executor_may_be_named():
     assert Executor(tools=[add]).run_sync(CALL).content == executor.run_sync(CALL).content
 

@@ -69,7 +69,7 @@ def messages(provider, history, offer=TOOLS):
 @pytest.mark.parametrize("provider", ALL)
 def test_a_history_becomes_messages(provider):
     turn = Turn("t", (CALL,), (RESULT,))
-    own = {"role": "system", "content": "Be short."}
+    own = provider.wire.text_message("user", "Be short.")
     sent = messages(provider, ["How is Oslo?", own, turn])
     assert sent[1] is own
     assert sent[2:] == provider.turn(turn, TOOLS)
@@ -160,6 +160,39 @@ def test_a_history_is_a_list(history):
         TypeError, match="a history must be a list of strings, messages, turns and answers, not"
     ):
         openai_chat.request(TOOLS, history)
+
+
+@pytest.mark.parametrize(
+    ("provider", "wrong", "form"),
+    [
+        (gemini, {"role": "user", "content": "x"}, '{"role":"user","parts":[{"text":"…"}]}'),
+        (gemini, {"role": "assistant", "content": [{"type": "text", "text": "x"}]}, '"parts":[{"text":"…"}]'),
+        (gemini, {"content": "x"}, '"parts":[{"text":"…"}]'),
+        (openai_chat, {"role": "user", "parts": [{"text": "x"}]}, '{"role":"user","content":"…"}'),
+        (openai_responses, {"role": "user", "parts": [{"text": "x"}]}, '{"role":"user","content":"…"}'),
+        (anthropic, {"role": "user", "parts": []}, '"content":[{"type":"text","text":"…"}]'),
+        (bedrock, {"role": "model", "parts": []}, '"content":[{"text":"…"}]'),
+    ],
+)
+def test_a_message_in_another_providers_form_is_refused_with_the_form_that_is_wanted(provider, wrong, form):
+    with pytest.raises(TypeError, match="which is another provider's form: for ") as caught:
+        provider.request(TOOLS, ["Hi", wrong])
+    assert f"for {provider.name}, write " in str(caught.value)
+    assert form in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("provider", "own"),
+    [
+        (gemini, {"role": "user", "parts": [{"text": "x"}]}),
+        (gemini, {"parts": [{"text": "x"}], "content": "x"}),
+        (openai_chat, {"role": "assistant", "tool_calls": []}),
+        (openai_responses, {"type": "function_call", "call_id": "1", "name": "f", "arguments": "{}"}),
+        (bedrock, {"role": "user", "content": [{"text": "x"}]}),
+    ],
+)
+def test_a_message_in_a_form_that_may_be_the_providers_own_goes_along_unchanged(provider, own):
+    assert messages(provider, [own]) == [own]
 
 
 def test_what_doesnt_belong_in_a_history():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from base64 import b64encode
 from typing import TYPE_CHECKING, Any, Literal, get_args
 from urllib.parse import quote
 
@@ -13,7 +12,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from ...introspect.node_kinds import json_types_of
 from ...json_values import without_surrogates
 from ...message_text import as_written, listed
-from ...tools import ERROR, NO_OUTPUT, Audio, File, Image, Text, items_of, write_log
+from ...tools import ERROR, NO_OUTPUT, Audio, File, Image, Text, items_of, write_base64, write_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -275,7 +274,7 @@ def _method_of(value: object) -> str | None:
 
 
 def _binary(data: bytes, media_type: str) -> types.ContentBlock:
-    text = b64encode(data).decode()
+    text = write_base64(data)
     if media_type.startswith("image/"):
         return types.ImageContent(type="image", data=text, mime_type=media_type)
     if media_type.startswith("audio/"):

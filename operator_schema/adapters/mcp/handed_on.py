@@ -12,7 +12,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.message import ServerMessageMetadata
 from pydantic import BaseModel, ValidationError
 
-from ...message_text import clip, escape
+from ...message_text import clip, one_line
 from .changes import PerClient
 from .content import is_modern
 from .messages import LEVELS, PatientSession
@@ -311,4 +311,4 @@ def reason_of(error: BaseException) -> str:
         error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
     if isinstance(error, TimeoutError) and not str(error):
         return "it gave no answer in time"
-    return clip(escape(str(error) or type(error).__name__), _SHOWN)
+    return one_line(str(error) or type(error).__name__, _SHOWN)

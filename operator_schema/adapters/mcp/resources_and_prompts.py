@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -15,7 +14,7 @@ from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate
 from ... import tool
 from ...immutable import Value
 from ...json_values import to_json_text, without_surrogates
-from ...message_text import clip, escape, listed, nearest, quote, received
+from ...message_text import listed, nearest, one_line, quote, received
 from ...rounds import Registry
 from ...tools import (
     Audio,
@@ -25,6 +24,7 @@ from ...tools import (
     Text,
     Tool,
     register_handed_through,
+    write_base64,
 )
 from .content import blocks_of, content_of
 
@@ -381,7 +381,7 @@ def _line_of(function: Any) -> str:
     code = getattr(getattr(function, "__wrapped__", function), "__code__", None)
     if code is None:
         return ""
-    return f"{clip(escape(code.co_filename), _SHOWN)}, line {code.co_firstlineno}"
+    return f"{one_line(code.co_filename, _SHOWN)}, line {code.co_firstlineno}"
 
 
 def _parenthesised(text: str) -> str:
@@ -463,7 +463,7 @@ def _uri(entry: _Entry) -> str:
 
 def shown(text: str) -> str:
     """Return a name or an address for a message."""
-    return quote(clip(escape(text), _SHOWN))
+    return quote(one_line(text, _SHOWN))
 
 
 def page_of(
@@ -547,7 +547,7 @@ def _content(uri: str, item: Any) -> _Contents:
 
 
 def _blob(uri: str, data: bytes) -> types.BlobResourceContents:
-    return types.BlobResourceContents(uri=uri, blob=b64encode(data).decode(), mime_type=_BYTES)
+    return types.BlobResourceContents(uri=uri, blob=write_base64(data), mime_type=_BYTES)
 
 
 def _choices(schema: Any) -> list[str]:
