@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from copy import copy, deepcopy
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast, overload
@@ -13,7 +12,6 @@ from ..tools.calls import RawCall, ToolResult, checked_calls
 from ..tools.failures import Failures, ShowErrors, giving, result_of, results_of
 from .concurrency import Slots
 from .options import (
-    check_call_context,
     check_confirm,
     check_is_alone,
     check_names,
@@ -21,12 +19,13 @@ from .options import (
     check_on_result,
     check_options,
     checked_work,
+    context_of_calls,
     with_classes,
 )
 from .run import Outcomes, watched
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
     from typing import Never, Self, Unpack
 
     from ..errors import DecodeError
@@ -120,8 +119,7 @@ class Executor:
         ToolNotFoundError: a hook is for a tool that isn't there. A registry may get it later; then the first
             call raises it.
         TypeError: something isn't a hook, or `context` or `store` is something else.
-        ValueError: an option has the wrong type, or is out of range; or hooks are for a toolset whose tools
-            aren't there.
+        ValueError: an option has the wrong type or range, or hooks are for a toolset that isn't there.
     """
 
     __slots__ = (
@@ -286,17 +284,8 @@ class Executor:
         return context
 
     def _context_of(self, given: Context | None) -> Context | None:
-        """Return the context of calls: the given one, or the executor's own, made without a framework.
-
-        Raises:
-            TypeError: it isn't a mapping.
-        """
-        own: Any = self._context
-        if given is None and own is not None:
-            given = cast("Context", own if isinstance(own, Mapping) else own(None))
-        if given is not None:
-            check_call_context(given)
-        return given
+        """Return the context of calls: the given one, or the executor's own."""
+        return context_of_calls(given, self._context)
 
     @property
     def has_hooks(self) -> bool:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = [
-    "check_call_context",
     "check_confirm",
     "check_is_alone",
     "check_names",
@@ -25,6 +24,7 @@ __all__ = [
     "check_on_result",
     "check_options",
     "checked_work",
+    "context_of_calls",
     "with_classes",
 ]
 
@@ -96,15 +96,23 @@ def _check_context(context: Any) -> None:
         raise TypeError(message)
 
 
-def check_call_context(context: object) -> None:
-    """Check the context of calls, given or made.
+def context_of_calls(given: Any, own: Any) -> Mapping[Any, Any] | None:
+    """Return the context of calls that no framework makes.
+
+    Args:
+        given: with the calls; None for the executor's own.
+        own: what the executor has: a context, a function that makes one, or None.
 
     Raises:
         TypeError: it isn't a mapping.
     """
-    if not isinstance(context, Mapping):
+    context = own if given is None else given
+    if given is None and own is not None and not isinstance(own, Mapping):
+        context = own(None)
+    if context is not None and not isinstance(context, Mapping):
         message = f"the context of a call must be a mapping, as in {{Db: db}}, not {received(context)}"
         raise TypeError(message)
+    return cast("Mapping[Any, Any] | None", context)
 
 
 def check_on_progress(on_progress: object) -> None:
