@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from _thread import RLock  # `threading` itself isn't needed
 from collections import ChainMap
-from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field
 from types import MethodType
 from typing import TYPE_CHECKING, Any, cast
@@ -20,7 +19,7 @@ from .injection import Progress, RawArguments
 from .metadata import snake_case
 
 if TYPE_CHECKING:
-    from collections.abc import MutableMapping, Sequence
+    from collections.abc import Mapping, MutableMapping, Sequence
 
     from .calls import DecodedCall
     from .signature import Callee, Parameter
@@ -201,8 +200,6 @@ def context_of(decoded: DecodedCall, context: Mapping[Any, Any] | None) -> Mappi
         return context
     if context is None:
         return decoded.answers
-    if not isinstance(context, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # the tool says so
-        return context
     # Not a copy: a mapping may make its values when it is asked for them.
     return ChainMap({**decoded.answers}, cast("MutableMapping[Any, Any]", context))
 
