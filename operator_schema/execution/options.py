@@ -112,7 +112,7 @@ def context_of_calls(given: Any, own: Any) -> Mapping[Any, Any] | None:
     if context is not None and not isinstance(context, Mapping):
         message = f"the context of a call must be a mapping, as in {{Db: db}}, not {received(context)}"
         raise TypeError(message)
-    return cast("Mapping[Any, Any] | None", context)
+    return context  # pyright: ignore[reportUnknownVariableType]  # of any keys and values
 
 
 def check_on_progress(on_progress: object) -> None:

@@ -587,7 +587,7 @@ def _hint(expected: Any) -> str:
     if type_of(expected) is not None:
         return ""
     with suppress(SchemaError, EncodeError):
-        kind: Any = type(expected)
+        kind = cast("Any", type(expected))
         written = Codec[Any](kind).encode(expected)
         return f"; arguments are compared as JSON values, so write {_text(written)}"
     return "; arguments are compared as JSON values, so write what a model sends"
