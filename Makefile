@@ -93,7 +93,7 @@ conformance: $(FRAMEWORKS_VENV)/together/.built ## run the protocol's own tests 
 grammars: $(FRAMEWORKS_VENV)/grammars/.built ## compare constrained decoding with decoding (EXAMPLES=1000 SEED=0, ARGS=--write for docs/)
 	@PYTHONPATH=tests/frameworks:. $(FRAMEWORKS_VENV)/grammars/bin/python -m grammars.measure --examples $(EXAMPLES) --seed $(SEED) $(ARGS)
 
-# SlipCover takes half of the time that coverage.py adds; where there is no wheel of it, the tracer of coverage.py does the same.
+# The tracer of coverage.py more than doubles the time, and SlipCover adds little; where there is no wheel of that, the tracer does the same.
 TRACED_BY = $(shell $(BIN)/python -c 'import importlib.util as i; print("-p tests.reached_branches" if i.find_spec("slipcover") else "--cov --cov-report=")')
 coverage: $(VENV)/.test ## check only that each branch of the engine is covered, by the tests that specify it (Python 3.11)
 	$(PYTEST) $(PARALLEL) $(TRACED_BY) --part engine $(ARGS) tests

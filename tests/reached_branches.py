@@ -42,9 +42,7 @@ def arcs(source: str, reached: Reached) -> set[tuple[int, int]]:
         for before, after in pairwise(body)
         if isinstance(before, ast.Global | ast.Nonlocal)
     }
-    scopes = [
-        node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-    ]
+    scopes = [node for node in nodes if isinstance(node, SCOPES)]
     found = {(line, line) for line in reached.lines}
     for start, to in reached.branches:
         end = skipped.get(to, to) or -_first_line_around(start, scopes)

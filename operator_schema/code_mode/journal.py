@@ -13,6 +13,7 @@ from weakref import finalize
 from ..immutable import Value
 from ..message_text import checked_path, count_of, escape, listed, one_line, received, writable_text
 from ..rounds import Complete, Reject, RoundError, StoreError
+from ..rounds.stores import transaction
 from .child import as_json
 
 if TYPE_CHECKING:
@@ -308,15 +309,8 @@ class Journal:
     def _transaction(self) -> Generator[sqlite3.Connection]:
         """Do all of something in the file or in memory, or nothing of it."""
         try:
-            with self._connection() as db:
-                db.execute("BEGIN IMMEDIATE")
-                try:
-                    yield db
-                    db.execute("COMMIT")
-                except BaseException:  # an interrupt too: a database in memory stays open
-                    if db.in_transaction:  # SQLite itself ends it when the disk is full
-                        db.execute("ROLLBACK")
-                    raise
+            with self._connection() as db, transaction(db):
+                yield db
         except sqlite3.Error as error:
             message = f"the journal {one_line(str(self._path), 200)} can't be used: {escape(str(error))}"
             raise StoreError(message) from error

@@ -533,24 +533,10 @@ def openai_compatible(
         "features": features,
     }
     check_table(table)
-    return _provider(checked_text("the name of a provider", name), **table)
-
-
-def _provider(
-    name: str,
-    *,
-    names: NameRule = NameRule(),  # noqa: B008  # it is immutable
-    required: str = "required",
-    takes_unions: bool = True,
-    dialect: Dialect | None = None,
-    sent_keys: frozenset[str] | None = None,
-    takes_images: bool = False,
-    rules: Rules = Rules(),  # noqa: B008  # as above
-    features: Features = Features(),  # noqa: B008  # as above
-) -> Provider:
     wire = ChatWire(required, sent_keys, takes_images, features.custom)
+    checked = checked_text("the name of a provider", name)
     return Provider(
-        *(name, wire, names), takes_unions=takes_unions, dialect=dialect, rules=rules, features=features
+        *(checked, wire, names), takes_unions=takes_unions, dialect=dialect, rules=rules, features=features
     )
 
 
@@ -564,18 +550,28 @@ DEEPSEEK_STRICT = Dialect(
 """Source: https://api-docs.deepseek.com/guides/function_calling; only at its `/beta` address."""
 
 
-openai_chat = _provider(
+openai_chat = Provider(
     "OpenAI Chat Completions",
+    ChatWire(takes_images=True, takes_text=True),
+    NameRule(),
+    takes_unions=True,
     dialect=OPENAI_STRICT,
-    takes_images=True,
     rules=Rules(longest_description=1024, most_tools=128),  # as its errors say; Responses takes more
     features=Features(allowed=True, parallel=True, custom=True),
 )
-mistral = _provider("Mistral", required="any", features=Features(parallel=True))
-deepseek = _provider("DeepSeek", dialect=DEEPSEEK_STRICT)
+mistral = Provider(
+    "Mistral",
+    ChatWire(required="any"),
+    NameRule(),
+    takes_unions=True,
+    features=Features(parallel=True),
+)
+deepseek = Provider("DeepSeek", ChatWire(), NameRule(), takes_unions=True, dialect=DEEPSEEK_STRICT)
 # Groq refuses a message with any other property, such as the `reasoning` and `channel` of its own answers.
-groq = _provider(
+groq = Provider(
     "Groq",
-    sent_keys=frozenset({"role", "content", "tool_calls", "function_call"}),
+    ChatWire(sent_keys=frozenset({"role", "content", "tool_calls", "function_call"})),
+    NameRule(),
+    takes_unions=True,
     features=Features(parallel=True),
 )

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .round import Round
     from .toolset import Toolset
 
-__all__ = ["SqliteStore", "StoredTranscript", "StuckRound", "stored_records"]
+__all__ = ["SqliteStore", "StoredTranscript", "StuckRound", "stored_records", "transaction"]
 
 _PATIENCE = 30.0
 """Seconds that one process waits until another one has written."""
@@ -309,15 +309,9 @@ class SqliteStore:
     def _transaction(self) -> Generator[sqlite3.Connection]:
         """Open the file for one transaction: a connection belongs to one thread and one process."""
         try:
-            with closing(sqlite3.connect(self._path, timeout=_PATIENCE, isolation_level=None)) as db:
-                db.execute("BEGIN IMMEDIATE")
-                try:
-                    yield db
-                    db.execute("COMMIT")
-                except BaseException:  # an interrupt too: the transaction must not stay open
-                    if db.in_transaction:  # SQLite itself ends it when the disk is full
-                        db.execute("ROLLBACK")
-                    raise
+            opened = closing(sqlite3.connect(self._path, timeout=_PATIENCE, isolation_level=None))
+            with opened as db, transaction(db):
+                yield db
         except sqlite3.Error as error:
             raise _unusable(self._path, error) from error
 
@@ -464,6 +458,19 @@ _REMEDIES = {
 
 _PRIMARY = 0xFF
 """The bits of an error code of SQLite that name its kind."""
+
+
+@contextmanager
+def transaction(db: sqlite3.Connection) -> Generator[None]:
+    """Do all of something in a database, or nothing of it."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        db.execute("COMMIT")
+    except BaseException:  # an interrupt too: the transaction must not stay open
+        if db.in_transaction:  # SQLite itself ends it when the disk is full
+            db.execute("ROLLBACK")
+        raise
 
 
 def _unusable(path: str, error: sqlite3.Error) -> StoreError:
