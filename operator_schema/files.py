@@ -1,4 +1,4 @@
-"""How is a file replaced as a whole?"""
+"""How is something in files changed as a whole, or not at all?"""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Generator
     from pathlib import Path
 
-__all__ = ["replacement"]
+__all__ = ["replacement", "transaction"]
 
 _EVERYBODY = 0o666
 """The mode of a new file, of which the process leaves out what its umask says."""
@@ -46,4 +47,17 @@ def replacement(path: Path, *, is_private: bool = False) -> Generator[Path]:
         made.replace(path)
     except BaseException:  # an interrupt too: no half-written file stays
         made.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def transaction(db: sqlite3.Connection) -> Generator[None]:
+    """Do all of something in a database, or nothing of it."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        db.execute("COMMIT")
+    except BaseException:  # an interrupt too: the transaction must not stay open
+        if db.in_transaction:  # SQLite itself ends it when the disk is full
+            db.execute("ROLLBACK")
         raise

@@ -10,10 +10,10 @@ from time import time
 from typing import TYPE_CHECKING, Any, Literal
 from weakref import finalize
 
+from ..files import transaction
 from ..immutable import Value
 from ..message_text import checked_path, count_of, escape, listed, one_line, received, writable_text
 from ..rounds import Complete, Reject, RoundError, StoreError
-from ..rounds.stores import transaction
 from .child import as_json
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..codec.codec import Codec
 from ..errors import DecodeError
+from ..files import transaction
 from ..findings import Finding
 from ..immutable import Value
 from ..json_values import has_surrogate
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from .round import Round
     from .toolset import Toolset
 
-__all__ = ["SqliteStore", "StoredTranscript", "StuckRound", "stored_records", "transaction"]
+__all__ = ["SqliteStore", "StoredTranscript", "StuckRound", "stored_records"]
 
 _PATIENCE = 30.0
 """Seconds that one process waits until another one has written."""
@@ -458,19 +459,6 @@ _REMEDIES = {
 
 _PRIMARY = 0xFF
 """The bits of an error code of SQLite that name its kind."""
-
-
-@contextmanager
-def transaction(db: sqlite3.Connection) -> Generator[None]:
-    """Do all of something in a database, or nothing of it."""
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        db.execute("COMMIT")
-    except BaseException:  # an interrupt too: the transaction must not stay open
-        if db.in_transaction:  # SQLite itself ends it when the disk is full
-            db.execute("ROLLBACK")
-        raise
 
 
 def _unusable(path: str, error: sqlite3.Error) -> StoreError:
