@@ -31,12 +31,20 @@ CORES := $(shell $(PYTHON) -c 'import os; print(os.cpu_count() or 1)')
 WORKERS ?= $(shell expr $(CORES) + 1)
 PARALLEL ?= --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 PYTEST := $(BIN)/python -m pytest
-# Each test runs once: those that specify the engine under coverage, then the others, without; tests/conftest.py says which. With
-# ARGS there is no coverage, since a part of the tests can't cover everything; nor on newer Pythons, which run other branches.
+# Each test runs once: those that specify the engine under coverage, and beside them the others, without, so that no core waits
+# while a part begins or ends; tests/conftest.py says which. With ARGS there is no coverage, since a part of the tests can't cover
+# everything; nor on newer Pythons, which run other branches.
 MEASURED = $(if $(ARGS),,$(shell $(BIN)/python -c 'import sys; print("yes" if sys.version_info[:2] == (3, 11) else "")'))
+FEW = --numprocesses $(shell expr $(CORES) / 4 + 1) --dist loadfile --no-loadscope-reorder
 test: $(VENV)/.test ## run all tests; each branch of the engine must be covered (ARGS="-k name" runs a part, without coverage)
-	$(if $(MEASURED),@$(MAKE) --no-print-directory coverage)
-	$(PYTEST) $(PARALLEL) $(if $(MEASURED),--part rest) $(ARGS)
+	@$(if $(MEASURED),$(both_parts),$(PYTEST) $(PARALLEL) $(ARGS))
+
+# What the engine's tests say is shown at the end. A shell has to be told that an interrupt ends what runs behind it, too.
+define both_parts
+$(call covered,$(FEW)) >$(VENV)/engine.txt 2>&1 & engine=$$!; trap 'kill $$engine; exit 130' INT TERM; \
+$(PYTEST) $(PARALLEL) --part rest; others=$$?; wait $$engine; engine=$$?; \
+echo 'The tests that specify the engine, and what they cover:'; cat $(VENV)/engine.txt; exit $$((others | engine))
+endef
 
 test-quick: $(VENV)/.test ## run all tests but the slow ones
 	$(PYTEST) $(PARALLEL) -m "not slow" $(ARGS)
@@ -94,10 +102,10 @@ grammars: $(FRAMEWORKS_VENV)/grammars/.built ## compare constrained decoding wit
 	@PYTHONPATH=tests/frameworks:. $(FRAMEWORKS_VENV)/grammars/bin/python -m grammars.measure --examples $(EXAMPLES) --seed $(SEED) $(ARGS)
 
 # The tracer of coverage.py more than doubles the time, and SlipCover adds little; where there is no wheel of that, the tracer does the same.
-TRACED_BY = $(shell $(BIN)/python -c 'import importlib.util as i; print("-p tests.reached_branches" if i.find_spec("slipcover") else "--cov --cov-report=")')
+TRACED_BY = $(shell $(BIN)/python -c 'import importlib.util as i; print("-p tests.reached_branches" if i.find_spec("slipcover") else "--cov --cov-report=term-missing:skip-covered --cov-fail-under=100")')
+covered = $(PYTEST) $(1) $(TRACED_BY) --part engine $(ARGS) tests
 coverage: $(VENV)/.test ## check only that each branch of the engine is covered, by the tests that specify it (Python 3.11)
-	$(PYTEST) $(PARALLEL) $(TRACED_BY) --part engine $(ARGS) tests
-	$(BIN)/python -m coverage report --show-missing --skip-covered --fail-under=100
+	$(call covered,$(PARALLEL))
 
 EXAMPLES ?= 1000
 laws: $(VENV)/.test ## try each law with many more examples than `make test`, others each time (EXAMPLES=1000)

@@ -2,7 +2,8 @@
 
 On Python 3.11, coverage.py traces each line each time it runs, which doubles the time of a test. SlipCover
 puts probes into the code of a module when it is imported, and takes those out that were hit. What it finds
-becomes data of coverage.py, which says what must be covered (`pyproject.toml`), and reports what isn't.
+becomes data of coverage.py, which says what must be covered (`pyproject.toml`), and reports what isn't. The
+run fails if anything is missing.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import ast
 import os
 from collections import defaultdict
+from io import StringIO
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -20,6 +22,7 @@ from coverage import Coverage, CoverageData
 ROOT = Path(__file__).parents[1]
 SENT = "reached_branches"
 NEVER = 2**31 - 1
+ALL = 100
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -99,6 +102,7 @@ class Measurement:
     def __init__(self, probes: Probes | None) -> None:
         self._probes = probes
         self._together: dict[str, Reached] = defaultdict(lambda: Reached(set(), set()))
+        self._report = StringIO()
 
     def _add(self, found: dict) -> None:
         for name, (lines, branches) in found.items():
@@ -117,7 +121,16 @@ class Measurement:
             session.config.workeroutput[SENT] = {name: tuple(one) for name, one in found.items()}
             return
         self._add(found)
-        write(self._together, CoverageData(Coverage().get_option("run:data_file")))
+        measured = Coverage()
+        write(self._together, CoverageData(measured.get_option("run:data_file")))
+        measured.load()
+        share = measured.report(file=self._report, show_missing=True, skip_covered=True)
+        if share < ALL:
+            self._report.write("\nEach line and branch of the engine must be reached.\n")
+            session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter) -> None:
+        terminalreporter.write_line(self._report.getvalue())
 
 
 @pytest.hookimpl(tryfirst=True)  # before a conftest.py imports the package

@@ -1,6 +1,7 @@
 """SlipCover's probes find what the tracer of coverage.py finds."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,8 @@ pytestmark = [
     pytest.mark.slow("starts two processes for each case"),
 ]
 pytest.importorskip("slipcover", reason="there isn't a wheel for this machine")
+
+ROOT = Path(__file__).parents[1]
 
 SAMPLE = """
 import contextlib
@@ -169,3 +172,15 @@ def test_probes_find_what_tracing_finds(calls, tmp_path):
     assert missing(tmp_path, PROBED) == traced
     assert traced["executed_branches"] or calls == CALLS["nothing"]
     assert traced["missing_branches"]
+
+
+def test_tests_that_leave_something_out_fail(tmp_path):
+    few = "tests/test_value.py::test_nodes_are_values"
+    plugins = ["-p", "tests.reached_branches", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", "-q", "-n0", *plugins, few]
+    environment = os.environ | {"COVERAGE_FILE": str(tmp_path / "data"), "PYTEST_ADDOPTS": ""}
+    environment.pop("PYTEST_XDIST_WORKER", None)
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert "1 passed" in done.stdout
+    assert "Each line and branch of the engine must be reached." in done.stdout
+    assert done.returncode == pytest.ExitCode.TESTS_FAILED
