@@ -12,8 +12,7 @@ from weakref import finalize
 
 from ..immutable import Value
 from ..message_text import checked_path, count_of, escape, listed, one_line, received, writable_text
-from ..rounds import Complete, Reject, RoundError, StoreError
-from ..rounds.stores import transaction
+from ..rounds import Complete, Reject, RoundError, StoreError, transaction
 from .child import as_json
 
 if TYPE_CHECKING:

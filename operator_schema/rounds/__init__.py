@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .round import Round as Round
     from .stores import SqliteStore as SqliteStore
     from .stores import stored_records as stored_records
+    from .stores import transaction as transaction
     from .tool_call import Question as Question
     from .tool_call import ToolCall as ToolCall
     from .tool_call import rejection_reason as rejection_reason
@@ -48,7 +49,7 @@ else:
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
-            ".stores": "SqliteStore stored_records",
+            ".stores": "SqliteStore stored_records transaction",
             ".errors": "CommitError OfferError RoundError StoreError",
             ".hooks": "Complete Decision Defer Hooks Reject RunAgain RunNormally hook",
             ".offer": "Offer ToolChoice",
