@@ -200,7 +200,9 @@ def test_the_pieces_make_no_difference(name):
         if number < IN_EVERY_WAY:
             ways = in_every_way(exchange["response"], STRETCH, draw)
         else:  # they take turns
-            ways = islice(in_every_way(exchange["response"], SHORT_STRETCH, draw), number % TURNS, None, TURNS)
+            ways = islice(
+                in_every_way(exchange["response"], SHORT_STRETCH, draw), number % TURNS, None, TURNS
+            )
         for pieces in ways:
             assert content_of(fed(exchange, pieces)[1]) == whole, exchange["cassette"]
 
