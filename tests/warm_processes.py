@@ -240,7 +240,7 @@ def _run_script() -> None:
 
 
 def _run_and_end(run: Callable[[], None]) -> None:
-    """Run the command or file and end as Python does, without freeing all that was imported: that takes longest."""
+    """Run something and end as Python does, without freeing all that was imported: that takes longest."""
     status = 0
     try:
         run()

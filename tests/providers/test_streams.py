@@ -42,7 +42,7 @@ TURNS = 5
 """Each other stream is fed in two of ten ways."""
 
 STRETCH, SHORT_STRETCH = 1500, 400
-"""So many bytes or characters of a stream are fed one by one: of one that comes in every way, and of others."""
+"""So many bytes or characters are fed one by one of a stream that comes in every way, and of each other."""
 
 
 def binary_events(content):
@@ -197,12 +197,10 @@ def test_the_pieces_make_no_difference(name):
     found.sort(key=lambda exchange: len(exchange["response"]))
     for number, exchange in enumerate(found):
         whole = content_of(fed(exchange, events_of(exchange))[1])
-        if number < IN_EVERY_WAY:
-            ways = in_every_way(exchange["response"], STRETCH, draw)
-        else:  # they take turns
-            ways = islice(
-                in_every_way(exchange["response"], SHORT_STRETCH, draw), number % TURNS, None, TURNS
-            )
+        is_short = number < IN_EVERY_WAY
+        ways = in_every_way(exchange["response"], STRETCH if is_short else SHORT_STRETCH, draw)
+        if not is_short:  # they take turns
+            ways = islice(ways, number % TURNS, None, TURNS)
         for pieces in ways:
             assert content_of(fed(exchange, pieces)[1]) == whole, exchange["cassette"]
 
