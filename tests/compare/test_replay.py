@@ -86,6 +86,7 @@ def test_structured_arguments_of_a_span_are_read():
                 inner,
             )
         ),
+        max_leaves=20,
     )
 )
 def test_whatever_an_attribute_is_reading_it_raises_nothing(value):
@@ -302,8 +303,11 @@ CALLS = st.builds(
 )
 
 
-@pytest.mark.parametrize("most", [1, 2, 1000])
-@given(calls=st.lists(CALLS, max_size=30), cuts=st.lists(st.integers(0, 30), max_size=5))
+@given(
+    most=st.sampled_from([1, 2, 1000]),
+    calls=st.lists(CALLS, max_size=30),
+    cuts=st.lists(st.integers(0, 30), max_size=5),
+)
 def test_the_reports_of_parts_merge_into_that_of_the_whole(most, calls, cuts):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(replay_module, "_MOST_KEYS", most)
