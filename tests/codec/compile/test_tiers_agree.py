@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from compile_samples import check, check_encoder, decoder_of
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import TYPES, values_for
 
@@ -33,7 +33,7 @@ def test_one_meaning(data):
         check(codec, value)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(max(2, settings().max_examples // 25)))
 @pytest.mark.filterwarnings("ignore::FutureWarning")  # of the regular expressions among the values
 def test_one_meaning_over_the_campaigns_types(seed):
     rng = random.Random(f"compiled:{seed}")  # noqa: S311  # repeatable on purpose
