@@ -16,6 +16,7 @@ from ..files import replacement
 from ..immutable import Value
 from ..json_values import to_json_text, without_surrogates
 from ..message_text import clip, show_place
+from ..tools import tools_of
 from .logs import Unreadable, records_of
 from .recorded_calls import calls_in, count_bare_spans
 from .redaction import without_redacted
@@ -249,10 +250,11 @@ class Replay:
 
     Raises:
         DuplicateToolError: two different tools have the same name.
+        TypeError: something isn't a tool, or `tools` is a single one.
     """
 
     def __init__(self, tools: Iterable[Tool[..., Any]]) -> None:
-        unlike = dict.fromkeys(tools)
+        unlike = dict.fromkeys(tools_of(tools))
         rounds.Toolset(*unlike)  # raises if two have one name
         plain = {tool.name: tool.with_(repair=False) for tool in unlike}
         self._tools = {name: (tool, tool.with_(repair=True)) for name, tool in plain.items()}
