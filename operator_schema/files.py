@@ -1,19 +1,35 @@
-"""How is a file replaced as a whole?"""
+"""Where does a path lead, and how is a file replaced as a whole?"""
 
 from __future__ import annotations
 
 import os
 from contextlib import contextmanager
+from errno import ELOOP
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Generator
-    from pathlib import Path
 
-__all__ = ["replacement"]
+__all__ = ["replacement", "resolved"]
 
 _EVERYBODY = 0o666
 """The mode of a new file, of which the process leaves out what its umask says."""
+
+
+def resolved(path: str | os.PathLike[str]) -> Path:
+    """Return the absolute path to which all links on the way lead; its end needn't be there.
+
+    `Path.resolve` raises a `RuntimeError` for a link that leads to itself, up to Python 3.12, and returns the
+    link later.
+
+    Raises:
+        OSError: it is a link that leads to itself.
+    """
+    found = os.path.realpath(path)
+    if os.path.islink(found):
+        raise OSError(ELOOP, "it is a link that leads to itself", os.fspath(path))
+    return Path(found)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, Type
 
 from .. import rounds
 from ..errors import DecodeError
-from ..files import replacement
+from ..files import replacement, resolved
 from ..immutable import Value
 from ..json_values import to_json_text, without_surrogates
 from ..message_text import clip, show_place
@@ -511,7 +511,7 @@ def call_table(file: str) -> Generator[Callable[[Sequence[CallRow]], None]]:
     except ImportError:
         message = "to write Parquet, install the extra: pip install 'operator-schema[arrow]'"
         raise TableError(message) from None
-    path = Path(file).resolve()
+    path: Path = _written(file, lambda: resolved(file))
     if path.is_dir():
         message = f"{file} is a folder: give a file, such as calls.parquet"
         raise TableError(message)
