@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .round import Round as Round
     from .stores import SqliteStore as SqliteStore
     from .stores import stored_records as stored_records
+    from .stores import has_tables as has_tables
     from .stores import transaction as transaction
     from .tool_call import Question as Question
     from .tool_call import ToolCall as ToolCall
@@ -49,7 +50,7 @@ else:
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
-            ".stores": "SqliteStore stored_records transaction",
+            ".stores": "SqliteStore has_tables stored_records transaction",
             ".errors": "CommitError OfferError RoundError StoreError",
             ".hooks": "Complete Decision Defer Hooks Reject RunAgain RunNormally hook",
             ".offer": "Offer ToolChoice",

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .round import Round
     from .toolset import Toolset
 
-__all__ = ["SqliteStore", "StoredTranscript", "StuckRound", "stored_records", "transaction"]
+__all__ = ["SqliteStore", "StoredTranscript", "StuckRound", "has_tables", "stored_records", "transaction"]
 
 _PATIENCE = 30.0
 """Seconds that one process waits until another one has written."""
@@ -65,7 +65,8 @@ class SqliteStore:
     """Rounds that wait, and transcripts, in a file of SQLite.
 
     Give it to an executor (`Executor(tools, store=store)`): a round then runs in only one process, and is
-    saved before and after. Any number of threads and processes may use the same file at once.
+    saved before and after. Any number of threads and processes may use the same file at once. A process
+    that may only read the file can list and load what is there.
 
     Args:
         path: path of the file, which is created if it doesn't exist.
@@ -86,9 +87,12 @@ class SqliteStore:
         if self._path in {"", ":memory:"}:
             message = "a store is a file that several processes can open, not a database in memory"
             raise ValueError(message)
-        with self._transaction() as db:
-            for statement in _TABLES.split(";")[:-1]:
-                db.execute(statement)
+        with self._transaction(writes=False) as db:
+            is_there = has_tables(db, "rounds", "items")
+        if not is_there:
+            with self._transaction() as db:
+                for statement in _TABLES.split(";")[:-1]:
+                    db.execute(statement)
 
     def transcript(self, name: str) -> StoredTranscript:
         """Return a conversation, which is empty at first.
@@ -109,7 +113,7 @@ class SqliteStore:
     def transcripts(self) -> list[str]:
         """List the names of the conversations that hold something, the oldest first."""
         query = "SELECT transcript FROM items GROUP BY transcript ORDER BY min(position)"
-        with self._transaction() as db:
+        with self._transaction(writes=False) as db:
             return [name for (name,) in db.execute(query)]
 
     def load(self, round_id: str, toolset: Toolset[Any]) -> Round[Any]:
@@ -124,7 +128,7 @@ class SqliteStore:
                 `error.round`, in which the calls that fit are as they were.
             StoreError: it is done, or runs now.
         """
-        with self._transaction() as db:
+        with self._transaction(writes=False) as db:
             row = _row(db, round_id)
         if row is None or row[1] is not None:
             raise _gone(round_id, row)
@@ -132,7 +136,7 @@ class SqliteStore:
 
     def waiting(self) -> list[str]:
         """List the ids of the rounds that wait, the oldest first."""
-        with self._transaction() as db:
+        with self._transaction(writes=False) as db:
             rows = db.execute("SELECT id FROM rounds WHERE since IS NULL ORDER BY rowid").fetchall()
         return [found for (found,) in rows]
 
@@ -153,7 +157,7 @@ class SqliteStore:
             message = f"seconds must be a number, not {received(seconds)}"
             raise TypeError(message)
         now = time()
-        with self._transaction() as db:
+        with self._transaction(writes=False) as db:
             query = "SELECT id, since, round FROM rounds WHERE abs(? - since) >= ? ORDER BY since"
             rows = db.execute(query, (now, float(seconds)))  # SQLite takes no integer beyond 64 bits
             return [StuckRound(found, now - since, _calls_to_run(text)) for found, since, text in rows]
@@ -306,11 +310,11 @@ class SqliteStore:
             raise _gone(work.id, _row(db, work.id))
 
     @contextmanager
-    def _transaction(self) -> Generator[sqlite3.Connection]:
+    def _transaction(self, *, writes: bool = True) -> Generator[sqlite3.Connection]:
         """Open the file for one transaction: a connection belongs to one thread and one process."""
         try:
             opened = closing(sqlite3.connect(self._path, timeout=_PATIENCE, isolation_level=None))
-            with opened as db, transaction(db):
+            with opened as db, transaction(db, writes=writes):
                 yield db
         except sqlite3.Error as error:
             raise _unusable(self._path, error) from error
@@ -369,7 +373,7 @@ class StoredTranscript:
             db.execute("DELETE FROM rounds WHERE id = ?", (turn.id,))
 
     def _items(self) -> list[Any]:
-        with self._store._transaction() as db:  # noqa: SLF001  # as above
+        with self._store._transaction(writes=False) as db:  # noqa: SLF001  # as above
             query = "SELECT turn, item FROM items WHERE transcript = ? ORDER BY position"
             rows = db.execute(query, (self._name,)).fetchall()
         with _reading(self._store._path):  # noqa: SLF001  # as above
@@ -461,9 +465,15 @@ _PRIMARY = 0xFF
 
 
 @contextmanager
-def transaction(db: sqlite3.Connection) -> Generator[None]:
-    """Do all of something in a database, or nothing of it."""
-    db.execute("BEGIN IMMEDIATE")
+def transaction(db: sqlite3.Connection, *, writes: bool = True) -> Generator[None]:
+    """Do all of something in a database, or nothing of it.
+
+    Args:
+        db: the database.
+        writes: whether something is written: then it waits for other writers. What only reads also reads a
+            file that this process may not write to.
+    """
+    db.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
     try:
         yield
         db.execute("COMMIT")
@@ -471,6 +481,12 @@ def transaction(db: sqlite3.Connection) -> Generator[None]:
         if db.in_transaction:  # SQLite itself ends it when the disk is full
             db.execute("ROLLBACK")
         raise
+
+
+def has_tables(db: sqlite3.Connection, *names: str) -> bool:
+    """Return whether a database has all of some tables."""
+    found = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    return set(names) <= {name for (name,) in found}
 
 
 def _unusable(path: str, error: sqlite3.Error) -> StoreError:
