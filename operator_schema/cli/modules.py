@@ -150,7 +150,8 @@ def _check_file(file: str, path: Path) -> None:
             message = f"{escape(file)} is a folder without __init__.py: give a file in it, such as tools.py"
             raise WrongUse(message)
     elif not path.is_file():
-        beside = [one.name for one in path.parent.glob("*.py")] if path.parent.is_dir() else []
+        found = path.parent.glob("*.py") if path.parent.is_dir() else ()
+        beside = [one.name for one in found if one.name != path.name]  # itself, if it is a link to nothing
         near = near_name(path.name if path.suffix else f"{path.name}.py", beside)
         hint = f"; did you mean {escape(str(Path(file).with_name(near)))}?" if near else ""
         message = f"there is no file {escape(file)}{hint}"

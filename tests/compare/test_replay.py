@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from provider_traffic import provider_of, unstreamed
 
-from operator_schema import Toolset, tool
+from operator_schema import Executor, Toolset, tool
 from operator_schema.compare import replay as replay_module
 from operator_schema.compare.logs import MAX_LINE, Unreadable, records_in
 from operator_schema.compare.recorded_calls import RecordedCall, calls_in
@@ -353,3 +353,9 @@ def test_a_report_is_json(replay):
     data = json.loads(json.dumps(replay.as_dict()))
     assert data["tools"]["refund"]["faults"][0]["calls"] == 2
     assert data["unreadable"] == {"count": 1, "first": ["calls.jsonl:3: it isn't JSON"]}
+
+
+@pytest.mark.parametrize("given", [tool(refund), Executor(tool(refund)), 3, "refund"])
+def test_what_is_no_list_of_tools_is_refused(given):
+    with pytest.raises(TypeError, match="expected a list of tools, not"):
+        Replay(given)
