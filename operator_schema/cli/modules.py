@@ -8,6 +8,7 @@ import pkgutil
 import sys
 import traceback
 from contextlib import asynccontextmanager, contextmanager, redirect_stdout
+from importlib.machinery import all_suffixes
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -281,7 +282,7 @@ def _not_found(name: str, missing: str, path: str) -> str:
         meant = f"{escape(last)} is in the module {escape(parent)}: write {escape(f'{parent}:{inside}')}"
         return f"no module {escape(name)}; {meant}"
     paths = getattr(sys.modules.get(parent), "__path__", ()) if parent else None
-    known = [module.name for module in pkgutil.iter_modules(paths)]
+    known = _modules_in(sys.path if paths is None else paths)
     near = near_name(
         last, known if parent else [name for name in known if name not in sys.stdlib_module_names]
     )
@@ -291,6 +292,26 @@ def _not_found(name: str, missing: str, path: str) -> str:
         return f"no module {escape(name)}: there is no {escape(missing)}{hint}"
     where = "" if parent else " in this folder or on the path"
     return f"no module {escape(name)}{where}{hint}"
+
+
+def _modules_in(folders: Iterable[str]) -> list[str]:
+    """List the names of modules as `pkgutil.iter_modules` does, in a fraction of its time."""
+    suffixes = tuple(all_suffixes())
+    names: list[str] = []
+    for folder in folders:
+        try:
+            with os.scandir(folder or os.curdir) as entries:
+                found = sorted(entries, key=lambda entry: entry.name)
+        except OSError:  # a zip, or nothing
+            names += [module.name for module in pkgutil.iter_modules([folder])]
+            continue
+        names += [
+            entry.name.partition(".")[0]
+            for entry in found
+            if entry.name.endswith(suffixes)
+            or (entry.is_dir() and os.path.exists(os.path.join(entry.path, "__init__.py")))  # noqa: PTH110  # twice as fast
+        ]
+    return list(dict.fromkeys(names))
 
 
 def _place(error: BaseException) -> str:
