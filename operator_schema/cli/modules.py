@@ -443,7 +443,7 @@ def _files_of(module: ModuleType) -> list[str]:
     file = getattr(module, "__file__", None)
     if not isinstance(file, str):
         return []
-    # Asked of all modules several times a second while files are followed: a `Path` takes several times as long.
+    # Asked of all modules several times a second while files are followed: a `Path` takes twice as long.
     whole = os.path.join(os.getcwd(), file)
     return [whole, os.path.dirname(whole)] if whole.endswith(f"{os.sep}__init__.py") else [whole]
 

@@ -131,7 +131,14 @@ def test_modules_beside_a_named_file_are_its_own(tmp_path):
 
 def test_the_modules_of_folders_are_those_that_pkgutil_lists(tmp_path):
     folder = tmp_path / "folder"
-    for name in ("b.py", "a.txt", "plain", "package/__init__.py", "nothing/c.py", f"d{EXTENSION_SUFFIXES[0]}"):
+    for name in (
+        "b.py",
+        "a.txt",
+        "plain",
+        "package/__init__.py",
+        "nothing/c.py",
+        f"d{EXTENSION_SUFFIXES[0]}",
+    ):
         write(folder / name, "")
     with zipfile.ZipFile(tmp_path / "packed.zip", "w") as packed:
         packed.writestr("inside.py", "")
