@@ -432,12 +432,12 @@ class TestSessions:
         async def talk(visitor):
             own = await visitor.opened()
             assert await visitor.uses(own) == 200
-            greedy = [await visitor.opened() for _ in range(10 * self.MOST)]
+            greedy = [await visitor.opened() for _ in range(5 * self.MOST)]
             assert await visitor.uses(own) == 200
             return [await visitor.uses(session) for session in greedy]
 
         statuses = self.served(monkeypatch, talk)
-        assert statuses == [404] * (9 * self.MOST + 1) + [200] * (self.MOST - 1)
+        assert statuses == [404] * (4 * self.MOST + 1) + [200] * (self.MOST - 1)
 
     def test_the_one_that_has_been_idle_for_longest_ends(self, monkeypatch):
         async def talk(visitor):
