@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 TITLE = "A call of a tool"
 HOW = (
     "Two integers in, their sum out, with the time limit that an executor has unless told otherwise. The "
-    "other rows run an empty function: what `asyncio` itself takes for a task in time (`wait_for` of a task), for a thread, and for "
-    "a loop. Processor time of all threads"
+    "other rows run an empty function: what `asyncio` itself takes for a task in time (`wait_for` of one), "
+    "for a thread, and for a loop. Processor time of all threads"
 )
 UNIT = "s"
 

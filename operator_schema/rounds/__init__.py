@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from .round import InterruptedRoundError as InterruptedRoundError
     from .round import Round as Round
     from .stores import SqliteStore as SqliteStore
-    from .stores import stored_records as stored_records
     from .stores import has_tables as has_tables
+    from .stores import stored_records as stored_records
     from .stores import transaction as transaction
     from .tool_call import Question as Question
     from .tool_call import ToolCall as ToolCall
