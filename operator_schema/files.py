@@ -27,10 +27,10 @@ def resolved(path: str | os.PathLike[str]) -> Path:
     Raises:
         OSError: it is a link that leads to itself.
     """
-    found = os.path.realpath(path)
-    if os.path.islink(found):
+    found = Path(os.path.realpath(path))
+    if found.is_symlink():
         raise OSError(ELOOP, "it is a link that leads to itself", os.fspath(path))
-    return Path(found)
+    return found
 
 
 @contextmanager

@@ -7,8 +7,7 @@ from collections import Counter
 from contextlib import ExitStack, contextmanager, suppress
 from functools import lru_cache
 from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, TypeVar, cast
 
 from .. import rounds
 from ..errors import DecodeError
@@ -23,6 +22,7 @@ from .redaction import without_redacted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from ..findings import Finding
     from ..tools import Tool
@@ -511,7 +511,7 @@ def call_table(file: str) -> Generator[Callable[[Sequence[CallRow]], None]]:
     except ImportError:
         message = "to write Parquet, install the extra: pip install 'operator-schema[arrow]'"
         raise TableError(message) from None
-    path: Path = _written(file, lambda: resolved(file))
+    path = cast("Path", _written(file, lambda: resolved(file)))
     if path.is_dir():
         message = f"{file} is a folder: give a file, such as calls.parquet"
         raise TableError(message)

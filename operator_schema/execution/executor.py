@@ -292,7 +292,7 @@ class Executor:
         }
         made = object.__new__(type(self))
         made.__setstate__((registry, options, attributes))
-        made._share(self)  # noqa: SLF001  # its own class
+        made._share(self)  # its own class
         return made
 
     def _share(self, other: Executor) -> None:

@@ -165,7 +165,8 @@ class Provider(Value):
         """Check that a message isn't in a form that this provider certainly doesn't take.
 
         A message of Gemini has `parts` and no `content`, and one of any other provider has no `parts`.
-        Source: https://ai.google.dev/api/caching#Content. What Gemini and Bedrock take there is always a list:
+        What Gemini and Bedrock take there is always a list. Source:
+        https://ai.google.dev/api/caching#Content and
         https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Message.html
 
         Raises:

@@ -520,7 +520,9 @@ def _input_doc(callee: Callee, parameters: Parameters, owner: str, complaints: l
 
 
 def _make_input_tool(annotation: Any, options: dict[str, Any], home: str) -> InputTool[..., Any]:
-    if issubclass(type(annotation), InputTool):  # asked by its type: a class may have a `__class__` that raises
+    if issubclass(
+        type(annotation), InputTool
+    ):  # asked by its type: a class may have a `__class__` that raises
         annotation = annotation.input_type
     try:
         return _input_tool_of(annotation, options, home)

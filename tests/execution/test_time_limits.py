@@ -85,10 +85,11 @@ def test_work_that_ends_just_as_its_time_is_over_has_its_result(monkeypatch, cap
 
 
 def test_work_that_ends_just_as_its_call_is_cancelled_is_logged(caplog):
-    go = threading.Event()
+    go, has_begun = threading.Event(), threading.Event()
 
     @tool
     def work() -> int:
+        has_begun.set()
         go.wait(30)
         return 1
 
@@ -98,8 +99,8 @@ def test_work_that_ends_just_as_its_call_is_cancelled_is_logged(caplog):
 
     async def main():
         running = asyncio.create_task(executor.run(RawCall("1", "work", {})))
-        while slots._free == free:
-            await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        await asyncio.to_thread(has_begun.wait, 60)
         go.set()
         assert gone(lambda: slots._free == free, 60)  # it has ended, and this loop doesn't know it yet
         running.cancel()

@@ -532,7 +532,9 @@ async def pay_read_and_plan(client):
 
 
 @pytest.mark.parametrize(
-    "hooks", [never_pays, Hooks(lambda _: Reject("no money"), toolset=Toolset([pay]))], ids=["name", "toolset"]
+    "hooks",
+    [never_pays, Hooks(lambda _: Reject("no money"), toolset=Toolset([pay]))],
+    ids=["name", "toolset"],
 )
 def test_hooks_for_some_tools_leave_resources_and_prompts_alone(hooks):
     paid, text, planned = ask(pay_read_and_plan, app=served_with(hooks))
