@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar, c
 
 from .. import CallError, Registry, Toolset, tool
 from ..files import resolved
-from ..json_values import without_surrogates
+from ..json_values import is_array, is_object, without_surrogates
 from ..message_text import checked_path, checked_text, one_line, quote, received
 from .answers import found_by_pattern, inspected, overview_of, read_function
 from .index import Index
@@ -406,10 +406,10 @@ def _writable(value: Any) -> Any:
     """Return an answer whose texts have U+FFFD in place of what they can't hold: parts of paths."""
     if isinstance(value, str):
         return without_surrogates(value)
-    if isinstance(value, list):
-        return [_writable(item) for item in cast("list[Any]", value)]
-    if isinstance(value, dict):
-        return {key: _writable(item) for key, item in cast("dict[str, Any]", value).items()}
+    if is_array(value):
+        return [_writable(item) for item in value]
+    if is_object(value):
+        return {key: _writable(item) for key, item in value.items()}
     return value
 
 
