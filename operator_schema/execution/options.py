@@ -1,4 +1,4 @@
-"""Are the options of an executor, and the calls given to it, of the right kinds? What is loaded only for some?"""
+"""Are the options of an executor, and calls given to it, of the right kinds? What is loaded only for some?"""
 
 from __future__ import annotations
 
