@@ -335,7 +335,7 @@ def _read_all(descriptor: int, size: int) -> bytes:
     return b"".join([part for part in parts if part])  # one part alone isn't copied
 
 
-_CODING = re.compile(rb"(?:[ \t\f]*(?:#[^\n]*)?\n)?[ \t\f]*#[^\n]*?coding[:=][ \t]*([-\w.]+)")
+_CODING = re.compile(rb"(?:[ \t\f]*+(?:#[^\n]*+)?+\n)?[ \t\f]*+#[^\n]*?coding[:=][ \t]*([-\w.]+)")
 """Where a file of Python names its encoding. Source: https://peps.python.org/pep-0263/"""
 
 
