@@ -7,6 +7,7 @@ from doctest import ELLIPSIS
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import Phase, settings
 from sybil import Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser
 
@@ -18,10 +19,27 @@ if TYPE_CHECKING:
 # They need frameworks that `make test-frameworks` installs, and have settings of their own.
 collect_ignore = ["tests/frameworks"]
 
+_EXPLAINED: list[str] = []
+"""The profile of Hypothesis outside of a page."""
+
+
+def _begin(_: dict[str, object]) -> None:
+    """Explain no failure of a page: it shows what is found, and an explanation takes hundreds of examples."""
+    _EXPLAINED.append(settings.get_current_profile_name())
+    settings.register_profile("pages", phases=[phase for phase in Phase if phase is not Phase.explain])
+    settings.load_profile("pages")
+
+
+def _end(_: dict[str, object]) -> None:
+    settings.load_profile(_EXPLAINED.pop())
+
+
 # A block without prompts defines names for the sessions after it.
 pytest_collect_file = Sybil(
     parsers=[PythonCodeBlockParser(doctest_optionflags=ELLIPSIS)],
     patterns=["*.md"],
+    setup=_begin,
+    teardown=_end,
     # WebAssembly starts no threads, and has no wheels of msgspec, pyarrow and pydantic-core.
     excludes=[
         "CHANGELOG.md",

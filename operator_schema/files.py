@@ -1,20 +1,36 @@
-"""How is something in files changed as a whole, or not at all?"""
+"""Where does a path lead, and how is a file or a database changed as a whole, or not at all?"""
 
 from __future__ import annotations
 
 import os
 from contextlib import contextmanager
+from errno import ELOOP
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Generator
-    from pathlib import Path
 
-__all__ = ["replacement", "transaction"]
+__all__ = ["has_tables", "replacement", "resolved", "transaction"]
 
 _EVERYBODY = 0o666
 """The mode of a new file, of which the process leaves out what its umask says."""
+
+
+def resolved(path: str | os.PathLike[str]) -> Path:
+    """Return the absolute path to which all links on the way lead; its end needn't be there.
+
+    `Path.resolve` raises a `RuntimeError` for a link that leads to itself, up to Python 3.12, and returns the
+    link later.
+
+    Raises:
+        OSError: it is a link that leads to itself.
+    """
+    found = Path(os.path.realpath(path))
+    if found.is_symlink():
+        raise OSError(ELOOP, "it is a link that leads to itself", os.fspath(path))
+    return found
 
 
 @contextmanager
@@ -51,9 +67,15 @@ def replacement(path: Path, *, is_private: bool = False) -> Generator[Path]:
 
 
 @contextmanager
-def transaction(db: sqlite3.Connection) -> Generator[None]:
-    """Do all of something in a database, or nothing of it."""
-    db.execute("BEGIN IMMEDIATE")
+def transaction(db: sqlite3.Connection, *, writes: bool = True) -> Generator[None]:
+    """Do all of something in a database, or nothing of it.
+
+    Args:
+        db: the database.
+        writes: whether something is written: then it waits for other writers. What only reads also reads a
+            file that this process may not write to.
+    """
+    db.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
     try:
         yield
         db.execute("COMMIT")
@@ -61,3 +83,9 @@ def transaction(db: sqlite3.Connection) -> Generator[None]:
         if db.in_transaction:  # SQLite itself ends it when the disk is full
             db.execute("ROLLBACK")
         raise
+
+
+def has_tables(db: sqlite3.Connection, *names: str) -> bool:
+    """Return whether a database has all of some tables."""
+    found = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    return set(names) <= {name for (name,) in found}

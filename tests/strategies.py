@@ -44,7 +44,7 @@ from hypothesis import strategies as st
 from operator_schema import Codec, SchemaLeaf
 from operator_schema.introspect.node_kinds import spread_members, takes_null
 from operator_schema.introspect.shipped_leaves import _SHIPPED
-from operator_schema.testing import arguments, instances, near_misses
+from operator_schema.testing import instances, near_misses
 from operator_schema.testing.strategies import NearMisses, ValidValues
 
 NAMES = st.text(string.ascii_lowercase + "_é", min_size=1, max_size=8).filter(
@@ -537,18 +537,19 @@ def supposedly_valid(codec: Codec[Any]) -> st.SearchStrategy[Any]:
     return _Unchecked(codec.graph, {}).root()
 
 
-def supposed_misses(codec: Codec[Any]) -> st.SearchStrategy[Any]:
-    """What `near_misses` would give if it did not ask the decoder."""
-    found = _UncheckedMisses(codec.graph, ValidValues(codec.graph, {})).root()
-    return JSON_VALUES if found.is_empty else found
-
-
 def values_for(codec: Codec[Any]) -> st.SearchStrategy[tuple[Any, ...]]:
     """JSON values: valid ones, near misses, anything.
 
     The decoder has its say in the first two, so that only the others can find out what it should
     have said.
     """
-    valid, unsure = arguments(codec), supposed_misses(codec)
-    checked = (valid, misses(codec))
-    return st.tuples(*checked, supposedly_valid(codec), unsure, unsure, valid.flatmap(edited), JSON_VALUES)
+    # What is valid is made once for all of them: `arguments` and `near_misses` make it anew.
+    values = ValidValues(codec.graph, {})
+    valid = values.root().filter(lambda value: not codec.report(value))
+    near = NearMisses(codec.graph, values).root()
+    wrong = JSON_VALUES if near.is_empty else near.filter(lambda value: bool(codec.report(value)))
+    supposed = _UncheckedMisses(codec.graph, values).root()
+    unsure = JSON_VALUES if supposed.is_empty else supposed
+    return st.tuples(
+        valid, wrong, supposedly_valid(codec), unsure, unsure, valid.flatmap(edited), JSON_VALUES
+    )

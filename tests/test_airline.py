@@ -383,10 +383,15 @@ def test_the_replay_is_drawn_where_somebody_looks(example, capsys, monkeypatch):
 # --- the demo -------------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def done():
+    """The demo as a process of its own, which starts five others."""
+    return run_demo()
+
+
 @pytest.mark.slow("starts the demo")
 @pytest.mark.needs_process
-def test_the_demo_runs_with_nothing_else_installed(example):
-    done = run_demo()
+def test_the_demo_runs_with_nothing_else_installed(example, done):
     assert (done.returncode, done.stderr) == (0, "")
     counts = Counter(call["name"] for call in CALLS)
     for name in DEFINITIONS:
@@ -395,7 +400,6 @@ def test_the_demo_runs_with_nothing_else_installed(example):
     report = error_of_the_damaged_call(example)
     assert f" {words_of(report)} A recorded conversation" in words_of(done.stdout)
     assert "\n8 results, 1 of them an error\n\nA turn that waits for a person" in done.stdout
-    assert done.stdout.endswith("no call waits: somebody has decided already\n")
     assert all(f" - {words_of(problem)} " in words_of(done.stdout) for problem in report.findings)
 
 
@@ -405,13 +409,19 @@ def words_of(text):
 
 @pytest.mark.slow("starts the demo")
 @pytest.mark.needs_process
+def test_the_readme_shows_what_the_demo_prints_of_an_approval(done):
+    _, shown = re.findall(r"^```text\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    assert done.stdout.split("Each command is another process:\n\n")[1] == shown
+
+
+@pytest.mark.slow("starts the demo")
+@pytest.mark.needs_process
 @pytest.mark.needs_threads
-def test_the_demo_fits_a_terminal_of_80_columns(example, tmp_path, capsys):
+def test_the_demo_fits_a_terminal_of_80_columns(example, done, tmp_path, capsys):
     path = tmp_path / "calls.jsonl"
     path.write_text('{"id": "1", "name": "think", "arguments": "{}"}\n', encoding="utf-8")
-    example.demo.main([])
     example.demo.main([str(path)])
-    lines = capsys.readouterr().out.splitlines()
+    lines = [*done.stdout.splitlines(), *capsys.readouterr().out.splitlines()]
     assert max(map(len, lines)) <= 79
     assert lines == [line.rstrip() for line in lines]
 

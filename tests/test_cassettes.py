@@ -270,6 +270,25 @@ def test_a_text_that_held_a_secret_is_played_back_for_any_text(path):
     assert not played.is_error
 
 
+def test_a_name_in_redact_that_is_nearly_a_key_is_logged(path, caplog):
+    record(Executor(TOOLS), path, redact=["pasword", "token"])  # a result that is a mapping has the token
+    expected = 'redact has names of keys that no tool has: "pasword" (did you mean "password"?)'
+    assert caplog.messages == [expected]
+
+
+def test_a_name_in_redact_may_be_deep_inside_the_arguments(path, caplog):
+    @dataclass
+    class Account:
+        card: str
+
+    @tool
+    def pay(accounts: list[Account]) -> None:
+        """Pay."""
+
+    record(Executor(pay), path, redact=["card"])
+    assert caplog.messages == []
+
+
 @pytest.mark.needs_threads
 def test_a_function_decides_what_is_kept(path):
     def keep(line):

@@ -12,7 +12,6 @@ from typing import Annotated, Any
 import pytest
 from annotated_types import MaxLen
 from hypothesis import given
-from hypothesis import strategies as st
 
 from operator_schema import DecodeError, Executor, RawCall, Toolset, skip, tool, tool_input
 from operator_schema.providers import anthropic, openai_chat
@@ -289,12 +288,11 @@ def nothing(text: str) -> None:
     """Do something."""
 
 
-@given(data=st.data())
-def test_results_are_what_the_function_would_return(data):
-    orders = data.draw(results(find))
+@given(results(find), results(fetch), results(short), results(nothing), results(Ask))
+def test_results_are_what_the_function_would_return(orders, order, text, none, answer):
     assert all(isinstance(order, Order) for order in orders)
     assert find.write_output(orders).notes == ()
-    assert isinstance(data.draw(results(fetch)), Order)
-    assert len(data.draw(results(short))) <= 3
-    assert data.draw(results(nothing)) is None
-    assert isinstance(data.draw(results(Ask)), str)
+    assert isinstance(order, Order)
+    assert len(text) <= 3
+    assert none is None
+    assert isinstance(answer, str)

@@ -60,12 +60,22 @@ def refused(draw: st.DrawFn) -> DecodeError | None:
     # The name is the developer's: it begins no line of the report as a problem does.
     names = st.none() | HOSTILE_TEXTS.filter(lambda name: not name.startswith("- "))
     codec = Codec(draw(TYPES), name=draw(names), unknown_fields=closed)
-    values = [HOSTILE, misses(codec), arguments(codec).flatmap(edited), arguments(codec).flatmap(spoilt)]
+    values = draw(KINDS_OF_VALUES)(codec)
     try:
-        codec.decode(draw(draw(st.sampled_from(values))))
+        codec.decode(draw(values))
     except DecodeError as error:
         return error
     return None
+
+
+KINDS_OF_VALUES = st.sampled_from(
+    [
+        lambda _: HOSTILE,
+        misses,
+        lambda codec: arguments(codec).flatmap(edited),
+        lambda codec: arguments(codec).flatmap(spoilt),
+    ]
+)
 
 
 @st.composite

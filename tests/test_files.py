@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-from operator_schema.files import replacement
+from operator_schema.cli.arguments import WrongUse, replace_file
+from operator_schema.files import replacement, resolved
 
 pytestmark = pytest.mark.skipif(sys.platform == "emscripten", reason="its files have no modes")
 modes = pytest.mark.skipif(os.name == "nt", reason="its files have no modes")
@@ -82,3 +83,18 @@ def test_no_file_of_somebody_else_is_written_over(tmp_path, monkeypatch):
     with pytest.raises(FileExistsError), replacement(tmp_path / "a.json"):
         pass
     assert [path.name for path in tmp_path.iterdir()] == [".abcd.new"]
+
+
+def test_a_path_leads_through_its_links_to_what_may_not_be_there_yet(tmp_path):
+    (tmp_path / "link").symlink_to("folder")
+    assert resolved(tmp_path / "link" / "a.json") == tmp_path.resolve() / "folder" / "a.json"
+
+
+def test_a_link_that_leads_to_itself_is_refused_and_stays(tmp_path):
+    path = tmp_path / "a.json"
+    path.symlink_to(path)
+    with pytest.raises(OSError, match="it is a link that leads to itself"):
+        resolved(path)
+    with pytest.raises(WrongUse, match=r"a\.json can't be written: it is a link that leads to itself"):
+        replace_file(str(path), "new")
+    assert path.is_symlink()

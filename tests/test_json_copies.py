@@ -13,6 +13,7 @@ from operator_schema.json_values import Original
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=25,
 )
 
 

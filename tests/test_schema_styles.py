@@ -100,14 +100,8 @@ def test_each_style_takes_the_same_values_and_holds_nothing_forbidden(data, anno
     first, second = validator(usual), validator(schema)
     for value in data.draw(values_for(codec)):
         assert first.is_valid(value) == second.is_valid(value)
-
-
-@pytest.mark.slow("draws hundreds of types")
-@given(TYPES | OBJECTS, STYLES)
-def test_a_schema_written_in_a_style_is_the_schema_read_and_put_into_it(annotation, style):
-    codec: Codec[Any] = Codec(annotation)
-    usual = codec.json_schema(inline=style["inline"])
-    assert codec.json_schema(**style) == restyled(usual, SchemaStyle(**style))
+    # Written in a style, it is the schema read and put into it.
+    assert schema == restyled(codec.json_schema(inline=style["inline"]), SchemaStyle(**style))
 
 
 # --- each option ---------------------------------------------------------------------------------

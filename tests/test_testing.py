@@ -46,13 +46,13 @@ class Tree:
 
 
 @cache
-def near_misses_of_search(**options):
-    return examples(near_misses(Search, **options), 50)
+def near_misses_of_search():
+    return examples(near_misses(Search), 100)
 
 
 @cache
 def arguments_of_search():
-    return examples(arguments(Search), 150)
+    return examples(arguments(Search), 100)
 
 
 def examples(strategy, number=50):
@@ -83,11 +83,6 @@ FIND = settings(
 
 def smallest(strategy, condition=lambda _: True):
     return find(strategy, condition, settings=FIND)
-
-
-def first(strategy, condition):
-    """Draw until there is one, the same one each time: what is rare takes a thousand examples at most."""
-    return find(strategy, condition, settings=settings(FIND, derandomize=True, phases=[Phase.generate]))
 
 
 # --- arguments -----------------------------------------------------------------------------------
@@ -158,10 +153,10 @@ def name_of_case(part):
 @pytest.mark.parametrize(("kind", "limits", "expected"), NUMBERS, ids=name_of_case)
 def test_numbers_at_their_limits(kind, limits, expected):
     annotation = Annotated[kind, limits]
-    assert set(examples(arguments(annotation))) == expected
+    assert set(examples(arguments(annotation), 25)) == expected
     codec = Codec(annotation)
     judge = validator(codec.json_schema())
-    for value in examples(near_misses(annotation), 25):
+    for value in examples(near_misses(annotation), 12):
         [problem] = codec.report(value)
         # No float, or one that breaks the limits which the integer keeps.
         assert not judge.is_valid(value) or " a float" in problem.message
@@ -276,11 +271,11 @@ def test_what_post_init_raises_by_mistake_is_not_hidden():
 
 @pytest.mark.parametrize("cls", SHIPPED, ids=lambda cls: cls.__name__)
 def test_every_shipped_leaf_has_its_values(cls):
-    values = examples(arguments(cls), 40)
-    assert len({json.dumps(value) for value in values}) > 20
+    values = examples(arguments(cls), 16)
+    assert len({json.dumps(value) for value in values}) > 8
     judge = validator(Codec(cls).json_schema())
     assert all(judge.is_valid(value) for value in values)
-    assert all(Codec(cls).report(value) for value in examples(near_misses(cls), 15))
+    assert all(Codec(cls).report(value) for value in examples(near_misses(cls), 6))
 
 
 def test_moments_come_with_offsets_and_fractions():
@@ -295,11 +290,11 @@ def test_a_leaf_of_the_users_own_gives_its_placeholder():
 
 
 def test_json_values_stand_for_a_leaf():
-    degrees = {Celsius: st.integers(-300, 100)}
-    assert {-273, 100} < {
-        round(celsius) for celsius in examples(instances(Celsius, json_values=degrees), 500)
+    degrees = {Celsius: st.sampled_from([-300, -274, -273, 20, 100])}
+    assert {-273, 20, 100} == {
+        round(celsius) for celsius in examples(instances(Celsius, json_values=degrees), 20)
     }
-    assert -275 in examples(near_misses(Celsius, json_values={Celsius: st.just(274)}))
+    assert -275 in examples(near_misses(Celsius, json_values={Celsius: st.just(274)}), 20)
 
 
 def test_json_values_come_before_those_of_a_shipped_leaf():
@@ -351,32 +346,47 @@ def test_instances_of_a_codec():
 # --- near misses ---------------------------------------------------------------------------------
 
 
+@dataclass
+class Sought:
+    query: str
+
+
 @pytest.mark.parametrize(
-    ("options", "code", "path"),
+    ("code", "path"),
     [
-        ({}, "missing", ("query",)),
-        ({}, "wrong_type", ()),
-        ({}, "wrong_type", ("limit",)),
-        ({}, "bad_length", ("query",)),
-        ({}, "not_one_of", ("mode",)),
-        ({}, "duplicate", ("tags", 1)),
-        ({"unknown_fields": "reject"}, "unknown", ("query_",)),
+        ("missing", ("query",)),
+        ("wrong_type", ()),
+        ("wrong_type", ("limit",)),
+        ("bad_length", ("query",)),
+        ("not_one_of", ("mode",)),
     ],
     ids=repr,
 )
-def test_near_misses_have(options, code, path):
-    codec = Codec(Search, **options)
+def test_near_misses_have(code, path):
+    assert_missed(Codec(Search), near_misses_of_search(), code, path)
 
-    def is_such(value):
-        return [(p.code, p.path) for p in codec.report(value)] == [(code, path)]
 
-    found = [*filter(is_such, near_misses_of_search(**options)), first(near_misses(codec), is_such)]
+@pytest.mark.parametrize(
+    ("codec", "code", "path"),
+    [
+        (Codec(set[str]), "duplicate", (1,)),
+        (Codec(Sought, unknown_fields="reject"), "unknown", ("query_",)),
+    ],
+    ids=["duplicate", "unknown"],
+)
+def test_near_misses_that_a_larger_type_seldom_has(codec, code, path):
+    assert_missed(codec, examples(near_misses(codec)), code, path)
+
+
+def assert_missed(codec, values, code, path):
+    """Assert that some values have this one problem, and that the schema refuses them as well."""
+    found = [value for value in values if [(p.code, p.path) for p in codec.report(value)] == [(code, path)]]
+    assert found
     assert not any(map(validator(codec.json_schema()).is_valid, found))
 
 
 def test_most_near_misses_have_one_problem():
-    codec = Codec(Search)
-    values = examples(near_misses(codec), 100)
+    codec, values = Codec(Search), near_misses_of_search()
     assert sum(len(codec.report(value)) == 1 for value in values) > 80
     assert sum(isinstance(value, dict) for value in values) > 60
 
@@ -504,7 +514,7 @@ TOOLS: dict[str, Tool[..., Any]] = {
 @pytest.mark.parametrize("kind", TOOLS)
 def test_arguments_of_a_tool_are_those_that_it_takes(kind):
     own = TOOLS[kind]
-    for arguments_ in examples(arguments(own), 20):
+    for arguments_ in examples(arguments(own), 12):
         given_ = own.decode(arguments_)
         assert validator(own.input_schema()).is_valid(arguments_)
         assert own.decode(own.encode_input(given_)) == given_
@@ -513,7 +523,7 @@ def test_arguments_of_a_tool_are_those_that_it_takes(kind):
 @pytest.mark.parametrize("kind", TOOLS)
 def test_instances_of_a_tool_are_its_inputs(kind):
     own = TOOLS[kind]
-    for given_ in examples(instances(own), 20):
+    for given_ in examples(instances(own), 12):
         assert type(given_) is type(own.decode(own.encode_input(given_)))
         if own.has_function and not own.is_async:
             own.call(given_)
@@ -522,7 +532,7 @@ def test_instances_of_a_tool_are_its_inputs(kind):
 @pytest.mark.parametrize("kind", TOOLS)
 def test_near_misses_of_a_tool_are_refused(kind):
     own = TOOLS[kind]
-    for value in examples(near_misses(own), 20):
+    for value in examples(near_misses(own), 12):
         with pytest.raises(DecodeError):
             own.decode(value)
 
@@ -543,10 +553,10 @@ def test_patterns_of_documents_that_re_reads_in_another_way(written, same, limit
     text = {"type": "string", "pattern": written, **limits}
     schema = {"type": "object", "properties": {"name": text}, "required": ["name"]}
     made = document_tool(checked, schema, name="made")
-    names = [each["name"] for each in examples(arguments(made), 15)]
+    names = [each["name"] for each in examples(arguments(made), 10)]
     assert len(set(names)) >= 3
     assert all(re.search(same, name) and len(name) >= limits.get("minLength", 0) for name in names)
-    for value in examples(near_misses(made), 8):
+    for value in examples(near_misses(made), 5):
         with pytest.raises(DecodeError):
             made.decode(value)
 

@@ -1,4 +1,4 @@
-"""Run `python -m operator_schema` in processes of their own that needn't import everything anew.
+"""Run `python -m operator_schema`, or a file, in processes of their own that needn't import everything anew.
 
 Importing the SDK of MCP takes ten times as long as what most tests ask its server. So one process imports it
 once, and then forks for each command. A command is a program like any other: it has the streams, the folder,
@@ -25,7 +25,10 @@ import tempfile
 import threading
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 CAN_FORK = hasattr(os, "fork") and sys.platform != "emscripten"
 CLIENT = Path(__file__).resolve().with_name("warm_command.py")
@@ -56,6 +59,8 @@ NEEDED_BY_SERVERS = (
     "uvicorn.lifespan.on",
 )
 """Modules that commands import when they need them."""
+SCRIPT = "--script"
+"""The first word of those that run a file; the command has no such option."""
 _servers: dict[tuple[str, ...], str] = {}
 
 
@@ -71,6 +76,18 @@ def command(*, serves: bool = False) -> list[str]:
     if imported not in _servers:
         _servers[imported] = _started(imported)
     return [sys.executable, "-I", "-S", str(CLIENT), _servers[imported]]
+
+
+def script(path: str | Path, *, serves: bool = False) -> list[str]:
+    """Return the words that run a Python file at once.
+
+    Args:
+        path: of the file, as the process finds it.
+        serves: whether the SDK of MCP is imported as well.
+    """
+    if not CAN_FORK:
+        return [sys.executable, str(path)]
+    return [*command(serves=serves), SCRIPT, str(path)]
 
 
 def _started(imported: tuple[str, ...]) -> str:
@@ -211,11 +228,22 @@ def _open_streams() -> None:
         setattr(sys, f"__{name}__", stream)
 
 
-def _run_and_end() -> None:
-    """Run the command and end as Python does, without freeing all that was imported: that takes longest."""
+def _run_command() -> None:
+    runpy.run_module("operator_schema", run_name="__main__", alter_sys=True)
+
+
+def _run_script() -> None:
+    path = str(Path(sys.argv[1]).resolve())
+    sys.argv = [path, *sys.argv[2:]]
+    sys.path[0] = str(Path(path).parent)
+    runpy.run_path(path, run_name="__main__")
+
+
+def _run_and_end(run: Callable[[], None]) -> None:
+    """Run something and end as Python does, without freeing all that was imported: that takes longest."""
     status = 0
     try:
-        runpy.run_module("operator_schema", run_name="__main__", alter_sys=True)
+        run()
     except SystemExit as end:
         if not isinstance(end.code, int | None):
             raise
@@ -224,8 +252,9 @@ def _run_and_end() -> None:
     atexit._run_exitfuncs()
     gc.collect()
     with suppress(OSError):  # a closed pipe gets the status that Python gives it
-        sys.stdout.flush()
-        sys.stderr.flush()
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:  # a file may have closed it
+                stream.flush()
         os._exit(status & 0xFF)
     sys.exit(status)
 
@@ -238,8 +267,11 @@ def main() -> None:
     gc.freeze()
     words = serve(path, socket.socket(fileno=int(number)))
     sys.path[0] = str(Path.cwd())  # as `python -m` does it
+    if words[:1] == [SCRIPT]:
+        sys.argv[1:] = words[1:]
+        _run_and_end(_run_script)
     sys.argv[1:] = words
-    _run_and_end()
+    _run_and_end(_run_command)
 
 
 if __name__ == "__main__":

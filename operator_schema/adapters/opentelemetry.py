@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ..execution import Execution
     from ..findings import Finding
     from ..rounds import Round, ToolCall
+    from ..tools import Tool
 
 __all__ = ["Spans", "spans"]
 
@@ -71,7 +72,8 @@ def spans(
         record_arguments: whether `gen_ai.tool.call.arguments` is recorded: it may hold personal data.
         record_results: whether `gen_ai.tool.call.result` is recorded: what the model reads.
         redact: names of keys whose values are replaced by "[redacted]" at any depth, in arguments and
-            results. Arguments that aren't JSON may hold them anywhere, and are replaced as a whole.
+            results. Arguments that aren't JSON may hold them anywhere, and are replaced as a whole. If the
+            schema of a called tool has a key that is nearly one of these, a warning is logged once.
         max_length: characters that arguments, and a result, may have; longer ones are left out, and only
             their length is recorded.
         meter: records how long calls take in the histogram `gen_ai.execute_tool.duration`; None for no
@@ -129,6 +131,7 @@ class Spans:
         self._record_results = record_results
         self._max_length = max_length
         self._hidden = hidden
+        self._compared: set[str] = set()  # names of tools whose keys were compared with `redact`
 
     @hook.around()
     @contextmanager
@@ -169,6 +172,7 @@ class Spans:
             span.set_attribute(
                 "gen_ai.tool.description", _text(execution.tool.description, _DESCRIPTION_LENGTH)
             )
+            self._compare_keys(execution.tool)
         _tell_waiting(span, execution.deferred_at, outcome)
         self._tell_outcome(span, work, outcome, execution.details)
 
@@ -206,6 +210,14 @@ class Spans:
         error = _error_of(outcome)
         if error is not None:
             _fail(span, error)
+
+    def _compare_keys(self, tool: Tool[..., Any]) -> None:
+        """Warn once of keys that are nearly those to hide, and so are recorded."""
+        records = self._record_arguments or self._record_results
+        if not (self._hidden and records) or tool.name in self._compared:
+            return
+        self._compared.add(tool.name)
+        _redaction().warn_of_misspelt(self._hidden, [tool])
 
     def _told(self, call: RawCall, outcome: ToolResult | BaseException) -> tuple[Any, str]:
         """Return arguments and text of the result, without secrets."""

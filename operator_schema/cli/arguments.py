@@ -14,7 +14,7 @@ import click
 from ..codec.codec import Codec
 from ..codec.options import UnknownFields
 from ..errors import DecodeError, SchemaError
-from ..files import replacement
+from ..files import replacement, resolved
 from ..lazy import names_meant
 from ..message_text import clip, escape, quote, show_path
 from .lookup import ObjectName, find_factory
@@ -514,11 +514,11 @@ def replace_file(file: str, text: str) -> None:
     Raises:
         WrongUse: it is a folder, or can't be written.
     """
-    path = Path(file).resolve()
-    if path.is_dir():
-        message = f"{escape(file) or 'the empty name'} is a folder: give a file, such as tools.json"
-        raise WrongUse(message)
     try:
+        path = resolved(file)
+        if path.is_dir():
+            message = f"{escape(file) or 'the empty name'} is a folder: give a file, such as tools.json"
+            raise WrongUse(message)
         if path.exists() and not path.is_file():
             path.write_text(text, encoding="utf-8", newline="")
             return

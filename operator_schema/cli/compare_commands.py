@@ -278,7 +278,9 @@ def _import_root(module: str, top: Path, *, show_traceback: bool) -> Path:
 
 def _paths(top: Path, there: Path, root: Path) -> list[str]:
     """Return the import path of another revision: its own files first, then that of the environment."""
-    given = [Path(each).resolve() for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each]
+    given = [
+        Path(os.path.realpath(each)) for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each
+    ]
     moved = [there / each.relative_to(top) if each.is_relative_to(top) else each for each in given]
     return [str(there / root), *map(str, moved)]
 

@@ -8,6 +8,7 @@ import pkgutil
 import sys
 import traceback
 from contextlib import asynccontextmanager, contextmanager, redirect_stdout
+from importlib.machinery import all_suffixes
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -150,7 +151,8 @@ def _check_file(file: str, path: Path) -> None:
             message = f"{escape(file)} is a folder without __init__.py: give a file in it, such as tools.py"
             raise WrongUse(message)
     elif not path.is_file():
-        beside = [one.name for one in path.parent.glob("*.py")] if path.parent.is_dir() else []
+        found = path.parent.glob("*.py") if path.parent.is_dir() else ()
+        beside = [one.name for one in found if one.name != path.name]  # itself, if it is a link to nothing
         near = near_name(path.name if path.suffix else f"{path.name}.py", beside)
         hint = f"; did you mean {escape(str(Path(file).with_name(near)))}?" if near else ""
         message = f"there is no file {escape(file)}{hint}"
@@ -281,7 +283,7 @@ def _not_found(name: str, missing: str, path: str) -> str:
         meant = f"{escape(last)} is in the module {escape(parent)}: write {escape(f'{parent}:{inside}')}"
         return f"no module {escape(name)}; {meant}"
     paths = getattr(sys.modules.get(parent), "__path__", ()) if parent else None
-    known = [module.name for module in pkgutil.iter_modules(paths)]
+    known = _modules_in(sys.path if paths is None else paths)
     near = near_name(
         last, known if parent else [name for name in known if name not in sys.stdlib_module_names]
     )
@@ -291,6 +293,26 @@ def _not_found(name: str, missing: str, path: str) -> str:
         return f"no module {escape(name)}: there is no {escape(missing)}{hint}"
     where = "" if parent else " in this folder or on the path"
     return f"no module {escape(name)}{where}{hint}"
+
+
+def _modules_in(folders: Iterable[str]) -> list[str]:
+    """List the names of modules as `pkgutil.iter_modules` does, in a fraction of its time."""
+    suffixes = tuple(all_suffixes())
+    names: list[str] = []
+    for folder in folders:
+        try:
+            with os.scandir(folder or os.curdir) as entries:
+                found = sorted(entries, key=lambda entry: entry.name)
+        except OSError:  # a zip, or nothing
+            names += [module.name for module in pkgutil.iter_modules([folder])]
+            continue
+        names += [
+            entry.name.partition(".")[0]
+            for entry in found
+            if entry.name.endswith(suffixes)
+            or (entry.is_dir() and os.path.exists(os.path.join(entry.path, "__init__.py")))  # noqa: PTH110  # twice as fast
+        ]
+    return list(dict.fromkeys(names))
 
 
 def _place(error: BaseException) -> str:
@@ -422,8 +444,9 @@ def _files_of(module: ModuleType) -> list[str]:
     file = getattr(module, "__file__", None)
     if not isinstance(file, str):
         return []
-    path = Path(file)
-    return [str(path.absolute()), *([str(path.parent.absolute())] if path.name == "__init__.py" else [])]
+    # Asked of all modules several times a second while files are followed: a `Path` takes twice as long.
+    whole = os.path.join(os.getcwd(), file)
+    return [whole, os.path.dirname(whole)] if whole.endswith(f"{os.sep}__init__.py") else [whole]
 
 
 def _time_of(file: str) -> int | None:

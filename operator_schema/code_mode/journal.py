@@ -10,7 +10,7 @@ from time import time
 from typing import TYPE_CHECKING, Any, Literal
 from weakref import finalize
 
-from ..files import transaction
+from ..files import has_tables, transaction
 from ..immutable import Value
 from ..message_text import checked_path, count_of, escape, listed, one_line, received, writable_text
 from ..rounds import Complete, Reject, RoundError, StoreError
@@ -131,9 +131,12 @@ class Journal:
         if path is None:
             self._memory = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
             finalize(self, self._memory.close)
-        with self._transaction() as db:
-            for statement in (_PROGRAMS, _CALLS):
-                db.execute(statement)
+        with self._transaction(writes=False) as db:
+            is_there = has_tables(db, "programs", "program_calls")
+        if not is_there:
+            with self._transaction() as db:
+                for statement in (_PROGRAMS, _CALLS):
+                    db.execute(statement)
 
     def waiting(self) -> list[str]:
         """List the ids of the programs that wait for a person, the oldest first."""
@@ -175,7 +178,7 @@ class Journal:
         query = "SELECT id, code, made, state, revision, approved, ended FROM programs WHERE id = ?"
         # An id may be what somebody wrote into an address: SQLite takes no lone surrogate.
         program_id = writable_text("the id of a program", program_id)
-        with self._transaction() as db:
+        with self._transaction(writes=False) as db:
             row = db.execute(query, (program_id,)).fetchone()
         if row is None:
             raise _refused(program_id, "isn't in the journal")
@@ -232,7 +235,7 @@ class Journal:
             "SELECT number, name, arguments, state, outcome, foreseen FROM program_calls "
             "WHERE program = ? ORDER BY number"
         )
-        with self._transaction() as db:
+        with self._transaction(writes=False) as db:
             rows = db.execute(query, (program_id,)).fetchall()
         return {
             number: JournalEntry(
@@ -285,7 +288,7 @@ class Journal:
 
     def _ids(self, condition: str, *values: Any) -> list[str]:
         query = f"SELECT id FROM programs WHERE {condition} ORDER BY rowid"  # noqa: S608  # texts of this module
-        with self._transaction() as db:
+        with self._transaction(writes=False) as db:
             return [found for (found,) in db.execute(query, values).fetchall()]
 
     def _change(self, program_id: str, state: str, revision: int | None, changes: str, *values: Any) -> None:
@@ -306,10 +309,10 @@ class Journal:
         raise _refused(program_id, reasons.get(found.state, f"has ended: it is {found.state}"))
 
     @contextmanager
-    def _transaction(self) -> Generator[sqlite3.Connection]:
+    def _transaction(self, *, writes: bool = True) -> Generator[sqlite3.Connection]:
         """Do all of something in the file or in memory, or nothing of it."""
         try:
-            with self._connection() as db, transaction(db):
+            with self._connection() as db, transaction(db, writes=writes):
                 yield db
         except sqlite3.Error as error:
             message = f"the journal {one_line(str(self._path), 200)} can't be used: {escape(str(error))}"

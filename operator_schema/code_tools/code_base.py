@@ -10,6 +10,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, TypeVar, cast, get_args
 
 from .. import CallError, Registry, Toolset, tool
+from ..files import resolved
 from ..message_text import checked_path, checked_text, one_line, quote, received
 from .answers import found_by_pattern, inspected, overview_of, read_function
 from .index import Index
@@ -96,7 +97,7 @@ class CodeBase:
         type_check_seconds: float = 20.0,
         type_checks: bool = False,
     ) -> None:
-        self.root = Path(checked_path("the root of a code base", root)).resolve()
+        self.root = resolved(checked_path("the root of a code base", root))
         if not self.root.is_dir():
             message = f"the root of a code base is a folder: {self.root}"
             raise NotADirectoryError(message)

@@ -563,14 +563,19 @@ def _declared(path: str, source: bytes | None) -> tuple[Declaration, ...]:
 
 def _vanished(changes: Sequence[_Change]) -> list[tuple[str, Declaration]]:
     """List the declarations that are in a file before, and in none of the changed files afterwards."""
+    before = [
+        (change.path, one)
+        for change in changes
+        if change.status not in {"renamed", "copied"}  # the old path stands for it
+        for one in _declared(change.path, change.before)
+    ]
+    if not before:
+        return []
     after = {(one.qualified, one.kind) for change in changes for one in _declared(change.path, change.after)}
     found: dict[tuple[str, str], tuple[str, Declaration]] = {}
-    for change in changes:
-        if change.status in {"renamed", "copied"}:
-            continue  # the old path stands for it
-        for one in _declared(change.path, change.before):
-            if (one.qualified, one.kind) not in after:
-                found.setdefault((change.path, one.qualified), (change.path, one))
+    for path, one in before:
+        if (one.qualified, one.kind) not in after:
+            found.setdefault((path, one.qualified), (path, one))
     owners = {(path, one.qualified) for path, one in found.values()}
     # What is inside of a class that vanishes goes without saying.
     return [(path, one) for path, one in found.values() if (path, one.owner) not in owners]

@@ -496,15 +496,19 @@ def python_problems(code: str, context: Context) -> list[SyntaxProblem]:
 
 def _levels(text: str) -> int:
     """Return how deep the tree of a snippet is, as far as it matters."""
-    source = text.encode(errors="replace")
-    waiting: list[tuple[Node, int]] = [(parse_tree("tree_sitter_python", source), 1)]
-    deepest = 0
-    while waiting:
-        node, level = waiting.pop()
-        deepest = max(deepest, level)
-        if level > _MOST_LEVELS:
-            break
-        waiting += [(child, level + 1) for child in node.named_children]
+    # A cursor makes no objects of the nodes that it passes, which would take most of the time.
+    cursor = parse_tree("tree_sitter_python", text.encode(errors="replace")).walk()
+    level = deepest = 1
+    while deepest <= _MOST_LEVELS:
+        if cursor.goto_first_child():
+            level += 1
+        else:
+            while not cursor.goto_next_sibling():
+                if not cursor.goto_parent():
+                    return deepest
+                level -= 1
+        if level > deepest and cursor.node is not None and cursor.node.is_named:
+            deepest = level
     return deepest
 
 
@@ -512,23 +516,29 @@ def _compiled(text: str, context: Context) -> None:
     _be_quiet()
     if context == "expression":
         tree = ast.parse(text, _NAME, "eval")
-        _tell_apart(tree)
+        _tell_apart(tree, text)
         compile(tree, _NAME, "eval", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True, optimize=0)
         return
     module = ast.parse(text, _NAME)
     if context != "file":
-        module = _inside_a_function(module, loops=context == "statements")
-    _tell_apart(module)
+        module = _inside_a_function(module, text, loops=context == "statements")
+    _tell_apart(module, text)
     compile(module, _NAME, "exec", dont_inherit=True, optimize=0)  # with docstrings
 
 
-def _tell_apart(tree: ast.AST) -> None:
+_ALIKE = re.compile(r"\b(?:class|def|for|lambda)\b")
+"""What each function, class and comprehension has in its text."""
+
+
+def _tell_apart(tree: ast.AST, text: str) -> None:
     """Put a number of its own into each function, class and comprehension.
 
     Python 3.11 compares each one with all those before it that differ by their lines alone: 200 kB of
     `lambda:0` take 10 seconds, in which no other thread runs.
     """
-    for number, node in enumerate(ast.walk(tree)):
+    if _ALIKE.search(text) is None:
+        return
+    for number, node in enumerate(_nodes(tree)):
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 # As a docstring, which is kept. What was one is a string that does nothing.
@@ -544,23 +554,39 @@ def _tell_apart(tree: ast.AST) -> None:
                 pass
 
 
+def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield all nodes of a tree, each before it is changed; `ast.walk` takes twice as long."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        for value in vars(node).values():
+            if isinstance(value, ast.AST):
+                waiting.append(value)
+            elif isinstance(value, list):
+                waiting += [one for one in value if isinstance(one, ast.AST)]
+        yield node
+
+
 def _numbered(number: int, value: ast.expr) -> ast.expr:
     pair = ast.Tuple([ast.copy_location(ast.Constant(number), value), value], ast.Load())
     return ast.copy_location(pair, value)
 
 
-def _inside_a_function(module: ast.Module, *, loops: bool) -> ast.Module:
+def _inside_a_function(module: ast.Module, text: str, *, loops: bool) -> ast.Module:
     """Return a module with a function that has the statements, so that `return` and `await` have a place."""
-    has_await = any(isinstance(node, (ast.Await, ast.AsyncFor, ast.AsyncWith)) for node in ast.walk(module))
+    has_await = ("await" in text or "async" in text) and any(
+        isinstance(node, (ast.Await, ast.AsyncFor, ast.AsyncWith)) for node in _nodes(module)
+    )
     body: list[ast.stmt] = module.body or [ast.Pass(lineno=1, col_offset=0)]
     if loops:  # statements may come out of a loop
-        body = [ast.While(ast.Constant(value=True), body, [])]
+        forever = ast.Constant(value=True, lineno=1, col_offset=0)
+        body = [ast.While(forever, body, [], lineno=1, col_offset=0)]
     source = "async def snippet(self, cls): pass" if has_await else "def snippet(self, cls): pass"
     made = ast.parse(source, _NAME)
     function = made.body[0]
     assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))  # noqa: S101  # written above
     function.body = body
-    return ast.fix_missing_locations(made)
+    return made
 
 
 def _be_quiet() -> None:

@@ -215,8 +215,7 @@ def _step_into(root: str, path: str) -> int:
 
 
 def _check_no_link(where: str) -> None:
-    path = Path(where)
-    if path.resolve(strict=True) != path:
+    if os.path.realpath(where, strict=True) != str(Path(where)):
         raise NotADirectoryError(ENOTDIR, "a link is on the way")
 
 

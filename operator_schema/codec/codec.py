@@ -106,7 +106,12 @@ class Codec(Immutable, Generic[T]):
             checked["max_depth"],
             checked["attribute_docs"],
         )
-        graph = walk.checked_graph(annotation, own_name, checked["param_descriptions"], _default_faults)
+        try:
+            graph = walk.checked_graph(annotation, own_name, checked["param_descriptions"], _default_faults)
+        except Exception as error:  # noqa: BLE001  # a class may do anything when it is read
+            from ..introspect.remedies import raise_for
+
+            raise_for(error, own_name, "type")
         self._hold(graph, annotation, own_name, checked)
 
     @classmethod

@@ -7,21 +7,25 @@ from json import loads
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from ..json_values import is_array, is_object, to_json_text
-from ..message_text import received
+from ..message_text import listed, nearest, quote, received
 from ..providers.answer import parsed_arguments
-from ..tools import RawCall
+from ..schema.references import subschemas
+from ..tools import WARNING, RawCall, write_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ..findings import Finding
+    from ..tools import Tool
 
-__all__ = ["REDACTED", "hidden_names", "without_redacted", "without_secrets"]
+__all__ = ["REDACTED", "hidden_names", "warn_of_misspelt", "without_redacted", "without_secrets"]
 
 REDACTED: Final = "[redacted]"
 """Stands in a log for a secret, whatever type that had; when a cassette is played back, for any value."""
 
 _MAX_DEPTH: Final = 60
+_LIKENESS: Final = 0.8
+"""How similar a key must be to be taken for the one that was meant."""
 
 
 def hidden_names(redact: Any, wanted: str) -> frozenset[str]:
@@ -40,6 +44,33 @@ def hidden_names(redact: Any, wanted: str) -> frozenset[str]:
         message = f"redact must be {wanted}, not {received(redact)}"
         raise TypeError(message)
     return frozenset(redact)
+
+
+def warn_of_misspelt(hidden: frozenset[str], tools: Iterable[Tool[..., Any]]) -> None:
+    """Log the names that are no key in any schema of tools, but nearly one.
+
+    A name that is like none may be right: a text or a mapping can hold any key.
+    """
+    keys: set[str] = set()
+    for tool in tools:
+        for schema in (tool.input_schema(), tool.output_schema()):
+            keys |= _keys_of(schema)
+    shown = sorted(keys - hidden)
+    near = [(name, nearest(name, shown, _LIKENESS)) for name in sorted(hidden - keys)]
+    said = [f"{quote(name)} (did you mean {quote(key)}?)" for name, key in near if key is not None]
+    if said:
+        write_log(WARNING, "redact has names of keys that no tool has: %s", listed(said))
+
+
+def _keys_of(schema: Any) -> set[str]:
+    keys: set[str] = set()
+    pending: list[Any] = [schema]
+    while pending:
+        one = pending.pop()
+        if is_object(one):
+            keys |= set(one.get("properties", ()))
+            pending += [inner for _, inner in subschemas(one)]
+    return keys
 
 
 def without_secrets(line: dict[str, Any], hidden: frozenset[str]) -> dict[str, Any]:

@@ -7,21 +7,22 @@ from collections import Counter
 from contextlib import ExitStack, contextmanager, suppress
 from functools import lru_cache
 from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, TypeVar, cast
 
 from .. import rounds
 from ..errors import DecodeError
-from ..files import replacement
+from ..files import replacement, resolved
 from ..immutable import Value
 from ..json_values import to_json_text, without_surrogates
 from ..message_text import clip, show_place
+from ..tools import tools_of
 from .logs import Unreadable, records_of
 from .recorded_calls import calls_in, count_bare_spans
 from .redaction import without_redacted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from ..findings import Finding
     from ..tools import Tool
@@ -249,10 +250,11 @@ class Replay:
 
     Raises:
         DuplicateToolError: two different tools have the same name.
+        TypeError: something isn't a tool, or `tools` is a single one.
     """
 
     def __init__(self, tools: Iterable[Tool[..., Any]]) -> None:
-        unlike = dict.fromkeys(tools)
+        unlike = dict.fromkeys(tools_of(tools))
         rounds.Toolset(*unlike)  # raises if two have one name
         plain = {tool.name: tool.with_(repair=False) for tool in unlike}
         self._tools = {name: (tool, tool.with_(repair=True)) for name, tool in plain.items()}
@@ -509,7 +511,7 @@ def call_table(file: str) -> Generator[Callable[[Sequence[CallRow]], None]]:
     except ImportError:
         message = "to write Parquet, install the extra: pip install 'operator-schema[arrow]'"
         raise TableError(message) from None
-    path = Path(file).resolve()
+    path = cast("Path", _written(file, lambda: resolved(file)))
     if path.is_dir():
         message = f"{file} is a folder: give a file, such as calls.parquet"
         raise TableError(message)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from copy import copy, deepcopy
+from copy import deepcopy
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast, overload
 
 from ..errors import ToolError
 from ..rounds.registry import Registry
 from ..tools.calls import RawCall, ToolResult, checked_calls
-from ..tools.failures import Failures, ShowErrors, giving, result_of, results_of
+from ..tools.failures import ShowErrors, giving, result_of, results_of
 from .concurrency import Slots
 from .options import (
     check_confirm,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ..rounds.hooks import CallHooks, ForTools, Hooks
     from ..rounds.named_tools import Member
     from ..tools.calls import DecodedCall, Executable, OnResult, Settle
-    from ..tools.failures import ClassSet
+    from ..tools.tool import Tool
     from .around import Confirm
     from .async_libraries import Start
     from .stream import OnProgress, ResultStream
@@ -257,20 +257,48 @@ class Executor:
         """
         if not native_results and not pass_through:
             return self
-        options = dict(self._options)
-        options["native_results"] = (*options["native_results"], *native_results)
-        options["pass_through"] = (*options["pass_through"], *pass_through)
-        options, failures, native = with_classes(options)
-        made = copy(self)
-        made._share(self, options, failures, native)  # noqa: SLF001  # its own class
+        return self._sharing(self._registry, self._hooks, native_results, pass_through)
+
+    def for_function(self, function: Tool[..., Any], /, *, native_results: Collection[type] = ()) -> Self:
+        """Return the same executor for a function that isn't one of its tools, such as a prompt of a server.
+
+        Limits and threads are shared, as with `for_host`. Hooks that are for every call are asked about the
+        function, too; those for tools by name, or for a toolset, are not, and neither are those of its tools.
+
+        Args:
+            function: the only one that this executor can call.
+            native_results: further classes of results, as for `for_host`.
+
+        Raises:
+            ValueError: something isn't such a class.
+        """
+        hooks = None if self._hooks is None else self._hooks.for_every_call()
+        return self._sharing(Registry(function), hooks, native_results, ())
+
+    def _sharing(
+        self,
+        registry: Registry,
+        hooks: Hooks | None,
+        native_results: Collection[type],
+        pass_through: Collection[type[BaseException]],
+    ) -> Self:
+        """Return a copy that shares the limits, with further classes of results and exceptions."""
+        _, known, attributes = self.__getstate__()
+        options = {
+            **known,
+            "hooks": hooks,
+            "native_results": (*known["native_results"], *native_results),
+            "pass_through": (*known["pass_through"], *pass_through),
+        }
+        made = object.__new__(type(self))
+        made.__setstate__((registry, options, attributes))
+        made._share(self)  # its own class
         return made
 
-    def _share(
-        self, other: Executor, options: Mapping[str, Any], failures: Failures, native: ClassSet
-    ) -> None:
+    def _share(self, other: Executor) -> None:
         """Take over the limits of another executor."""
-        self._options, self._slots = options, other._slots
-        self._outcomes = other._outcomes.for_host(failures, native)
+        self._slots = other._slots
+        self._outcomes = self._outcomes.limited_with(other._outcomes)
 
     @property
     def registry(self) -> Registry:

@@ -90,15 +90,12 @@ class Outcomes:
         self._decoders = Threads(options["max_threads"])  # separate: hanging tools must not stop decoding
         self._tasks = Tasks(options["grace"])
 
-    def for_host(self, failures: Failures, native: ClassSet) -> Outcomes:
-        """Return a copy that shares the limits, with another maker of failures and other native classes."""
-        made = object.__new__(Outcomes)
-        made._confirmation = self.confirmation  # a person is asked one question at a time
-        for name in self.__slots__:
-            if name != "_confirmation":
-                setattr(made, name, getattr(self, name))
-        made.failures, made._native, made._has_native = failures, native, bool(native)
-        return made
+    def limited_with(self, other: Outcomes) -> Outcomes:
+        """Return the same with the limits, the threads and the question to a person of another one."""
+        self._confirmation = other.confirmation  # a person is asked one question at a time
+        self._slots, self._is_limited = other._slots, other._is_limited
+        self._threads, self._decoders, self._tasks = other._threads, other._decoders, other._tasks
+        return self
 
     @property
     def abandoned(self) -> int:

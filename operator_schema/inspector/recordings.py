@@ -10,7 +10,7 @@ from ..compare.logs import Unreadable, records_in
 from ..compare.recorded_calls import calls_in
 from ..compare.redaction import without_redacted
 from ..compare.replay import fault_key
-from ..files import replacement
+from ..files import replacement, resolved
 from ..immutable import Value
 from ..json_values import is_object, nests_deeper
 from ..message_text import clip
@@ -230,7 +230,7 @@ class TriedCalls:
         if self.path is not None:
             text = "".join([f"{json.dumps(call)}\n" for call in calls])
             # It is readable for its owner alone: arguments may be private.
-            with replacement(self.path.resolve(), is_private=True) as made:
+            with replacement(resolved(self.path), is_private=True) as made:
                 made.write_text(text, encoding="utf-8")
         self._calls = calls
 

@@ -480,19 +480,28 @@ def name_of(annotation: object) -> str:
             name = exact_text(name)
         if name.isprintable() and len(name) <= _SHOWN_LENGTH:
             return name
-    return one_line(_show(annotation, _SHOWN_LEVELS, with_module=False), _SHOWN_LENGTH)
+    return _shown_whole(annotation, with_module=False)
 
 
 def show_annotation(annotation: object) -> str:
     """Write an annotation much as in the source, bounded and on one line."""
-    return one_line(_show(annotation, _SHOWN_LEVELS, with_module=True), _SHOWN_LENGTH)
+    return _shown_whole(annotation, with_module=True)
+
+
+def _shown_whole(annotation: Any, *, with_module: bool) -> str:
+    try:
+        return one_line(_show(annotation, _SHOWN_LEVELS, with_module=with_module), _SHOWN_LENGTH)
+    except (MemoryError, RecursionError):
+        raise
+    except Exception:  # noqa: BLE001  # a metaclass may do anything when a class is asked for its name
+        return "an annotation that can't be shown"
 
 
 def _show(annotation: Any, levels: int, *, with_module: bool) -> str:
     # `repr` would write out a type that doubles at each level to its end.
     origin: Any = get_origin(annotation)
     if origin is None:
-        return _show_bare(annotation, with_module=with_module)
+        return _show_bare(annotation, with_module=with_module, levels=levels)
     if levels == 0:
         return "…"
     shown = [
@@ -515,7 +524,7 @@ def _show(annotation: Any, levels: int, *, with_module: bool) -> str:
     return f"{star}{name}[{', '.join(shown)}]"
 
 
-def _show_bare(annotation: object, *, with_module: bool) -> str:
+def _show_bare(annotation: object, *, with_module: bool, levels: int = 1) -> str:
     if annotation is NoneType:
         return "None"
     if annotation is Ellipsis:
@@ -527,7 +536,7 @@ def _show_bare(annotation: object, *, with_module: bool) -> str:
         return name if module in {"builtins", "__main__", "collections.abc"} else f"{module}.{name}"
     if is_annotation(annotation):
         return show_value(annotation).replace("typing.", "")
-    return _show_other(annotation, with_module=with_module)
+    return _show_other(annotation, with_module=with_module, levels=levels)
 
 
 def is_annotation(item: object) -> bool:
@@ -536,7 +545,7 @@ def is_annotation(item: object) -> bool:
     return written or item is None or is_type(item)
 
 
-def _show_other(value: Any, *, with_module: bool) -> str:
+def _show_other(value: Any, *, with_module: bool, levels: int) -> str:
     """Show what isn't an annotation: never by its `repr`, which may hold what is secret."""
     if isinstance(value, ModuleType):
         return f"the module {value.__name__}"
@@ -545,7 +554,8 @@ def _show_other(value: Any, *, with_module: bool) -> str:
     parts, kind = types_in(value), value.__class__
     if not 0 < len(parts) <= _SHOWN_ARGUMENTS:
         return f"an instance of {_show_bare(kind, with_module=with_module)}"
-    shown = [_show(part, 1, with_module=with_module) for part in parts]
+    # The parameters of a `Callable` are such a list, in which the next `Callable` may be.
+    shown = [_show(part, min(levels, 1), with_module=with_module) for part in parts]
     if kind is dict:
         shown = [f"{key}: {item}" for key, item in zip(shown[::2], shown[1::2], strict=True)]
     return _WRITTEN_AS[kind].format(", ".join(shown))

@@ -1,4 +1,4 @@
-"""Remedies for annotations that aren't supported."""
+"""Remedies for annotations that aren't supported, or whose own code raises something."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import sys
 import typing
 from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, ModuleType
-from typing import Any, Final, get_origin
+from typing import Any, Final, NoReturn, get_origin
 
+from ..errors import SchemaError
+from ..findings import about_type
 from ..immutable import instead_of
 from .classes import annotations_of
 from .foreign_classes import is_foreign
-from .hints import is_annotation, is_type, name_of, show_annotation, types_in
+from .hints import is_annotation, is_type, name_of, show_annotation, show_error, types_in
 from .leaves import as_leaf, has_attribute
 
 __all__ = ["remedy_for"]
@@ -129,3 +131,36 @@ def _has_types_as_fields(annotation: Any) -> bool:
 
 def _is_spelled(annotation: Any) -> bool:
     return annotation.__class__.__hash__ is not None and annotation in _SPELLINGS
+
+
+def raise_for(error: Exception, name: str, about: str) -> NoReturn:
+    """Raise the `SchemaError` for what was raised while something was registered; our own errors unchanged.
+
+    Classes, their metaclasses and metadata are somebody else's code, and may do anything when they are read.
+
+    Args:
+        error: what was raised.
+        name: of what was to be registered.
+        about: what that is, such as `function`.
+
+    Raises:
+        SchemaError: the code of a type raised it; it is the cause.
+        Exception: the given error, if it is one of this package or of the machine.
+    """
+    if isinstance(error, (SchemaError, MemoryError, RecursionError)) or _is_own(error):
+        raise error
+    message = f"a class or metadata can't be read: its own code raised {show_error(error)}"
+    found = about_type((), "unsupported", name, message, "Fix the class or the metadata")
+    raise SchemaError(name, [found], about) from error
+
+
+def _is_own(error: Exception) -> bool:
+    """Return whether an exception was raised by a line of this package."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    module = "" if trace is None else trace.tb_frame.f_globals.get("__name__")
+    return isinstance(module, str) and module.partition(".")[0] == _PACKAGE
+
+
+_PACKAGE: Final = __name__.partition(".")[0]

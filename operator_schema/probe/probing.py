@@ -17,7 +17,7 @@ from .checks import Fault, faults_of
 from .reports import LEVELS, MAY_CHANGE, Found, Plan, ProbeReport, Step
 from .settling import STARTED_ANEW, Candidate, found_of, settle, settled_anew
 from .subject import ProbeError, Server, check_options, server_of
-from .watching import Limits, Watcher, change_of
+from .watching import Limits, State, Watcher, change_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -183,7 +183,11 @@ def _opened(target: Any, **options: Any) -> Server:
 
 @dataclass
 class _Run:
-    """A probe that runs."""
+    """A probe that runs.
+
+    Attributes:
+        state: of the server, as it was seen after the last call; None if it wasn't seen since.
+    """
 
     watcher: Watcher
     limits: Limits
@@ -195,6 +199,7 @@ class _Run:
     lost: dict[str, int] = field(default_factory=dict[str, int])
     good: dict[str, list[Call]] = field(default_factory=dict[str, "list[Call]"])
     unrepeated: list[Found] = field(default_factory=list[Found])
+    state: State | None = None
     is_complete: bool = True
     leaves_unreadable: bool = False
     start: float = field(default_factory=monotonic)
@@ -324,7 +329,8 @@ class _Run:
         watches = bool(self.watcher.observers or self.server.place) and (
             not tool.is_read_only or len(self.good.get(call.tool, ())) < _AT_ONCE
         )
-        before = self.watcher.state() if watches else None
+        before = (self.state or self.watcher.state()) if watches else None
+        self.state = None
         outcome = self.watcher.made(call)
         if outcome.is_lost:
             self._note_lost(call, outcome, [Step(call)])
@@ -341,7 +347,8 @@ class _Run:
             self.server.start()
             return
         if before is not None:
-            changed = change_of(tool, outcome, before, self.watcher.state())
+            self.state = self.watcher.state()
+            changed = change_of(tool, outcome, before, self.state)
             if changed is not None:
                 self._note(changed, [Step(call)], call.tool)
 

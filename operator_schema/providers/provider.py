@@ -165,19 +165,27 @@ class Provider(Value):
         """Check that a message isn't in a form that this provider certainly doesn't take.
 
         A message of Gemini has `parts` and no `content`, and one of any other provider has no `parts`.
-        Source: https://ai.google.dev/api/caching#Content
+        What Gemini and Bedrock take there is always a list. Source:
+        https://ai.google.dev/api/caching#Content and
+        https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Message.html
 
         Raises:
-            TypeError: it has `content` where the provider takes `parts`, or `parts` where it takes `content`.
+            TypeError: it has `content` where the provider takes `parts`, or `parts` where it takes `content`;
+                or a string where it takes a list.
         """
         own = self.wire.text_message("user", "…")
         wanted, foreign = ("parts", "content") if "parts" in own else ("content", "parts")
         if foreign in message and wanted not in message:
-            error = (
-                f"a message of a history has {quote(foreign)}, which is another provider's form: "
-                f"for {self.name}, write {to_json_text(own)}, or a string for a message of the user"
-            )
-            raise TypeError(error)
+            found = quote(foreign)
+        elif "text" not in self.wire.FORMS and isinstance(message.get(wanted), str):
+            found = f"a string as {quote(wanted)}"
+        else:
+            return
+        error = (
+            f"a message of a history has {found}, which is another provider's form: "
+            f"for {self.name}, write {to_json_text(own)}, or a string for a message of the user"
+        )
+        raise TypeError(error)
 
     def report(self, offer: Tools, /, *, strict: Strict | None = None) -> Report:
         """Report how each tool changes for this provider: kept, described, weakened, refused or renamed.

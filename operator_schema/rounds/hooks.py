@@ -338,6 +338,10 @@ class Hooks(Value):
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickled, self.hooks
 
+    def for_every_call(self) -> Hooks:
+        """Return only those that are for the calls of every tool."""
+        return _unpickled(*[hook for hook in self.hooks if hook.tools is None and hook.toolset is None])
+
     def bound_to(self, toolset: NamedTools, /) -> Hooks:
         """Return the hooks for the tools of a toolset, as `Hooks(…, toolset=toolset)` does."""
         return Hooks(self, toolset=toolset)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..codec.codec import Codec
 from ..errors import DecodeError
-from ..files import transaction
+from ..files import has_tables, transaction
 from ..findings import Finding
 from ..immutable import Value
 from ..json_values import has_surrogate
@@ -66,7 +66,8 @@ class SqliteStore:
     """Rounds that wait, and transcripts, in a file of SQLite.
 
     Give it to an executor (`Executor(tools, store=store)`): a round then runs in only one process, and is
-    saved before and after. Any number of threads and processes may use the same file at once.
+    saved before and after. Any number of threads and processes may use the same file at once. A process
+    that may only read the file can list and load what is there.
 
     Args:
         path: path of the file, which is created if it doesn't exist.
@@ -87,9 +88,12 @@ class SqliteStore:
         if self._path in {"", ":memory:"}:
             message = "a store is a file that several processes can open, not a database in memory"
             raise ValueError(message)
-        with self._transaction() as db:
-            for statement in _TABLES.split(";")[:-1]:
-                db.execute(statement)
+        with self._transaction(writes=False) as db:
+            is_there = has_tables(db, "rounds", "items")
+        if not is_there:
+            with self._transaction() as db:
+                for statement in _TABLES.split(";")[:-1]:
+                    db.execute(statement)
 
     def transcript(self, name: str) -> StoredTranscript:
         """Return a conversation, which is empty at first.
@@ -110,7 +114,7 @@ class SqliteStore:
     def transcripts(self) -> list[str]:
         """List the names of the conversations that hold something, the oldest first."""
         query = "SELECT transcript FROM items GROUP BY transcript ORDER BY min(position)"
-        with self._transaction() as db:
+        with self._transaction(writes=False) as db:
             return [name for (name,) in db.execute(query)]
 
     def load(self, round_id: str, toolset: Toolset[Any]) -> Round[Any]:
@@ -125,7 +129,7 @@ class SqliteStore:
                 `error.round`, in which the calls that fit are as they were.
             StoreError: it is done, or runs now.
         """
-        with self._transaction() as db:
+        with self._transaction(writes=False) as db:
             row = _row(db, round_id)
         if row is None or row[1] is not None:
             raise _gone(round_id, row)
@@ -133,7 +137,7 @@ class SqliteStore:
 
     def waiting(self) -> list[str]:
         """List the ids of the rounds that wait, the oldest first."""
-        with self._transaction() as db:
+        with self._transaction(writes=False) as db:
             rows = db.execute("SELECT id FROM rounds WHERE since IS NULL ORDER BY rowid").fetchall()
         return [found for (found,) in rows]
 
@@ -154,7 +158,7 @@ class SqliteStore:
             message = f"seconds must be a number, not {received(seconds)}"
             raise TypeError(message)
         now = time()
-        with self._transaction() as db:
+        with self._transaction(writes=False) as db:
             query = "SELECT id, since, round FROM rounds WHERE abs(? - since) >= ? ORDER BY since"
             rows = db.execute(query, (now, float(seconds)))  # SQLite takes no integer beyond 64 bits
             return [StuckRound(found, now - since, _calls_to_run(text)) for found, since, text in rows]
@@ -307,11 +311,11 @@ class SqliteStore:
             raise _gone(work.id, _row(db, work.id))
 
     @contextmanager
-    def _transaction(self) -> Generator[sqlite3.Connection]:
+    def _transaction(self, *, writes: bool = True) -> Generator[sqlite3.Connection]:
         """Open the file for one transaction: a connection belongs to one thread and one process."""
         try:
             opened = closing(sqlite3.connect(self._path, timeout=_PATIENCE, isolation_level=None))
-            with opened as db, transaction(db):
+            with opened as db, transaction(db, writes=writes):
                 yield db
         except sqlite3.Error as error:
             raise _unusable(self._path, error) from error
@@ -370,7 +374,7 @@ class StoredTranscript:
             db.execute("DELETE FROM rounds WHERE id = ?", (turn.id,))
 
     def _items(self) -> list[Any]:
-        with self._store._transaction() as db:  # noqa: SLF001  # as above
+        with self._store._transaction(writes=False) as db:  # noqa: SLF001  # as above
             query = "SELECT turn, item FROM items WHERE transcript = ? ORDER BY position"
             rows = db.execute(query, (self._name,)).fetchall()
         with _reading(self._store._path):  # noqa: SLF001  # as above

@@ -82,8 +82,11 @@ def _read_limit(row: Limit, keyword: str, argument: Any, schema: dict[str, Any],
 
 
 def _read_divisor(argument: Any, _schema: object, _patterns: object) -> Any:
+    from fractions import Fraction
+
     is_number = isinstance(argument, (int, float)) and not isinstance(argument, bool)
-    return argument if is_number and argument > 0 else None
+    # As it is written: the float 0.3 isn't three times the float 0.1.
+    return (argument, Fraction(repr(argument))) if is_number and argument > 0 else None
 
 
 _BESIDE_MINIMUM = {"minimum": "exclusiveMinimum", "maximum": "exclusiveMaximum"}
@@ -98,11 +101,11 @@ def _check_number(run: Run, limit: Any, value: Any, path: Path, _seen: object) -
     )
 
 
-def _check_multiple(run: Run, divisor: Any, value: Any, path: Path, _seen: object) -> Verdict:
+def _check_multiple(run: Run, argument: Any, value: Any, path: Path, _seen: object) -> Verdict:
     from fractions import Fraction
 
-    # As it is written: the float 0.3 isn't three times the float 0.1.
-    if (Fraction(repr(value)) / Fraction(repr(divisor))).denominator == 1:
+    divisor, as_written = argument
+    if (Fraction(repr(value)) / as_written).denominator == 1:
         return True
     return not run.is_quiet and run.refuse(
         path, "out_of_range", f"{excerpt(value)} is not a multiple of {excerpt(divisor)}", value
@@ -113,8 +116,9 @@ def _check_length(unit: str, run: Run, limit: Any, value: Any, path: Path, _seen
     row, most = limit
     if not row.breaks(len(value), most):
         return True
-    message = f"expected {row.said} {count_of(most, unit)}, got {len(value)}"
-    return not run.is_quiet and run.refuse(path, "bad_length", message, value)
+    return not run.is_quiet and run.refuse(
+        path, "bad_length", f"expected {row.said} {count_of(most, unit)}, got {len(value)}", value
+    )
 
 
 def _read_pattern(argument: Any, _schema: object, patterns: Patterns) -> Any:
@@ -124,8 +128,9 @@ def _read_pattern(argument: Any, _schema: object, patterns: Patterns) -> Any:
 def _check_pattern(run: Run, pattern: LinearPattern, value: str, path: Path, _seen: object) -> Verdict:
     if run.finds(pattern, value):
         return True
-    message = f"{excerpt(value)} does not match the pattern {quote(pattern.pattern)}"
-    return not run.is_quiet and run.refuse(path, "bad_format", message, value)
+    return not run.is_quiet and run.refuse(
+        path, "bad_format", f"{excerpt(value)} does not match the pattern {quote(pattern.pattern)}", value
+    )
 
 
 # --- arrays
@@ -177,11 +182,13 @@ def _check_contains(run: Run, argument: Any, value: list[Any], path: Path, seen:
         seen.indexes.update([i for i, verdict in enumerate(verdicts) if verdict])
     number, unknown = verdicts.count(True), verdicts.count(None)
     if number + unknown < least or (most is not None and number > most):
+        if run.is_quiet:
+            return False
         wanted = (
             f"at least {least} of the items must" if number < least else f"at most {most} of the items may"
         )
         message = f"{wanted} fit {excerpt(schema)}, got {number}"
-        return not run.is_quiet and run.refuse(path, "rejected", message, value)
+        return run.refuse(path, "rejected", message, value)
     return None if unknown and (number < least or most is not None) else True
 
 
@@ -194,8 +201,9 @@ def _check_unique(run: Run, _argument: object, value: list[Any], path: Path, _se
     for index, item in enumerate(value):
         text = run.text(item)
         if text in texts:
-            message = f"{excerpt(item)} equals an earlier one; items must differ"
-            return not run.is_quiet and run.refuse((path, index), "duplicate", message, item)
+            return not run.is_quiet and run.refuse(
+                (path, index), "duplicate", f"{excerpt(item)} equals an earlier one; items must differ", item
+            )
         texts.add(text)
     return True
 
@@ -381,8 +389,9 @@ def _check_not(run: Run, argument: Any, value: Any, path: Path, _seen: object) -
     verdict = run.fits(argument[0], value)
     if verdict is not True:
         return None if verdict is None else True
-    message = f"it fits {excerpt(argument[0])}, which isn't allowed"
-    return not run.is_quiet and run.refuse(path, "rejected", message, value)
+    return not run.is_quiet and run.refuse(
+        path, "rejected", f"it fits {excerpt(argument[0])}, which isn't allowed", value
+    )
 
 
 def _read_if(argument: Any, schema: dict[str, Any], _patterns: object) -> Any:

@@ -533,8 +533,9 @@ class _Reader:
         if not is_array(required) or not all(map(_is_key, required)):
             self.note(where, "required", "it isn't a list of keys")
             required = []
+        needed = frozenset(required)
         fields = [
-            self._field(key, properties.get(key, True), key in required, where)
+            self._field(key, properties.get(key, True), key in needed, where)
             for key in dict.fromkeys([*properties, *required])
         ]
         return tuple(fields)

@@ -13,7 +13,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from ..compare.logs import MAX_LINE, Unreadable, records_in
-from ..compare.redaction import REDACTED, hidden_names, without_secrets
+from ..compare.redaction import REDACTED, hidden_names, warn_of_misspelt, without_secrets
 from ..errors import DecodeError, EncodeError, ToolError, ToolNotFoundError
 from ..execution.executor import Executor
 from ..json_values import MAX_TEXT_DEPTH, copy_json, is_array, is_object, nests_deeper, to_json_text
@@ -65,7 +65,8 @@ def record(executor: Executor, path: str | os.PathLike[str], /, *, redact: Redac
         redact: what keeps secrets out: names of keys, whose values are replaced at any depth, in arguments
             and results, and so is the whole text of an error of such a call; or a function that gets each
             line as a dict and returns what is written instead, None for nothing. If it fails, the failure is
-            logged and nothing is written.
+            logged and nothing is written. A name that is nearly a key in the schemas
+            of the tools is logged as a warning.
 
     Returns:
         A copy of the executor; its `calls` has the calls so far.
@@ -74,7 +75,7 @@ def record(executor: Executor, path: str | os.PathLike[str], /, *, redact: Redac
         TypeError: it isn't an executor, `redact` is something else, or the path isn't one.
         OSError: the file can't be written.
     """
-    kept = _redacting(redact)
+    kept = _redacting(redact, executor)
     cassette = _Cassette(Path(checked_path("the path of a cassette", path)), kept)
     cassette.check()
     made: Executor = _as_kind(RecordingExecutor, executor, "record", cassette=cassette)
@@ -256,8 +257,8 @@ def _locked(number: int) -> Generator[None]:
 # --- secrets -------------------------------------------------------------------------------------
 
 
-def _redacting(redact: Any) -> Callable[[dict[str, Any]], dict[str, Any] | None]:
-    """Return a function that makes a line without secrets.
+def _redacting(redact: Any, executor: Any) -> Callable[[dict[str, Any]], dict[str, Any] | None]:
+    """Return a function that makes a line without secrets; log names that may be misspelt.
 
     Raises:
         TypeError: it is something else.
@@ -267,6 +268,8 @@ def _redacting(redact: Any) -> Callable[[dict[str, Any]], dict[str, Any] | None]
     if callable(redact):
         return lambda line: _checked_line(redact(line))
     hidden = hidden_names(redact, "a function or a list of names of arguments")
+    if isinstance(executor, Executor):
+        warn_of_misspelt(hidden, executor.registry)
     return lambda line: without_secrets(line, hidden)
 
 

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from datetime import date, datetime, time
 from decimal import Decimal
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from ipaddress import (
     IPv4Address,
     IPv4Interface,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from ..introspect.leaves import SchemaLeaf
-    from ..introspect.nodes import ScalarNode
+    from ..introspect.nodes import ScalarNode, ScalarType
     from ..schema.pattern_syntax import Expression, Ranges
 
 __all__ = [
@@ -96,13 +96,20 @@ _NONE = Constraints()
 
 def scalars(node: ScalarNode) -> SearchStrategy[Any]:
     """Generate the JSON scalars that a node accepts."""
-    made = _likely_scalars(node, node.constraints or _NONE)
-    return made if node.constraints is None else made.filter(lambda value: not _refuses(node, value))
+    if node.constraints is None:
+        return _any_scalars(node.type)
+    made = _likely_scalars(node.type, node.constraints)
+    return made.filter(lambda value: not _refuses(node, value))
 
 
-def _likely_scalars(node: ScalarNode, constraints: Constraints) -> SearchStrategy[Any]:
-    """Generate scalars, most of which a node accepts: not every constraint says how to make a value."""
-    match node.type:
+@cache  # Hypothesis looks through each new strategy before it draws from it
+def _any_scalars(name: ScalarType) -> SearchStrategy[Any]:
+    return _likely_scalars(name, _NONE)
+
+
+def _likely_scalars(name: ScalarType, constraints: Constraints) -> SearchStrategy[Any]:
+    """Generate scalars, most of which meet constraints: not every constraint says how to make a value."""
+    match name:
         case "string":
             return _texts(constraints)
         case "integer":
@@ -110,7 +117,7 @@ def _likely_scalars(node: ScalarNode, constraints: Constraints) -> SearchStrateg
         case "number":
             return _numbers(constraints)
         case "boolean" | "null":
-            return OF_TYPE[node.type]
+            return OF_TYPE[name]
 
 
 def identity(value: Any) -> Hashable:
@@ -315,6 +322,7 @@ def leaf_values(leaf: SchemaLeaf[Any]) -> SearchStrategy[Any]:
     return st.just(leaf.placeholder).map(leaf.encode)
 
 
+@cache  # of the shipped leaves alone
 def _of_pattern(leaf: SchemaLeaf[Any]) -> SearchStrategy[Any]:
     pattern: str = leaf.json_schema["pattern"]
     return st.from_regex(pattern, fullmatch=True, alphabet=_CHARACTERS).filter(partial(_is_read, leaf))

@@ -203,8 +203,7 @@ class ValidValues:
             (required if field.required else optional)[field.key] = values
         objects = st.fixed_dictionaries(required, optional=optional)
         if not node.closed:
-            unknown = _unknown(frozenset([field.key for field in node.fields]))
-            objects = st.tuples(objects, unknown).map(lambda drawn: drawn[0] | drawn[1])
+            objects = st.tuples(objects, _OTHER_ENTRIES).map(_with_other_entries(node))
         return objects.filter(self.takes(node))
 
     def _reference(self, target: Target, levels: int) -> SearchStrategy[Any]:
@@ -231,12 +230,23 @@ def _distinct(node: Node) -> int:
             return sys.maxsize
 
 
-def _unknown(known: Collection[str]) -> SearchStrategy[dict[str, Any]]:
-    """Generate entries with other keys than the known ones; none, three times out of four."""
-    keys = texts().filter(lambda key: key not in known)
-    some = st.dictionaries(keys, JSON_SCALARS, min_size=1, max_size=2)
-    none: dict[str, Any] = {}
-    return st.integers(0, 3).flatmap(lambda drawn: some if drawn > 2 else st.just(none))  # noqa: PLR2004  # one time in four
+_NO_ENTRIES: SearchStrategy[dict[str, Any]] = st.builds(dict)
+_SOME_ENTRIES = st.dictionaries(texts(), JSON_SCALARS, min_size=1, max_size=2)
+_OTHER_ENTRIES = st.integers(0, 3).flatmap(lambda drawn: _SOME_ENTRIES if drawn > 2 else _NO_ENTRIES)  # noqa: PLR2004  # one time in four
+"""Entries of any keys; none, three times out of four."""
+
+
+def _with_other_entries(
+    node: ObjectNode,
+) -> Callable[[tuple[dict[str, Any], dict[str, Any]]], dict[str, Any]]:
+    """Return what adds entries to an object, but for those with its own keys."""
+    known = frozenset([field.key for field in node.fields])
+
+    def joined(drawn: tuple[dict[str, Any], dict[str, Any]]) -> dict[str, Any]:
+        own, other = drawn
+        return own | {key: value for key, value in other.items() if key not in known}
+
+    return joined
 
 
 def _leaf_types(graph: Graph) -> set[type]:
@@ -399,8 +409,23 @@ def _as_codec(annotation: Any) -> Codec[Any] | None:
     return annotation if isinstance(annotation, Codec) else None  # pyright: ignore[reportUnknownVariableType]  # of whatever type
 
 
-_SMALL = 5
+_SMALL = st.sampled_from([True, True, True, True, True, False])
 """How many of six near misses have a small mistake; one has another JSON type."""
+
+
+@st.composite
+def _one_of_both(
+    draw: st.DrawFn,
+    near: SearchStrategy[Any],
+    other: SearchStrategy[Any],
+    refuses: Callable[[object], bool],
+) -> Any:
+    """Generate a near miss; another value if that turns out to be none."""
+    if draw(_SMALL):
+        value = draw(near)
+        if refuses(value):
+            return value
+    return draw(other)
 
 
 class NearMisses:
@@ -437,8 +462,7 @@ class NearMisses:
             return near.filter(refuses)
         if near.is_empty:
             return other
-        small = near.flatmap(lambda value: st.just(value) if refuses(value) else other)
-        return st.integers(0, _SMALL).flatmap(lambda drawn: small if drawn < _SMALL else other)
+        return _one_of_both(near, other, refuses)
 
     def refuses(self, node: Node) -> Callable[[object], bool]:
         """Return a function that returns whether a JSON value does not decode as a node."""

@@ -343,6 +343,25 @@ def make_tool(
     if name is None:
         name = name_of_callee(function) or snake_case(type(function).__name__)
     owner = one_line(name, 100) if isinstance(name, str) else "tool"
+    try:
+        return _make_tool(function, options, frame, name, owner, by_position, schema, output)
+    except Exception as error:  # noqa: BLE001  # a class may do anything when it is read
+        from ..introspect.remedies import raise_for  # only what is wrong pays for it
+
+        raise_for(error, owner, "function")
+
+
+def _make_tool(
+    function: Any,
+    options: dict[str, Any],
+    frame: FrameType,
+    name: Any,
+    owner: str,
+    by_position: bool,  # noqa: FBT001  # `make_tool` takes it by name
+    schema: Mapping[str, Any] | None,
+    output: OutputType | None,
+) -> Tool[..., Any]:
+    """Make a tool from a function, under its name, and under that which messages have; see `make_tool`."""
     options, wrong = _valid_options("tool", owner, name, options, by_position=by_position)
     complaints = list(wrong.values())
     callee = _callee_or_raise(function, owner, complaints)
@@ -501,8 +520,19 @@ def _input_doc(callee: Callee, parameters: Parameters, owner: str, complaints: l
 
 
 def _make_input_tool(annotation: Any, options: dict[str, Any], home: str) -> InputTool[..., Any]:
-    if isinstance(annotation, InputTool):
+    if issubclass(
+        type(annotation), InputTool
+    ):  # asked by its type: a class may have a `__class__` that raises
         annotation = annotation.input_type
+    try:
+        return _input_tool_of(annotation, options, home)
+    except Exception as error:  # noqa: BLE001  # a class may do anything when it is read
+        from ..introspect.remedies import raise_for
+
+        raise_for(error, name_of(annotation), "type")
+
+
+def _input_tool_of(annotation: Any, options: dict[str, Any], home: str) -> InputTool[..., Any]:
     cls = class_of(annotation)
     if isinstance(annotation, (FunctionType, MethodType)):
         message = "tool_input takes a dataclass, and this is a function"

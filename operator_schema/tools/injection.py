@@ -221,9 +221,14 @@ def holds_handed_through(hint: Any) -> bool:
 
     They say what to do with a result. Some of them happen to have a schema.
     """
-    cls = get_origin(hint) or hint
-    own = isinstance(cls, type) and any(map(_is_handed_through, cls.__mro__))
-    return own or any(map(holds_handed_through, get_args(hint)))
+    waiting = [hint]  # a type may nest deeper than the stack of Python
+    while waiting:
+        one = waiting.pop()
+        cls = get_origin(one) or one
+        if isinstance(cls, type) and any(map(_is_handed_through, cls.__mro__)):
+            return True
+        waiting += get_args(one)
+    return False
 
 
 def _is_handed_through(cls: type) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import MISSING
 from functools import cache
 from types import NoneType
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, cast, get_args, get_origin
 
 from ..codec.codec import ResultCodec, codec_of
 from ..errors import EncodeError, SchemaError
@@ -130,7 +130,7 @@ class OutputType:
         if isinstance(hint, Unresolved) or (type(hint) is type and hint in _WRITABLE) or hint is None:
             return []
         found = self._register()
-        if self._codec is not None or not _is_unwritable(hint):
+        if self._codec is not None or not (any(map(_is_too_deep, found)) or _is_unwritable(hint)):
             return []
         return [_of_result(complaint, owner, where) for complaint in found]
 
@@ -267,6 +267,9 @@ def _awaited(hint: Any) -> Any:
 _AWAITABLE = frozenset({collections.abc.Awaitable, collections.abc.Coroutine})
 
 
+_MOST_DEPTH: Final = 100
+
+
 def _is_unwritable(hint: Any, depth: int = 0) -> bool:
     """Return whether a type without a schema has values with no JSON form of their own.
 
@@ -276,6 +279,8 @@ def _is_unwritable(hint: Any, depth: int = 0) -> bool:
         hint: the type.
         depth: 0 for the whole result, 1 for the items of a list, more for other parts of it.
     """
+    if depth > _MOST_DEPTH:  # such a type may nest deeper than the stack of Python
+        return True
     while get_origin(hint) is Annotated:
         hint = hint.__origin__
     if is_union(hint):
@@ -291,6 +296,10 @@ def _is_unwritable(hint: Any, depth: int = 0) -> bool:
         return True
     is_open = cls.__flags__ & inspect.TPFLAGS_IS_ABSTRACT or getattr(cls, "_is_protocol", False)
     return not (is_open or issubclass(cls, _PLAIN))
+
+
+def _is_too_deep(complaint: Finding) -> bool:
+    return complaint.code == "too_deep"
 
 
 def _of_result(complaint: Finding, owner: str, where: str) -> Finding:

@@ -467,13 +467,15 @@ def mentioned_names(annotations: Iterable[Any], names: Mapping[str, Any]) -> dic
 
 def _texts_in(annotation: Any) -> Iterator[str]:
     """Find the forward references in an annotation."""
-    if isinstance(annotation, str):
-        yield annotation
-    elif isinstance(annotation, ForwardRef):
-        yield annotation.__forward_arg__
-    elif _has_arguments(annotation):
-        for argument in annotation.__args__:
-            yield from _texts_in(argument)
+    waiting = [annotation]  # it may nest deeper than the stack of Python
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, ForwardRef):
+            yield one.__forward_arg__
+        elif _has_arguments(one):
+            waiting += reversed(one.__args__)
 
 
 def _has_arguments(annotation: Any) -> bool:

@@ -187,6 +187,25 @@ def test_secrets_stay_out_of_recorded_arguments_and_results(traced, arguments, r
     assert "4711" not in traced.file.getvalue()
 
 
+@pytest.mark.parametrize(
+    ("redact", "said"),
+    [
+        (["tokn"], ['redact has names of keys that no tool has: "tokn" (did you mean "token"?)']),
+        (["token", "card"], []),  # some other tool may have a card
+    ],
+)
+def test_a_name_that_nearly_hides_a_key_is_logged_once(traced, caplog, redact, said):
+    @tool
+    def log_in(token: str) -> str:
+        """Log in."""
+        return token[:1]
+
+    executor = Executor(log_in, hooks=spans(traced.tracer, redact=redact, record_arguments=True))
+    for _ in range(2):
+        executor.run_sync(call("log_in", {"token": "hunter2"}))
+    assert caplog.messages == said
+
+
 def test_arguments_in_which_secrets_cannot_be_found_are_left_out(traced):
     deep = {"token": "hunter2"}
     for _ in range(100_000):

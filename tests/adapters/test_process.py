@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
+import warm_processes
 
 from operator_schema import (
     CallError,
@@ -94,15 +95,16 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
 @pytest.fixture(scope="module")
-def script(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("program") / "program.py"
     path.write_text(PROGRAM)
-    return [sys.executable, str(path)]
+    return path
 
 
 @pytest.fixture(scope="module")
-def tools(script: list[str]) -> dict[str, Any]:
-    return {tool.name: tool for tool in tools_of(script, env=ENVIRONMENT, repair=True)}
+def tools(program: Path) -> dict[str, Any]:
+    command = warm_processes.script(program)
+    return {tool.name: tool for tool in tools_of(command, env=ENVIRONMENT, repair=True)}
 
 
 def stub(source: str) -> list[str]:
@@ -130,9 +132,10 @@ main([delete, show])
 
 
 @pytest.fixture(scope="module")
-def confirmed() -> dict[str, Any]:
-    command = [sys.executable, "-c", WITH_CONFIRM]
-    return {tool.name: tool for tool in tools_of(command, env=ENVIRONMENT)}
+def confirmed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    path = tmp_path_factory.mktemp("program") / "with_confirm.py"
+    path.write_text(WITH_CONFIRM)
+    return {tool.name: tool for tool in tools_of(warm_processes.script(path), env=ENVIRONMENT)}
 
 
 @pytest.mark.slow("starts processes")
@@ -471,9 +474,10 @@ def test_programs_in_other_words() -> None:
     assert "isn't among its answers" in faults[2]
 
 
-def test_the_program_by_itself(script: list[str]) -> None:
+def test_the_program_by_itself(program: Path) -> None:
     request = json.dumps({"action": "run", "tool": "add", "arguments": {"a": 1, "b": 2}})
-    done = subprocess.run(script, input=request, capture_output=True, text=True, check=True, env=ENVIRONMENT)
+    command = [sys.executable, str(program)]
+    done = subprocess.run(command, input=request, capture_output=True, text=True, check=True, env=ENVIRONMENT)
     assert json.loads(done.stdout) == {"type": "success", "content": "3", "json": 3}
     assert "this goes to standard error" in done.stderr
     assert "and so does this" in done.stderr

@@ -6,7 +6,8 @@ import re
 import subprocess
 
 import pytest
-from cli_samples import LINES, PROGRAM, environment
+import warm_processes
+from cli_samples import LINES, environment
 
 
 def test_lines_are_numbered_as_an_editor_does(run, tmp_path):
@@ -44,7 +45,7 @@ def test_lines_end_with_a_summary(run, stdin, data, summary):
 
 @pytest.mark.needs_process
 def test_lines_are_read_one_by_one(folder):
-    argv = [*PROGRAM, "decode", "--lines", "--quiet", "clitools:Strict"]
+    argv = [*warm_processes.command(), "decode", "--lines", "--quiet", "clitools:Strict"]
     with subprocess.Popen(
         argv, cwd=folder, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
     ) as child:
@@ -57,7 +58,7 @@ def test_lines_are_read_one_by_one(folder):
 
 @pytest.mark.needs_process
 def test_values_and_problems_come_in_order_when_they_share_a_file(folder):
-    command = [*PROGRAM, "decode", "--lines", "clitools:Strict"]
+    command = [*warm_processes.command(), "decode", "--lines", "clitools:Strict"]
     data = b'{"x": 1}\nnull\n{"x": 3}\n'
     done = subprocess.run(
         command,

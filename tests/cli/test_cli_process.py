@@ -24,7 +24,6 @@ def process(argv, folder, data=b"", program=PROGRAM, **more):
         (["check", "clitools"], b"", 0),
         (["decode", "clitools:Search"], b"{}", 1),
         (["schema", "clitools:Nothing"], b"", 2),
-        (["--version"], b"", 0),
     ],
 )
 @pytest.mark.needs_process
@@ -112,8 +111,8 @@ def test_without_its_libraries_the_command_names_the_extra(folder, missing):
 @pytest.mark.needs_process
 def test_a_pipe_gets_colour_only_when_it_is_forced(folder):
     argv = ["schema", "clitools:Search"]
-    assert "\x1b" not in process(argv, folder)[1]
-    assert "\x1b[" in process(argv, folder, FORCE_COLOR="1")[1]
+    assert "\x1b" not in any_process(argv, folder)[1]
+    assert "\x1b[" in any_process(argv, folder, FORCE_COLOR="1")[1]
 
 
 @pytest.mark.needs_process
@@ -132,4 +131,4 @@ def test_what_the_system_writes_at_import_goes_to_standard_error(tmp_path):
         "from operator_schema import tool\n\n@tool\ndef f() -> str:\n    return 'done'\n",
         encoding="utf-8",
     )
-    assert process(["call", "noisy:f"], tmp_path) == (0, "done\n", "by the system\nby a child\n")
+    assert any_process(["call", "noisy:f"], tmp_path) == (0, "done\n", "by the system\nby a child\n")

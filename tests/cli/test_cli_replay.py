@@ -131,6 +131,7 @@ def test_a_table_that_cant_be_written_is_wrong_use(replay, place, said):
 
 LIMITED = """
 import resource, sys
+sys.dont_write_bytecode = True  # Python would keep what is cut of a compiled module
 # As on a full disk, writing fails after some bytes.
 resource.setrlimit(resource.RLIMIT_FSIZE, (400, 400))
 from operator_schema.cli import main

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from pathlib import Path
 from time import time
 
 import pytest
@@ -164,3 +165,20 @@ def test_an_id_that_nobody_could_have_got_is_unknown():
             use("\ud800")
         with pytest.raises(TypeError, match="the id of a program must be a string"):
             use(None)
+
+
+def test_a_journal_that_may_only_be_read_is_read(tmp_path, monkeypatch):
+    path = tmp_path / "j.db"
+    Journal(path).add("p1", "1 + 1")
+    connect = sqlite3.connect
+
+    def only_reading(name, **options):
+        return connect(f"{Path(name).absolute().as_uri()}?mode=ro", uri=True, **options)
+
+    monkeypatch.setattr(sqlite3, "connect", only_reading)
+    journal = Journal(path)
+    assert journal.stuck() == ["p1"]
+    assert journal.load("p1").code == "1 + 1"
+    assert journal.entries("p1") == {}
+    with pytest.raises(StoreError, match="readonly"):
+        journal.take_back("p1")

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow("measures how time grows with the text")
 EACH = [*OWN, *PRODUCTS]
 # Time that grows with the square shows in short texts too, where less of it is too much.
 ASKED, ASKED_SECONDS = 3000, 0.02
-LONG, LONG_SECONDS = 15_000, 0.009
+LONG, LONG_SECONDS = 10_000, 0.004
 
 
 @pytest.mark.parametrize("place", range(len(EACH)), ids=lambda place: f"{place}:{EACH[place].language}")

@@ -1,4 +1,4 @@
-"""The session in docs/code-tools.md is what the tools answer about this repository now."""
+"""The session in docs/code-tools.md is what the tools answer about this library now."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CALLS = [
 
 def recorded():
     """Return the calls and their answers, a line for each key and each item of an answer."""
-    executor = Executor(code_tools(ROOT))
+    executor = Executor(code_tools(ROOT / "operator_schema"))
     told = []
     for tool, arguments in CALLS:
         answer = executor.run_sync(RawCall(None, tool, arguments))

@@ -45,12 +45,14 @@ def check(project, code, context="function_body", *, seconds=30.0, language="pyt
 
 @pytest.mark.slow("starts a type checker")
 @pytest.mark.parametrize("name", ["mypy", "pyright"])
-def test_a_real_checker_of_the_project(project, name):
+def test_a_real_checker_of_the_project(project, tmp_path_factory, name):
     installed = Path(sys.executable).parent / name
     if not installed.exists():
         pytest.skip(f"{name} isn't installed here")
     # A link keeps the environment that the program runs in.
-    install(project, name, f'exec {installed} "$@"')
+    # With a cache it reads the types of the standard library once.
+    cached = f"--cache-dir {tmp_path_factory.mktemp('cache')}" if name == "mypy" else ""
+    install(project, name, f'exec {installed} "$@" {cached}')
     (project / "difflib.py").write_text("raise SystemExit('a module of the project was run')\n")
     found = check(project, 'import shop\nx: int = "a"\nreturn shop.price(5)')
     assert found["checked_with"] == name

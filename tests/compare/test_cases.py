@@ -166,7 +166,7 @@ def test_only_objects_count_as_arguments():
 def test_another_validator_agrees(seed):
     documents = Documents(random.Random(seed))  # noqa: S311  # a sample that can be drawn again
     proven = 0
-    for _ in range(150):
+    for _ in range(75):
         old = documents.arguments()
         new = documents.edited(old)
         found = difference(old, new)
@@ -175,7 +175,7 @@ def test_another_validator_agrees(seed):
             assert list(search(documents, old, new, 50)) == [], (old, new)
         elif found is not UNDECIDED:
             assert flips(old, new, found), (old, new, found)
-    assert proven > 50
+    assert proven > 25
 
 
 HOSTILE: dict[str, Any] = {

@@ -319,7 +319,7 @@ def test_many_alternatives_end_soon():
 def test_random_edits_against_a_judge():
     documents = Documents(random.Random(7))  # noqa: S311  # a sample that can be drawn again
     verdicts = []
-    for _ in range(150):
+    for _ in range(80):
         old = documents.arguments()
         new = documents.edited(old)
         found = narrowings(old, new)
@@ -328,6 +328,6 @@ def test_random_edits_against_a_judge():
         values = list(search(documents, old, new, 60))
         assert found or not values, (old, new, values)
         verdicts.append({each.verdict for each in found})
-    assert sum("breaking" in each for each in verdicts) > 40
-    assert sum(each <= {"unasked"} for each in verdicts) > 20
-    assert sum(bool(each) and "breaking" not in each and "undecided" in each for each in verdicts) < 15
+    assert sum("breaking" in each for each in verdicts) > 20
+    assert sum(each <= {"unasked"} for each in verdicts) > 10
+    assert sum(bool(each) and "breaking" not in each and "undecided" in each for each in verdicts) < 8

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from types import ModuleType
 
 import pytest
 from engine_work import DiesAlways, DiesOnce, Fails, Where
@@ -11,6 +12,12 @@ from engine_work import DiesAlways, DiesOnce, Fails, Where
 from operator_schema.compare.engines import EngineError, Lost, make_engine
 
 NUMBERS = list(range(12))
+
+
+@pytest.fixture(autouse=True)
+def _main(monkeypatch):
+    """Have a main module that is no file: each process would import that of pytest."""
+    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
 
 
 @pytest.mark.needs_process

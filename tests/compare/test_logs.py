@@ -9,7 +9,7 @@ import sqlite3
 import sys
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from operator_schema import Executor, RawCall, Toolset, tool
@@ -75,6 +75,7 @@ def told(records):
 
 
 @pytest.mark.parametrize("packer", PACKERS)
+@settings(max_examples=settings().max_examples // 2)
 @given(lines=LINES)
 def test_each_line_is_read_once_whatever_the_cut(tmp_path_factory, packer, lines):
     text = "".join(f"{line}\n" for line in ["0", *lines])

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from provider_traffic import provider_of, unstreamed
 
-from operator_schema import Toolset, tool
+from operator_schema import Executor, Toolset, tool
 from operator_schema.compare import replay as replay_module
 from operator_schema.compare.logs import MAX_LINE, Unreadable, records_in
 from operator_schema.compare.recorded_calls import RecordedCall, calls_in
@@ -86,6 +86,7 @@ def test_structured_arguments_of_a_span_are_read():
                 inner,
             )
         ),
+        max_leaves=20,
     )
 )
 def test_whatever_an_attribute_is_reading_it_raises_nothing(value):
@@ -302,8 +303,11 @@ CALLS = st.builds(
 )
 
 
-@pytest.mark.parametrize("most", [1, 2, 1000])
-@given(calls=st.lists(CALLS, max_size=30), cuts=st.lists(st.integers(0, 30), max_size=5))
+@given(
+    most=st.sampled_from([1, 2, 1000]),
+    calls=st.lists(CALLS, max_size=30),
+    cuts=st.lists(st.integers(0, 30), max_size=5),
+)
 def test_the_reports_of_parts_merge_into_that_of_the_whole(most, calls, cuts):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(replay_module, "_MOST_KEYS", most)
@@ -349,3 +353,9 @@ def test_a_report_is_json(replay):
     data = json.loads(json.dumps(replay.as_dict()))
     assert data["tools"]["refund"]["faults"][0]["calls"] == 2
     assert data["unreadable"] == {"count": 1, "first": ["calls.jsonl:3: it isn't JSON"]}
+
+
+@pytest.mark.parametrize("given", [tool(refund), Executor(tool(refund)), 3, "refund"])
+def test_what_is_no_list_of_tools_is_refused(given):
+    with pytest.raises(TypeError, match="expected a list of tools, not"):
+        Replay(given)

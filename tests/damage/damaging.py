@@ -120,8 +120,8 @@ def _apply(root: Any, place: Place, kind: str, rng: random.Random) -> Any:
 # --- judging -------------------------------------------------------------------------------------------
 
 
-def verdict(call: Call, sent: Damaged) -> tuple[str, str]:
-    """Say what came back of a damaged call, and show it."""
+def verdict(call: Call, original: Any, sent: Damaged) -> tuple[str, str]:
+    """Say what came back of a damaged call whose arguments decode to a value, and show it."""
     try:
         if sent.text is None:
             report = call.repairing.decode_report(sent.value)
@@ -129,7 +129,6 @@ def verdict(call: Call, sent: Damaged) -> tuple[str, str]:
             report = call.repairing.decode_json_report(sent.text)
     except DecodeError as error:
         return "refused", str(error)
-    original = call.codec.decode(call.arguments)
     same = report.instance == original and repr(report.instance) == repr(original)
     return ("restored" if same else "different"), repr(report.instance)
 
@@ -139,7 +138,7 @@ def run_calls(calls: list[Call], seed: str) -> Outcome:
     rng = random.Random(seed)  # noqa: S311  # repeatable on purpose
     outcome = Outcome(Counter(), Counter(), [])
     for call in calls:
-        places = places_of(call.codec.graph, call.arguments)
+        places, original = places_of(call.codec.graph, call.arguments), call.codec.decode(call.arguments)
         alone = [(kind,) for kind in KINDS for _ in range(TRIES_A_KIND)]
         pairs = [tuple(rng.sample(KINDS, 2)) for _ in range(PAIRS_A_CALL * 4)]
         left = PAIRS_A_CALL
@@ -150,7 +149,7 @@ def run_calls(calls: list[Call], seed: str) -> Outcome:
             if sent is None:
                 continue
             left -= len(kinds) > 1
-            what, shown = verdict(call, sent)
+            what, shown = verdict(call, original, sent)
             outcome.counts.update((kind, len(kinds) > 1, what) for kind in kinds)
             if what != "restored":
                 came = sent.text if sent.text is not None else json.dumps(sent.value, ensure_ascii=False)

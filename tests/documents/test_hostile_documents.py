@@ -19,6 +19,16 @@ from operator_schema.schema.value_check import MAX_STEPS, Run
 pytestmark = pytest.mark.slow("gives the reader documents that grow")
 
 
+PART = 3
+"""A check that may take this part of the steps has to be done in this part of the time."""
+
+
+@pytest.fixture
+def allow(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Return what sets the steps that a check may take."""
+    return lambda steps: monkeypatch.setattr(Run.__init__, "__defaults__", (steps,))
+
+
 def of(schema: object, **more: object) -> dict[str, Any]:
     return {"type": "object", "properties": {"x": schema}, **more}
 
@@ -65,7 +75,7 @@ CASES: dict[str, tuple[Callable[[], dict[str, Any]], Callable[[], Any]]] = {
         lambda: [nested(80) for _ in range(400)],
     ),
     "many patterns of keys": (
-        lambda: of({"patternProperties": {f"^k{i}x$": {} for i in range(5000)}}),
+        lambda: of({"patternProperties": {f"^k{i}x$": {} for i in range(2000)}}),
         lambda: dict.fromkeys(texts(4000), 1),
     ),
     "patterns of keys beside other keys": (
@@ -84,7 +94,7 @@ CASES: dict[str, tuple[Callable[[], dict[str, Any]], Callable[[], Any]]] = {
         lambda: of({"oneOf": [{"type": "array", "maxItems": i} for i in range(2000)]}),
         lambda: texts(64_000),
     ),
-    "many long constants": (lambda: of({"anyOf": consts(10_000)}), lambda: texts(20_000)),
+    "many long constants": (lambda: of({"anyOf": consts(3000)}), lambda: texts(20_000)),
     "a choice of many": (
         lambda: of({"items": {"not": {"enum": texts(20_000)}}}),
         lambda: [text + "!" for text in texts(20_000)],
@@ -138,7 +148,7 @@ CASES: dict[str, tuple[Callable[[], dict[str, Any]], Callable[[], Any]]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_time_and_memory_are_bounded(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_and_memory_are_bounded(name: str, allow: Callable[[int], None]) -> None:
     schema, value = (made() for made in CASES[name])
     size = len(json.dumps(schema)) + len(json.dumps(value))
     arguments = {"x": value}
@@ -147,20 +157,21 @@ def test_time_and_memory_are_bounded(name: str, monkeypatch: pytest.MonkeyPatch)
         codec.decode({})  # what is made once
     except DecodeError:
         pass
+    allow(MAX_STEPS // PART)
     started = cpu_time()
     try:
         codec.decode(arguments)
     except DecodeError as error:
         assert len(str(error)) < 20_000
-    assert cpu_time() - started < PATIENCE
-    # The tracer makes it three times as slow, and what takes too many steps shows its memory in a quarter.
-    monkeypatch.setattr(Run.__init__, "__defaults__", (MAX_STEPS // 4,))
+    assert cpu_time() - started < PATIENCE / PART
+    # The tracer makes it several times as slow, and what holds too much for its steps shows it in a twelfth.
+    allow(MAX_STEPS // 12)
     tracemalloc.start()
     with suppress(DecodeError):
         codec.decode(arguments)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert most < 20 * size + 500_000
+    assert most < 20 * size // 3 + 350_000
 
 
 LARGE_PATTERNS = (
@@ -182,7 +193,9 @@ LARGE_PATTERNS = (
         *[(pattern, kind) for pattern in LARGE_PATTERNS[:2] for kind in ("many texts", "keys")],
     ],
 )
-def test_a_large_pattern_takes_no_longer_than_other_checks(pattern: str, kind: str) -> None:
+def test_a_large_pattern_takes_no_longer_than_other_checks(
+    pattern: str, kind: str, allow: Callable[[int], None]
+) -> None:
     chance = Random(1)  # noqa: S311  # no secret
     size = 100_000
     text = "".join(chance.choices("ab", k=size))
@@ -194,16 +207,17 @@ def test_a_large_pattern_takes_no_longer_than_other_checks(pattern: str, kind: s
     }
     schema, value = schemas[kind]
     codec = DocumentCodec(SchemaDocument("tool", of(schema)))
+    allow(MAX_STEPS // PART)
     started = cpu_time()
     with suppress(DecodeError):
         codec.decode({"x": value})
-    assert cpu_time() - started < PATIENCE
+    assert cpu_time() - started < PATIENCE / PART
 
 
 @pytest.mark.parametrize("pattern", LARGE_PATTERNS)
 def test_a_text_that_leads_a_large_pattern_to_nothing_new_may_be_long(pattern: str) -> None:
     codec = DocumentCodec(SchemaDocument("tool", of({"type": "string", "pattern": pattern})))
     try:
-        codec.decode({"x": "a" * 3_000_000})
+        codec.decode({"x": "a" * 1_000_000})
     except DecodeError as error:
         assert [problem.code for problem in error.findings] == ["bad_format"]  # it may fit

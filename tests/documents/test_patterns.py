@@ -136,13 +136,13 @@ def test_time_and_memory_grow_linearly_with_the_text() -> None:
     assert pattern is not None
     # A linear congruential generator: no two parts of the text are equal, so hardly any state comes again.
     seed, text = 1, ""
-    for _ in range(20_000):
+    for _ in range(10_000):
         seed = (seed * 1103515245 + 12345) % 2**31
         text += "ab"[seed >> 30]
     started = cpu_time()
     assert not pattern.search(text)
     assert pattern.search(f"{text}c") == bool(re.search("a[ab]{150}c", f"{text}c"))
-    assert cpu_time() - started < 5 * PATIENCE
+    assert cpu_time() - started < 2.5 * PATIENCE
     assert len(pattern._automaton._states) < 5000  # else nothing shows it
 
 

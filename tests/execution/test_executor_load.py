@@ -14,9 +14,9 @@ from operator_schema import CallError, Executor, RawCall, Registry, tool
 
 pytestmark = pytest.mark.needs_threads
 
-CALLS = 5_000
+CALLS = 2_000
 LIMIT = 100
-MAX_SECONDS = 20
+MAX_SECONDS = 8
 
 
 class Busy:
@@ -138,7 +138,7 @@ def test_thousands_of_calls(seed, record_property):
 
 
 def test_callers_that_leave():
-    """Two thousand callers, of whom many are cancelled at any moment: nothing is lost or left."""
+    """A thousand callers, of whom many are cancelled at any moment: nothing is lost or left."""
     dice = random.Random(7)  # noqa: S311  # the same callers every time
     executor = Executor([swim, walk], max_concurrency=5, max_threads=3, grace=1.0)
 
@@ -148,7 +148,7 @@ def test_callers_that_leave():
 
     async def run():
         outcomes = []
-        for _ in range(40):
+        for _ in range(20):
             tasks = [asyncio.create_task(call(number)) for number in range(50)]
             leaving = [task for task in tasks if dice.random() < 0.5]
             while leaving:
@@ -163,7 +163,7 @@ def test_callers_that_leave():
     outcomes, left = asyncio.run(run())
     kinds = Counter(getattr(outcome, "code", type(outcome)) for outcome in outcomes)
     assert set(kinds) == {None, asyncio.CancelledError}
-    assert min(kinds.values()) > 200
+    assert min(kinds.values()) > 100
     assert left == set()
     until = time.monotonic() + 60
     while threads() and time.monotonic() < until:

@@ -17,10 +17,10 @@ trio = pytest.importorskip("trio", reason="WebAssembly has no threads")
 
 pytestmark = pytest.mark.needs_threads
 
-CALLS = 5_000
+CALLS = 2_000
 LIMIT = 100
 TURN = 100
-MAX_SECONDS = 40
+MAX_SECONDS = 16
 
 busy = Counter()
 lock = threading.Lock()

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 import pytest
 from executor_samples import SOON, Db, add, both, gone, greet, one, ping
+from garbage import pass_over_what_is_there
 
 from operator_schema import (
     CallError,
@@ -172,6 +173,7 @@ def test_execute_sync_leaves_the_hosts_loop_alone():
 @both
 @pytest.mark.parametrize("ends", [True, False], ids=["ended", "pending"])
 def test_event_loops_are_not_kept(is_async, ends):
+    pass_over_what_is_there()
     stop = threading.Event()
 
     async def arun() -> None:

@@ -9,6 +9,7 @@ from contextlib import suppress
 
 import pytest
 from executor_samples import add, gone, ping
+from garbage import pass_over_what_is_there
 
 from operator_schema import Executor, RawCall, tool
 
@@ -144,6 +145,7 @@ def test_leaving_the_block_cancels_the_rest(host):
 
 @pytest.mark.parametrize("how", ["break", "raise"])
 def test_leaving_the_loop_without_a_block_cancels_the_rest_a_moment_later(host, how):
+    pass_over_what_is_there()
     ended = []
     executor = Executor([napping(host, ended)])
 
@@ -289,6 +291,7 @@ def test_calls_are_checked_before_any_runs():
 
 
 def test_a_stream_that_is_dropped_when_its_loop_is_closed_says_nothing(recwarn):
+    pass_over_what_is_there()
     executor = Executor([napping(HOSTS["asyncio"], []), ping])
 
     async def run():

@@ -17,6 +17,7 @@ from operator_schema import (
     RawCall,
     tool,
 )
+from operator_schema.execution import threads
 from operator_schema.execution.async_libraries import person_answers
 
 pytestmark = pytest.mark.needs_threads
@@ -66,6 +67,50 @@ def test_work_that_is_done_after_its_call_is_logged(caplog):
         "work (call done): the function did its work, after its call was over; nobody gets its result",
         "work (call failed): the function failed",
     ]
+
+
+def test_work_that_ends_just_as_its_time_is_over_has_its_result(monkeypatch, caplog):
+    class EndsThen(threads._Run):
+        """Ends between the end of the wait and the next look at it."""
+
+        def leave(self):
+            self.work()
+            return super().leave()
+
+    monkeypatch.setattr(threads, "_Run", EndsThen)
+    monkeypatch.setattr(threads, "_start", lambda run: None)
+    used = threads.Threads(1)
+    assert asyncio.run(used.run(lambda: 5, "work", 0.0)) == 5
+    assert (used.abandoned, used._slots._free, caplog.messages) == (0, 1, [])
+
+
+def test_work_that_ends_just_as_its_call_is_cancelled_is_logged(caplog):
+    go, has_begun = threading.Event(), threading.Event()
+
+    @tool
+    def work() -> int:
+        has_begun.set()
+        go.wait(30)
+        return 1
+
+    executor = Executor([work])
+    slots = executor._outcomes._threads._slots
+    free = slots._free
+
+    async def main():
+        running = asyncio.create_task(executor.run(RawCall("1", "work", {})))
+        await asyncio.sleep(0)
+        await asyncio.to_thread(has_begun.wait, 60)
+        go.set()
+        assert gone(lambda: slots._free == free, 60)  # it has ended, and this loop doesn't know it yet
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+
+    asyncio.run(main())
+    said = "work (call 1): the function did its work, after its call was over; nobody gets its result"
+    assert caplog.messages == [said]
+    assert executor.abandoned == 0
 
 
 def test_a_sync_tool_is_reported_and_left_to_itself(caplog):

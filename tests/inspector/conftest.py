@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -41,9 +42,9 @@ def subject():
     return subject_of("help_desk:toolset", help_desk.toolset)
 
 
-@pytest.fixture
-def serve():
-    """Serve what is inspected with a real server, and return a client."""
+@contextmanager
+def servers():
+    """Yield a function that serves what is inspected with a real server, and returns a client."""
     import asyncio
 
     from operator_schema.inspector import serve_inspector
@@ -72,5 +73,18 @@ def serve():
 
 
 @pytest.fixture
+def serve():
+    with servers() as start:
+        yield start
+
+
+@pytest.fixture
 def page(serve, subject):
     return serve(Inspector(subject))
+
+
+@pytest.fixture(scope="module")
+def one_page():
+    """A page that several tests ask, and none changes: a server takes a fifth of a second to end."""
+    with servers() as start:
+        yield start(Inspector(subject_of("help_desk:toolset", help_desk.toolset)))

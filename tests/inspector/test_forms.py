@@ -130,7 +130,7 @@ JSON = st.recursive(
             max_size=4,
         )
     ),
-    max_leaves=20,
+    max_leaves=8,
 )
 
 

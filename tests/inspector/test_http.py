@@ -21,11 +21,11 @@ def status(page, method="GET", path="/api/state", body=None, **headers):
     return page.ask(method, path, body, **headers)[0]
 
 
-def test_the_page_comes_with_its_files_and_headers(page):
-    code, headers, _ = page.ask("GET", "/")
+def test_the_page_comes_with_its_files_and_headers(one_page):
+    code, headers, _ = one_page.ask("GET", "/")
     assert (code, headers["content-type"]) == (200, "text/html; charset=utf-8")
     for name in app.FILES:
-        code, found, _ = page.ask("GET", f"/page/{name}")
+        code, found, _ = one_page.ask("GET", f"/page/{name}")
         assert code == 200
         assert found["content-type"].partition(";")[0] == app.FILES[name]
     policy = headers["content-security-policy"]
@@ -60,21 +60,21 @@ def test_the_page_runs_nothing_but_its_own_files():
 # --- who may ask ----------------------------------------------------------------------------------
 
 
-def test_the_address_gives_a_cookie_of_this_port_alone(page):
-    _, headers, _ = page.ask("GET", f"/?token={page.token}", cookie=None)
+def test_the_address_gives_a_cookie_of_this_port_alone(one_page):
+    _, headers, _ = one_page.ask("GET", f"/?token={one_page.token}", cookie=None)
     cookie = headers["set-cookie"]
-    assert cookie.startswith(f"inspector_{page.port}=")
+    assert cookie.startswith(f"inspector_{one_page.port}=")
     assert cookie.endswith("; Path=/; HttpOnly; SameSite=Strict")
-    assert page.token not in cookie
-    assert "set-cookie" not in page.ask("GET", "/api/state")[1]
+    assert one_page.token not in cookie
+    assert "set-cookie" not in one_page.ask("GET", "/api/state")[1]
 
 
 WRONG_TOKENS = ["", "token=", "token=x", "token={}x", "token={}&token={}", "tok={}", "a" * 9000]
 
 
 @pytest.mark.parametrize("query", WRONG_TOKENS, ids=lambda query: query[:20])
-def test_nobody_comes_without_the_token(page, query):
-    code, headers, text = page.ask("GET", f"/?{query.replace('{}', page.token)}", cookie=None)
+def test_nobody_comes_without_the_token(one_page, query):
+    code, headers, text = one_page.ask("GET", f"/?{query.replace('{}', one_page.token)}", cookie=None)
     assert code == 401
     assert "set-cookie" not in headers
     assert "token" in text
@@ -84,8 +84,8 @@ NOT_THE_PAGE = ["/api/state", "/api/tool", "/page/main.js", "/page/../subject.py
 
 
 @pytest.mark.parametrize("path", NOT_THE_PAGE)
-def test_a_token_is_for_the_page_alone(page, path):
-    assert status(page, path=f"{path}?token={page.token}", cookie=None) == 401
+def test_a_token_is_for_the_page_alone(one_page, path):
+    assert status(one_page, path=f"{path}?token={one_page.token}", cookie=None) == 401
 
 
 COOKIES = [
@@ -95,10 +95,10 @@ COOKIES = [
 
 
 @pytest.mark.parametrize("cookie", COOKIES)
-def test_other_cookies_open_nothing(page, cookie):
-    own = page.cookie.partition("=")[2]
-    given = cookie and cookie.format(port=page.port, token=page.token, own=own)
-    assert status(page, cookie=given) == 401
+def test_other_cookies_open_nothing(one_page, cookie):
+    own = one_page.cookie.partition("=")[2]
+    given = cookie and cookie.format(port=one_page.port, token=one_page.token, own=own)
+    assert status(one_page, cookie=given) == 401
 
 
 HOSTS = [
@@ -108,16 +108,18 @@ HOSTS = [
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_another_host_is_refused(page, host):
-    assert status(page, Host=host.format(page.port)) == 421
-    code, headers, _ = page.ask("GET", f"/?token={page.token}", cookie=None, Host=host.format(page.port))
+def test_another_host_is_refused(one_page, host):
+    assert status(one_page, Host=host.format(one_page.port)) == 421
+    code, headers, _ = one_page.ask(
+        "GET", f"/?token={one_page.token}", cookie=None, Host=host.format(one_page.port)
+    )
     assert code == 421
     assert "set-cookie" not in headers
 
 
-def test_two_hosts_are_refused(page):
-    with socket.create_connection(("127.0.0.1", page.port), timeout=10) as connection:
-        own = f"Host: 127.0.0.1:{page.port}\r\n"
+def test_two_hosts_are_refused(one_page):
+    with socket.create_connection(("127.0.0.1", one_page.port), timeout=10) as connection:
+        own = f"Host: 127.0.0.1:{one_page.port}\r\n"
         connection.sendall(f"GET / HTTP/1.1\r\n{own}{own}Connection: close\r\n\r\n".encode())
         assert connection.recv(100).split()[1] in {b"400", b"421"}
 
@@ -130,43 +132,43 @@ ORIGINS = [
 
 @pytest.mark.parametrize("origin", ORIGINS)
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_another_origin_is_refused(page, origin, method):
+def test_another_origin_is_refused(one_page, origin, method):
     body = None if method == "GET" else "{}"
     path = "/api/state" if method == "GET" else "/api/run"
-    assert status(page, method, path, body, Origin=origin.format(page.port)) == 403
+    assert status(one_page, method, path, body, Origin=origin.format(one_page.port)) == 403
 
 
-def test_its_own_origin_may_ask(page):
-    assert status(page, Origin=f"http://127.0.0.1:{page.port}") == 200
-    local = f"localhost:{page.port}"
-    assert status(page, Host=local, Origin=f"http://{local}") == 200
+def test_its_own_origin_may_ask(one_page):
+    assert status(one_page, Origin=f"http://127.0.0.1:{one_page.port}") == 200
+    local = f"localhost:{one_page.port}"
+    assert status(one_page, Host=local, Origin=f"http://{local}") == 200
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
-def test_requests_of_other_pages_are_refused(page, site):
-    assert status(page, Sec_Fetch_Site=site) == 403
-    assert status(page, "GET", "/", Sec_Fetch_Site=site) == 403
-    assert status(page, Sec_Fetch_Site="same-origin") == 200
+def test_requests_of_other_pages_are_refused(one_page, site):
+    assert status(one_page, Sec_Fetch_Site=site) == 403
+    assert status(one_page, "GET", "/", Sec_Fetch_Site=site) == 403
+    assert status(one_page, Sec_Fetch_Site="same-origin") == 200
 
 
 KINDS = ["", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_a_form_of_another_page_could_send_is_refused(page, kind):
-    assert status(page, "POST", "/api/run", "{}", Content_Type=kind) == 415
+def test_what_a_form_of_another_page_could_send_is_refused(one_page, kind):
+    assert status(one_page, "POST", "/api/run", "{}", Content_Type=kind) == 415
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "OPTIONS", "PATCH"])
-def test_other_methods_do_nothing(page, method):
-    assert status(page, method, "/api/run", "{}") == 405
-    assert status(page, method, "/api/run", "{}", cookie=None) == 401
+def test_other_methods_do_nothing(one_page, method):
+    assert status(one_page, method, "/api/run", "{}") == 405
+    assert status(one_page, method, "/api/run", "{}", cookie=None) == 401
 
 
-def test_a_huge_body_is_refused(page):
-    assert status(page, "POST", "/api/read", "x" * (app.LARGEST_BODY + 1)) == 413
+def test_a_huge_body_is_refused(one_page):
+    assert status(one_page, "POST", "/api/read", "x" * (app.LARGEST_BODY + 1)) == 413
     long = json.dumps({"tool": "find_articles", "arguments": "x" * 1_000_001})
-    assert status(page, "POST", "/api/read", long) == 400
+    assert status(one_page, "POST", "/api/read", long) == 400
 
 
 def test_a_body_that_never_comes_is_not_waited_for(page, monkeypatch):
@@ -177,43 +179,43 @@ def test_a_body_that_never_comes_is_not_waited_for(page, monkeypatch):
         assert connection.recv(100).split()[1] == b"408"
 
 
-def test_it_listens_on_this_machine_alone(page):
+def test_it_listens_on_this_machine_alone(one_page):
     others = {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)}
     for address in others - {"127.0.0.1"}:
         with pytest.raises(OSError, match="refused"):
-            socket.create_connection((address, page.port), timeout=1).close()
+            socket.create_connection((address, one_page.port), timeout=1).close()
 
 
 # --- what comes back ------------------------------------------------------------------------------
 
 
-def test_the_state(page):
-    found = page.get("state")
+def test_the_state(one_page):
+    found = one_page.get("state")
     assert (found["version"], found["problem"], found["name"]) == (1, None, "help_desk:toolset")
     assert (found["waiting"], found["recorded"], found["tried"]) == (None, None, 0)
 
 
-def test_tools_as_a_provider_gets_them(page):
-    assert page.get("catalogue?provider=gemini&strict=1")["provider"]["name"] == "Gemini"
-    assert page.get("tool?name=refund&provider=gemini")["sent"]["provider"] == "Gemini"
-    assert "did you mean refund" in page.get("tool?name=refnd", 404)["problem"]
-    assert "did you mean gemini" in page.get("catalogue?provider=gemin", 404)["problem"]
-    page.get("tool", 404)
+def test_tools_as_a_provider_gets_them(one_page):
+    assert one_page.get("catalogue?provider=gemini&strict=1")["provider"]["name"] == "Gemini"
+    assert one_page.get("tool?name=refund&provider=gemini")["sent"]["provider"] == "Gemini"
+    assert "did you mean refund" in one_page.get("tool?name=refnd", 404)["problem"]
+    assert "did you mean gemini" in one_page.get("catalogue?provider=gemin", 404)["problem"]
+    one_page.get("tool", 404)
 
 
-def test_a_call_is_read_also_as_a_stream_and_repaired_on_request(page):
+def test_a_call_is_read_also_as_a_stream_and_repaired_on_request(one_page):
     sent = {"tool": "export", "arguments": '{"rows": "3"}'}
-    assert not page.post("read", sent)["fits"]
-    assert page.post("read", {**sent, "repair": True})["arguments"] == {"rows": 3}
-    assert page.post("stream", {**sent, "size": 2})["steps"]
-    page.post("stream", {**sent, "size": 0}, 400)
-    assert "arguments: missing" in page.post("read", {"tool": "export"}, 400)["problem"]
-    page.post("read", {"tool": "expo", "arguments": ""}, 404)
-    assert page.ask("POST", "/api/read", "{")[0] == 400
+    assert not one_page.post("read", sent)["fits"]
+    assert one_page.post("read", {**sent, "repair": True})["arguments"] == {"rows": 3}
+    assert one_page.post("stream", {**sent, "size": 2})["steps"]
+    one_page.post("stream", {**sent, "size": 0}, 400)
+    assert "arguments: missing" in one_page.post("read", {"tool": "export"}, 400)["problem"]
+    one_page.post("read", {"tool": "expo", "arguments": ""}, 404)
+    assert one_page.ask("POST", "/api/read", "{")[0] == 400
 
 
-def test_a_call_runs_and_tells_what_happens(page):
-    events = page.run({"tool": "export", "arguments": '{"rows": 2}'})
+def test_a_call_runs_and_tells_what_happens(one_page):
+    events = one_page.run({"tool": "export", "arguments": '{"rows": 2}'})
     assert [event["progress"]["message"] for event in events if "progress" in event] == ["row 1", "row 2"]
     assert events[-1]["done"]["result"]["parts"][1]["kind"] == "image"
     assert len(events) == 3
@@ -342,11 +344,11 @@ def test_a_log_is_read_anew_each_time(serve, subject, tmp_path, page):
     assert "can't be done" in served.get("recorded", 409)["problem"]
 
 
-def test_an_answer_is_taken_apart(page):
-    found = page.post("paste", {"text": '{"name": "export", "arguments": {"rows": 1}}'})
+def test_an_answer_is_taken_apart(one_page):
+    found = one_page.post("paste", {"text": '{"name": "export", "arguments": {"rows": 1}}'})
     assert found["calls"][0]["reading"]["fits"]
-    assert "no provider reads this" in page.post("paste", {"text": "x"}, 409)["problem"]
-    page.post("paste", {"text": "x", "provider": "nobody"}, 404)
+    assert "no provider reads this" in one_page.post("paste", {"text": "x"}, 409)["problem"]
+    one_page.post("paste", {"text": "x", "provider": "nobody"}, 404)
 
 
 def test_a_waiting_call_is_approved_and_runs_at_the_second_click(serve, subject, tmp_path, page):

@@ -15,7 +15,7 @@ from operator_schema import Codec, SchemaError, json_schema
 from operator_schema.introspect import graph_checks
 from operator_schema.schema.render import MAX_INLINED
 
-LEVELS = 60
+LEVELS = 30
 Rows = TypeAliasType("Rows", "list[Rows] | None")
 Nested = TypeAliasType("Nested", "list[Nested]")
 
@@ -40,7 +40,7 @@ def described(alias, level):
 
 
 @pytest.mark.parametrize("twice", [pair, tree, described], ids=lambda twice: twice.__name__)
-@pytest.mark.parametrize("levels", [20, LEVELS])
+@pytest.mark.parametrize("levels", [15, LEVELS])
 def test_the_schema_grows_by_the_level(twice, levels):
     schema = Codec(doubled("A", levels, twice)).json_schema()
     validator(schema)

@@ -13,7 +13,7 @@ import pytest
 import typing_extensions
 from typing_extensions import TypeAliasType
 
-from operator_schema import Codec, SchemaError, decode, decode_json
+from operator_schema import Codec, SchemaError, decode, decode_json, tool, tool_input
 from operator_schema.errors import SHOWN_COMPLAINTS
 from operator_schema.introspect import graph_checks
 from operator_schema.introspect.classes import form_of
@@ -148,6 +148,59 @@ def test_what_was_raised_is_said_where_it_was():
     assert (first.path, second.path) == (("count",), ("other",))
     assert "RuntimeError: no limit" in first.message
     assert "about 5001 digits" in second.message
+
+
+class OwnError(Exception):
+    """What the code of a class raises."""
+
+
+def hostile(attribute):
+    """Return a class that raises when it is asked for an attribute; for any one if that is None."""
+
+    class Guarded(type):
+        def __getattribute__(cls, name):
+            if name == attribute or attribute is None:
+                raise OwnError(name)
+            return super().__getattribute__(name)
+
+    return Guarded("Hostile", (), {})
+
+
+HOSTILE = [None, "__module__", "__mro__", "__dict__", "__class__", "__flags__", "__origin__"]
+HOSTILE += ["__dataclass_fields__", "__qualname__"]
+
+
+@pytest.mark.parametrize("attribute", HOSTILE)
+@pytest.mark.parametrize("place", ["type", "items", "parameter", "result", "default", "input"])
+def test_a_class_that_raises_when_it_is_read_is_a_schema_error(attribute, place):
+    cls = hostile(attribute)
+
+    def told(value, other=0):
+        """Tell."""
+
+    told.__annotations__.update(value=cls if place == "parameter" else int, other=int)
+    told.__annotations__["return"] = cls if place == "result" else str
+    told.__defaults__ = (cls if place == "default" else 0,)
+    register = {
+        "type": lambda: Codec(cls),
+        "items": lambda: Codec(list[cls]),
+        "input": lambda: tool_input(cls),
+    }.get(place, lambda: tool(told))
+    with pytest.raises(SchemaError) as caught:
+        register()
+    assert len(str(caught.value)) < 2_000
+
+
+def test_what_a_class_raised_is_the_cause():
+    def told():
+        """Tell."""
+
+    told.__annotations__["return"] = hostile("__mro__")
+    with pytest.raises(SchemaError, match="its own code raised OwnError: __mro__"):
+        tool(told)
+    with pytest.raises(SchemaError) as caught:
+        tool(told)
+    assert isinstance(caught.value.__cause__, OwnError)
 
 
 def test_errors_of_the_machine_go_through():

@@ -54,12 +54,12 @@ def test_every_wrong_description_is_reported_and_the_first_get_a_suggestion(by_d
 @pytest.mark.slow("measures how work grows")
 @pytest.mark.parametrize("by_docstring", [False, True])
 def test_the_work_grows_with_the_number_of_descriptions(monkeypatch, by_docstring):
-    monkeypatch.setattr(message_text, "_COMPARED_NAMES", 100)
+    monkeypatch.setattr(message_text, "_COMPARED_NAMES", 50)
     complaints_about(wrongly_described(10, by_docstring=by_docstring))  # imports what it needs
     # The nearest names are compared with so many at most.
     few, many = [
         calls_of(lambda count=count: complaints_about(wrongly_described(count, by_docstring=by_docstring)))
-        for count in (150, 300)
+        for count in (75, 150)
     ]
     assert many < 2.2 * few
 

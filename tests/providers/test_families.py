@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -28,17 +29,29 @@ MOST_MODULES = 35
 """Of this package, that are loaded with a provider; 24 or 25 were."""
 
 
-def loaded_with(name: str) -> list[str]:
-    """List the modules of this package that the import of a provider loads."""
-    code = f"import sys; from operator_schema.providers import {name}; print(*sys.modules)"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return [module for module in found.stdout.split() if module.split(".")[0] == "operator_schema"]
+IMPORTS = f"""
+import importlib, json, sys
+loaded = {{}}
+for name in {[*FAMILIES]}:
+    getattr(importlib.import_module("operator_schema.providers"), name)
+    loaded[name] = [module for module in sys.modules if module.partition(".")[0] == "operator_schema"]
+    for module in loaded[name]:
+        del sys.modules[module]
+print(json.dumps(loaded))
+"""
+
+
+@pytest.fixture(scope="module")
+def loaded_with() -> dict[str, list[str]]:
+    """Return the modules of this package that the import of each provider loads, where none was loaded."""
+    found = subprocess.run([sys.executable, "-c", IMPORTS], capture_output=True, text=True, check=True)
+    return json.loads(found.stdout)
 
 
 @pytest.mark.needs_process
 @pytest.mark.parametrize("name", FAMILIES)
-def test_a_provider_loads_its_own_family_alone(name):
-    loaded = loaded_with(name)
+def test_a_provider_loads_its_own_family_alone(name, loaded_with):
+    loaded = loaded_with[name]
     assert {module.rpartition(".")[2] for module in loaded} & ALL_FAMILIES == FAMILIES[name]
     assert not [module for module in loaded if module.startswith("operator_schema.rounds.")]
     assert len(loaded) <= MOST_MODULES

@@ -172,6 +172,8 @@ def test_a_history_is_a_list(history):
         (openai_responses, {"role": "user", "parts": [{"text": "x"}]}, '{"role":"user","content":"…"}'),
         (anthropic, {"role": "user", "parts": []}, '"content":[{"type":"text","text":"…"}]'),
         (bedrock, {"role": "model", "parts": []}, '"content":[{"text":"…"}]'),
+        (bedrock, {"role": "user", "content": "x"}, '"content":[{"text":"…"}]'),
+        (gemini, {"role": "user", "parts": "x"}, '"parts":[{"text":"…"}]'),
     ],
 )
 def test_a_message_in_another_providers_form_is_refused_with_the_form_that_is_wanted(provider, wrong, form):
@@ -187,6 +189,7 @@ def test_a_message_in_another_providers_form_is_refused_with_the_form_that_is_wa
         (gemini, {"role": "user", "parts": [{"text": "x"}]}),
         (gemini, {"parts": [{"text": "x"}], "content": "x"}),
         (openai_chat, {"role": "assistant", "tool_calls": []}),
+        (anthropic, {"role": "user", "content": "x"}),
         (openai_responses, {"type": "function_call", "call_id": "1", "name": "f", "arguments": "{}"}),
         (bedrock, {"role": "user", "content": [{"text": "x"}]}),
     ],

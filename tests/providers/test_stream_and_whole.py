@@ -399,8 +399,8 @@ def test_reading_a_stream_at_every_event_takes_linear_time(count):
             assert stream.reasoning.startswith("hm ")
         return time.process_time() - before
 
-    few, many = min(seconds(800) for _ in range(3)), min(seconds(6_400) for _ in range(3))
-    assert many < 8 * few * 4 * PATIENCE
+    few = min(seconds(800) for _ in range(3))
+    assert any(seconds(6_400) < 8 * few * 4 * PATIENCE for _ in range(3))
 
 
 def list_text(events, draw):
@@ -413,7 +413,7 @@ def list_text(events, draw):
 @pytest.mark.parametrize("form", ["GenerateContentWire", "ChatWire"])
 def test_a_stream_may_be_one_json_list_of_events(form):
     draw = Random(form)  # noqa: S311  # not a secret
-    for provider, response in whole_answers(form)[:40]:
+    for provider, response in whole_answers(form)[:40:2]:
         events = list(FORMS[form](copy.deepcopy(response), draw))
         stream = provider.stream([])
         for piece in pieces(list_text(events, draw), draw):
@@ -462,7 +462,8 @@ def test_a_list_is_read_in_linear_time(piece):
         return time.process_time() - before
 
     seconds(1000)
-    assert min(seconds(20_000) for _ in range(3)) < PATIENCE * 8 * min(seconds(5_000) for _ in range(3))
+    few = min(seconds(5_000) for _ in range(3))
+    assert any(seconds(20_000) < PATIENCE * 8 * few for _ in range(3))
 
 
 @pytest.mark.parametrize("form", sorted(FORMS.keys() - {"ConverseWire"}))

@@ -343,24 +343,24 @@ def test_time_is_linear_in_the_number_of_calls():
         assert len(TOOLS.restore_round(data).pending) == number
         return min(seconds(lambda: TOOLS.restore_round(data)) for _ in range(3))
 
-    small, large = of(150), of(1500)
+    small, large = of(100), of(1000)
     assert large < 40 * small
 
 
 def test_many_calls_of_tools_that_are_gone_take_no_longer():
-    data = planned(*[("book", {"leg": {"origin": "X"}})] * 2000).as_dict()
-    assert len(refused(data, TOOLS.without("book")).findings) == 2000
+    data = planned(*[("book", {"leg": {"origin": "X"}})] * 1000).as_dict()
+    assert len(refused(data, TOOLS.without("book")).findings) == 1000
 
 
 @pytest.mark.slow("saves an argument of megabytes")
 def test_a_large_argument_is_saved_and_restored():
-    texts = {"value": ["x" * 1000] * 2000}
-    numbers = {"value": list(range(100_000))}
+    texts = {"value": ["x" * 1000] * 1000}
+    numbers = {"value": list(range(50_000))}
     for arguments in (texts, numbers, json.dumps(texts)):
         plan = planned(("anything", arguments))
         start = cpu_time()
         assert TOOLS.restore_round(plan.as_dict()).pending[0].raw.arguments == arguments
-        assert cpu_time() - start < 60
+        assert cpu_time() - start < 30
 
 
 def test_restoring_what_is_refused_runs_nothing():

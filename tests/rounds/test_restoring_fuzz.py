@@ -109,13 +109,10 @@ def test_any_json_is_refused(data):
 
 
 @given(STEPS)
-def test_plans_with_damage_are_restored_or_refused(steps):
-    check(damaged(PLAIN, steps))
-
-
-@given(STEPS)
-def test_plans_that_were_changed_and_sealed_again_are_restored_or_refused(steps):
-    check(resealed_if_possible(damaged(PLAIN, steps)))
+def test_plans_with_damage_are_restored_or_refused_sealed_again_or_not(steps):
+    data = damaged(PLAIN, steps)
+    check(data)
+    check(resealed_if_possible(data))
 
 
 @given(STEPS)

@@ -490,4 +490,6 @@ def _result(state: Any) -> ToolResult:
 
 
 TestRounds = pytest.mark.needs_threads(RoundMachine.TestCase)
-TestRounds.settings = settings(stateful_step_count=25, deadline=None)
+TestRounds.settings = settings(
+    max_examples=3 * settings().max_examples // 5, stateful_step_count=25, deadline=None
+)

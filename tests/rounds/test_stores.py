@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -442,6 +442,40 @@ def test_a_file_that_can_not_be_used_is_named_with_a_remedy(tmp_path, spoil, mes
     assert caught.value.round_id is None
     assert isinstance(caught.value.__cause__, sqlite3.Error)
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+@contextmanager
+def only_readable(monkeypatch):
+    """Let SQLite open files for reading only, as it does with those that this process may not write to."""
+    connect = sqlite3.connect
+
+    def opened(path, **options):
+        return connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True, **options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sqlite3, "connect", opened)
+        yield
+
+
+def test_a_file_that_may_only_be_read_is_read(store, tmp_path, monkeypatch):
+    waiting = executor(store).run_sync(sent(raw("pay", "p", amount=1)))
+    store.transcript("a").append("hello")
+    running = store.claim(sent(raw("fetch", "f", url="u")))
+    with only_readable(monkeypatch):
+        found = SqliteStore(store._path, secret=store._secret)  # the same file
+        assert found.waiting() == [waiting.id]
+        assert found.load(waiting.id, toolset) == waiting
+        assert found.transcripts() == ["a"]
+        assert list(found.transcript("a")) == ["hello"]
+        assert [one.id for one in found.stuck()] == [running.id]
+        with pytest.raises(StoreError, match="readonly database; let this process write to the file"):
+            found.transcript("a").append("more")
+
+
+def test_reading_does_not_wait_for_a_process_that_writes(store):
+    with closing(sqlite3.connect(store._path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        assert store.waiting() == []
 
 
 def test_a_file_that_another_process_holds_is_named(tmp_path, monkeypatch):

@@ -15,7 +15,7 @@ from uuid import UUID
 
 import pytest
 
-from operator_schema import Executor, RawCall, SchemaError, SchemaLeaf, json_schema, tool, tool_input
+from operator_schema import Codec, Executor, RawCall, SchemaError, SchemaLeaf, json_schema, tool, tool_input
 
 T = TypeVar("T")
 
@@ -283,3 +283,37 @@ def test_the_codec_of_a_result_encodes_what_the_tool_returns():
     assert codec is not None
     assert codec.json_schema() == seats.output_schema()
     assert undeclared.result_codec() is None
+
+
+def _nested(wrap, levels=5_000):
+    hint = int
+    for _ in range(levels):
+        hint = wrap(hint)
+    return hint
+
+
+NESTED = {
+    "list": lambda hint: list[hint],
+    "union": lambda hint: list[hint] | None,
+    "class": lambda hint: type[hint],
+    "tuple": lambda hint: tuple[hint, T],
+}
+
+
+@pytest.mark.parametrize("wrap", NESTED.values(), ids=NESTED)
+@pytest.mark.parametrize("place", ["return", "value"])
+def test_a_type_that_nests_deeper_than_the_stack_is_refused(wrap, place):
+    def told(value: int) -> str:
+        """Tell."""
+        return str(value)
+
+    told.__annotations__[place] = _nested(wrap)
+    with pytest.raises(SchemaError) as caught:
+        tool(told)
+    assert len(str(caught.value)) < 5_000
+
+
+def test_nested_callables_are_refused_with_a_short_name():
+    with pytest.raises(SchemaError) as caught:
+        Codec(_nested(lambda hint: Callable[[hint], int], 300))
+    assert len(str(caught.value)) < 1_000

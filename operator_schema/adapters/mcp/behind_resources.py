@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -99,7 +100,8 @@ class Owners:
         method, _, key = _LISTED[kind]
 
         async def send(session: ClientSession) -> list[Any]:
-            return await all_pages(lambda params: getattr(session, method)(params=params), kind, key)
+            page = partial(link.fronts.page_params, ctx)
+            return await all_pages(lambda params: getattr(session, method)(params=page(params)), kind, key)
 
         if kind == "resources":
             self._current.add(link)  # a later change takes it out again

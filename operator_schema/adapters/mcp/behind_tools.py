@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Mapping, Sequence
 from contextvars import ContextVar
+from functools import partial
 from sys import float_info
 from typing import TYPE_CHECKING, Annotated, Any, cast
 from urllib.parse import urlsplit
@@ -244,8 +245,10 @@ async def tools_of(link: Link) -> list[types.Tool]:
     Raises:
         MCPError: it doesn't list them.
     """
+    page = partial(link.fronts.page_params, None)
     return await link.request(
-        None, lambda session: all_pages(lambda params: session.list_tools(params=params), "tools", "name")
+        None,
+        lambda session: all_pages(lambda params: session.list_tools(params=page(params)), "tools", "name"),
     )
 
 

@@ -32,7 +32,7 @@ from .behind_tools import (
 from .changes import PerClient, client_of
 from .content import is_modern
 from .handed_on import Fronts, GoneError, driven, reason_of, sendable
-from .nesting import check_depth
+from .nesting import check_depth, path_in, with_path, without_path
 from .resources_and_prompts import page_of
 from .server import handlers, server_of
 
@@ -108,6 +108,7 @@ class Gateway:
         self._group: TaskGroup
         self._links: list[Link] = []
         self._tools: dict[Link, list[ServerTools]] = {}
+        self._paths: dict[Link, dict[str, tuple[str, ...]]] = {}  # from which gateways tools there come
         self._is_stale: dict[Link, bool] = {}  # while tools are listed: whether they have changed since then
         self._handlers: list[Handlers] = []
         self._owners = Owners(self._links, self._prefix, is_alone=self._is_alone)
@@ -242,8 +243,20 @@ class Gateway:
         ]
 
     def _take(self, link: Link, listed: list[types.Tool]) -> None:
+        self._paths[link] = {tool.name: path for tool in listed if (path := path_in(tool.meta))}
+        plain = [without_path(tool) for tool in listed]
         for tools in self._tools[link]:
-            tools.take(listed, self.registry)
+            tools.take(plain, self.registry)
+
+    def path_of(self, name: str) -> tuple[str, ...]:
+        """Return the ids of the gateways from which a tool comes: this one, and those behind it."""
+        there = [
+            path
+            for link, found in self._tools.items()
+            for tools in found
+            if name in tools.originals and (path := self._paths[link].get(tools.originals[name]))
+        ]
+        return (self._fronts.id, *(there[0] if there else ()))
 
     def _owner_of(self, name: str) -> str | None:
         """Return the name of the server that has a tool of some name here; None if none has."""
@@ -427,7 +440,11 @@ class _Front:
     def handlers(self) -> dict[str, Any]:
         """Return what any server has behind the gateway, by its name as an option of a `Server`."""
         said = self._said
-        found: dict[str, Any] = {"on_call_tool": self.call_tool, "on_subscriptions_listen": self.listen}
+        found: dict[str, Any] = {
+            "on_list_tools": self.list_tools,
+            "on_call_tool": self.call_tool,
+            "on_subscriptions_listen": self.listen,
+        }
         if any(one.resources for one in said):
             found["on_list_resources"] = self.list_resources
             found["on_list_resource_templates"] = self.list_resource_templates
@@ -470,6 +487,21 @@ class _Front:
         finally:
             self._fronts.contexts.pop(id(client), None)
 
+    async def list_tools(
+        self, ctx: Ctx, params: types.PaginatedRequestParams | None = None
+    ) -> types.ListToolsResult:
+        """List the tools of all servers; for another gateway, without those that come from it."""
+        listed, through = await self._own.list_tools(ctx, params), path_in(ctx.meta)
+        if not through:
+            return listed
+        paths = {tool.name: self._gateway.path_of(tool.name) for tool in listed.tools}
+        left = [
+            tool.model_copy(update={"meta": with_path(tool.meta, paths[tool.name])})
+            for tool in listed.tools
+            if not set(through).intersection(paths[tool.name])
+        ]
+        return listed.model_copy(update={"tools": left})
+
     async def call_tool(self, ctx: Ctx, params: types.CallToolRequestParams) -> Any:
         """Run a call, as the handler of `tools/call`."""
         token = current_request.set(ctx)
@@ -500,7 +532,9 @@ class _Front:
         return types.ListPromptsResult(prompts=page, next_cursor=following)
 
     async def _page(self, ctx: Ctx, kind: str, params: Any) -> tuple[list[Any], str | None]:
-        found = await self._owners.listed(ctx, kind)
+        # A request that came through this gateway before is one in a circle.
+        is_back = self._fronts.id in path_in(ctx.meta)
+        found = {} if is_back else await self._owners.listed(ctx, kind)
         return page_of(found, params, self._page_size, kind.replace("_", " "))
 
     async def read_resource(self, ctx: Ctx, params: types.ReadResourceRequestParams) -> Any:

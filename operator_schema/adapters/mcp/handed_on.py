@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -16,7 +17,7 @@ from ...message_text import clip, one_line
 from .changes import PerClient
 from .content import is_modern
 from .messages import LEVELS, PatientSession
-from .nesting import CAPABILITIES
+from .nesting import CAPABILITIES, path_in, with_path
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable, Iterable
@@ -65,14 +66,16 @@ class Fronts:
         gone: is called with a request of a client before 2026-07-28 when its connection has ended.
 
     Attributes:
+        id: of the gateway, for others that it may reach, and that may reach it.
         contexts: of the clients before 2026-07-28 that may be asked at any time.
         levels: the level of log records that such a client has asked for, as the only item, or none.
     """
 
-    __slots__ = ("_gone", "_met", "contexts", "levels")
+    __slots__ = ("_gone", "_met", "contexts", "id", "levels")
 
     def __init__(self, gone: Callable[[Ctx], object]) -> None:
         self._gone = gone
+        self.id = os.urandom(8).hex()
         self._met: dict[int, object] = {}  # by `id`, which no other client gets as long as it is kept here
         self.contexts: dict[Hashable, Ctx] = {}
         self.levels: PerClient[list[types.LoggingLevel]] = PerClient(lambda _: [])
@@ -102,6 +105,19 @@ class Fronts:
             return least in LEVELS and LEVELS.index(level) >= LEVELS.index(least)
         known = self.levels.of(ctx)
         return not known or LEVELS.index(level) >= LEVELS.index(known[0])
+
+    def page_params(
+        self, ctx: Ctx | None, params: types.PaginatedRequestParams | None
+    ) -> types.PaginatedRequestParams:
+        """Return the parameters of a request to list something, which say what gateways it came through.
+
+        Args:
+            ctx: of the request in front; None if there is none.
+            params: with the page; None for the first one.
+        """
+        path = (*path_in(None if ctx is None else ctx.meta), self.id)
+        cursor = None if params is None else params.cursor
+        return types.PaginatedRequestParams(cursor=cursor, _meta=cast("Any", with_path(None, path)))
 
     def meta(self, ctx: Ctx | None) -> Any:
         """Return what a server from 2026-07-28 on is to know: what the client can do, which logs it wants."""

@@ -14,7 +14,7 @@ from ...json_values import is_array
 from ..mcp_connection import transport_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
+    from collections.abc import AsyncGenerator, Callable, Sequence
     from contextlib import AbstractAsyncContextManager
     from typing import Self
 
@@ -22,7 +22,17 @@ if TYPE_CHECKING:
 
     from ..mcp_connection import Source
 
-__all__ = ["CAPABILITIES", "check_depth", "gateways_above", "marked", "note_gateways_above", "started_below"]
+__all__ = [
+    "CAPABILITIES",
+    "check_depth",
+    "gateways_above",
+    "marked",
+    "note_gateways_above",
+    "path_in",
+    "started_below",
+    "with_path",
+    "without_path",
+]
 
 CAPABILITIES = "operator-schema/clientCapabilities"
 """Key under `_meta` of a request on its way to the transport, which puts the value in its right place."""
@@ -35,6 +45,16 @@ _NUMBER = "operator-schema/gateways"
 
 Its environment doesn't say so if what starts it cleans that, as `env -i` or a container does.
 """
+
+_PATH = "operator-schema/gatewayPath"
+"""Key under `_meta`: of a request to list something, the ids of the gateways that it came through, in order;
+of a tool in the answer, those that it came from.
+
+Gateways that reach each other by URLs don't start each other, so nothing else tells them of a circle.
+"""
+
+_MOST_IDS = 16
+_ID_LENGTH = 64
 
 _FIRST = frozenset({"server/discover", "initialize"})
 _MOST = 4
@@ -101,6 +121,31 @@ def started_below(source: Source, file: str = "") -> Source:
     if len(known) > len(above) and known[: len(above)] == above:
         return source  # it is said already
     return source.model_copy(update={"env": {**env, _VARIABLE: json.dumps([*above, file])}})
+
+
+# --- gateways that reach each other ----------------------------------------------------------------
+
+
+def path_in(meta: Any) -> tuple[str, ...]:
+    """Return the ids of gateways under `_meta` of a request or a tool; none if it isn't from a gateway."""
+    found: Any = cast("dict[str, Any]", meta).get(_PATH) if isinstance(meta, dict) else None
+    if not is_array(found) or len(found) > _MOST_IDS:
+        return ()
+    is_path = all(isinstance(one, str) and len(one) <= _ID_LENGTH for one in found)
+    return tuple(cast("list[str]", found)) if is_path else ()
+
+
+def with_path(meta: Any, path: Sequence[str]) -> dict[str, Any]:
+    """Return what stands under `_meta` of a request or a tool, with ids of gateways."""
+    return {**(meta or {}), _PATH: [*path][-_MOST_IDS:]}
+
+
+def without_path(tool: types.Tool) -> types.Tool:
+    """Return a tool without what gateways say of it to each other."""
+    if _PATH not in (tool.meta or {}):
+        return tool
+    meta = {key: value for key, value in (tool.meta or {}).items() if key != _PATH}
+    return tool.model_copy(update={"meta": meta or None})
 
 
 # --- what requests say ---------------------------------------------------------------------------

@@ -192,7 +192,7 @@ class Handlers:
             MCPError: as the function raised it, or the context can't be made.
         """
         own, host = self._runner, _patient(ctx)
-        executor = own.executor.with_tools([function]).for_host(native_results=OWN_RESULTS)
+        executor = own.executor.for_function(function, native_results=OWN_RESULTS)
         runner = Runner(executor, own.context, own.confirm, own.own)
         return await self._called(runner, function, params, ctx, host, runner.context_of(host))
 

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import AsyncExitStack
+from functools import partial
 
 import anyio
+import anyio.lowlevel
 import pytest
-from gateway_cases import OLD, behind
-from mcp import StdioServerParameters, types
+from gateway_cases import NEW, OLD, behind
+from mcp import Client, StdioServerParameters, types
 
 from operator_schema import tool
+from operator_schema.adapters.mcp import gateway as gateway_module
 from operator_schema.adapters.mcp import server
 from operator_schema.adapters.mcp.gateway import Gateway
-from operator_schema.adapters.mcp.nesting import gateways_above, note_gateways_above, started_below
+from operator_schema.adapters.mcp.nesting import gateways_above, note_gateways_above, path_in, started_below
+from operator_schema.adapters.mcp.server import handlers, server_of
 from operator_schema.adapters.mcp.stdio import opening_request
 
 VARIABLE = "OPERATOR_SCHEMA_GATEWAYS"
@@ -206,3 +211,93 @@ def test_a_server_that_is_not_started_here_reads_nothing_of_gateways(lacks):
     anyio.run(main)
     assert "server/discover" in [getattr(one, "method", "") for one in seen]
     assert not any(KEY in str(one) for one in seen)
+
+
+# --- gateways that reach each other --------------------------------------------------------------
+
+
+def said() -> str:
+    """Say something."""
+    return "1"
+
+
+def front_of(gateway):
+    """Return a server in front of a gateway that isn't open yet, with resources and prompts."""
+    own = handlers(gateway.registry)
+    front = gateway_module._Front(gateway, own)
+    of_documents = {
+        "on_list_resources": front.list_resources,
+        "on_read_resource": front.read_resource,
+        "on_list_prompts": front.list_prompts,
+        "on_get_prompt": front.get_prompt,
+    }
+    return server_of(own, "front", may_change=True, **{**front.handlers(), **of_documents})
+
+
+async def passes(number):
+    for _ in range(number):
+        await anyio.lowlevel.checkpoint()
+
+
+@pytest.mark.parametrize("lacks", [OLD, NEW], ids=["old", "new"])
+@pytest.mark.parametrize("lengths", [2, 3])
+def test_gateways_in_a_circle_offer_what_each_other_has_once(lacks, lengths):
+    letters = "abc"[:lengths]
+
+    async def main():
+        apps, gateways = {}, {}
+        for letter, following in zip(letters, letters[1:] + letters[0], strict=True):
+            has = tool(name=f"of_{letter}")(said)
+            own = server([has], resources={f"note://{letter}": letter}, prompts=[tool(name=letter)(said)])
+            source = partial(lambda following: behind(apps[following], lacks=lacks)(), following)
+            gateways[letter] = Gateway({"own": behind(own, lacks=lacks), following: source}, seconds=30)
+            apps[letter] = front_of(gateways[letter])
+        async with AsyncExitStack() as stack:
+            for letter in letters:
+                await stack.enter_async_context(gateways[letter])
+            for _ in range(100):
+                if all(len(gateway.registry.names) >= lengths for gateway in gateways.values()):
+                    break
+                await passes(50)
+            await passes(500)
+            async with Client(apps["a"], mode="legacy" if lacks is OLD else "auto", cache=None) as client:
+                resources = [str(each.uri) for each in (await client.list_resources()).resources]
+                prompts = [each.name for each in (await client.list_prompts()).prompts]
+                read = (await client.read_resource("note://b")).contents[0].text
+            return (
+                {letter: gateway.registry.names for letter, gateway in gateways.items()},
+                resources,
+                prompts,
+                read,
+            )
+
+    names, resources, prompts, read = anyio.run(main)
+    assert resources == [f"note://{letter}" for letter in letters]
+    assert read == "b"
+    if lengths == 2:
+        assert names == {"a": ("own_of_a", "b_own_of_b"), "b": ("own_of_b", "a_own_of_a")}
+        assert prompts == ["own_a", "b_own_b"]
+    else:
+        assert names["a"] == ("own_of_a", "b_own_of_b", "b_c_own_of_c")
+        assert {letter: len(each) for letter, each in names.items()} == {"a": 3, "b": 3, "c": 3}
+        assert prompts == ["own_a", "b_own_b", "b_c_own_c"]
+
+
+@pytest.mark.parametrize("path", [None, "x", [1], ["x"] * 17, ["x" * 65], {"a": "b"}])
+def test_a_path_that_no_gateway_wrote_is_none(path):
+    assert path_in({"operator-schema/gatewayPath": path}) == ()
+    assert path_in(path) == ()
+
+
+def test_what_gateways_say_to_each_other_reaches_no_client():
+    async def main():
+        async with (
+            Gateway({"a": behind(server([add]))}) as inner,
+            Gateway({"b": behind(inner.server())}) as outer,
+            Client(outer.server()) as client,
+        ):
+            return (await client.list_tools()).tools, outer.path_of("b_a_add")
+
+    (listed,), path = anyio.run(main)
+    assert "gatewayPath" not in listed.model_dump_json(by_alias=True)
+    assert len(path) == 2

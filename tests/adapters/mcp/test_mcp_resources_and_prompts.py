@@ -13,9 +13,10 @@ import pytest
 from mcp import Client, MCPError, types
 from mcp.server.context import ServerRequestContext
 
-from operator_schema import CallError, SchemaError, skip, tool
+from operator_schema import CallError, Executor, Reject, SchemaError, Toolset, hook, skip, tool
 from operator_schema.adapters.mcp import server
 from operator_schema.content import Image, Resource, Text
+from operator_schema.rounds import Hooks
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(8)
 
@@ -500,3 +501,73 @@ def test_a_text_that_cannot_be_written_is_shown_as_far_as_it_can_be():
         app=server([], resources={"note://y": lambda: "a\ud800b"}),
     )
     assert "its result can't be shown" in error.message
+
+
+# --- what the executor of the tools adds ---------------------------------------------------------
+
+
+@tool
+def pay(amount: int) -> str:
+    """Pay an amount."""
+    return f"{amount} paid"
+
+
+@hook(pay)
+def never_pays(_):
+    return Reject("no money")
+
+
+def served_with(hooks, **options):
+    """Return a server with a resource and a prompt whose executor has hooks."""
+    executor = Executor([pay], hooks=hooks, **options)
+    return server(executor, resources={"note://day/{day}": note}, prompts=[plan])
+
+
+async def pay_read_and_plan(client):
+    """Return what a client gets of a tool, a resource and a prompt."""
+    paid = await client.call_tool("pay", {"amount": 1})
+    read_text = (await client.read_resource("note://day/3")).contents[0].text
+    prompt = await client.get_prompt("plan", {"day": "3"})
+    return paid.content[0].text, read_text, prompt.messages[0].content.text
+
+
+@pytest.mark.parametrize(
+    "hooks",
+    [never_pays, Hooks(lambda _: Reject("no money"), toolset=Toolset([pay]))],
+    ids=["name", "toolset"],
+)
+def test_hooks_for_some_tools_leave_resources_and_prompts_alone(hooks):
+    paid, text, planned = ask(pay_read_and_plan, app=served_with(hooks))
+    assert "no money" in paid
+    assert (text, planned) == ("day 3, GOOD", "Plan day 3, good")
+
+
+def test_hooks_for_every_call_also_see_resources_and_prompts():
+    seen = []
+    app = served_with([never_pays, lambda call: seen.append(call.name)])
+    ask(pay_read_and_plan, app=app)
+    assert seen == ["note", "plan"]
+
+
+def test_resources_count_for_the_limits_of_the_executor():
+    running, most = 0, 0
+
+    async def busy() -> str:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        for _ in range(5):
+            await anyio.lowlevel.checkpoint()
+        running -= 1
+        return "done"
+
+    executor = Executor([pay], max_concurrency=2)
+    app = server(executor, resources={"note://busy": busy})
+
+    async def read_many(client):
+        async with anyio.create_task_group() as group:
+            for _ in range(6):
+                group.start_soon(client.read_resource, "note://busy")
+
+    ask(read_many, app=app)
+    assert most == 2

@@ -10,6 +10,7 @@ from typing import Literal, TypedDict
 
 import pytest
 from compile_samples import Expression, Part, Text, Tree, check, decoder_of
+from garbage import pass_over_what_is_there
 
 from operator_schema import Codec, SchemaLeaf
 from operator_schema.codec.problems import GiveUp
@@ -33,6 +34,8 @@ def test_a_traceback_shows_the_generated_source():
 
 
 def test_the_source_goes_away_with_its_codec():
+    pass_over_what_is_there()
+
     def files():
         gc.collect()
         return {name for name in linecache.cache if name.startswith("<operator_schema ")}

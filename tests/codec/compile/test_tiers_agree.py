@@ -7,14 +7,15 @@ import sys
 from pathlib import Path
 
 import pytest
-from compile_samples import check, check_encoder, decoder_of
-from hypothesis import given
+from compile_samples import check, check_encoder, check_parts, decoder_of, with_parts
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import TYPES, values_for
+from strategies import TYPES, supposedly_valid, values_for
 
 from operator_schema import Codec, SchemaError
 from operator_schema.codec.interpret import interpret
 from operator_schema.codec.problems import GiveUp
+from operator_schema.testing import arguments
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "campaign"))
 
@@ -26,14 +27,20 @@ pytestmark = pytest.mark.slow("draws hundreds of types")
 
 @given(st.data())
 def test_one_meaning(data):
-    """Law 3: compiled and interpreted agree on every value, both ways."""
+    """Law 3: compiled, compiled in parts and interpreted agree on every value, and on what is wrong with it.
+
+    Drawing the types takes most of the time, so that each is looked at in both ways.
+    """
     unknown = data.draw(st.sampled_from(["ignore", "ignore", "reject"]))
-    codec = Codec(data.draw(TYPES), unknown_fields=unknown).compile()
+    annotation = data.draw(TYPES)
+    codec = Codec(annotation, unknown_fields=unknown).compile()
+    in_parts = with_parts(annotation, unknown_fields=unknown)
     for value in data.draw(values_for(codec)):
         check(codec, value)
+        check_parts(in_parts, value)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(max(2, settings().max_examples // 25)))
 @pytest.mark.filterwarnings("ignore::FutureWarning")  # of the regular expressions among the values
 def test_one_meaning_over_the_campaigns_types(seed):
     rng = random.Random(f"compiled:{seed}")  # noqa: S311  # repeatable on purpose
@@ -57,7 +64,7 @@ def test_an_encoder_refuses_what_the_interpreter_refuses(annotation, data):
     """Instances of one type given to the encoder of another."""
     codec = Codec(annotation).compile()
     other = Codec(data.draw(TYPES))
-    for value in data.draw(values_for(other)):
+    for value in data.draw(st.tuples(arguments(other), supposedly_valid(other))):
         instance, problems = interpret(other.graph, value, 100)
         if not problems.found:
             check_encoder(codec, instance)

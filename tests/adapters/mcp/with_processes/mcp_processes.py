@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,10 +20,9 @@ def environment(**more):
     return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", **more}
 
 
-def command(*words, cold=False):
-    """Return the words that start a server; a cold one imports everything itself, which takes a second."""
-    program = [sys.executable, "-m", "operator_schema"] if cold else warm_processes.command(serves=True)
-    return [*program, "serve", *words]
+def command(*words):
+    """Return the words that start a server."""
+    return [*warm_processes.command(serves=True), "serve", *words]
 
 
 def over_stdio(*words, folder=HERE):
@@ -74,9 +72,9 @@ def request(number, method, params=None):
 
 
 @contextmanager
-def raw_server(*words, folder=HERE, cold=False):
+def raw_server(*words, folder=HERE):
     process = subprocess.Popen(
-        command(*words, cold=cold),
+        command(*words),
         cwd=folder,
         env=environment(),
         stdin=subprocess.PIPE,
@@ -99,10 +97,10 @@ def said_at_the_start(*words, folder):
 
 
 @contextmanager
-def http_server(*words, folder=HERE, port=0, cold=False, **more):
+def http_server(*words, folder=HERE, port=0, **more):
     """Start a server, and yield its URL and its process; what it says is in `process.said` afterwards."""
     process = subprocess.Popen(
-        command("--http", "--port", str(port), *words, cold=cold),
+        command("--http", "--port", str(port), *words),
         cwd=folder,
         env=environment(**more),
         stdin=subprocess.DEVNULL,

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -49,21 +50,39 @@ for line in sys.stdin:
 """
 
 
-@pytest.mark.parametrize("group", ["", "os.setpgid(0, 0)", "os.setsid()"], ids=["same", "group", "session"])
-@pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM"])
-def test_a_server_that_hangs_and_ignores_signals_is_gone_after_its_gateway(tmp_path, name, group):
-    (tmp_path / "hanging.py").write_text(HANGING.replace("sys, time\n", f"sys, time\n{group}\n", 1))
-    entry = {"command": sys.executable, "args": ["-S", "hanging.py"], "cwd": str(tmp_path)}
-    (tmp_path / "servers.json").write_text(json.dumps({"mcpServers": {"slow": entry}}))
-    with raw_server("--gateway", "servers.json", folder=tmp_path) as raw:
+GROUPS = {"same": "", "group": "os.setpgid(0, 0)", "session": "os.setsid()"}
+WAYS = [(name, group) for name in ("SIGKILL", "SIGTERM") for group in GROUPS]
+
+
+@pytest.fixture(scope="module")
+def ends(tmp_path_factory):
+    """What each way to end a gateway leaves; all at once, as each of them waits for seconds."""
+    with ThreadPoolExecutor(len(WAYS)) as threads:
+        yield {way: threads.submit(left_after, tmp_path_factory.mktemp("gateway"), *way) for way in WAYS}
+
+
+@pytest.mark.parametrize("way", WAYS, ids="-".join)
+def test_a_server_that_hangs_and_ignores_signals_is_gone_after_its_gateway(ends, way):
+    assert ends[way].result(3 * PATIENCE) == []
+
+
+def left_after(folder, name, group):
+    """Return the processes that are left after a gateway got a signal."""
+    source = HANGING.replace("sys, time\n", f"sys, time\n{GROUPS[group]}\n", 1)
+    (folder / "hanging.py").write_text(source)
+    entry = {"command": sys.executable, "args": ["-S", "hanging.py"], "cwd": str(folder)}
+    (folder / "servers.json").write_text(json.dumps({"mcpServers": {"slow": entry}}))
+    with raw_server("--gateway", "servers.json", folder=folder) as raw:
         raw.begin()
         raw.call(1, "slow_hang")
-        pids = [int(pid) for pid in waited_for((tmp_path / "pids").read_text).split()]
+        pids = [int(pid) for pid in waited_for((folder / "pids").read_text).split()]
         assert not any(map(is_gone, pids))
         try:
             raw.process.send_signal(getattr(signal, name))
             raw.process.wait(PATIENCE)
-            waited_for(lambda: all(map(is_gone, pids)) or None)
+            with suppress(TimeoutError):
+                waited_for(lambda: all(map(is_gone, pids)) or None)
+            return [pid for pid in pids if not is_gone(pid)]
         finally:
             for pid in pids:
                 with suppress(ProcessLookupError):
@@ -79,7 +98,7 @@ def waited_for(look):
             if found is not None:
                 return found
         time.sleep(0.02)
-    pytest.fail("it didn't happen")
+    raise TimeoutError("it didn't happen")
 
 
 def is_gone(pid):

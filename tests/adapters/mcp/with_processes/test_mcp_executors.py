@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-
 import anyio
 import mcp_types as types
 import pytest
+import warm_processes
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp_processes import PATIENCE, environment, over_stdio
@@ -47,7 +46,8 @@ if __name__ == "__main__":
 @pytest.mark.parametrize("way", ["mcp.serve", "operator-schema serve"])
 def test_its_rules_hold_over_pipes(tmp_path, way):
     (tmp_path / "desk.py").write_text(DESK, encoding="utf-8")
-    own = StdioServerParameters(command=sys.executable, args=["desk.py"], cwd=tmp_path, env=environment())
+    program, *words = warm_processes.script("desk.py", serves=True)
+    own = StdioServerParameters(command=program, args=words, cwd=tmp_path, env=environment())
     transport = own if way == "mcp.serve" else over_stdio("desk:executor", folder=tmp_path)
 
     async def main():

@@ -51,7 +51,7 @@ def test_a_client_starts_it_and_calls_tools(mode):
 
 
 def test_nothing_but_messages_is_on_standard_output():
-    with raw_server("mcp_app:registry", cold=True) as raw:
+    with raw_server("mcp_app:registry") as raw:
         raw.begin()
         raw.call(1, "shout")
         assert raw.receive()["id"] == 1
