@@ -211,7 +211,7 @@ def secrets(codec: Codec[Any]) -> Iterator[Finding]:
     for place in _texts(codec):
         words = words_of(_name_of(place))
         if any(one in (words[start : start + len(one)] for start in range(len(words))) for one in SECRETS):
-            message = "by its name it is a secret, which the model and the history would see"
+            message = "its name says that it is a secret, which the model and the history would see"
             remedy = "Give it in your program: Annotated[…, skip] hides a parameter from the model"
             yield warning_at(place, "secret", message, remedy)
 
@@ -222,7 +222,7 @@ def dates_as_text(codec: Codec[Any]) -> Iterator[Finding]:
         words = words_of(_name_of(place))
         is_stamp = words[-1:] in {("at",), ("on",)} and not STAMPED.isdisjoint(words[-2:-1])
         if is_stamp or not DATES.isdisjoint(words[-1:]):
-            message = "by its name it is a date or a time, and it takes any text"
+            message = "its name says that it is a date or a time, but it takes any text"
             remedy = "Write date, datetime or time of the module datetime"
             yield warning_at(place, "date_as_text", message, remedy)
 
@@ -251,7 +251,7 @@ def without_unit(codec: Codec[Any]) -> Iterator[Finding]:
         said = f"{' '.join(words)} {description}"
         if description and not MEASURED.isdisjoint(words) and not UNIT.search(said):
             remedy = f"Say it in the name or in the description: {_name_of(place)}_…, or “in seconds”"
-            yield warning_at(place, "no_unit", "nothing says in which unit it is", remedy)
+            yield warning_at(place, "no_unit", "its unit isn't stated", remedy)
 
 
 def repeated_parameter_names(codec: Codec[Any]) -> Iterator[Finding]:
@@ -283,11 +283,11 @@ def opposite_flags(codec: Codec[Any]) -> Iterator[Finding]:
 
 
 def unmarked_deletion(tool: Tool[..., Any]) -> Iterator[Finding]:
-    """Yield that a tool takes something away, and its hints don't say so."""
+    """Yield that a tool takes something away, but its hints don't say so."""
     hints = tool.annotations
     verb = (*words_of(tool.name), "")[0]
     if verb in DELETING and hints.destructive is None and hints.read_only is None:
-        message = f"by its name it may {verb} something, and its hints don't say so"
+        message = f"its name says that it may {verb} something, but its hints don't say so"
         remedy = "Write @tool(destructive=True), and confirm=True if a person has to agree"
         yield warning("unmarked_deletion", (), message, remedy)
 
@@ -560,9 +560,7 @@ def many_choices(codec: Codec[Any]) -> Iterator[Finding]:
         node = place.node
         if isinstance(node, (EnumNode, LiteralNode)) and len(node.values) > MOST_CHOICES:
             message = f"it has {len(node.values)} choices, all of which every request sends"
-            remedy = (
-                "Take text, and answer a wrong one with the nearest names; or offer a tool that searches them"
-            )
+            remedy = "Take text, and answer an unknown name with the nearest ones; or offer a search tool"
             yield warning_at(place, "many_choices", message, remedy)
 
 
@@ -571,7 +569,9 @@ def deep(codec: Codec[Any]) -> Iterator[Finding]:
     places = list(places_of(codec.graph))
     deepest = max(places, key=lambda place: place.level)
     if deepest.level > MOST_LEVELS:
-        message = f"it nests {deepest.level} levels of objects and arrays; models lose their way in these"
+        message = (
+            f"it nests {deepest.level} levels of objects and arrays; models make mistakes in such values"
+        )
         yield warning_at(deepest, "deep", message, "Make a flat list of parameters, or several tools")
 
 
@@ -582,15 +582,15 @@ def same_first_sentence(tools: Sequence[Tool[..., Any]]) -> Iterator[tuple[str, 
         text = " ".join(tool.summary.casefold().split())
         other = first.setdefault(text, tool.name)
         if other != tool.name and not tool.summary.endswith("Auto generated."):
-            message = f"its first sentence is that of {quote(other)}"
-            remedy = "Say first what makes it different"
+            message = f"its first sentence is the same as that of {quote(other)}"
+            remedy = "Begin with what makes it different"
             yield tool.name, warning("same_first_sentence", (), message, remedy)
 
 
 def many_tools(tools: Sequence[Tool[..., Any]]) -> Iterator[tuple[str, Finding]]:
     """Yield that there are more tools than a model chooses well from."""
     if len(tools) > MOST_TOOLS:
-        message = f"there are {len(tools)} tools; models choose worse among many"
+        message = f"there are {len(tools)} tools; models choose badly among many"
         remedy = "Offer only the tools that a turn needs: toolset.offer(…), or switches of the registry"
         yield "", warning("many_tools", (), message, remedy)
 

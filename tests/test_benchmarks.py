@@ -192,8 +192,8 @@ def test_the_page_about_speed_says_what_was_measured(row):
 REQUESTS = {
     "first request: schemas are made": ("first", OURS),
     "later requests": ("later", OURS),
-    "the same dicts by `marshal`": ("later", "marshal"),
-    "by `pickle`": ("later", "pickle"),
+    "the same dicts copied with `marshal`": ("later", "marshal"),
+    "with `pickle`": ("later", "pickle"),
     "part by part": ("later", "part by part"),
 }
 

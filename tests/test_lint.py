@@ -162,7 +162,7 @@ def test_two_tools_with_the_same_first_sentence():
 
     (finding,) = lint([direct, onestop])  # and not once more that it seems to do the same
     assert (finding.code, finding.tool) == ("same_first_sentence", "onestop")
-    assert finding.message == 'its first sentence is that of "direct"'
+    assert finding.message == 'its first sentence is the same as that of "direct"'
 
 
 def test_too_many_tools():

@@ -259,7 +259,10 @@ def test_a_tool_that_deletes_says_so(name):
 
     (finding,) = lint([tool(act, name=name)])
     assert (finding.code, finding.path) == ("unmarked_deletion", ())
-    assert finding.message == f"by its name it may {words_of(name)[0]} something, and its hints don't say so"
+    assert (
+        finding.message
+        == f"its name says that it may {words_of(name)[0]} something, but its hints don't say so"
+    )
     for hints in ({"destructive": True}, {"destructive": False}, {"read_only": True}):
         assert lint([tool(act, name=name, **hints)]) == []
     assert lint([tool(act, name=f"un{name}"), tool(act, name="order_delete", description="Once more.")]) == []

@@ -61,9 +61,9 @@ examples:
 
 \b
 exit status:
-  0  all is well
+  0  success
   1  a value or a call failed, or a type has complaints
-  2  wrong use: no such module, type or file, or a module that can't be imported
+  2  wrong usage: no such module, type or file, or a module that can't be imported
 """
 
 

@@ -231,7 +231,7 @@ class NearChoice(_TextChoice):
 
 def context_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the option --context, which says what is injected into tools."""
-    about = "A mapping to inject, or what makes or opens one."
+    about = "A mapping to inject, a function that returns one, or a context manager."
     return click.option("--context", type=NAME, metavar="MODULE:NAME", help=about)(command)
 
 

@@ -72,7 +72,7 @@ levels:
 exit status:
   0  no finding counts for --fail-on
   1  at least one does
-  2  wrong use: a target that can't be read, or has neither types nor tools
+  2  wrong usage: a target that can't be read, or has neither types nor tools
 """
 )
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET...", shell_complete=complete_target)

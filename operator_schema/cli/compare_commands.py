@@ -115,7 +115,7 @@ codes in the file of --accepted, beside keywords of a schema that can't be read,
 exit status:
   0  no change counts for --fail-on
   1  at least one does
-  2  wrong use: a target that can't be read
+  2  wrong usage: a target that can't be read
 """
 )
 @click.argument("targets", metavar="[OLD] NEW", nargs=-1, required=True, shell_complete=complete_target)
@@ -318,7 +318,7 @@ examples:
 exit status:
   0  no call fails, as far as --fail-on counts
   1  a call does
-  2  wrong use: a target or a file that can't be read
+  2  wrong usage: a target or a file that can't be read
 """
 )
 @click.argument("logs", metavar="LOG...", nargs=-1, required=True, shell_complete=complete_files)

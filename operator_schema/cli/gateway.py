@@ -281,7 +281,7 @@ class _Entry:
             raise WrongUse(message)
         value = os.environ.get(name)
         if value is None:
-            what = f"needs the variable {name}, which must be set, and isn't"
+            what = f"needs the variable {name}, which isn't set"
             raise self._wrong(what)
         if any(category(one) in {"Cc", "Cs"} for one in value):
             what = (
@@ -363,7 +363,7 @@ def _check_not_below_itself(file: str) -> None:
         return
     way = " → ".join([escape(one or "a program") for one in [*above[above.index(file) :], file]])
     remedy = "Remove the server from it that is a gateway of this file"
-    message = f"{escape(file)} starts itself, without end: {clip(way, _MOST_SHOWN)}. {remedy}"
+    message = f"{escape(file)} starts itself endlessly: {clip(way, _MOST_SHOWN)}. {remedy}"
     raise WrongUse(message)
 
 

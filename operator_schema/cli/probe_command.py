@@ -64,7 +64,7 @@ A target is one of these:
 exit status:
   0  nothing was found that --fail-on counts
   1  something was
-  2  wrong use, or the server can't be reached
+  2  wrong usage, or the server can't be reached
   143  it was ended by SIGTERM; the server is ended, and its folder removed
 """
 )
@@ -72,27 +72,27 @@ exit status:
 @click.option(
     "--allow", multiple=True, metavar="NAME", help="Call this tool, although it may change something."
 )
-@click.option("--allow-all", is_flag=True, help="Call all tools; only for servers that are started here.")
+@click.option("--allow-all", is_flag=True, help="Call all tools; only for servers that the probe starts.")
 @click.option("--dry-run", is_flag=True, help="Show what would be called, and call nothing.")
 @click.option("--seconds", type=SECONDS, default=60.0, help="When to end (default: 60).")
 @click.option(
     "--calls",
     type=click.IntRange(1, 10_000),
     default=20,
-    help="Generated calls of each kind a tool (default: 20).",
+    help="Generated calls of each kind per tool (default: 20).",
 )
 @click.option("--timeout", type=SECONDS, default=10.0, help="Seconds for each call (default: 10).")
 @click.option(
     "--most-bytes", type=click.IntRange(1), default=1_000_000, help="Bytes of an answer (default: 1,000,000)."
 )
-@click.option("--seed", type=int, default=0, help="Equal numbers make equal calls (default: 0).")
+@click.option("--seed", type=int, default=0, help="The same number makes the same calls (default: 0).")
 @click.option("--setup", metavar="COMMAND", help="Prepares the folder in which the server works.")
 @click.option("--env", multiple=True, metavar="NAME=VALUE", help="A variable of the server's environment.")
 @click.option("--header", multiple=True, metavar="NAME:VALUE", help="A header of HTTP requests, for a URL.")
 @click.option(
     "--accepted", metavar="FILE", help="Accept the findings that a TOML file lists, with reason and day."
 )
-@click.option("--level", type=NearChoice(_LEVELS), default="note", help="The least level that is shown.")
+@click.option("--level", type=NearChoice(_LEVELS), default="note", help="The lowest level that is shown.")
 @fail_on_option(_LEVELS)
 @format_option("github")
 @click.option("--junit", metavar="FILE", help="Also write JUnit XML.")
@@ -296,7 +296,7 @@ def _show(out: Output, shape: str, report: ProbeReport, left: Sequence[Found], l
 def _lines_of_unrepeated(found: Found) -> list[str]:
     """Write what was seen once, and the calls before it; what to do isn't known."""
     first, *_ = found.lines()
-    return [f"{first} (it wasn't shown a second time)", *found.calls()]
+    return [f"{first} (it couldn't be reproduced)", *found.calls()]
 
 
 def _write_reports(

@@ -217,7 +217,7 @@ def server_source(target: str) -> str | list[str]:
         message = f"write the URL without mcp: {escape(source[0])}"
         raise WrongUse(message)
     if not source:
-        message = 'write the command behind "mcp:", as in mcp:"uvx mcp-server-time"'
+        message = 'write the command after "mcp:", as in mcp:"uvx mcp-server-time"'
         raise WrongUse(message)
     if not isinstance(source, str) and which(source[0]) is None and not Path(source[0]).exists():
         command = escape(clip(source[0], _MOST_SHOWN))

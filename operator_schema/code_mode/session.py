@@ -535,7 +535,7 @@ def _outcome_of(work: Round[Any]) -> dict[str, Any]:
     """Return the outcome of the only call of a round, as JSON values."""
     if work.deferred:
         asked = work.deferred[0]
-        text = f"{asked.name} needs an answer of a person, which a program can't give"
+        text = f"{asked.name} needs an answer from a person, which a program can't give"
         return {"code": "needs_input", "content": text, "json": None}
     turn: list[Any] = []
     work.commit(turn)

@@ -328,7 +328,7 @@ def found_by_pattern(
         )
     elif others := index.in_another_case(path, names, kind, found):
         named = ", ".join([quote(name) for name in others[:_MOST_SHOWN]])
-        result["note"] = f"In another case of letters there are also {named}."
+        result["note"] = f"In other upper or lower case there are also {named}."
     return result
 
 

@@ -88,7 +88,7 @@ def _stray_statements(code: str) -> list[SyntaxProblem]:
         if not node.type.endswith("_declaration") or node.type == "short_var_declaration":
             row = node.start_point[0]
             before = source.split(b"\n")[row][: node.start_point[1]].decode(errors="replace")
-            message = "a statement stands outside of a function"
+            message = "a statement is outside of a function"
             return [SyntaxProblem(row + 1, len(before) + 1, message, "Put it into a function")]
     return []
 

@@ -84,7 +84,7 @@ class UnfinishedError(CallError):
     """
 
     def __init__(self, left: int) -> None:
-        super().__init__(f"{left:,} files still have to be read: try again, it goes on where it stopped")
+        super().__init__(f"{left:,} files still have to be read: try again, it continues where it stopped")
 
 
 class Found(NamedTuple):

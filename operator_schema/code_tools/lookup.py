@@ -90,7 +90,7 @@ def read_name(text: str) -> WrittenName:
         path, text = split["path"].strip().removeprefix("./"), split["name"].strip()
     name = _dotted(text)
     if not name:
-        return WrittenName("", path, problem=f"A name is missing behind {path or text}.")
+        return WrittenName("", path, problem=f"A name is missing after {path or text}.")
     if _PATTERN.search(name):
         return WrittenName(name, path, problem="This is a pattern, not a name: call search.")
     if re.search(r"\s", name):

@@ -487,7 +487,7 @@ def _content(index: Index, now: Mapping[str, _Change], patch: FilePatch, path: s
     """
     if path in now:
         content = now[path].after
-        reason = "an earlier part of the patch takes it away"
+        reason = "an earlier part of the patch removes it"
     else:
         found = read_source(index.root, path)
         content = found.source if isinstance(found, Content) else None

@@ -522,7 +522,7 @@ class Codec(Immutable, Generic[T]):
         """
         found = self._found_example()
         if not found:
-            message = f"{self._name}: no example was found that decodes; give its fields examples"
+            message = f"{self._name}: no valid example was found; give its fields examples"
             raise ValueError(message)
         return copy_json(found[0])
 

@@ -542,7 +542,7 @@ def colliding_hashes(steps: Steps, what: str) -> Finding:
 
 
 def repeated_key(steps: Steps) -> Finding:
-    return Finding(steps, "duplicate", "the key is there more than once")
+    return Finding(steps, "duplicate", "the key occurs more than once")
 
 
 def no_match(steps: Steps, node: UnionNode, value: object, definitions: Definitions) -> Finding:

@@ -38,11 +38,11 @@ __all__ = [
 
 Level: TypeAlias = Literal["breaking", "undecided", "meaning", "text", "wider"]
 MEANINGS: Final[Mapping[Level, str]] = {
-    "breaking": "a call that worked is refused now, or a result may come that wasn't allowed before",
+    "breaking": "a call that worked is refused now, or a result is possible that wasn't allowed before",
     "undecided": "it may be breaking: it could neither be proven nor ruled out",
     "meaning": "every call still works, but its effect, or what the tool says about it, may differ",
-    "text": "only what a model reads is different",
-    "wider": "everything that worked still works, and more does",
+    "text": "only the text for the model is different",
+    "wider": "everything that worked still works, and more calls work now",
 }
 """The meaning of each level."""
 

@@ -192,8 +192,8 @@ class _Pool:
         except (self._futures.BrokenExecutor, RuntimeError):
             self.stop()
             message = (
-                "the processes end as soon as they start: a script that asks for more than one worker has to "
-                'do that below `if __name__ == "__main__":`'
+                "the processes end as soon as they start: a script that uses more than one worker has to "
+                'start them below `if __name__ == "__main__":`'
             )
             raise EngineError(message) from None
 

@@ -130,7 +130,7 @@ def logs_in(patterns: Iterable[str]) -> list[str]:
         names = glob.iglob(pattern, recursive=True)  # noqa: PTH207  # `Path.glob` takes no absolute pattern
         files = sorted(each for each in names if Path(each).is_file())
         if not files:
-            message = f"no file is like {pattern}"
+            message = f"no file matches {pattern}"
             raise LogError(message)
         found += files
     return found

@@ -197,7 +197,7 @@ def _of_decimal(value: Any) -> object:
         if isinstance(number, int) or decimal.Decimal(repr(number)) == value:
             return number
     message = f"the limit {excerpt(str(value))} has more digits than JSON readers keep"
-    raise UnfitError(message, "Give one of at most 15 digits")
+    raise UnfitError(message, "Give a limit of at most 15 digits")
 
 
 _MOST_DECIMAL_PLACES = 300
@@ -243,7 +243,7 @@ def _checked_pattern(pattern: re.Pattern[Any]) -> re.Pattern[str]:
         raise UnfitError(message, "Take it out")
     if _PYTHON_SYNTAX.search(pattern.pattern):
         message = f"the pattern {_show(pattern)} uses syntax that JSON Schema doesn't have"
-        raise UnfitError(message, "Keep to what ECMA 262 knows: no inline flags, (?P<…>), \\A or \\Z")
+        raise UnfitError(message, "Use only what ECMA 262 has: no inline flags, (?P<…>), \\A or \\Z")
     return pattern
 
 
@@ -281,7 +281,7 @@ def constrained(node: Node, constraints: Constraints) -> Node:
             _refuse_contradiction(node, together)
             return node.replace(constraints=together)
         case RefNode():
-            message = f"{node.target.name} is recursive, so constraints here would hold for it everywhere"
+            message = f"{node.target.name} is recursive, so constraints here would apply to it everywhere"
             raise UnfitError(message, "Put them where it is defined, or into a dataclass of their own")
         case LeafNode(leaf=leaf) if is_decimal(leaf):
             return node.replace(leaf=_limited(leaf, constraints))
@@ -295,9 +295,9 @@ def _unfit_limit(slot: str, node: ScalarNode | ArrayNode | MapNode) -> UnfitErro
     kinds = {row.of for row in LIMITS if row.slot in _allowed(node)}
     remedy = "Leave it out, or change the type"
     if limit.of == "number" and "length" in kinds:
-        remedy = "Write MinLen or MaxLen if it is about the length; else change the type"
+        remedy = "Write MinLen or MaxLen if it is about the length; otherwise change the type"
     if limit.of == "length" and "number" in kinds:
-        remedy = "Write Ge or Le if it is about the number; else change the type"
+        remedy = "Write Ge or Le if it is about the number; otherwise change the type"
     return UnfitError(f"the constraint {limit.given_as or slot} says nothing about {_kind(node)}", remedy)
 
 

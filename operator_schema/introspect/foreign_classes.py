@@ -291,7 +291,7 @@ _REMEDIES: Final[dict[str, str]] = {
     "exclude": "Take the field out of the class, or make it an InitVar",
     "strict": "Take it out; repair=True converts values of another type",
     "allow_inf_nan": "Take it out: JSON has no such numbers",
-    "union_mode": "Take it out: members of a union are told apart by their JSON, whatever their order",
+    "union_mode": "Take it out: members of a union are distinguished by their JSON, not by their order",
     "discriminator": "Name a field that is a Literal in each member",
     "decimal_places": "Give 0 to 15, and less than max_digits",
     "max_digits": "Give up to 15, and decimal_places as well: together they are limits",

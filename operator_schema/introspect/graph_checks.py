@@ -457,7 +457,11 @@ _BY_IDENTITY: Fault = (
     "the items of the set, {}, compare by identity, so that no two are ever equal",
     "Make the set a list, or give their class an __eq__ and a __hash__, as @dataclass(frozen=True) does",
 )
-_BOOLEANS: Fault = ("ambiguous", "in a set of {} True and 1 are one item, in JSON two", "Make the set a list")
+_BOOLEANS: Fault = (
+    "ambiguous",
+    "in a set of {} True and 1 are one item, but two in JSON",
+    "Make the set a list",
+)
 
 
 def _compares(cls: type[Any]) -> bool:

@@ -176,7 +176,7 @@ def _describe_schema_fault(json_schema: Mapping[str, Any]) -> tuple[str, str] | 
 
         return describe_reference_fault(json_schema)
     return (
-        'json_schema has no "type", or one that JSON hasn\'t',
+        'json_schema has no "type", or one that JSON doesn\'t have',
         f'Set "type" to one of {", ".join(JSON_TYPES)} or a list of them',
     )
 

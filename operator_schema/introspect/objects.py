@@ -309,7 +309,7 @@ def _report_decorated(
         message = f"its own __init__ doesn't take {listed([quote(name) for name in missing])}"
         report("__init__", "unsupported", message, "Let it take every field by name")
     elif wanted:
-        message = f"its own __init__ wants {listed([quote(name) for name in wanted])}, which isn't a field"
+        message = f"its own __init__ requires {listed([quote(name) for name in wanted])}, which isn't a field"
         report("__init__", "unsupported", message, "Let it take every field by name, and nothing else")
 
 

@@ -85,9 +85,12 @@ def type_leaf(cls: Any, *, of_results: bool) -> SchemaLeaf[Any] | tuple[str, str
 
 
 _REFUSED: Final = {
-    "ImportString": ("it imports whatever a model names", "Take a Literal, and import in your function"),
+    "ImportString": (
+        "it imports any module that a model names",
+        "Use a Literal, and do the import in your function",
+    ),
     "NaiveDatetime": (
-        "its schema asks for an offset from UTC, and it takes none",
+        "its schema requires a UTC offset, but it accepts none",
         "Write datetime, with the leaf for local times",
     ),
 }
@@ -334,7 +337,7 @@ def _reason_of(error: ValueError) -> str:
     return found[0].replace(_DOUBT, "") if found else " ".join(lines)
 
 
-_READ_AS_ANOTHER: Final = "what it writes is read as another value"
+_READ_AS_ANOTHER: Final = "what it writes would be read back as another value"
 _NOT_WRITTEN: Final = "it holds a secret, which is never written"
 _HIDDEN: Final = b'"**********"'
 """How a secret of pydantic is written, whatever it is."""

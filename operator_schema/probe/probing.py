@@ -219,7 +219,7 @@ class _Run:
     def begin(self, allow: Collection[str], *, allow_all: bool) -> None:
         """Start the server, read its tools, and plan the calls."""
         if allow_all and self.server.place is None:
-            message = "allow_all is for servers that are started here: name the tools in allow"
+            message = "allow_all is for servers that the probe starts: name the tools in allow"
             raise ValueError(message)
         self.server.start()
         described = self.server.list_tools()

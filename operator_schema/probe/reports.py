@@ -371,7 +371,7 @@ def _cells(found: Found) -> list[str]:
 
 _TITLES: Final = ("tool", "place", "what", "what to do", "smallest calls, and how to repeat them")
 _LEVEL_MEANINGS: Final[dict[Severity, str]] = {
-    "error": "programs and models that keep to the protocol and the schemas are misled",
+    "error": "programs and models that follow the protocol and the schemas are misled",
     "warning": "a model has to guess, or gets away with a mistake",
     "note": "it is harmless by itself",
 }

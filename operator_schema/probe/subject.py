@@ -584,6 +584,6 @@ def _words(command: str) -> list[str]:
         message = f"{escape(command)} isn't a command: {error}"
         raise ProbeError(message) from None
     if not words:
-        message = 'write the command behind the colon, as in mcp:"uvx mcp-server-time"'
+        message = 'write the command after the colon, as in mcp:"uvx mcp-server-time"'
         raise ProbeError(message)
     return words

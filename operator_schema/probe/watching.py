@@ -78,7 +78,7 @@ def _differences(before: State, after: State) -> str:
         if before.answers[name] != after.answers.get(name, before.answers[name])
     ]
     parts = [f"the files {listed([escape(path) for path in files])} differ afterwards"] if files else []
-    parts += [f"{escape(name)} answers otherwise afterwards" for name in tools]
+    parts += [f"{escape(name)} gives another answer afterwards" for name in tools]
     return "; ".join(parts)
 
 

@@ -239,7 +239,7 @@ _WHY = {
     "refused": "it refused",
     "filtered": "the provider held the answer back",
     "interrupted": "the stream ended first",
-    "paused": "the provider paused the turn; a request that ends with the answer's message goes on with it",
+    "paused": "the provider paused the turn; a request that ends with the answer's message continues it",
     "other": "it stopped for another reason",
 }
 """Why a model didn't finish, for each `stop` but `end`."""
@@ -447,7 +447,7 @@ def parsed_arguments(call: RawCall) -> Any:
 def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        message = "a key is there more than once"
+        message = "a key occurs more than once"
         raise ValueError(message)
     return found
 

@@ -29,10 +29,10 @@ __all__ = ["OPTIONS", "load_found", "tools_with"]
 _SUGGESTED = 3
 
 _GIVEN_ELSEWHERE = {
-    "strict": "the offer says it: toolset.offer(strict=True)",
-    "tool_choice": "the offer says it: toolset.offer(required=…)",
-    "required": "the offer says it: toolset.offer(required=…)",
-    "only": "the offer says it: toolset.offer(only=…)",
+    "strict": "set it in the offer: toolset.offer(strict=True)",
+    "tool_choice": "set it in the offer: toolset.offer(required=…)",
+    "required": "set it in the offer: toolset.offer(required=…)",
+    "only": "set it in the offer: toolset.offer(only=…)",
     "tools": "the offer comes first: request(offer, history)",
     "messages": "the history comes second: request(offer, history)",
     "parallel_tool_calls": "write parallel=…",
@@ -310,7 +310,7 @@ def _without_own_search(offered: Offered) -> Offered:
     """
     own = [tool.name for tool in offered.tools if names_found(tool) is not None]
     if offered.choice.name in own:
-        message = f"the required tool {quote(own[0])} gives way to the provider's own search: require none"
+        message = f"the required tool {quote(own[0])} is replaced by the provider's own search: require none"
         raise ValueError(message)
     return offered.replace(tools=tuple([tool for tool in offered.tools if tool.name not in own]))
 

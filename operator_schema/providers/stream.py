@@ -519,7 +519,7 @@ class Stream:
             # The keys of a dict, one after the other, are one long name.
             is_dict = line.isidentifier()
             message = (
-                _WHOLE if is_dict else f"the stream holds no events; it has the line {excerpt(line, 200)}"
+                _WHOLE if is_dict else f"the stream contains no events; it has the line {excerpt(line, 200)}"
             )
             raise ResponseError(self._provider, message)
         found = () if response is None else self._read(response)

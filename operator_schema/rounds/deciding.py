@@ -281,7 +281,7 @@ async def _after_hooks(call: ToolCall[Any], hooks: ForTools, run: int) -> ToolCa
     return call
 
 
-_HIDDEN = "the call ran, but its result can't be shown: the program failed to look at it"
+_HIDDEN = "the call ran, but its result can't be shown: the program failed to check it"
 """What the model reads if a hook after a call failed."""
 
 

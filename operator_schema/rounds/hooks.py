@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 
-CONFIRM = "the tool asks for the agreement of a person (confirm=True)"
+CONFIRM = "the tool needs a person's approval (confirm=True)"
 """Why a call waits if its tool says `confirm=True`."""
 
 _NAME_LENGTH = 100

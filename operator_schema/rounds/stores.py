@@ -428,7 +428,7 @@ def _reading(path: str) -> Generator[None]:
     try:
         yield
     except (DecodeError, KeyError, RecursionError, TypeError, ValueError) as error:
-        message = f"the store {one_line(path, 200)} holds something other than turns and rounds"
+        message = f"the store {one_line(path, 200)} contains something other than turns and rounds"
         raise StoreError(message) from error
 
 
@@ -454,7 +454,7 @@ _REMEDIES = {
     sqlite3.SQLITE_CORRUPT: "restore it from a backup, or move it away to begin a new one",
     sqlite3.SQLITE_CANTOPEN: "create its folder, and check that this process may use both",
     sqlite3.SQLITE_READONLY: "let this process write to the file and to its folder",
-    sqlite3.SQLITE_BUSY: f"another process held it for {_PATIENCE:.0f} seconds: end that one, or try again",
+    sqlite3.SQLITE_BUSY: f"another process locked it for {_PATIENCE:.0f} seconds: end that one, or try again",
     sqlite3.SQLITE_FULL: "make room on the disk",
     sqlite3.SQLITE_IOERR: "check the disk",
     sqlite3.SQLITE_ERROR: "it was deleted, or belongs to another program: create it again or elsewhere",

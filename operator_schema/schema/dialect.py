@@ -54,7 +54,7 @@ LossCode = Literal["described", "null", "weakened", "renamed"]
 _LOSSES: dict[LossCode, str] = {
     "described": "{provider} doesn't take {keyword}, which moves to the description",
     "null": "{provider} requires it, so null stands for leaving it out",
-    "weakened": "{provider} can't say all of its type, so its schema takes more",
+    "weakened": "{provider} can't express all of its type, so its schema accepts more",
     "renamed": "{provider} doesn't take the name of this property, and gets {new_name} instead",
 }
 
@@ -94,7 +94,7 @@ def lost(
     )
 
 
-GIVE_TOOLS = "Give the tools to answers and results too"
+GIVE_TOOLS = "Give the same tools to `answer` and `results` too"
 """What to do where names on the wire are other ones."""
 
 

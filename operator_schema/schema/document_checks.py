@@ -456,7 +456,7 @@ _CHECKS: dict[str, tuple[Any, Any]] = {
 
 _LAST = frozenset({"unevaluatedItems", "unevaluatedProperties"})
 _REASONS = {
-    "$ref": "it leads out of the document, or nowhere",
+    "$ref": "it refers to another document, or to nothing",
     "$dynamicRef": "it isn't followed",
     "$recursiveRef": "it isn't followed",
     "pattern": UNREAD_PATTERN,

@@ -220,7 +220,7 @@ class _Reader:
             elif not are_disjoint(node, graph.definitions):
                 tried[where] = count_containers(node, graph.definitions)
                 if keyword == "oneOf":
-                    self.note(where, keyword, "that no second one fits isn't checked")
+                    self.note(where, keyword, "it isn't checked that no second one fits")
         if sum(tried.values()) > _MOST_TRIED:
             unclear.update(where for where, number in tried.items() if number > 1)
         self.banned |= unclear
@@ -319,7 +319,7 @@ class _Reader:
     def _reference(self, reference: Any, where: str, within: frozenset[str]) -> Node:
         found = resolve_pointer(self.document, reference)
         if found is None:
-            self.note(where, "$ref", "it leads out of the document, or nowhere")
+            self.note(where, "$ref", "it refers to another document, or to nothing")
             return ANY
         pointer, schema = found
         name = pointer.rpartition("/")[2] or "Root"
@@ -355,7 +355,7 @@ class _Reader:
                     schema,
                     ("const", "enum"),
                     where,
-                    "it holds more than texts, numbers, true, false and null",
+                    "it contains more than texts, numbers, true, false and null",
                 )
                 return None
             found = {choice_key(value): value for value in values if fits_types(value, types)}
@@ -380,13 +380,13 @@ class _Reader:
             return self._merged(found, where, name)
         if any(isinstance(node, AnyNode) for node in found):
             if keyword == "oneOf":
-                self.note(where, keyword, "that no second one fits isn't checked")
+                self.note(where, keyword, "it isn't checked that no second one fits")
             return ANY
         distinct = found
         if len(found) < _MOST_COMPARED:
             distinct = [node for i, node in enumerate(found) if node not in found[:i]]
         if keyword == "oneOf" and len(distinct) < len(found):
-            self.note(where, keyword, "that no second one fits isn't checked")
+            self.note(where, keyword, "it isn't checked that no second one fits")
         return UnionNode(tuple(distinct), None) if len(distinct) > 1 else distinct[0]
 
     def _merged(self, found: list[Node], where: str, name: str) -> Node:

@@ -478,7 +478,7 @@ class References:
         """Return the target of a schema's reference.
 
         Raises:
-            LookupError: it leads out of the document, or nowhere.
+            LookupError: it refers to another document, or to nothing.
         """
         said = schema["$ref"]
         if not isinstance(said, str) or len(said) > MAX_REFERENCE:

@@ -265,7 +265,7 @@ class Failures:
     def cut_off(self, call: RawCall) -> ToolResult:
         """Return the result for a call whose arguments the model didn't finish."""
         why = "a limit on its tokens, or a stream that ended (answer.stop says which)"
-        _log(INFO, call, f"the answer of the model ended before the call was complete: {why}")
+        _log(INFO, call, f"the model's answer ended before the call was complete: {why}")
         content = (
             f"{call.name} was not run: your answer was cut off before this call was complete. Send the whole "
             "call again, with shorter arguments or fewer calls in one answer"

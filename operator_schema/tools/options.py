@@ -130,7 +130,7 @@ _KNOWN_ELSEWHERE = {
     "input_schema": _SCHEMA,
     "parameters": _SCHEMA,
     "output_schema": "the annotation of the result is its schema",
-    "strict": "a request says it: toolset.offer(strict=True)",
+    "strict": "set it for a request: toolset.offer(strict=True)",
     "needs_approval": "write confirm=True",
     "requires_approval": "write confirm=True",
     "requires_confirmation": "write confirm=True",

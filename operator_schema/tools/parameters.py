@@ -209,7 +209,7 @@ def _complain_default(parameter: Parameter, hint: Any, owner: str) -> Finding:
     name, shown = parameter.name, name_of(alternatives_of(hint)[0])
     message = f"its default is None, but {shown} doesn't include None"
     optional = f"{name}: Annotated[{shown} | None, skip] = None"
-    remedy = f"If it may be left out, write {optional}; if not, take out the default"
+    remedy = f"If it may be left out, write {optional}; if not, remove the default"
     return about_type((name,), "bad_default", owner, message, remedy)
 
 

@@ -62,7 +62,7 @@ def test_a_snapshot_is_written_and_compared(desk, tmp_path):
     status, out, _ = desk("diff", "desk.json", "compare_desk")
     assert status == 1
     assert out.splitlines() == [
-        "breaking: a call that worked is refused now, or a result may come that wasn't allowed before",
+        "breaking: a call that worked is refused now, or a result is possible that wasn't allowed before",
         "  refund: reason: required: not there → required",
         '    call: {"order":0,"amount":0}',
         "meaning: every call still works, but its effect, or what the tool says about it, may differ",
@@ -187,7 +187,7 @@ def test_a_revision_has_its_sources_where_they_are_today(desk, tmp_path, monkeyp
     # A module that the revision doesn't have is new.
     assert desk("diff", "--git", "HEAD", "compare_new")[:2] == (
         0,
-        "wider: everything that worked still works, and more does\n  refund: a new tool\n1 wider\n",
+        "wider: everything that worked still works, and more calls work now\n  refund: a new tool\n1 wider\n",
     )
     status, _, err = desk("diff", "--git", "HEAD", "cli_samples")
     assert status == 2
@@ -312,7 +312,7 @@ def test_a_server_is_asked(desk):
         (["snapshot", "compare_desk", "-o", "."], ". is a folder: give a file, such as tools.json"),
         (["snapshot", "compare_desk", "-o", ""], "the empty name is a folder"),
         (["snapshot", "mcp:a 'b"], "mcp:a 'b isn't a command: No closing quotation"),
-        (["snapshot", "mcp:"], 'write the command behind "mcp:"'),
+        (["snapshot", "mcp:"], 'write the command after "mcp:"'),
         (["snapshot", "compare_desk", "-o", "gone/x.json"], "gone/x.json can't be written"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

@@ -57,7 +57,7 @@ def test_all_files_of_a_pattern_are_one_report(replay):
 
 def test_a_pattern_without_files_is_wrong_use(replay):
     status, _, err = replay("*.zst")
-    assert (status, "no file is like *.zst" in err) == (2, True)
+    assert (status, "no file matches *.zst" in err) == (2, True)
 
 
 def test_two_tools_of_one_name_are_wrong_use(replay, tmp_path):

@@ -761,7 +761,7 @@ def test_hooks_say_why_calls_of_a_plan_wait_and_none_runs():
 
     one = CodeSession(Executor(Toolset(add, pay), hooks=ask), sandbox=chosen[0])
     waiting = one.run_sync("add(5)\nadd(1)\nadd(7)\npay(1)\nlen([])")
-    reasons = ["large", "large", "the tool asks for the agreement of a person (confirm=True)"]
+    reasons = ["large", "large", "the tool needs a person's approval (confirm=True)"]
     assert [call.reason for call in waiting.plan] == reasons
     assert seen == []
     assert one.resume_sync(waiting, "approve_plan").value == 0

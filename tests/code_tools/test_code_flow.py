@@ -357,7 +357,7 @@ def test_a_search_that_finds_little_tells_of_other_cases(tmp_path):
     base = CodeBase(tmp_path)
     found = base.search("*budget*")
     assert [one["name"] for one in found["results"]] == ["budget"]
-    assert found["note"] == 'In another case of letters there are also "Budget", "BUDGETS".'
+    assert found["note"] == 'In other upper or lower case there are also "Budget", "BUDGETS".'
     assert "note" not in base.search("_1")
     assert "note" not in base.search("*budget*", kind="func")
 

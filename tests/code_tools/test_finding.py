@@ -92,7 +92,7 @@ def test_one_step_of_an_assignment_is_followed(base):
         ("", "not understood", "No name was given"),
         ("a|b", "not understood", "This is a pattern, not a name: call search."),
         ("two words", "not understood", "A name has no spaces in it"),
-        ("pkg/core.py:", "not understood", "A name is missing behind pkg/core.py."),
+        ("pkg/core.py:", "not understood", "A name is missing after pkg/core.py."),
         ("pkg", "a module", "This is a module: search for pkg/__init__.py:*"),
         ("pkg/core.py", "a file", "This is a file: search for pkg/core.py:*"),
         ("no/such.py:Foo", "no such file", "There is no file no/such.py below the root."),
@@ -424,7 +424,7 @@ def test_an_index_that_runs_out_of_time_goes_on(tmp_path, monkeypatch):
     root, cache = tmp_path / "root", tmp_path / "cache.db"
     write(root, {f"m{number}.py": f"x{number} = 1\n" for number in range(5)})
     index = Index(str(root))
-    with pytest.raises(UnfinishedError, match="4 files still have to be read: try again, it goes on"):
+    with pytest.raises(UnfinishedError, match="4 files still have to be read: try again, it continues"):
         index.refresh(until=0.0)
     assert index.refresh() == 4
     monkeypatch.setattr("operator_schema.code_tools.code_base._SECONDS_TO_READ", -1.0)

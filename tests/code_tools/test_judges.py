@@ -81,7 +81,7 @@ def test_a_statement_outside_of_a_function_is_refused_in_a_file(code, place):
 
     (problem,) = go_problems(code, "file")
     assert (problem.line, problem.column) == place
-    assert problem.message == "a statement stands outside of a function"
+    assert problem.message == "a statement is outside of a function"
 
 
 def test_a_comment_behind_a_declaration_is_not_about_the_next_one():

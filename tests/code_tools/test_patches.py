@@ -281,7 +281,7 @@ def test_no_file_outside_of_the_root_is_read(code, path, tmp_path_factory):
         ("--- /dev/null\n+++ b/notes.txt\n@@ -0,0 +1 @@\n+a\n", "notes.txt is there already"),
         (
             "--- a/notes.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-clean\n" * 2,
-            "an earlier part of the patch takes it away",
+            "an earlier part of the patch removes it",
         ),
         ("--- a/notes.txt\n+++ b/notes.txt\n@@ -1 +1 @@\n-clean\n+a\n" * 201, "changes 201 files"),
         ("x" * 500_001, "longer than 500,000 characters"),

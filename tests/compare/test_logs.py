@@ -161,7 +161,7 @@ def test_files_of_a_pattern_come_in_order(tmp_path):
     found = logs_in([str(tmp_path / "**" / "?.jsonl")])
     assert [each.removeprefix(f"{tmp_path}/") for each in found] == ["a.jsonl", "b.jsonl", "more/d.jsonl"]
     assert logs_in([str(tmp_path / "[x].jsonl"), "-"]) == [str(tmp_path / "[x].jsonl"), "-"]
-    with pytest.raises(LogError, match="no file is like"):
+    with pytest.raises(LogError, match="no file matches"):
         logs_in([str(tmp_path / "*.gz")])
 
 
@@ -267,7 +267,7 @@ def test_another_database_is_told(tmp_path):
         db.execute("INSERT INTO items VALUES (1, 'a', '{}')")
     db.close()
     ((_, found),) = all_records(path)
-    assert "holds something other than turns and rounds" in found.reason
+    assert "contains something other than turns and rounds" in found.reason
     with sqlite3.connect(path) as db:
         db.execute("DROP TABLE items")
     db.close()

@@ -34,7 +34,7 @@ NOTES_NEVER_DRAWN = {
     "it isn't a list of schemas": "no judge reads such a document",
     "it isn't an object of schemas": "no judge reads such a document",
     "it isn't a list of keys": "no judge reads such a document",
-    "it leads out of the document, or nowhere": "no judge can follow it",
+    "it refers to another document, or to nothing": "no judge can follow it",
     "it leads back to itself": "judges never end",
     "propertyNames": "keys are texts, so that all that fits is one of the two kinds that are read",
 }

@@ -12,7 +12,7 @@ from operator_schema.schema.dialect import dialect_schema
 from operator_schema.schema.document import DocumentCodec, SchemaDocument
 from operator_schema.schema.patterns import linear_pattern
 
-NOWHERE = "it leads out of the document, or nowhere"
+NOWHERE = "it refers to another document, or to nothing"
 
 
 def codec_of(schema: dict[str, Any], *, is_arguments: bool = False) -> DocumentCodec:

@@ -22,7 +22,7 @@ REFUSED_THOUGH_VALID = {
     "schema that uses custom metaschema with with no validation vocabulary",
 }
 NOT_CHECKED = {
-    "$ref": "it leads out of the document, or nowhere",
+    "$ref": "it refers to another document, or to nothing",
     "$dynamicRef": "it isn't followed",
     "pattern": "it is too large, refers to groups, looks ahead or behind, or isn't an expression of ECMA 262",
 }

@@ -213,7 +213,7 @@ def test_who_can_be_asked_decides_about_what_waits(door, tested, answer, content
     waits = lambda call: Defer("it is much") if tested is pay else None  # noqa: E731  # one line
     result = door(Executor([tested], hooks=waits, confirm=ask), CALL)
     assert (result.content, ran) == (content, paid)
-    reason = "it is much" if tested is pay else "the tool asks for the agreement of a person (confirm=True)"
+    reason = "it is much" if tested is pay else "the tool needs a person's approval (confirm=True)"
     assert asked == [(5, "deferred", reason)]
 
 
@@ -386,7 +386,7 @@ def test_what_a_broken_hook_had_to_hide_stays_hidden(door):
         raise ZeroDivisionError
 
     result = door(Executor([pay], hooks=hide), CALL)
-    assert result.content == "the call ran, but its result can't be shown: the program failed to look at it"
+    assert result.content == "the call ran, but its result can't be shown: the program failed to check it"
 
 
 @every_door

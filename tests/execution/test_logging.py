@@ -162,6 +162,6 @@ def test_the_log_says_why_an_answer_may_have_been_cut_off(caplog):
         executor.run_sync(RawCall("1", "work", "{", is_cut_off=True))
     (message,) = caplog.messages
     assert message == (
-        "work (call 1): the answer of the model ended before the call was complete: "
+        "work (call 1): the model's answer ended before the call was complete: "
         "a limit on its tokens, or a stream that ended (answer.stop says which)"
     )

@@ -161,7 +161,7 @@ class Unwritable:
     [
         (
             pydantic.ImportString,
-            "it imports whatever a model names. Take a Literal, and import in your function.",
+            "it imports any module that a model names. Use a Literal, and do the import in your function.",
         ),
         (pydantic.NaiveDatetime, "Write datetime, with the leaf for local times."),
         (pydantic.Secret[int], "pydantic.types.Secret is not supported. See docs/other-libraries.md"),

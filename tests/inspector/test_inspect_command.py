@@ -217,7 +217,7 @@ def test_a_server_that_can_not_be_reached(refused):
     assert missing in refused("no-such-program x")
     assert missing in refused("mcp:no-such-program x")
     assert "'open isn't a command: No closing quotation" in refused("mcp:'open")
-    assert 'write the command behind "mcp:"' in refused("mcp:")
+    assert 'write the command after "mcp:"' in refused("mcp:")
     assert "the MCP server http://127.0.0.1:9/mcp can't be used: " in refused("http://127.0.0.1:9/mcp")
 
 

@@ -132,7 +132,7 @@ def test_a_fault_that_shows_once_is_named_with_its_call(as_json, tmp_path, monke
     else:
         first, note, call = shown.splitlines()
         assert " of 1 tool" in first
-        assert note == f"note: greet: {MEANING} Error: busy (it wasn't shown a second time)"
+        assert note == f"note: greet: {MEANING} Error: busy (it couldn't be reproduced)"
         assert call == "  call: greet {}"
 
 

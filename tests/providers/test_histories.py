@@ -233,7 +233,7 @@ def test_a_finished_answer_is_returned():
         (answer_of("interrupted"), "the stream ended first"),
         (
             answer_of("paused"),
-            "the provider paused the turn; a request that ends with the answer's message goes on with it",
+            "the provider paused the turn; a request that ends with the answer's message continues it",
         ),
         (answer_of("calls"), "it waits for the results of its calls"),
         (answer_of("other", "ODD", None, "Odd."), "it stopped for another reason (ODD): Odd."),

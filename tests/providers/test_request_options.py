@@ -161,8 +161,8 @@ def test_options_that_are_off_change_no_byte(provider):
         ("cach", True, TypeError, r'unexpected option "cach"; did you mean cache\?'),
         ("colour", True, TypeError, 'unexpected option "colour"; it takes listed, cache, parallel'),
         ("model", "m", TypeError, r"the rest of the body is yours: create\(model=…, \*\*request\(…\)\)"),
-        ("strict", True, TypeError, r'option "strict"; the offer says it: toolset.offer\(strict=True\)'),
-        ("tool_choice", "any", TypeError, r"the offer says it: toolset.offer\(required=…\)"),
+        ("strict", True, TypeError, r'option "strict"; set it in the offer: toolset.offer\(strict=True\)'),
+        ("tool_choice", "any", TypeError, r"set it in the offer: toolset.offer\(required=…\)"),
         ("messages", [], TypeError, r"the history comes second: request\(offer, history\)"),
         ("cache", "2h", ValueError, 'cache must be True, "5m" or "1h", not "2h"'),
         ("cache", [], TypeError, 'cache must be True, "5m" or "1h", not'),
@@ -459,7 +459,7 @@ def test_a_search_of_the_provider_takes_the_place_of_yours(search):
         assert names[1:] == ["weather", "pay", "run_sql"]
     required = search.offer([], deferred=True, required="search_tools")
     assert refusal(openai_responses, required, search="hosted") == (
-        'the required tool "search_tools" gives way to the provider\'s own search: require none'
+        'the required tool "search_tools" is replaced by the provider\'s own search: require none'
     )
     assert anthropic.request(required)["tool_choice"] == {"type": "tool", "name": "search_tools"}
 

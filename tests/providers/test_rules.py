@@ -195,7 +195,7 @@ def test_the_property_names_that_the_api_refuses_are_renamed_and_reported():
         noted = [one for one in lint(tools, [provider]) if one.code == "renamed"]
         assert [one.path for one in noted] == [("filter[id]",), ("$top",)]
         assert "doesn't take the name of this property, and gets filter_id__" in noted[0].message
-        assert noted[0].remedy == "Give the tools to answers and results too"
+        assert noted[0].remedy == "Give the same tools to `answer` and `results` too"
     assert "filter[id]" in schema_in(openai_chat.request(tools))["properties"]
 
 

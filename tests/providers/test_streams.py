@@ -951,7 +951,7 @@ def test_what_is_wrong_is_an_error_of_its_own(provider, piece, message):
 def test_text_without_any_event_is_an_error_at_the_end(text):
     stream = openai_chat.stream([])
     stream.feed(text)
-    with pytest.raises(ResponseError, match='the stream holds no events; it has the line "Bad gateway'):
+    with pytest.raises(ResponseError, match='the stream contains no events; it has the line "Bad gateway'):
         stream.close()
 
 

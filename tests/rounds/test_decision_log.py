@@ -10,7 +10,7 @@ from round_samples import done, fetch, raw, search, toolset
 from operator_schema import Complete, Defer, Reject, RunNormally, Toolset, hook, tool
 from operator_schema.rounds import Hooks
 
-CONFIRM = "the tool asks for the agreement of a person (confirm=True)"
+CONFIRM = "the tool needs a person's approval (confirm=True)"
 
 
 def query(text):

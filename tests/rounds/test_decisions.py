@@ -13,7 +13,7 @@ from operator_schema import Complete, Defer, EncodeError, Reject, RoundError, Ru
 from operator_schema.rounds import HookError, Hooks, rejection_reason
 from operator_schema.rounds.hooks import DECISIONS
 
-CONFIRM = "the tool asks for the agreement of a person (confirm=True)"
+CONFIRM = "the tool needs a person's approval (confirm=True)"
 
 
 def applied(*decisions, calls=None):

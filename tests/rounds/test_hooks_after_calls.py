@@ -123,7 +123,7 @@ def test_what_a_broken_hook_had_to_hide_stays_hidden(returned, caplog):
         return returned
 
     (call,) = run(hide, FETCH).handled
-    assert call.content == "the call ran, but its result can't be shown: the program failed to look at it"
+    assert call.content == "the call ran, but its result can't be shown: the program failed to check it"
     assert (call.code, call.by) == ("execution_failed", "executor")
     assert isinstance(call.error, (TypeError, ValueError, Broken))
     assert "hide decided nothing: it failed with" in caplog.text

@@ -319,7 +319,7 @@ def test_a_cancelled_round_keeps_what_has_ended_and_asks_about_the_rest():
     assert [call.result.content for call in now.handled] == ["did 0", "did 3"]
     assert [(call.id, call.reason) for call in now.deferred] == [
         ("c1", "it was begun and interrupted, so nobody knows whether it did its work"),
-        ("c2", "the tool asks for the agreement of a person (confirm=True)"),
+        ("c2", "the tool needs a person's approval (confirm=True)"),
     ]
     turn = now.reject("c1", "It is not known whether it ran.").reject("c2").commit([])
     assert [result.code for result in turn.results] == [None, "rejected", "rejected", None]

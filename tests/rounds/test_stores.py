@@ -483,7 +483,7 @@ def test_a_file_that_another_process_holds_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(stores, "_PATIENCE", 0.01)
     with closing(sqlite3.connect(tmp_path / "chats.db", isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
-        with pytest.raises(StoreError, match="database is locked; another process held it for 30 seconds"):
+        with pytest.raises(StoreError, match="database is locked; another process locked it for 30 seconds"):
             store.waiting()
     assert store.waiting() == []
 
@@ -533,7 +533,7 @@ def test_a_file_that_is_no_store_is_refused_where_it_is_read(tmp_path):
         db.execute("CREATE TABLE items (position INTEGER, turn TEXT, item TEXT)")
         db.execute("INSERT INTO items VALUES (1, 'a', '{}')")
         db.commit()
-    with pytest.raises(StoreError, match="holds something other than turns and rounds"):
+    with pytest.raises(StoreError, match="contains something other than turns and rounds"):
         list(stored_records(path))
     with closing(sqlite3.connect(path)) as db:
         db.execute("DROP TABLE items")
@@ -694,7 +694,7 @@ def test_a_turn_that_something_else_wrote_is_refused(store, tmp_path, text):
     with closing(sqlite3.connect(tmp_path / "desk.db")) as db:
         db.execute("UPDATE items SET item = ?", (text,))
         db.commit()
-    with pytest.raises(StoreError, match="holds something other than turns and rounds"):
+    with pytest.raises(StoreError, match="contains something other than turns and rounds"):
         list(store.transcript("a"))
-    with pytest.raises(StoreError, match="holds something other than turns and rounds"):
+    with pytest.raises(StoreError, match="contains something other than turns and rounds"):
         list(stored_records(tmp_path / "desk.db"))

@@ -167,7 +167,7 @@ def test_a_default_of_none_is_in_the_annotation(annotation):
     (complaint,) = caught.value.findings
     assert (complaint.path, complaint.code) == (("db",), "bad_default")
     assert complaint.message.startswith("its default is None, but ")
-    assert "| None, skip] = None; if not, take out the default" in complaint.remedy
+    assert "| None, skip] = None; if not, remove the default" in complaint.remedy
 
 
 def test_a_parameter_that_skip_names_has_its_default_in_the_annotation_too():

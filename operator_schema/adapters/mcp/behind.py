@@ -568,7 +568,7 @@ class Link:
         """Return what a client reads; the reason may hold secrets of a command or of headers."""
         _LOG.warning("%s: the server can't be reached: %s", self.name, reason_of(error))
         return GoneError(
-            f"the server {self.name} can't be reached: try again later, or do without what it has"
+            f"the server {self.name} can't be reached: try again later, or continue without its tools"
         )
 
     async def request(

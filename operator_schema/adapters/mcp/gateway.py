@@ -202,7 +202,7 @@ class Gateway:
         async def tell() -> None:
             with scope:
                 await anyio.sleep(_SECONDS_UNTOLD)
-                _LOG.warning("%s: the server gives no answer so far; the gateway waits for it", link.name)
+                _LOG.warning("%s: the server hasn't answered yet; the gateway waits for it", link.name)
 
         self._group.start_soon(tell)
         try:
@@ -392,9 +392,9 @@ class Gateway:
             except MCPError as error:
                 if error.code == types.METHOD_NOT_FOUND:
                     return
-                _LOG.info("%s: its changes can't be heard of: %s", link.name, error.message)
+                _LOG.info("%s: the gateway can't listen for its changes: %s", link.name, error.message)
             except Exception as error:  # noqa: BLE001  # whatever a server does, the others go on
-                _LOG.info("%s: its changes can't be heard of: %s", link.name, reason_of(error))
+                _LOG.info("%s: the gateway can't listen for its changes: %s", link.name, reason_of(error))
             await anyio.sleep(wait)
             wait = min(2 * wait, _LONGEST_WAIT)
 

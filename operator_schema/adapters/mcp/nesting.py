@@ -100,8 +100,8 @@ def check_depth() -> None:
         ConnectionError: too many gateways are behind each other.
     """
     if len(gateways_above()) >= _MOST:
-        remedy = "put the servers of the last into the one before it"
-        message = f"more than {_MOST} gateways are behind each other: {remedy}"
+        remedy = "move the servers of the last one into the one before it"
+        message = f"more than {_MOST} gateways are chained: {remedy}"
         raise ConnectionError(message)
 
 

@@ -465,7 +465,7 @@ async def _outcome(call_id: str | None, name: str, running: Awaitable[ToolResult
     try:
         return await running
     except SystemExit as error:  # from a function written for a command line; the other calls go on
-        write_log(ERROR, "%s: the tool asked for the end of the process", name, error=error)
+        write_log(ERROR, "%s: the tool tried to end the process", name, error=error)
         text = f"{name} failed: {class_name_of(error)}"
         return ToolResult(call_id or "", name, text, is_error=True, code="execution_failed")
     except MCPError as error:

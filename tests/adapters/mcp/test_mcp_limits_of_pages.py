@@ -24,7 +24,7 @@ DOCS = Path(__file__).parents[3] / "docs"
         ("mcp-gateway.md", f"an answer or a question {handed_on.MOST_CHARACTERS // 2**20} Mi characters"),
         ("mcp-gateway.md", f"At most {mcp_client._MAX_TOOLS:,} tools, in {mcp_client._MAX_PAGES:,} pages"),
         ("mcp-gateway.md", f"A client can watch {behind_resources._MOST_OF_ONE:,} resources"),
-        ("mcp-gateway.md", f"together {behind_resources._MOST_WATCHED:,} different ones of a server"),
+        ("mcp-gateway.md", f"watch {behind_resources._MOST_WATCHED:,} different resources of a server"),
         ("mcp-gateway.md", f"a request of more than {stdio._MOST_TO_OPEN // 2**20} MiB"),
     ],
 )

@@ -80,7 +80,7 @@ def test_at_most_four_gateways_may_be_behind_each_other(monkeypatch):
     assert opened() == ["add"]
     monkeypatch.setenv(VARIABLE, json.dumps([""] * 4))
     with pytest.raises(
-        ConnectionError, match="more than 4 gateways are behind each other: put the servers of the last into"
+        ConnectionError, match="more than 4 gateways are chained: move the servers of the last one into"
     ):
         opened()
 

@@ -372,7 +372,7 @@ def test_a_program_reads_which_server_is_dead_and_what_to_do(mode):
         bank=behind(server(bank.executor)),
     )
     assert "RuntimeError: the server shop has closed its connection; another request opens it again" in dead
-    lost = "the server shop can't be reached: try again later, or do without what it has"
+    lost = "the server shop can't be reached: try again later, or continue without its tools"
     assert still_dead.startswith(f"{lost}\n")
     assert direct == f"MCPError: {lost}"
     assert "swordfish" not in still_dead

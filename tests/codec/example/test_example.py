@@ -170,7 +170,7 @@ def test_the_example_of(annotation, example):
 )
 def test_there_is_none_of(annotation):
     assert example_of(annotation) is None
-    with pytest.raises(ValueError, match="no example was found that decodes; give its fields examples"):
+    with pytest.raises(ValueError, match="no valid example was found; give its fields examples"):
         Codec(annotation, name="Odd").example()
 
 

@@ -306,7 +306,7 @@ def test_a_server_that_dies_and_cannot_be_started_again_shows_no_value_of_a_vari
 
     with http_server("--gateway", "servers.json", folder=folder) as (url, process):
         message = anyio.run(main, url)
-    assert message == "the server weather can't be reached: try again later, or do without what it has"
+    assert message == "the server weather can't be reached: try again later, or continue without its tools"
     assert "weather: the server can't be reached: " in process.said
     assert "${FOLDER}/python" in process.said
     assert "swordfish" not in process.said
@@ -326,7 +326,7 @@ def test_a_gateway_behind_itself_is_refused_and_the_others_go_on(folder, through
     found, said = served(folder)
     assert found == ["books_find_books", "books_open_shop", "books_order_book", "weather_forecast"]
     way = clip(" → ".join(str(folder / name) for name in circle), _MOST_SHOWN)  # folders may be long
-    assert said.count(f"servers.json starts itself, without end: {way}.") == 1
+    assert said.count(f"servers.json starts itself endlessly: {way}.") == 1
     assert said.count("operator-schema: serving 3 tools on standard input and output") == 1
 
 
