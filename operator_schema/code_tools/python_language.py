@@ -6,7 +6,7 @@ import ast
 import re
 import textwrap
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from .language import (
     BRACKETS,
@@ -542,8 +542,8 @@ def _tell_apart(tree: ast.AST, text: str) -> None:
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 # As a docstring, which is kept. What was one is a string that does nothing.
-                text = ast.Constant(str(number), lineno=node.lineno, col_offset=node.col_offset)
-                node.body.insert(0, ast.copy_location(ast.Expr(text), text))
+                own = ast.Constant(str(number), lineno=node.lineno, col_offset=node.col_offset)
+                node.body.insert(0, ast.copy_location(ast.Expr(own), own))
             case ast.Lambda():
                 node.body = _numbered(number, node.body)
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
@@ -563,7 +563,7 @@ def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
             if isinstance(value, ast.AST):
                 waiting.append(value)
             elif isinstance(value, list):
-                waiting += [one for one in value if isinstance(one, ast.AST)]
+                waiting += [one for one in cast("list[object]", value) if isinstance(one, ast.AST)]
         yield node
 
 
