@@ -1,4 +1,4 @@
-"""What leaves a model guessing, and what do providers refuse: of tools and of types, ours or described."""
+"""What does a model have to guess, and what do providers refuse, in tools and types, ours or described?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""fastmcp: our tools in a server of it, one by one or as a provider; needs the extra `fastmcp`.
+"""fastmcp: our tools in its servers, one by one or as a provider; needs the extra `fastmcp`.
 
 Options of `to_tool` are those of `fastmcp.tools.Tool`, such as `tags`, `icons` and `auth`, and
 `structured`: which results a client gets as data beside the text. `"all"`, the default: all that say more

@@ -1,4 +1,4 @@
-"""What programs have done so far, which calls of theirs wait for a person, and what was decided."""
+"""What programs have done so far, which of their calls wait for a person, and what was decided."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What runs a program of a model: a protocol, and behind it the interpreter Monty, or a process of Python."""
+"""What runs a model's program: a protocol, and its two implementations, Monty and a Python process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes and findings that somebody accepts, each with a reason and until a day, as a file lists them.
+"""Changes and findings that a file lists as accepted, each with a reason and a last day.
 
 ```toml
 [[accept]]

@@ -1,4 +1,4 @@
-"""Tests of a tool server in a suite of pytest, a test for each tool and check; needs the extra `probe`.
+"""Tests of a tool server in a pytest suite, a test for each tool and check; needs the extra `probe`.
 
 ```text
 test_server = probe_tests("python server.py", allow=["create_note"])

@@ -1,4 +1,4 @@
-"""The live holder of a toolset: tools come and go while a program runs."""
+"""The registry holds a toolset, whose tools come and go while a program runs."""
 
 from __future__ import annotations
 

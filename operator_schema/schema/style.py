@@ -1,4 +1,4 @@
-"""How a schema is written where a host takes less than all of JSON Schema: the options, and their check."""
+"""How a schema is written for a host that doesn't take all of JSON Schema: the options, and their check."""
 
 from __future__ import annotations
 

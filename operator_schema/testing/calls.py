@@ -1,4 +1,4 @@
-"""What answers calls in a test in the place of a tool, and how calls differ from those that are expected."""
+"""Doubles, which replace tools in a test, and how calls differ from the expected ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How are servers behind one server: their tools, resources, prompts, changes, and what they ask?"""
+"""How does one server offer what others have: tools, resources, prompts, changes, questions?"""
 
 from __future__ import annotations
 
