@@ -65,7 +65,7 @@ def lint(
 
 
 def lint_type(codec: Codec[Any]) -> list[Finding]:
-    """List what leaves a model guessing in a type that isn't the input of a tool.
+    """List what a model would have to guess in a type that isn't the input of a tool.
 
     Args:
         codec: of the type.

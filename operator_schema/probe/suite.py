@@ -63,7 +63,7 @@ def probe_tests(
         accepted: path of a TOML file with findings that are expected. Each is a table `[[accept]]` with the
             name of the `tool`, a `reason` and a last day, `until`; `code` and `path` narrow it down. Such
             findings are expected failures.
-        fail_on: the least level that fails: `error`, `warning` or `note`.
+        fail_on: the lowest level that fails: `error`, `warning` or `note`.
         options: of `probe`, such as `allow`, `seed` and `seconds`.
 
     Raises:
