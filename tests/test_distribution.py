@@ -20,43 +20,52 @@ LEFT_OUT = shutil.ignore_patterns(".git", ".venv*", ".*_cache", "__pycache__", "
 WHOLE = (".ci", ".github", "benchmarks", "docs", "operator_schema", "tests", "website")
 
 
+README = "[tools](docs/tools.md#methods), [spec](https://a.example), ![A plot](docs/a.svg), [here](#here)"
 SETUP = """
 import json, runpy, sys
-print(runpy.run_path("setup.py")["readme_for_index"](*json.load(sys.stdin)), end="")
+readme_for_index = runpy.run_path("setup.py")["readme_for_index"]
+print(json.dumps([readme_for_index(*given) for given in json.load(sys.stdin)]))
 """
 
 
-@pytest.fixture
-def readme_for_index():
-    def call(*given):  # in a process without distutils, whose place setuptools takes
-        return subprocess.run(
-            [sys.executable, "-c", SETUP],
-            cwd=ROOT,
-            input=json.dumps(given),
-            text=True,
-            capture_output=True,
-            check=True,
-        ).stdout
-
-    return call
-
-
-README = "[tools](docs/tools.md#methods), [spec](https://a.example), ![A plot](docs/a.svg), [here](#here)"
+@pytest.fixture(scope="module")
+def readmes():
+    """Return READMEs for an index: a short one with an address and without, and ours without."""
+    ours = (ROOT / "README.md").read_text(encoding="utf-8")
+    address = "https://code.example/me/it/"
+    done = subprocess.run(  # in a process without distutils, whose place setuptools takes
+        [sys.executable, "-c", SETUP],
+        cwd=ROOT,
+        input=json.dumps([(README, address, "v1.0.0"), (README, None, "v1.0.0"), (ours, None, "v1.0.0")]),
+        text=True,
+        capture_output=True,
+        check=True,
+    )
+    return json.loads(done.stdout)
 
 
 @pytest.mark.needs_process
-def test_links_of_the_readme_lead_to_the_repository(readme_for_index):
-    assert readme_for_index(README, "https://code.example/me/it/", "v1.0.0") == (
+def test_links_of_the_readme_lead_to_the_repository(readmes):
+    assert readmes[0] == (
         "[tools](https://code.example/me/it/blob/v1.0.0/docs/tools.md#methods), [spec](https://a.example), "
         "![A plot](https://code.example/me/it/raw/v1.0.0/docs/a.svg), [here](#here)"
     )
 
 
 @pytest.mark.needs_process
-def test_without_an_address_the_readme_has_no_link_that_leads_nowhere(readme_for_index):
-    assert readme_for_index(README, None, "v1.0.0") == "tools, [spec](https://a.example), , [here](#here)"
-    text = readme_for_index((ROOT / "README.md").read_text(encoding="utf-8"), None, "v1.0.0")
-    assert re.findall(r"\]\((?!https?:|#)", text) == []
+def test_without_an_address_the_readme_has_no_link_that_leads_nowhere(readmes):
+    assert readmes[1] == "tools, [spec](https://a.example), , [here](#here)"
+    assert re.findall(r"\]\((?!https?:|#)", readmes[2]) == []
+
+
+# The strongest compression takes most of the time, and nobody keeps what is built.
+BUILD = """
+import sys, zlib
+compressobj = zlib.compressobj
+zlib.compressobj = lambda level=-1, *more, **options: compressobj(1, *more, **options)
+from setuptools import build_meta
+getattr(build_meta, f"build_{sys.argv[1]}")(sys.argv[2])
+"""
 
 
 @pytest.fixture(scope="module")
@@ -65,8 +74,7 @@ def built(tmp_path_factory):
     copy, out = tmp_path_factory.mktemp("copy") / "it", tmp_path_factory.mktemp("out")
     shutil.copytree(ROOT, copy, ignore=LEFT_OUT)
     for kind in ("sdist", "wheel"):
-        code = f"import sys; from setuptools import build_meta; build_meta.build_{kind}(sys.argv[1])"
-        subprocess.run([sys.executable, "-c", code, out], cwd=copy, check=True, capture_output=True)
+        subprocess.run([sys.executable, "-c", BUILD, kind, out], cwd=copy, check=True, capture_output=True)
     return out
 
 

@@ -109,8 +109,8 @@ def check_agreement(codec: Codec[Any], values: tuple[Any, ...]) -> None:
             assert without_nulls(value) != value
 
 
-# Types vary more than the values of one type: more examples than the profile says.
-@settings(max_examples=3 * settings().max_examples // 2)
+# Types vary more than the values of one type: twice as many examples as the profile says.
+@settings(max_examples=2 * settings().max_examples)
 @given(st.data(), codecs())
 def test_the_laws_of_values(data, codec):
     """Laws 1, 2, 4 and 5 together, since drawing the types takes most of the time."""

@@ -7,10 +7,11 @@ from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar, cast, get_args
 
 from .. import CallError, Registry, Toolset, tool
 from ..files import resolved
+from ..json_values import is_array, is_object, without_surrogates
 from ..message_text import checked_path, checked_text, one_line, quote, received
 from .answers import found_by_pattern, inspected, overview_of, read_function
 from .index import Index
@@ -29,6 +30,7 @@ from .results import (  # the tools read them
     SearchResult,
     SyntaxCheck,
 )
+from .source_files import REPLACED, path_meant
 from .source_text import ChangedError, implementation_first, source_of
 
 if TYPE_CHECKING:
@@ -164,7 +166,7 @@ class CodeBase:
         if detail not in get_args(Detail):
             message = f"the detail is one of {', '.join(get_args(Detail))}, not {received(detail)}"
             raise ValueError(message)
-        name = checked_text("the name", name)
+        name = self._asked("the name", name)
 
         return self._looked_up(
             name, lambda found: inspected(found, Budget(self.budget), outline=detail == "outline")
@@ -184,7 +186,7 @@ class CodeBase:
             ValueError: the pattern is longer than 200 characters, the kind isn't known, or the limit is
                 out of bounds.
         """
-        pattern = checked_text("the pattern", pattern)
+        pattern = self._asked("the pattern", pattern)
         if len(pattern) > MOST_PATTERN:
             message = f"a pattern has at most {MOST_PATTERN} characters"
             raise ValueError(message)
@@ -210,7 +212,7 @@ class CodeBase:
             line_numbers: whether each line gets its number in the file.
             first_line: the line of the file at which the text begins; None for all of it.
         """
-        name = checked_text("the name", name)
+        name = self._asked("the name", name)
 
         def show(found: Sought) -> ReadFunction:
             budget = Budget(self.budget)
@@ -225,7 +227,7 @@ class CodeBase:
             name: see `inspect`.
             path: of a file or folder where uses are wanted; empty for all.
         """
-        name, path = checked_text("the name", name), checked_text("the path", path)
+        name, path = self._asked("the name", name), self._asked("the path", path)
 
         return self._looked_up(
             name, lambda found: references_shown(found, path, Budget(self.budget)), outside=False
@@ -237,7 +239,7 @@ class CodeBase:
         Args:
             name: see `inspect`.
         """
-        name = checked_text("the name", name)
+        name = self._asked("the name", name)
         return self._looked_up(
             name, lambda found: implementations_shown(found, Budget(self.budget)), outside=False
         )
@@ -252,7 +254,7 @@ class CodeBase:
         Raises:
             ValueError: the number of tokens is out of bounds.
         """
-        path = checked_text("the path", path).strip().removeprefix("./")
+        path = self._asked("the path", path).strip().removeprefix("./")
         if not _LEAST_TOKENS <= tokens <= _MOST_TOKENS:
             message = f"the tokens are from {_LEAST_TOKENS} to {_MOST_TOKENS:,}, not {tokens:,}"
             raise ValueError(message)
@@ -297,7 +299,7 @@ class CodeBase:
         fenced = without_fence(code)
         known = language or fenced.language
         if inside is not None:
-            checking = self._placed(fenced, checked_text("the place", inside))
+            checking = self._placed(fenced, self._asked("the place", inside))
         else:
             checking = Checking(fenced, context, self._languages() if known is None else (known,))
         types = None
@@ -350,6 +352,20 @@ class CodeBase:
 
         return self._answered(answer)
 
+    def _asked(self, what: str, text: object) -> str:
+        """Return a name or path as it was asked for; one that was shown in another form is the path itself.
+
+        Raises:
+            TypeError: it isn't a text.
+        """
+        asked = checked_text(what, text)
+        if REPLACED not in asked:
+            return asked
+        self.refresh()
+        assert self._index is not None  # noqa: S101  # refresh made it
+        with self._lock:
+            return path_meant(asked, self._index.shown_as)
+
     def _looked_up(self, name: str, show: Callable[[Sought], Result], **where: bool) -> Result:
         """Return the answer about a declaration, or why `look_up` doesn't find it where it looks."""
 
@@ -367,7 +383,8 @@ class CodeBase:
                 self._refresh(None, until)
                 assert self._index is not None  # noqa: S101  # refresh made it
                 try:
-                    return answer(self._index)
+                    found = answer(self._index)
+                    return found if not self._index.shown_as else _writable(found)
                 except ChangedError:
                     continue
         message = "the files change while they are read: try again"
@@ -383,6 +400,17 @@ class CodeBase:
 
     def __repr__(self) -> str:
         return f"CodeBase({str(self.root)!r})"
+
+
+def _writable(value: Any) -> Any:
+    """Return an answer whose texts have U+FFFD in place of what they can't hold: parts of paths."""
+    if isinstance(value, str):
+        return without_surrogates(value)
+    if is_array(value):
+        return [_writable(item) for item in value]
+    if is_object(value):
+        return {key: _writable(item) for key, item in value.items()}
+    return value
 
 
 def _missing(name: str, miss: Miss) -> dict[str, object]:

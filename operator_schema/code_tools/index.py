@@ -14,7 +14,7 @@ from .. import CallError
 from .language import IN_WORDS, Declaration, Parsed, TooHardError, known_language, same_kinds
 from .modules import Modules
 from .name_patterns import NameTable, Pattern, WordTable, lines_of
-from .source_files import Content, FileKey, Skipped, Tree, key_of, read_source
+from .source_files import Content, FileKey, Skipped, Tree, key_of, paths_shown_as, read_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, KeysView, Sequence
@@ -151,6 +151,8 @@ class Index:
         self._by_import: dict[str, dict[str, None]] = {}
         """Names that files import, with the paths of these files."""
         self._order: list[str] = []
+        self.shown_as: dict[str, str] = {}
+        """How paths that no text can hold are shown: that to the path."""
         # These are made when they are needed, and anew when a file is another one.
         self._watched: list[tuple[str, FileKey | None]] | None = None
         self._tables: dict[tuple[bool, bool], tuple[NameTable, list[SourceFile]]] = {}
@@ -455,6 +457,7 @@ class Index:
             del self.skipped[gone]
             self._skipped_keys.pop(gone, None)
         self._order = sorted(paths, key=lambda path: _order(path, is_aside=is_aside(path)))
+        self.shown_as = paths_shown_as(paths)
 
     def _read(self, path: str, before: SourceFile | None, fresh: list[SourceFile]) -> int:
         content = read_source(self.root, path)

@@ -582,13 +582,14 @@ class _OnDisk(Modules):
             return []
 
     def _looked_for(self, path: str) -> list[str]:
-        where = Path(self._root, path)
+        where = f"{self._root}/{path}"
         for ending in ("/__init__.py", ".py", "/__init__.pyi", ".pyi"):
-            if Path(f"{where}{ending}").is_file():
+            if os.path.isfile(f"{where}{ending}"):  # noqa: PTH113  # several times as fast, and mostly it isn't there
                 return [f"{path}{ending}"]
-        if not where.is_dir():
+        if not os.path.isdir(where):  # noqa: PTH112
             return []
-        return sorted(f"{path}/{one.name}" for one in where.glob("*.go") if not one.name.endswith("_test.go"))
+        names = [one.name for one in Path(where).glob("*.go")]
+        return sorted(f"{path}/{name}" for name in names if not name.endswith("_test.go"))
 
     def ending(self, name: str) -> Iterator[str]:
         if self.files(name):

@@ -542,8 +542,8 @@ def _tell_apart(tree: ast.AST, text: str) -> None:
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 # As a docstring, which is kept. What was one is a string that does nothing.
-                text = ast.Constant(str(number), lineno=node.lineno, col_offset=node.col_offset)
-                node.body.insert(0, ast.copy_location(ast.Expr(text), text))
+                docstring = ast.Constant(str(number), lineno=node.lineno, col_offset=node.col_offset)
+                node.body.insert(0, ast.copy_location(ast.Expr(docstring), docstring))
             case ast.Lambda():
                 node.body = _numbered(number, node.body)
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():

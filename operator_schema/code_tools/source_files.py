@@ -13,22 +13,26 @@ from errno import ENOTDIR
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..json_values import has_surrogate, without_surrogates
 from .ignore_rules import RuleFile
 from .language import LANGUAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 
     from .ignore_rules import Rule
 
 __all__ = [
     "MOST_BYTES",
+    "REPLACED",
     "Content",
     "FileKey",
     "Folder",
     "Skipped",
     "Tree",
     "key_of",
+    "path_meant",
+    "paths_shown_as",
     "read_part",
     "read_source",
 ]
@@ -219,6 +223,35 @@ def _check_no_link(where: str) -> None:
         raise NotADirectoryError(ENOTDIR, "a link is on the way")
 
 
+REPLACED = "\ufffd"
+"""Stands for a byte of a name that isn't UTF-8, which no text can hold."""
+
+
+def paths_shown_as(paths: Iterable[str]) -> dict[str, str]:
+    """Return how paths of files that no text can hold, and of their folders, are shown: that to the path.
+
+    Of two that are shown as the same, neither can be asked for.
+    """
+    found: dict[str, str | None] = {}
+    for path in paths:
+        if has_surrogate(path):
+            parts = path.split("/")
+            for whole in ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]:
+                shown = without_surrogates(whole)
+                if shown != whole:
+                    found[shown] = whole if found.get(shown, whole) == whole else None
+    return {shown: whole for shown, whole in found.items() if whole is not None}
+
+
+def path_meant(asked: str, shown_as: Mapping[str, str]) -> str:
+    """Return what was asked for, with a path at its beginning as it is and not as it was shown."""
+    begins = asked.lstrip().removeprefix("./")
+    for shown in sorted(shown_as, key=len, reverse=True):
+        if begins.startswith(shown) and begins[len(shown) :][:1] in {"", "/", ":"}:
+            return shown_as[shown] + begins[len(shown) :]
+    return asked
+
+
 class _Place(NamedTuple):
     """What the functions of `os` need to find an entry of an open folder."""
 
@@ -302,7 +335,7 @@ def _read_all(descriptor: int, size: int) -> bytes:
     return b"".join([part for part in parts if part])  # one part alone isn't copied
 
 
-_CODING = re.compile(rb"(?:[ \t\f]*(?:#[^\n]*)?\n)?[ \t\f]*#[^\n]*?coding[:=][ \t]*([-\w.]+)")
+_CODING = re.compile(rb"(?:[ \t\f]*+(?:#[^\n]*+)?+\n)?[ \t\f]*+#[^\n]*?coding[:=][ \t]*([-\w.]+)")
 """Where a file of Python names its encoding. Source: https://peps.python.org/pep-0263/"""
 
 

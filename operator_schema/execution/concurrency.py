@@ -51,14 +51,16 @@ class Place:
     Attributes:
         slots: as given.
         home: as given.
+        is_held: whether the call has the slot.
         thread: the thread in which its function runs while the call waits for it; None if it runs in none.
     """
 
-    __slots__ = ("home", "slots", "thread")
+    __slots__ = ("home", "is_held", "slots", "thread")
 
     def __init__(self, slots: Slots, home: Hashable) -> None:
         self.slots = slots
         self.home = home
+        self.is_held = False
         self.thread: int | None = None
 
 
@@ -175,10 +177,13 @@ class Slots:
         if self._free is None:
             return
         with self._lock:
-            if owner in self._held:  # not in the child of a fork
-                self._take(owner, -1)
-                if self._waiting:
-                    self._hand_out()
+            self._release(owner)
+
+    def _release(self, owner: Hashable) -> None:
+        if owner in self._held:  # not in the child of a fork
+            self._take(owner, -1)
+            if self._waiting:
+                self._hand_out()
 
     def hand_out(self) -> None:
         """Give free slots to the tasks that may take one now."""
@@ -206,10 +211,17 @@ class Slots:
         return first
 
     def give_back(self, place: Place) -> None:
-        """Give the slot of a call back, as `release` does; its function may still run in a thread."""
+        """Give the slot of a call back, as `release` does; its function may still run in a thread.
+
+        Nothing happens if the call doesn't have it.
+        """
+        if not place.is_held:
+            return
         place.thread = None
         self._stuck.discard(place)
-        self.release(place.home)
+        with self._lock:
+            place.is_held = False
+            self._release(place.home)
 
     def place_of_thread(self) -> Place | None:
         """Return the slot of the call that waits for this thread, or None."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
 
 from ..errors import ToolError
 from ..rounds.registry import Registry
@@ -12,6 +12,7 @@ from ..tools.calls import RawCall, ToolResult, checked_calls
 from ..tools.failures import ShowErrors, giving, result_of, results_of
 from .concurrency import Slots
 from .options import (
+    all_of,
     check_confirm,
     check_is_alone,
     check_names,
@@ -20,6 +21,7 @@ from .options import (
     check_options,
     checked_work,
     context_of_calls,
+    hooks_given,
     with_classes,
 )
 from .run import Outcomes, watched
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from ..tools.tool import Tool
     from .around import Confirm
     from .async_libraries import Start
+    from .options import RunOptions
     from .stream import OnProgress, ResultStream
 
     Context = Mapping[Any, Any]
@@ -45,16 +48,6 @@ __all__ = ["Executor"]
 
 T = TypeVar("T")
 P = TypeVar("P")
-
-
-class RunOptions(TypedDict, total=False):
-    """The options of `Executor.run` and `run_sync`."""
-
-    context: Context | None
-    hooks: object
-    confirm: Confirm | None
-    on_progress: OnProgress | None
-    on_result: OnResult | None
 
 
 class Executor:
@@ -181,7 +174,7 @@ class Executor:
             ValueError: something isn't a class of exceptions, or of results.
         """
         self._registry = _registry_of(tools)
-        self._hooks = None if options["hooks"] is None else _hooks_of(options["hooks"])
+        self._hooks = None if options["hooks"] is None else hooks_given(options["hooks"])
         self._context, self._store = options["context"], options["store"]
         self._deciding: tuple[Any, CallHooks | None] = None, None
         self._slots = Slots(options["max_concurrency"])
@@ -257,7 +250,8 @@ class Executor:
         """
         if not native_results and not pass_through:
             return self
-        return self._sharing(self._registry, self._hooks, native_results, pass_through)
+        more = {"native_results": native_results, "pass_through": pass_through}
+        return self._sharing(self._registry, self._hooks, **more)
 
     def for_function(self, function: Tool[..., Any], /, *, native_results: Collection[type] = ()) -> Self:
         """Return the same executor for a function that isn't one of its tools, such as a prompt of a server.
@@ -273,32 +267,19 @@ class Executor:
             ValueError: something isn't such a class.
         """
         hooks = None if self._hooks is None else self._hooks.for_every_call()
-        return self._sharing(Registry(function), hooks, native_results, ())
+        return self._sharing(Registry(function), hooks, native_results=native_results)
 
-    def _sharing(
-        self,
-        registry: Registry,
-        hooks: Hooks | None,
-        native_results: Collection[type],
-        pass_through: Collection[type[BaseException]],
-    ) -> Self:
-        """Return a copy that shares the limits, with further classes of results and exceptions."""
+    def _sharing(self, registry: Registry, hooks: Hooks | None, **more: Collection[type[Any]]) -> Self:
+        """Return a copy that shares the limits, with further classes for some options."""
         _, known, attributes = self.__getstate__()
-        options = {
-            **known,
-            "hooks": hooks,
-            "native_results": (*known["native_results"], *native_results),
-            "pass_through": (*known["pass_through"], *pass_through),
-        }
+        options = {**known, "hooks": hooks}
+        for name, classes in more.items():
+            options[name] = (*known[name], *classes)
         made = object.__new__(type(self))
         made.__setstate__((registry, options, attributes))
-        made._share(self)  # its own class
+        made._slots = self._slots  # its own class
+        made._outcomes = made._outcomes.limited_with(self._outcomes)
         return made
-
-    def _share(self, other: Executor) -> None:
-        """Take over the limits of another executor."""
-        self._slots = other._slots
-        self._outcomes = self._outcomes.limited_with(other._outcomes)
 
     @property
     def registry(self) -> Registry:
@@ -423,7 +404,7 @@ class Executor:
             return await self._run_round(work, hooks, context, confirm, on_progress, on_result)
         deciding = self._call_hooks(hooks)
         starts = self._starts(checked_work(work), context, on_progress, confirm, deciding, on_result)
-        return results_of(await _all_of(starts), return_exceptions=return_exceptions)
+        return results_of(await all_of(starts), return_exceptions=return_exceptions)
 
     async def needs_approval(self, call: RawCall, /, *, context: Context | None = None) -> bool:
         """Return whether a person has to agree before a call runs: hooks are asked, and nothing is run.
@@ -584,7 +565,7 @@ class Executor:
             return giving(on_result, one.call, self._start_of(one.call, inside, count))
 
         starts = [(start(position, one), one.call.name) for position, one in enumerate(calls)]
-        return results_of(await _all_of(starts), return_exceptions=True)
+        return results_of(await all_of(starts), return_exceptions=True)
 
     def _starts(
         self,
@@ -643,7 +624,7 @@ class Executor:
         """Return the hooks for calls of a toolset; None if there are none. See `_call_hooks`."""
         if hooks is None and self._hooks is None and known.hooks is None and called.hooks is None:
             return None
-        given = _hooks_of([_hooks_of(one) for one in (self._hooks, hooks) if one])
+        given = hooks_given([hooks_given(one) for one in (self._hooks, hooks) if one])
         found: CallHooks = given.for_calls(called)
         for own in (known, called):
             if own.hooks is not None:
@@ -663,16 +644,3 @@ def _registry_of(tools: Member) -> Registry:
 async def _counted(result: ToolResult) -> ToolResult:
     """Return the result of a call outside of a round, where no hook asks for another one."""
     return result
-
-
-async def _all_of(starts: Sequence[tuple[Start, str]]) -> list[Any]:
-    """Run calls side by side, and return their outcomes in the order of the calls."""
-    from .stream import JobGroup  # a program that runs one call at a time doesn't pay for it
-
-    return await JobGroup(starts).all()
-
-
-def _hooks_of(given: Any) -> Hooks:
-    from ..rounds.hooks import hooks_of  # few programs have any
-
-    return hooks_of(given)

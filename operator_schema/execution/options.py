@@ -1,10 +1,10 @@
-"""Are the options of an executor, and the calls given to it, of the right kinds?"""
+"""Are the options of an executor, and calls given to it, of the right kinds? What is loaded only for some?"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import NoneType
-from typing import TYPE_CHECKING, Any, NoReturn, cast, get_args
+from typing import TYPE_CHECKING, Any, NoReturn, TypedDict, cast, get_args
 
 from ..introspect.hints import name_of
 from ..message_text import as_written, nearest, one_line, received
@@ -16,7 +16,15 @@ from ..tools.signature import is_coroutine_function
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..rounds.hooks import Hooks
+    from ..tools.calls import OnResult
+    from .around import Confirm
+    from .async_libraries import Start
+    from .stream import OnProgress
+
 __all__ = [
+    "RunOptions",
+    "all_of",
     "check_confirm",
     "check_is_alone",
     "check_names",
@@ -25,8 +33,20 @@ __all__ = [
     "check_options",
     "checked_work",
     "context_of_calls",
+    "hooks_given",
     "with_classes",
 ]
+
+
+class RunOptions(TypedDict, total=False):
+    """The options of `Executor.run` and `run_sync`."""
+
+    context: Mapping[Any, Any] | None
+    hooks: object
+    confirm: Confirm | None
+    on_progress: OnProgress | None
+    on_result: OnResult | None
+
 
 _GIVEN_LATER = {
     "on_progress": "it is given with each call, as in executor.run(call, on_progress=…)",
@@ -278,3 +298,24 @@ def with_classes(options: Mapping[str, Any]) -> tuple[dict[str, Any], Failures, 
     passed, native = _exception_classes(options["pass_through"]), _result_classes(options["native_results"])
     known = {**options, "pass_through": passed.classes, "native_results": native.classes}
     return known, Failures(options["show_errors"], options["report"], passed), native
+
+
+# --- what few programs need, and so is loaded late -----------------------------------------------
+
+
+async def all_of(starts: Sequence[tuple[Start, str]]) -> list[Any]:
+    """Run calls side by side, and return their outcomes in the order of the calls."""
+    from .stream import JobGroup  # a program that runs one call at a time doesn't pay for it
+
+    return await JobGroup(starts).all()
+
+
+def hooks_given(given: Any) -> Hooks:
+    """Return what is given as `hooks=` as `Hooks`.
+
+    Raises:
+        TypeError: something isn't a hook.
+    """
+    from ..rounds.hooks import hooks_of  # few programs have any
+
+    return hooks_of(given)

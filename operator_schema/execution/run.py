@@ -149,20 +149,23 @@ class Outcomes:
         run, slots, outer, place = Run(self, call, context, decoded), self._slots, PLACE.get(), None
         if execution is not None:
             execution.follow(run)
-        if self._is_limited:
-            place = Place(slots, current_backend().home())
-            await slots.acquire(None, place.home)
-        if place is not outer:
-            PLACE.set(place)
         try:
+            if self._is_limited:
+                place = Place(slots, current_backend().home())
+                place.is_held = await slots.acquire(None, place.home)
+            if place is not outer:
+                PLACE.set(place)
             outcome = await self._executed(run, on_progress, confirm, hooks)
         except Exception as error:  # noqa: BLE001  # one call must not take the others down
             outcome = error
         finally:
+            if place is not None:
+                try:
+                    slots.give_back(place)
+                finally:  # a second Ctrl-C may have ended that; what is given back already stays so
+                    slots.give_back(place)
             if place is not outer:
                 PLACE.set(outer)  # not `reset`: a coroutine may be ended in another context
-            if place is not None:
-                slots.give_back(place)
         if type(outcome) is ToolResult:
             return outcome
         if outcome is _UNDECIDED:

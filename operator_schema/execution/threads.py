@@ -115,22 +115,23 @@ class Threads:
         try:
             await run.signal.wait(seconds)
         except BaseException:  # the call is cancelled
-            if self._leave(run):
+            if not self._leave(run):
+                run.drop()
+            elif not run.has_ended:
                 write_log(WARNING, "%s: still runs in a thread, but its call is over", run.name)
             raise
-        if not run.has_ended:
-            self._leave(run)
+        if not run.has_ended and self._leave(run):
             raise TimeoutError  # the executor logs it
         return run.outcome
 
     def _leave(self, run: _Run) -> bool:
-        """Stop waiting for a function; return whether it still runs."""
+        """Stop waiting for a function; return False if it has ended before, so that its outcome is there."""
         if not run.leave():
             return False
         self._left.add(run)
         if run.has_ended:  # it has ended between the two lines before
             self._left.discard(run)
-        return not run.has_ended
+        return True
 
 
 def _context_for_thread() -> Context:
@@ -201,9 +202,13 @@ class _Run:
             self.has_ended = True
             is_left = self._is_left
         if is_left:
-            _log_late(outcome)
-            close_awaitable(outcome)
+            self.drop()
         self._end(self)
+
+    def drop(self) -> None:
+        """Let go of the outcome, which nobody gets."""
+        _log_late(self.outcome)
+        close_awaitable(self.outcome)
 
     def deliver(self) -> None:
         """Tell the call that the function has ended, from the thread."""
@@ -215,11 +220,8 @@ class _Run:
     def leave(self) -> bool:
         """Note that the call is over; return whether the function still runs."""
         with self._lock:
-            self._is_left = True
-            has_ended = self.has_ended
-        if has_ended:
-            close_awaitable(self.outcome)
-        return not has_ended
+            self._is_left = not self.has_ended
+            return self._is_left
 
 
 def _log_late(outcome: object) -> None:

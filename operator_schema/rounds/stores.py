@@ -173,7 +173,7 @@ class SqliteStore:
             toolset: a toolset with its tools.
 
         Raises:
-            RestoreError: as for `load`. The round still counts as running: so call
+            RestoreError: as for `load`. The round still counts as running; then call
                 `store.keep(error.round, error.round)`, which saves `error.round` as waiting.
             StoreError: it is done, or waits.
         """

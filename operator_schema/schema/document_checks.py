@@ -182,13 +182,12 @@ def _check_contains(run: Run, argument: Any, value: list[Any], path: Path, seen:
         seen.indexes.update([i for i, verdict in enumerate(verdicts) if verdict])
     number, unknown = verdicts.count(True), verdicts.count(None)
     if number + unknown < least or (most is not None and number > most):
-        if run.is_quiet:
-            return False
         wanted = (
             f"at least {least} of the items must" if number < least else f"at most {most} of the items may"
         )
-        message = f"{wanted} fit {excerpt(schema)}, got {number}"
-        return run.refuse(path, "rejected", message, value)
+        return not run.is_quiet and run.refuse(
+            path, "rejected", f"{wanted} fit {excerpt(schema)}, got {number}", value
+        )
     return None if unknown and (number < least or most is not None) else True
 
 

@@ -230,7 +230,7 @@ def _distinct(node: Node) -> int:
             return sys.maxsize
 
 
-_NO_ENTRIES: SearchStrategy[dict[str, Any]] = st.builds(dict)
+_NO_ENTRIES = st.builds(dict[str, Any])
 _SOME_ENTRIES = st.dictionaries(texts(), JSON_SCALARS, min_size=1, max_size=2)
 _OTHER_ENTRIES = st.integers(0, 3).flatmap(lambda drawn: _SOME_ENTRIES if drawn > 2 else _NO_ENTRIES)  # noqa: PLR2004  # one time in four
 """Entries of any keys; none, three times out of four."""

@@ -20,13 +20,16 @@ pytestmark = pytest.mark.slow("measures how time grows with the text")
 
 EACH = [*OWN, *PRODUCTS]
 # Time that grows with the square shows in short texts too, where less of it is too much.
-ASKED, ASKED_SECONDS = 3000, 0.02
+ASKED, ASKED_SECONDS = 2000, 0.009
 LONG, LONG_SECONDS = 10_000, 0.004
 
 
 @pytest.mark.parametrize("place", range(len(EACH)), ids=lambda place: f"{place}:{EACH[place].language}")
 def test_four_times_the_text_takes_about_four_times_as_long(place):
-    assert slow_questions(EACH[place], ASKED, most=ASKED_SECONDS) == []
+    shape = EACH[place]
+    found = slow_questions(shape, ASKED, most=ASKED_SECONDS)
+    # On a busy machine now this question takes longer, now that one.
+    assert not (found and slow_questions(shape, ASKED, most=ASKED_SECONDS)), found
 
 
 @pytest.mark.parametrize("place", range(len(EACH)), ids=lambda place: f"{place}:{EACH[place].language}")
@@ -46,7 +49,7 @@ def test_what_was_parsed_is_read_in_time_that_grows_with_the_text(place):
         least = LONG_SECONDS * PATIENCE
         return long < least or long < least + MOST_GROWTH * took(LONG // TIMES)
 
-    assert any(is_in_time() for _ in range(2))
+    assert any(is_in_time() for _ in range(3))
 
 
 def test_a_shape_repeats_its_unit_up_to_a_size():

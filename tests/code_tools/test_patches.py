@@ -126,12 +126,12 @@ def test_names(patch, names):
 @pytest.mark.slow("starts git some hundred times")
 def test_git_applies_what_is_applied_here(tmp_path):
     fits = 0
-    for seed in range(200):
+    for seed in range(120):
         draw = random.Random(seed)  # noqa: S311  # the same cases each time
         said, fit = patch_judge.disagreement(patch_judge.random_case(draw, tmp_path), tmp_path)
         assert said is None
         fits += fit
-    assert 60 <= fits <= 180
+    assert 36 <= fits <= 108
 
 
 @given(st.text("+-@ \\\nab1,/\r\t", max_size=200))

@@ -187,7 +187,7 @@ def test_a_codec_takes_what_its_document_takes(schema: dict[str, object], values
     reason="before, jsonschema fails itself at unevaluatedItems and $ref",
 )
 @pytest.mark.slow("draws hundreds of documents")
-@settings(deadline=None, max_examples=2 * settings().max_examples)
+@settings(deadline=None, max_examples=3 * settings().max_examples)
 @given(DOCUMENTS, st.lists(ARGUMENTS, min_size=2, max_size=5))
 def test_the_judge_and_jsonschema_agree(schema: dict[str, object], values: list[object]) -> None:
     judge = Judge(schema, Patterns())

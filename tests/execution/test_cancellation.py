@@ -6,13 +6,14 @@ import asyncio
 import threading
 
 import pytest
-from executor_samples import SOON, add, both, gone, greet, one, raising
+from executor_samples import SOON, add, both, gone, greet, one, ping, raising
 
 from operator_schema import (
     Executor,
     RawCall,
     tool,
 )
+from operator_schema.execution.concurrency import Slots
 
 pytestmark = pytest.mark.needs_threads
 
@@ -118,3 +119,43 @@ def test_who_is_cancelled_while_waiting_gives_the_place_back():
         return [getattr(outcome, "content", type(outcome)) for outcome in outcomes], again.content
 
     assert asyncio.run(run()) == ([asyncio.CancelledError, asyncio.CancelledError, "3", "4"], "2")
+
+
+def test_a_second_interrupt_while_a_call_ends_loses_no_place(monkeypatch):
+    executor = Executor([ping], max_concurrency=1)
+    give_back, interrupts = Slots.give_back, [KeyboardInterrupt]
+
+    def interrupted(slots, place):
+        if interrupts:
+            raise interrupts.pop()
+        give_back(slots, place)
+
+    monkeypatch.setattr(Slots, "give_back", interrupted)
+    call = RawCall("1", "ping", {})
+    with pytest.raises(KeyboardInterrupt):
+        executor.run_sync(call)
+    assert not interrupts
+    assert executor._slots._free == 1
+    assert not executor.run_sync(call).is_error
+
+
+def test_a_call_that_is_cancelled_while_it_waits_gives_no_place_back():
+    async def main():
+        go = asyncio.Event()
+
+        @tool
+        async def hold() -> None:
+            await go.wait()
+
+        executor = Executor([hold], max_concurrency=1)
+        calls = [asyncio.create_task(executor.run(RawCall(str(number), "hold", {}))) for number in range(2)]
+        await asyncio.sleep(0)
+        calls[1].cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await calls[1]
+        held = executor._slots._free
+        go.set()
+        await calls[0]
+        return held, executor._slots._free
+
+    assert asyncio.run(main()) == (0, 1)

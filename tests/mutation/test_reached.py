@@ -68,7 +68,12 @@ def reached(tmp_path_factory):
     done = subprocess.run(
         [*pytest_with, f"--reached={file}", f"--reached-code={folder / 'code_under_test.py'}"],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": f"{HERE}{os.pathsep}{folder}", "COVERAGE_CORE": "ctrace"},
+        env={
+            **os.environ,
+            "PYTHONPATH": f"{HERE}{os.pathsep}{folder}",
+            "COVERAGE_CORE": "ctrace",
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # to import those of our tests would take most of the time
+        },
         capture_output=True,
         text=True,
         check=False,

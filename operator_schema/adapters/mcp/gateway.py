@@ -72,8 +72,7 @@ class Gateway:
             command that starts one, `StdioServerParameters`, a function that makes a transport of the SDK, or
             a `ServerBehind`, which also says what of it is offered.
         unreachable: is called with the name of a server that can't be reached at the start, or doesn't list
-            its tools, and the reason; the gateway starts with the others. With None, the first such server
-            ends it at once.
+            its tools, and the reason; the others go on. With None, the first such server ends it at once.
         seconds: that a server may take to connect, and to answer any request except a call of a tool, for
             which the executor has the limit; None for no limit. A `ServerBehind` may have another one.
         options: for all tools, as for `tools_from`: `repair=True` corrects arguments.

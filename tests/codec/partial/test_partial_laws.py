@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from itertools import product
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from partial_samples import chunks, outcome
 from strategies import OBJECTS, TYPES, edited, misses, one_of
@@ -126,6 +126,7 @@ def can_become_json(text):
 
 
 @pytest.mark.slow("draws hundreds of texts")
+@settings(max_examples=2 * settings().max_examples)
 @given(st.data())
 def test_text_is_broken_at_the_first_character_after_which_nothing_makes_it_json(data):
     valid = st.recursive(st.sampled_from([1, -2.5e-9, True, None, 'a\n"é\\']), st.lists).map(json.dumps)
