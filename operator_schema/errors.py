@@ -162,7 +162,7 @@ class DecodeError(_FindingsError):
         findings: everything that is wrong, in the order of the type's fields; at most
             `operator_schema.json_values.MAX_PROBLEMS`.
         omitted: number of problems past those in `findings`.
-        hint: what else may help, or None.
+        hint: more help for the model, or None.
     """
 
     _with = "the arguments"
@@ -195,9 +195,9 @@ class DecodeError(_FindingsError):
         return self._expects
 
     def example(self) -> Any:
-        """Return a smallest valid value for the type.
+        """Return a minimal valid value for the type.
 
-        Fields that need not be there are left out; the rest hold their first example, the placeholder
+        Optional fields are left out; the others have their first example, the placeholder
         of their leaf, their first choice, or the least value that fits. A class's own checks are run.
 
         Returns:
@@ -313,11 +313,11 @@ class CallError(Exception):
 
 
 class NeedsInput(Exception):  # noqa: N818  # it isn't an error: the tool asks
-    """Raised by a tool's own function when it needs an answer of a person before it can do its work.
+    """Raised by a tool's own function when it needs an answer from a person before it can do its work.
 
-    The function gets the answer by a parameter that your program injects, when it runs again:
-    `answer: Annotated[bool | None, skip] = None`. It runs from its beginning then, so raise this before
-    anything is done that must not be done twice.
+    When the function runs again, it gets the answer in a parameter that your program injects:
+    `answer: Annotated[bool | None, skip] = None`. It then starts from its beginning, so raise this before
+    the function does anything that must not happen twice.
 
     Attributes:
         question: for the person, in words that can be answered.

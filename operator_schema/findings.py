@@ -267,13 +267,13 @@ def ignored(path: tuple[str | int, ...], near: str | None) -> Finding:
 
 
 class DecodeReport(Value, Generic[T]):
-    """An instance, and what was done to the arguments on the way to it.
+    """An instance, and the corrections that were made to its arguments.
 
     Attributes:
         instance: what `decode` returns.
         findings: what was corrected, in the order of the fields, then the keys that name no field, at most
-            100 of them. The code of a repair is its kind, `received` what came and `expected` what was read
-            instead; the code of a key is `ignored`.
+            100 of them. The code of a repair is its kind, `received` is the original value and `expected` the
+            value that was read instead; the code of a key is `ignored`.
     """
 
     instance: T

@@ -1,4 +1,4 @@
-"""What leaves a model guessing, and what do providers refuse: of tools and of types, ours or described."""
+"""What does a model have to guess, and what do providers refuse, in tools and types, ours or described?"""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def lint(
 
 
 def lint_type(codec: Codec[Any]) -> list[Finding]:
-    """List what leaves a model guessing in a type that isn't the input of a tool.
+    """List what a model would have to guess in a type that isn't the input of a tool.
 
     Args:
         codec: of the type.

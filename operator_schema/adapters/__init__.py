@@ -1,4 +1,4 @@
-"""Our tools inside frameworks and protocols of others: one module each, imported only by its name."""
+"""Adapters that give our tools to frameworks and protocols: one module each, imported only by its name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""dspy: our tools as its, for ReAct and for native calls; needs the extra `dspy`.
+"""dspy: our tools as its tools, for ReAct and for native calls; needs the extra `dspy`.
 
 Options of `to_tool` are `name` and `desc`, as `dspy.Tool` takes them. dspy has no context of a call, and
 shows no recursive types.

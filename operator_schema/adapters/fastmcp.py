@@ -1,10 +1,10 @@
-"""fastmcp: our tools in a server of it, one by one or as a provider; needs the extra `fastmcp`.
+"""fastmcp: our tools in its servers, one by one or as a provider; needs the extra `fastmcp`.
 
 Options of `to_tool` are those of `fastmcp.tools.Tool`, such as `tags`, `icons` and `auth`, and
-`structured`: which results a client gets as data beside the text. `"all"`, the default: all that say more
-than a text, wrapped as `{"result": …}` where they aren't objects, as fastmcp does. `"objects"`: those that
-are objects. `"none"`: none. The `Context` of fastmcp is there for each call, by its type. By default, the
-client asks by an elicitation before a tool with `confirm=True` runs.
+`structured`: which results a client gets as structured data besides the text. `"all"`, the default: all that
+say more than a text, wrapped as `{"result": …}` where they aren't objects, as fastmcp does. `"objects"`:
+those that are objects. `"none"`: none. The `Context` of fastmcp is there for each call, by its type. By
+default, the client asks by an elicitation before a tool with `confirm=True` runs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""langchain-core: our tools as its, for langchain and langgraph too; needs the extra `langchain-core`.
+"""langchain-core: our tools as its tools, for langchain and langgraph too; needs the extra `langchain-core`.
 
 Options of `to_tool` are those of `BaseTool`, such as `tags`, `metadata`, `extras` and `return_direct`.
 langgraph's `ToolRuntime`, its context and the `RunnableConfig` are there for each call, by their types.

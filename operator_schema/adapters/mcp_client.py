@@ -279,8 +279,8 @@ async def tools_from(
     """Return the tools of an MCP server.
 
     Each runs its call on the server, in the event loop of the session. The model gets the schema as the
-    server wrote it. Arguments are checked before the server gets them; keys that the schema doesn't name
-    are handed on.
+    server wrote it. Arguments are checked before the server gets them; keys that the schema doesn't name are
+    forwarded.
 
     Args:
         session: connected and initialized; it has to stay open while the tools are used.
@@ -514,7 +514,7 @@ def _caller(session: ClientSession | Client, original: str, name: str, home: obj
 
 
 def progress_to(listener: Progress | None) -> ProgressFnT:
-    """Return what takes the progress of a call from a server, and hands it on."""
+    """Return a function that takes the progress of a call from a server, and forwards it."""
 
     async def report(progress: float, total: float | None, message: str | None) -> None:
         if listener is not None:

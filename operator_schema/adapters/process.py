@@ -475,7 +475,7 @@ def main(
     context: Context | None = None,
     executor: Executor | None = None,
 ) -> int:
-    """Answer the request on standard input on standard output, as the whole work of a program.
+    """Read a request from standard input and answer it on standard output, as the whole work of a program.
 
     What the tools print goes to standard error. Write `sys.exit(main([...]))`.
 

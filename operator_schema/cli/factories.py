@@ -1,4 +1,4 @@
-"""Calls functions of a program: those that make tools, with options, and that of `--context`."""
+"""Calls functions of a program: those that make tools, with options, and the one that `--context` names."""
 
 from __future__ import annotations
 

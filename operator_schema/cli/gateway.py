@@ -1,4 +1,4 @@
-"""Which MCP servers does `serve --gateway` stand in front of, and how are they reached?"""
+"""Which MCP servers does `serve --gateway` serve, and how are they reached?"""
 
 from __future__ import annotations
 

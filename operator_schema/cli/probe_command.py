@@ -1,4 +1,4 @@
-"""The command `probe`: which server is called how, and how is it shown what was found?"""
+"""The command `probe`: how a server is called, and how the findings are shown."""
 
 from __future__ import annotations
 

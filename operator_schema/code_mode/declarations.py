@@ -91,7 +91,7 @@ def stubs(tools: Any, language: Language = "python", /) -> str:
 
 
 def stubs_of(tools: Any, language: Language = "python", /, *, only: Collection[str] | None = None) -> Stubs:
-    """Write declarations as `stubs` does, and return with them what each function stands for.
+    """Write declarations as `stubs` does, and also return which tool each function stands for.
 
     Args:
         tools: as for `stubs`.

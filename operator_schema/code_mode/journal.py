@@ -1,4 +1,4 @@
-"""What programs have done so far, which calls of theirs wait for a person, and what was decided."""
+"""What programs have done so far, which of their calls wait for a person, and what was decided."""
 
 from __future__ import annotations
 
@@ -105,13 +105,13 @@ class Journal:
     """Programs and their calls, in a file of SQLite or in memory.
 
     Each call is written before it runs and when it has ended, and a program runs in one process at a time.
-    The file may be that of a `SqliteStore`. It isn't signed: whoever can write to it can approve a call.
+    The file may be that of a `SqliteStore`. It isn't signed: anybody who can write to it can approve a call.
 
     Args:
         path: of the file, which is made if it isn't there; None for memory.
-        most: how many programs are kept; None for all. With it, the calls of a program are forgotten when it
-            ends, and each new program has the oldest ones forgotten that are too many: those that have
-            ended, and then those that wait, but none that runs.
+        most: how many programs are kept; None for all. With it, the calls of a program are deleted when it
+            ends. If a new program is one too many, the oldest programs are deleted: first those that have
+            ended, then those that wait, but never one that runs.
 
     Raises:
         StoreError: the file can't be used; every method raises it if SQLite fails.
@@ -145,13 +145,13 @@ class Journal:
     def stuck(self, seconds: float = 0.0) -> list[str]:
         """List the ids of the programs that began to run at least so many seconds ago, and didn't end.
 
-        Their process died, or runs them still. One that began as long ago in the future counts too: the clock
-        was set back.
+        Their process died, or still runs them. A program that began this long in the future is included too:
+        the clock was set back.
         """
         return self._ids("state = 'running' AND abs(? - since) >= ?", time(), float(seconds))
 
     def take_back(self, program_id: str) -> None:
-        """Let a program wait whose process died. Be sure that no process runs it any more.
+        """Let a program wait whose process died. Make sure that no process runs it any more.
 
         Raises:
             StoreError: it doesn't run.
@@ -187,7 +187,7 @@ class Journal:
         return SavedProgram(found, code, made, state, revision, bool(approved), outcome)
 
     def claim(self, program_id: str, revision: int | None, *, approved: bool) -> SavedProgram:
-        """Let a program run in this process alone.
+        """Let a program run only in this process.
 
         Raises:
             StoreError: it runs, has ended, or was changed since that revision.
@@ -376,7 +376,7 @@ class WaitingCall(Value):
 
 
 class ProgramRun(Value):
-    """What has come of a program so far.
+    """The state of a program so far.
 
     Attributes:
         id: of the program, for `session.resume`.
@@ -384,8 +384,8 @@ class ProgramRun(Value):
         output: what it printed, bounded.
         value: of its last expression, as a JSON value; None until it is done.
         error: why it failed, for the model; None if it didn't.
-        plan: the calls that wait, in their order: the one at which the program stands, and those that it
-            makes after it as far as it needs no result for them.
+        plan: the calls that wait, in their order: the one at which the program waits, and the next ones that
+            it makes without needing a result.
         revision: of its state: two people who decide at once don't decide twice.
     """
 

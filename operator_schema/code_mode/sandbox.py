@@ -1,4 +1,4 @@
-"""What runs a program of a model: a protocol, and behind it the interpreter Monty, or a process of Python."""
+"""What runs a model's program: a protocol, and its two implementations, Monty and a Python process."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Request(Value):
 
 
 class Answer(Value):
-    """What comes of a call, for the program.
+    """The outcome of a call, for the program.
 
     Attributes:
         value: a JSON value.
@@ -74,7 +74,7 @@ class Answer(Value):
 
 
 class Ended(Value):
-    """What came of a program.
+    """The outcome of a program.
 
     Attributes:
         value: of its last expression; of whatever class the sandbox has for it.
@@ -88,9 +88,9 @@ class Ended(Value):
 class Program(Protocol):
     """A program that runs in a sandbox.
 
-    A method `ahead`, which it may have, goes on without the result of the last call, in the same way as
-    `step`: it returns the next call, or None if the program ends or has to look at a result that isn't there.
-    Nothing else is asked of the program after that. With it, several calls that wait are one plan.
+    It may have a method `ahead`, which continues without the result of the last call, in the same way as
+    `step`: it returns the next call, or None if the program ends or has to look at a missing result. No other
+    step follows. With it, several calls that wait are one plan.
     """
 
     def step(self, answer: Answer | None, /) -> Request | Ended:
@@ -131,10 +131,10 @@ class Sandbox(Protocol):
 
 
 class Monty:
-    """Run programs in Monty, an interpreter of a part of Python; it needs the extra `monty`.
+    """Run programs in Monty, an interpreter for a subset of Python; it needs the extra `monty`.
 
     Each program runs in a process of its own, which has no files, network, environment or processes: there is
-    nothing but what the language has, a few modules of the standard library, and the tools.
+    only the language itself, a few modules of the standard library, and the tools.
     """
 
     def start(
@@ -316,10 +316,10 @@ _KEPT = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH")
 class ProcessSandbox:
     """Run programs that you trust, in a process of Python for each.
 
-    It holds back mistakes, and not attacks: a program that wants to can read and change whatever you can.
-    It has a new folder of its own, which goes with it, and no variables of your environment; its time,
-    memory, output and messages are bounded. Everything it has started ends with it, except processes that are
-    made in a session of their own (`start_new_session=True`): these go on.
+    It protects against mistakes, not against attacks: a malicious program can read and change whatever you
+    can. It has a new folder of its own, which is deleted with it, and no variables of your environment; its
+    time, memory, output and messages are bounded. Everything it has started ends with it, except processes
+    in a session of their own (`start_new_session=True`).
 
     Args:
         python: path of the interpreter; None for the one that runs here.

@@ -55,7 +55,7 @@ _NOT_TEXT = (
 
 
 class ReplayError(RoundError):
-    """A program that goes on makes another call than one that may have run; nothing was run."""
+    """A continued program makes a different call than one that may have run; nothing was run."""
 
 
 class _Paused(Exception):  # noqa: N818  # nothing is wrong
@@ -66,9 +66,9 @@ class CodeSession:
     """Run programs that call tools, each call as an executor runs it.
 
     A call is decoded, repaired, decided on by hooks and run like a call of the model. If it needs an
-    approval, the program waits in the journal, with that call and with those that it makes after it without a
-    look at its result: they are one plan. When somebody has decided, it runs again from its beginning: calls
-    that have ended give the results of the journal, and don't run again.
+    approval, the program waits in the journal, with that call and with the next calls that it makes without
+    needing the result: they are one plan. When somebody has decided, the program runs again from its
+    beginning: calls that have ended get their results from the journal, and don't run again.
 
     Args:
         tools: an executor without a store, or what `Executor` takes.
@@ -149,7 +149,7 @@ class CodeSession:
         *,
         context: Context | None = None,
     ) -> ProgramRun:
-        """Decide about calls that wait, and let the program go on.
+        """Decide about calls that wait, and continue the program.
 
         Args:
             program: what `run` or `load` returned, or its id. With the former, somebody else's decision since
@@ -158,7 +158,7 @@ class CodeSession:
                 it runs, a second time if it was interrupted; raises an error in the program; or has a result
                 without running. A list has one of these for each call of the plan, None for those about which
                 nobody has decided. `"approve_plan"` runs every call of the plan, and `"approve_all"` whatever
-                this program calls from now on. None lets a program go on in which no call waits.
+                this program calls from now on. None continues a program in which no call waits.
             context: as for `run`.
 
         Raises:

@@ -1,4 +1,4 @@
-"""What the tools say about a declaration, a function and its calls, what fits a pattern, and a folder."""
+"""What the tools answer about a declaration, a function and its calls, a pattern, and a folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Declarations of C and C++; what the preprocessor does is told by the text of a file alone."""
+"""Declarations of C and C++; what the preprocessor does is derived from the text of the file alone."""
 
 from __future__ import annotations
 

@@ -73,8 +73,8 @@ class CodeBase:
     """The source files under a folder that git would not ignore; nothing of them is run or imported.
 
     Each call sees the files as they are now: what is new or has changed is read again before it answers.
-    Calls may come from several threads; they take turns. A `CallError` says that the
-    files change all the time, so that no answer is of one state of them.
+    Calls may come from several threads; they take turns. A `CallError` says that the files change all the
+    time, so that no consistent answer is possible.
 
     Args:
         root: the folder. Links in it are not followed.
@@ -82,7 +82,7 @@ class CodeBase:
         budget: characters that a result may have as JSON, at least 1,000.
         type_check_seconds: time that a type checker may take.
         type_checks: whether a type checker may run. It may be a program of the project, and some settings
-            of a project name code to run: say True only for code that you trust.
+            of a project name code to run: set it only for code that you trust.
 
     Raises:
         NotADirectoryError: `root` isn't a folder.
@@ -177,8 +177,8 @@ class CodeBase:
 
         Args:
             pattern: with `*` for any characters and `?` for one; with a dot in it, of the qualified name;
-                with a path in front, of what this file declares: `codec/codec.py:*`. Case counts, unless
-                nothing fits.
+                with a path in front, of what this file declares: `codec/codec.py:*`. Upper and lower case
+                matter, unless nothing matches.
             kind: of the declarations; struct and class are one kind, so are interface and protocol.
             limit: how many are returned, from 1 to 200.
 
@@ -210,7 +210,7 @@ class CodeBase:
         Args:
             name: such as `decode` or `Codec.decode`; see `inspect`.
             line_numbers: whether each line gets its number in the file.
-            first_line: of the file, where the text shall begin; None for all of it.
+            first_line: the line of the file at which the text begins; None for all of it.
         """
         name = self._asked("the name", name)
 
@@ -221,7 +221,7 @@ class CodeBase:
         return self._looked_up(name, show, functions=True)
 
     def references(self, name: str, path: str = "") -> ReferencesFound:
-        """Find the places that use a declaration, each with how sure it is.
+        """Find the places that use a declaration, each with its certainty.
 
         Args:
             name: see `inspect`.
@@ -273,7 +273,7 @@ class CodeBase:
 
         Args:
             code: of at most 200,000 characters.
-            context: what it is a part of; the place says it where `inside` is given.
+            context: what it is a part of; with `inside`, the place determines it.
             inside: the function whose inside or whole text it is, such as `UserService.CreateUser`; or the
                 path of the file whose text it is. Then that file is checked with it.
             type_check: whether a type checker of the project reads it too.

@@ -1,4 +1,4 @@
-"""What the text of a file says: about a declaration, and without a parse about places and names."""
+"""What the text of a file says about a declaration, and, without a parse, about places and names."""
 
 from __future__ import annotations
 

@@ -55,15 +55,15 @@ class Codec(Immutable, Generic[T]):
 
     Args:
         annotation: a dataclass, or any other supported annotation.
-        name: of the type in errors; the type's own name unless given.
-        param_descriptions: field name to description, for the fields of the type itself; wins
-            over the descriptions that the type brings.
+        name: the name of the type in errors; by default the type's own name.
+        param_descriptions: field name to description, for the fields of the type itself; overrides the
+            descriptions in the type.
         unknown_fields: `"ignore"` drops keys that name no field; `"reject"` makes each a problem,
             at every depth, and closes the objects in the schema.
-        repair: whether to correct what doesn't fit, or leaves a key unused, if it can be read in only
-            one way: JSON inside strings, numbers in quotes, keys in another convention, text that is
-            nearly JSON. What fits is never changed.
-        leaves: leaves for this codec alone.
+        repair: whether to correct values that don't fit, and keys that would be unused, if they can be read
+            in only one way: JSON inside strings, numbers in quotes, keys in another convention, text that is
+            nearly JSON. Valid input is never changed.
+        leaves: leaves for this codec only.
         namespace: names that annotations written as text may use in addition to those of their module,
             such as the local variables of the function that defines the class.
         max_depth: levels of arrays and objects that a value may nest, the root being the first.
@@ -403,7 +403,7 @@ class Codec(Immutable, Generic[T]):
                 chunk of it once.
 
         Returns:
-            The fields that are there, the one that is being received, those that are missing.
+            The complete fields, the field that is being received, and the missing fields.
 
         Raises:
             TypeError: text is neither a string nor bytes.
@@ -447,7 +447,7 @@ class Codec(Immutable, Generic[T]):
     def compiled(self) -> frozenset[str]:
         """Names of the methods that are compiled so far: `"decode"`, `"encode"`.
 
-        The others are interpreted, with the same results. For tests and for those who measure.
+        The others are interpreted, with the same results. For tests and benchmarks.
         """
         return self._tiers.compiled
 
@@ -508,7 +508,7 @@ class Codec(Immutable, Generic[T]):
         return tiers.expects
 
     def example(self) -> Any:
-        """Return a smallest valid value of the type, for docs, tests and prompts.
+        """Return a minimal valid value of the type, for docs, tests and prompts.
 
         Optional fields are left out; the others have their first example, the placeholder
         of their leaf, their first choice, or the least value that fits. A class's own checks are run.

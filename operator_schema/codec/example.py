@@ -1,4 +1,4 @@
-"""Make a smallest valid value of a type, as an example for docs, prompts and errors."""
+"""Make a minimal valid value of a type, as an example for docs, prompts and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Encode what a tool returned although it doesn't fit its declared type: its work is done already.
+"""Encode a result that doesn't fit its declared type: the tool has already done its work.
 
 A part that fits is written by its declared type, any other part by its own obvious JSON form, with a note
 that says where and why. What has no JSON form at all is refused.

@@ -310,12 +310,11 @@ class Partial(Value):
         missing: attribute names of the required fields whose values have not ended, in the order of
             declaration; the one that is being received is still among them.
         findings: what is wrong already, at most `operator_schema.codec.options.MAX_PROBLEMS`: values
-            that don't fit, unknown keys if they are refused, keys that came twice, and last
-            why the text isn't valid JSON, after which nothing more of it is read; that is left out if
-            repair may fix it. Once `is_complete`, these are the problems of `ArgumentStream.finish`,
-            including missing fields.
-        is_complete: whether the value has ended. A number that is all of the text has not: another
-            digit may come.
+            that don't fit, unknown keys if they are refused, keys that occurred twice, and last why the text
+            isn't valid JSON, after which nothing more is read. The last one is left out if repair may fix it.
+            Once `is_complete`, these are the problems of `ArgumentStream.finish`, including missing fields.
+        is_complete: whether the value has ended. A number at the end of the text has not: another digit may
+            come.
     """
 
     fields: Mapping[str, Any]

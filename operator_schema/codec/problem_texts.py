@@ -1,4 +1,4 @@
-"""The words for each kind of problem: what is wrong, what was expected, what came, what was probably meant.
+"""The texts for each kind of problem: what is wrong, and what was expected, received and probably meant.
 
 Each kind is a function of the path and of what its words need. The method of `Problems` with the same
 name calls it.

@@ -1,4 +1,4 @@
-"""Changes and findings that somebody accepts, each with a reason and until a day, as a file lists them.
+"""Changes and findings that a file lists as accepted, each with a reason and a last day.
 
 ```toml
 [[accept]]
@@ -148,12 +148,12 @@ def _as_json(value: object) -> Any:
 
 
 def sort_changes(changes: Iterable[T], entries: Iterable[Accepted], today: date) -> Sorted[T]:
-    """Tell accepted changes from others.
+    """Separate accepted changes from others.
 
     Args:
         changes: of a comparison, or findings of a probe.
         entries: of a file of accepted changes or findings.
-        today: entries whose last day is before count for nothing.
+        today: entries whose last day is before it have no effect.
     """
     listed = list(entries)
     valid = [entry for entry in listed if entry.until >= today]

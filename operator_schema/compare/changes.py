@@ -141,8 +141,8 @@ def compare(old: Tools, new: Tools, *, on_compared: Callable[[], object] | None 
     """List what changed between two versions of tools.
 
     Each `breaking` change of a schema has a witness: a call that worked and fails now, or a result that
-    the old schema doesn't allow. Where nothing is `breaking` or `undecided`, it is proven that the new schema
-    takes every call that the old one took, as far as it has only keys that the old one names.
+    the old schema doesn't allow. If nothing is `breaking` or `undecided`, it is proven that the new schema
+    takes every call that the old one took and that has only keys that the old one names.
 
     Args:
         old: a snapshot, or tools.

@@ -1,4 +1,4 @@
-"""Is every value of one graph a value of another one? If not, by which value can it be seen?
+"""Is every value of one graph a value of another one? If not, which value shows it?
 
 Both graphs are followed at once. Each place where a value of the first may leave the second is an `Escape`,
 with the smallest value that shows it where one is known. No escape is a proof: then the second graph takes

@@ -1,4 +1,4 @@
-"""Decode recorded calls with the tools of today, count what still fits, and write it down as a table."""
+"""Decode recorded calls with the current tools, count what still fits, and write the result as a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reports as somebody reads them: a comparison as lines or a page, a replay as a page, and what pages share.
+"""Reports for people: a comparison as lines or a page, a replay as a page, and what pages share.
 
 A page has no script and loads nothing, and its own policy (https://www.w3.org/TR/CSP3/) says so: whatever a
 model or a server wrote into a report, a browser runs none of it.

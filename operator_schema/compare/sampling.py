@@ -1,4 +1,4 @@
-"""Values that may show what nothing proves: drawn by chance from an old document, with a new one in mind.
+"""Random values of an old document, which may show a breaking change where there is no proof.
 
 The same documents give the same values each time. Nothing is decided here: the caller judges each value.
 """

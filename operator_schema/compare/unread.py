@@ -1,4 +1,4 @@
-"""What no graph holds, such as `not`: does the old document say it of the same values?
+"""Keywords that a graph can't hold, such as `not`: does the old document apply them to the same values?
 
 Both documents are followed at once, from their roots. For each schema of the new one there are schemas of the
 old one that every value of its place fits. A keyword is kept if one of these says the same.

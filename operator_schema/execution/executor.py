@@ -256,8 +256,8 @@ class Executor:
     def for_function(self, function: Tool[..., Any], /, *, native_results: Collection[type] = ()) -> Self:
         """Return the same executor for a function that isn't one of its tools, such as a prompt of a server.
 
-        Limits and threads are shared, as with `for_host`. Hooks that are for every call are asked about the
-        function, too; those for tools by name, or for a toolset, are not, and neither are those of its tools.
+        Limits and threads are shared, as with `for_host`. Hooks for every call are asked about the function,
+        too. Hooks for named tools or for a toolset, and those that the tools bring, are not.
 
         Args:
             function: the only one that this executor can call.
@@ -364,7 +364,7 @@ class Executor:
     ) -> Any:
         """Run one call, several, or a round, and return the same kind: a result, a list of results, a round.
 
-        Several calls run side by side. Hooks decide first. A call that a hook defers, or whose tool has
+        Several calls run at the same time. Hooks decide first. A call that a hook defers, or whose tool has
         `confirm=True`, waits in a round (`round.deferred`) if nobody can be asked; without a round its result
         is `needs_approval`. The tools of a round are found by name in the registry of the executor.
 
@@ -373,7 +373,7 @@ class Executor:
             context: type, or name of a parameter, to value, for the injected parameters; None for that of the
                 executor.
             hooks: `Hooks`, or a function, that decide after those of the executor.
-            confirm: as for the executor; None for what the executor has. Give `"run"` if a person has
+            confirm: as for the executor; None for the executor's own. Give `"run"` if a person has
                 agreed to exactly these calls.
             on_progress: a plain function that gets the call and a `ProgressUpdate` each time that the
                 function reports its progress, in the thread of the event loop, before the result.
@@ -476,7 +476,7 @@ class Executor:
         confirm: Confirm | None = None,
         hooks: Any = None,
     ) -> ResultStream:
-        """Run calls side by side, and give the results as they come.
+        """Run calls at the same time, and give the results as they come.
 
         The calls begin when you ask for the first result. If you leave the loop early, the calls that still
         run are cancelled: at once with `async with executor.stream(calls) as results:`, soon without it.

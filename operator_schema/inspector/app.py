@@ -516,7 +516,7 @@ def _digest(text: str) -> bytes:
 
 
 async def serve_inspector(inspector: Inspector, port: int, announce: Callable[[str], object]) -> None:
-    """Serve the page on this machine alone, until the caller is cancelled or a signal asks for the end.
+    """Serve the page only on this machine, until the caller is cancelled or a signal ends it.
 
     Args:
         inspector: what the page works on.

@@ -1,4 +1,4 @@
-"""How is a call read: what the function and the model get? And which calls does a pasted answer make?"""
+"""How is a call decoded: what do the function and the model get? Which calls does a pasted answer make?"""
 
 from __future__ import annotations
 

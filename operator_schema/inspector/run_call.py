@@ -1,4 +1,4 @@
-"""How do calls run for a page, and with whose agreement: one that is tried, or those of a waiting round?"""
+"""How do calls run for a page, tried ones and those of a waiting round, and who has to agree?"""
 
 from __future__ import annotations
 

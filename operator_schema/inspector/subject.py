@@ -38,7 +38,7 @@ class Subject(Value):
         executor: runs the calls.
         findings: of `lint`, without those of providers.
         context: what is injected into the functions; None for what the executor has.
-        is_foreign: whether a server of somebody else runs the tools, which may do more than it says.
+        is_foreign: whether the tools run on somebody else's server, which may do more than it says.
         notes: what has to be known about the tools as a whole, one line each.
     """
 

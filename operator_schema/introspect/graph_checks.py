@@ -1,4 +1,4 @@
-"""What can only be said once the whole graph is known, about nulls, unions and sets.
+"""Checks that need the whole graph: of nulls, unions and sets.
 
 Fields may take null through a recursive alias, members of a union may be impossible to distinguish, and a
 set may have items that a Python set can't hold.

@@ -49,10 +49,10 @@ class SchemaLeaf(Value, Generic[T]):
         encode: takes an instance, returns a JSON value of that `type`; raises the same errors.
         placeholder: a valid instance. It is tried through both functions when the leaf is made, and the
             model sees it in errors, as the example of a valid value. It is never a default.
-        rank: its place among the leaves of a union that read the same JSON type: the least is tried
-            first. 0 is before all that are shipped; two of one rank can't be distinguished.
+        rank: its place among the leaves of a union that read the same JSON type: the lowest is tried first. 0
+            comes before all shipped leaves; two leaves with the same rank can't be distinguished.
 
-    Of the schema only `type` is enforced by the codec. `decode` has to check the rest (`pattern`,
+    The codec enforces only the `type` of the schema. `decode` has to check the rest (`pattern`,
     `minimum` …), or schema and decoder disagree.
 
     Raises:

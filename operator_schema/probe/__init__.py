@@ -1,4 +1,4 @@
-"""A tester of tool servers: calls them in right and wrong ways; needs the extra `probe`.
+"""A tester of tool servers: calls them with right and wrong arguments; needs the extra `probe`.
 
 The command `operator-schema probe` runs it, and so does a line in a suite of pytest (`probe_tests`).
 """

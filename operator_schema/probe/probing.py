@@ -67,22 +67,22 @@ def probe(
     headers: Mapping[str, str] | None = None,
     on_progress: Callable[[str, int, int], None] | None = None,
 ) -> ProbeReport:
-    """Call the tools of an MCP server in right and wrong ways, and report what is wrong with the answers.
+    """Call the tools of an MCP server with right and wrong arguments, and report faults in its answers.
 
-    A server that is started here works in an empty folder, which is removed afterwards. Only tools that
+    A server that the probe starts works in an empty folder, which is removed afterwards. Only tools that
     say `readOnlyHint` are called unless others are allowed.
 
     Args:
         target: a command, such as `"python server.py"`, as a text or as words; `"mcp:COMMAND"`; a URL;
             `"MODULE:REGISTRY"`; `"process:COMMAND"`, a program of `tools_of`; or a registry, a toolset, an
             executor or a list of tools, which then run in this process.
-        allow: names of tools that may change something, and may be called all the same.
-        allow_all: whether all tools may; only for a server that is started here.
+        allow: names of tools that may be called although they may change something.
+        allow_all: whether all tools may; only for a server that the probe starts.
         seconds: after which the probe ends, even if not all planned calls were made.
         calls: generated calls of each kind for each tool.
         timeout: seconds in which a call has to be answered.
         most_bytes: an answer may have.
-        seed: equal numbers make equal calls.
+        seed: the same number makes the same calls.
         setup: a command line that prepares the working directory of the server, such as `"git init"`.
         env: environment variables for the server, beside those that it needs to start.
         headers: of HTTP requests, for a URL.

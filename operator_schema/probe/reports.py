@@ -66,7 +66,7 @@ class Found(NamedTuple):
 
     Attributes:
         finding: what is wrong, where, and what to do.
-        steps: the calls, in their order; empty if it shows without one.
+        steps: the calls, in their order; empty if it shows without a call.
         is_smallest: whether nothing can be left out; False if there was no time to find that out.
         repeat: lines for a shell that show it again.
     """

@@ -1,4 +1,4 @@
-"""Does a fault show a second time, and which smallest calls show it?"""
+"""Can a fault be reproduced, and which smallest calls show it?"""
 
 from __future__ import annotations
 

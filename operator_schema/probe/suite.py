@@ -1,4 +1,4 @@
-"""Tests of a tool server in a suite of pytest, a test for each tool and check; needs the extra `probe`.
+"""Tests of a tool server in a pytest suite, a test for each tool and check; needs the extra `probe`.
 
 ```text
 test_server = probe_tests("python server.py", allow=["create_note"])
@@ -63,7 +63,7 @@ def probe_tests(
         accepted: path of a TOML file with findings that are expected. Each is a table `[[accept]]` with the
             name of the `tool`, a `reason` and a last day, `until`; `code` and `path` narrow it down. Such
             findings are expected failures.
-        fail_on: the least level that fails: `error`, `warning` or `note`.
+        fail_on: the lowest level that fails: `error`, `warning` or `note`.
         options: of `probe`, such as `allow`, `seed` and `seconds`.
 
     Raises:

@@ -80,18 +80,18 @@ class Answer(Value):
 
     Attributes:
         calls: of tools, in order.
-        text: what it said beside them; empty if it said nothing.
-        refusal: why it refuses, in its words, or None.
+        text: what it said besides them; empty if it said nothing.
+        refusal: why it refuses, in its own words, or None.
         stop: why it stopped.
-        raw_stop: the same in the provider's word, or None.
+        raw_stop: the same in the provider's own word, or None.
         message: the message or items that stand for this answer in the next request, before the results,
             exactly as the provider sent them; a copy at each reading.
         reasoning: what it thought, as far as the provider shows it as text; empty if it shows nothing.
         id: of the response, or None if the provider gives none.
-        usage: the tokens that the response cost, or None if the provider doesn't say. Where a response has
-            several answers, each says the same.
-        stop_message: what the provider says of why it stopped, in its words, or None: Gemini's
-            `finishMessage`, Groq's message of a call that it refused.
+        usage: the tokens that the response cost, or None if the provider doesn't say. If a response has
+            several answers, each has the same usage.
+        stop_message: the provider's explanation of why it stopped, or None: Gemini's `finishMessage`, Groq's
+            message about a call that it refused.
     """
 
     calls: tuple[RawCall, ...]
@@ -151,15 +151,15 @@ class Answer(Value):
     def container(self) -> str | None:
         """The id of the sandbox of Anthropic in which a program waits for the next request, or None.
 
-        The next request has to name it: with this answer, or a turn of it, in its history, it does.
+        The next request has to name it, and does so if its history has this answer, or the turn of it.
         """
         return container_in(self._message)
 
     @property
     def is_cut_off(self) -> bool:
-        """Whether it lacks its end: so may the arguments of the last call.
+        """Whether its end is missing, and maybe the end of the last call's arguments.
 
-        The limit on tokens ended it, or the stream did.
+        It ended at the token limit, or the stream was interrupted.
         """
         return self.stop in {"length", "interrupted"}
 

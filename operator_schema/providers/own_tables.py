@@ -1,4 +1,4 @@
-"""Is the table of a provider that isn't one of ours made of what belongs there?"""
+"""Is the table of a user's own provider valid?"""
 
 from __future__ import annotations
 

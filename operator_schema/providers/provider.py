@@ -85,19 +85,19 @@ class Provider(Value):
 
         Args:
             offer: what `toolset.offer` returns, or what is offered by default of a tool, a toolset, a
-                registry or a list of tools. With `offer(strict=…)`, the provider has to hold the model to the
-                schemas: what its strict mode can't say is told in the descriptions, and checked when the
-                arguments are decoded, as always. `"auto"` is for the tools that its strict mode takes;
-                `report` says which.
+                registry or a list of tools. With `offer(strict=…)`, the provider has to make the model follow
+                the schemas: what its strict mode can't express is written into the descriptions, and checked
+                when the arguments are decoded, as always. `"auto"` is for the tools that its strict mode
+                takes; `report` says which.
             history: the conversation, in order: strings of the user, committed turns and answers, and dicts
-                in the provider's own form, which go along as they are.
+                in the provider's own form, which are sent unchanged.
             options: what only some providers take; `features` says which. None, False and nothing leave an
                 option out.
                 `listed`: tools that the request lists, as for `offer`, of which the offer allows some: the
                 list stays the same from request to request, so that a prompt cache hits.
                 `cache`: True for a cache point after the tools, or how long it lasts, `"5m"` or `"1h"`.
                 `parallel`: whether the model may make several calls at once.
-                `examples`: whether the examples of the tools go along.
+                `examples`: whether the examples of the tools are sent, too.
                 `custom`: names or tools with one parameter, a plain text, that the model writes as text; or a
                 dict of these to a `Grammar` of the text, or None.
                 `allowed_callers`: a dict of names or tools to lists of who may call them, in the provider's

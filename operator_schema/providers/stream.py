@@ -310,8 +310,8 @@ class Delta(Value):
     """The addition of one piece of a stream to the first answer.
 
     Attributes:
-        text: what the model said beside its calls: print it as it is. A character whose second half hasn't
-            come is left out until it has.
+        text: what the model said besides its calls: print it as it is. A character whose second half hasn't
+            arrived yet is left out until it has.
         calls: the calls that grew.
     """
 

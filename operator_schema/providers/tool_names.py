@@ -130,8 +130,8 @@ class Features(Value):
         examples: whether a tool may have examples of its input.
         callers: who may be allowed to call a tool: the name, and the tool of the provider that runs
             programs; None for the model itself.
-        programs_alone: whether what a program may call can be neither strict nor required, nor in a request
-            with `parallel=False`.
+        programs_alone: whether a tool that programs may call can be neither strict nor required, nor in a
+            request with `parallel=False`.
         custom: whether a tool may take text, maybe by a grammar, in place of arguments.
     """
 

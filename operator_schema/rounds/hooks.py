@@ -57,12 +57,12 @@ _NAME_LENGTH = 100
 class RunNormally(Value):
     """Go on to the next hook; if none decides otherwise, the call is run.
 
-    A hook that returns None says the same, with the input as it was. The input of a call that a person
+    A hook that returns None means the same, with an unchanged input. The input of a call that a person
     has approved or answered doesn't change any more.
 
     Attributes:
         input: another input for the call; leave it out to keep the present one.
-        approved: whether the call needs no person any more, although its tool says `confirm=True`.
+        approved: whether the call no longer needs a person, although its tool says `confirm=True`.
     """
 
     input: Any = MISSING
@@ -117,7 +117,7 @@ class Reject(Value):
 class Defer(Value):
     """Go on to the next hook; if none completes or rejects the call, a person or another system decides.
 
-    For a call that was approved already, this means to go on, no more.
+    For a call that is already approved, this only goes on to the next hook.
 
     Attributes:
         reason: for whoever decides; the model doesn't see it.
@@ -139,7 +139,7 @@ class RunAgain(Value):
     """Run the call once more: what a hook after a call returns.
 
     Attributes:
-        most: how often the call may run in all; after that many runs, the last result counts.
+        most: how often the call may run in all; after that many runs, the last result is used.
     """
 
     most: int = 2

@@ -73,7 +73,7 @@ class Offer(Value, Generic[Input]):
         toolset: the toolset that made the offer.
         names: of the tools, in order.
         choice: whether the model may or must call them.
-        strict: whether the provider has to hold the model to the schemas: False, True or `"auto"`.
+        strict: whether the provider has to make the model follow the schemas: False, True or `"auto"`.
         left_out: names of the tools for which `max_tokens` had no room, in order.
         deferred: names of the tools that the model finds by a search of its provider, in order.
     """
@@ -114,7 +114,7 @@ class Offer(Value, Generic[Input]):
 
     @property
     def descriptions(self) -> dict[str, str]:
-        """The descriptions for this request alone, by the name of the tool."""
+        """The descriptions for only this request, by the name of the tool."""
         return dict(self._descriptions)
 
     @property

@@ -1,4 +1,4 @@
-"""The live holder of a toolset: tools come and go while a program runs."""
+"""The registry holds a toolset, whose tools come and go while a program runs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Registry(NamedTools):
 
     It holds one `Toolset`, and every change gives it another one. It may be read and changed by any number
     of threads at once: a reader sees it before a change or after it. With a tool of `describe_tools` among
-    them, the definitions of the others have their summary alone, and their errors mention that tool.
+    them, the definitions of the others have only their summary, and their errors mention that tool.
 
     For another set of the same tools, make a toolset: `Toolset(registry).prefix("x_")`. To change all tools
     at once, call `registry.update(…)`.
@@ -180,11 +180,11 @@ class Registry(NamedTools):
         """Call a function after each change of the registry.
 
         It is called once for each call that adds, removes or switches tools, and not for one that changes
-        nothing; in the thread of that call, when everybody can see the change. It may change the registry
-        itself. If it raises an exception, that is logged, and nobody else notices. While several threads
-        change the registry, changes may arrive in another order: read the registry to see how it is now.
+        nothing; in the thread of that call, once the change is visible. It may change the registry itself. If
+        it raises an exception, the exception is only logged. While several threads change the registry,
+        changes may arrive in another order: read the registry to see how it is now.
 
-        What a switch answers may change at any time, without a change of the registry.
+        A switch that is a function may change its answer at any time, without a change of the registry.
 
         Args:
             listener: a plain function. The registry keeps a function, but not the instance of a bound

@@ -167,7 +167,7 @@ class Round(Value, Generic[Input]):
         """Let hooks decide about the pending calls: first these hooks, then those of the toolset itself.
 
         A call that is still pending afterwards, and not approved, is deferred if its tool says
-        `confirm=True`; so it is without any hooks.
+        `confirm=True`; this happens even without any hooks.
 
         Args:
             hooks: hooks for this toolset or for one that is nested in it; or one function for every call.
@@ -384,7 +384,7 @@ class Round(Value, Generic[Input]):
     def commit(self, history: History, /, *, results: Iterable[Given] = ()) -> Turn:
         """Append the turn to a history: all calls with a result for each, or nothing at all.
 
-        Handled and rejected calls and issues bring their results along.
+        Handled and rejected calls and issues already have their results.
 
         Args:
             history: anything with `append`, such as a `Transcript` or a list.

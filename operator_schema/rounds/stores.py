@@ -71,8 +71,8 @@ class SqliteStore:
 
     Args:
         path: path of the file, which is created if it doesn't exist.
-        secret: a key of your own, as for `round.as_dict`. Whoever can write to the file, but doesn't know it,
-            can't change what was decided.
+        secret: a key of your own, as for `round.as_dict`. Somebody who can write to the file, but doesn't
+            know the secret, can't change what was decided.
 
     Raises:
         StoreError: the file can't be opened, or isn't a database of SQLite. Every method that uses the file
@@ -148,7 +148,7 @@ class SqliteStore:
 
         Args:
             seconds: how long ago they must have begun; give more than your tools may take. A round that
-                begins as long as that in the future counts too: the clock was set back, and nobody knows when
+                began this long in the future is included too: the clock was set back, and nobody knows when
                 it began.
 
         Raises:
@@ -169,12 +169,12 @@ class SqliteStore:
         Approving such a call runs it, maybe for a second time; rejecting it tells the model what you know.
 
         Args:
-            round_id: one of `stuck()`. Be sure that no process runs it any more.
+            round_id: one of `stuck()`. Make sure that no process runs it any more.
             toolset: a toolset with its tools.
 
         Raises:
-            RestoreError: as for `load`. It still counts as running: `store.keep(error.round, error.round)`
-                has it wait as it is in `error.round`.
+            RestoreError: as for `load`. The round still counts as running; then call
+                `store.keep(error.round, error.round)`, which saves `error.round` as waiting.
             StoreError: it is done, or waits.
         """
         with self._transaction() as db:

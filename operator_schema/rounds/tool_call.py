@@ -55,11 +55,11 @@ _REJECTION = "This call was rejected"
 
 
 class Question(Value):
-    """What a tool needs to know before it can go on.
+    """What a tool needs to know before it can continue.
 
     Attributes:
         text: for a person.
-        parameter: name of the injected parameter by which the function gets the answer.
+        parameter: name of the injected parameter in which the function gets the answer.
         answer_schema: the JSON Schema of the answer, for a form; a new copy each time.
     """
 
@@ -176,7 +176,7 @@ class ToolCall(Value, Generic[Input]):
 
     @property
     def details(self) -> Mapping[str, Any]:
-        """What decoding said of the arguments: `repairs` and `ignored` keys, as findings.
+        """What decoding reported about the arguments: `repairs` and `ignored` keys, as findings.
 
         Empty if decoding had nothing to report, and after a restart.
         """
@@ -381,7 +381,7 @@ class ToolCall(Value, Generic[Input]):
         return self.replace(state="pending", reason=None, question=None)
 
     def again(self) -> ToolCall[Input]:
-        """Return the call with leave to run once more, for the rest of this package."""
+        """Return the call with permission to run once more, for the rest of this package."""
         return self.as_pending().replace(approved=False, _runs=self._runs + 1)
 
     # --- as a value ------------------------------------------------------------------------------

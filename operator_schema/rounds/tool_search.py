@@ -114,9 +114,9 @@ class ToolSearch(Registry):
         always: tools, names or toolsets that are in each request without a search.
         embed: takes a list of texts and returns a vector of numbers for each, all of one length: a plain
             function, called in a thread. The ranks by words and by vectors are then fused. If it fails, that
-            is logged, and words alone decide.
+            is logged, and only the words are used.
         most: the most tools that one search finds.
-        about: what there is to find, for the description of the tool: "tools of GitHub and Slack".
+        about: what the search can find, for the description of the tool: "tools of GitHub and Slack".
         name: the name that the model calls.
 
     Raises:

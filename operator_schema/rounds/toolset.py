@@ -52,8 +52,8 @@ class Toolset(NamedTools, Value, Generic[Input]):
         members: tools made by `@tool` and `@tool_input`, other toolsets, registries (the tools that they
             have now, with their switches), lists of these, and mappings from names to tools: a tool gets
             its key as its name.
-        hooks: `Hooks`, a function, or a list of these, for these tools alone. They hold wherever the tools
-            are called, also as a part of another toolset and under other names, after those of the executor.
+        hooks: `Hooks`, a function, or a list of these, for these tools alone. They apply wherever the tools
+            are called, also as part of another toolset and under other names, after those of the executor.
 
     Raises:
         DuplicateToolError: two tools have the same name; `prefix` helps.
@@ -211,8 +211,8 @@ class Toolset(NamedTools, Value, Generic[Input]):
             also: a tool, name or toolset, or several: hidden ones that are offered too.
             required: None if the model may answer without a call, `"any"` if it has to call a tool, `"none"`
                 if it may not call any, a tool or name for this one.
-            strict: whether the provider has to hold the model to the schemas; `"auto"` for the tools that its
-                strict mode takes.
+            strict: whether the provider has to make the model follow the schemas; `"auto"` for the tools that
+                its strict mode takes.
             descriptions: names of tools to descriptions for this request; what
                 `await hooks.descriptions(toolset)` returns, with changes of your own.
             context: for switches that take one.
@@ -223,7 +223,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
                 a search of its provider has found them. A provider without one refuses the offer.
 
         Raises:
-            OfferError: what is required isn't available, has no room, or is deferred.
+            OfferError: the required tool isn't available, exceeds `max_tokens`, or is deferred.
             ToolNotFoundError: there is no tool of a name.
             TypeError: an argument is of another kind, or both `only` and `also` are given.
         """

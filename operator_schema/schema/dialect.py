@@ -1,4 +1,4 @@
-"""The node graph rendered in a dialect: what it can't say moves to the description."""
+"""The node graph rendered in a dialect: what the dialect can't express moves to the description."""
 
 from __future__ import annotations
 

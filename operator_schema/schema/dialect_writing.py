@@ -1,4 +1,4 @@
-"""What a dialect writes in another way: keywords as words, null beside a schema, the schemas of leaves."""
+"""What a dialect writes differently: keywords as words, null beside a schema, the schemas of leaves."""
 
 from __future__ import annotations
 

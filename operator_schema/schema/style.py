@@ -1,4 +1,4 @@
-"""How a schema is written where a host takes less than all of JSON Schema: the options, and their check."""
+"""How a schema is written for a host that doesn't take all of JSON Schema: the options, and their check."""
 
 from __future__ import annotations
 
@@ -80,14 +80,14 @@ class Dialect(Value):
     """The part of JSON Schema that a provider, or its strict mode, takes.
 
     Each dialect takes `type`, `properties`, `required`, `items`, `enum`, and `anyOf` below the root. A
-    keyword that it doesn't take moves to the description. What a few words can't say is refused, or
+    keyword that it doesn't take moves to the description. What a few words can't express is refused, or
     weakened if the dialect is lenient.
 
     Attributes:
         keywords: further keywords that it takes.
         formats: of strings, that it takes.
-        lenient: whether a schema may say less than the type, where it can't say all: the provider holds the
-            model to nothing, so it is better to ask for too little than not at all.
+        lenient: whether a schema may say less than the type if it can't express all of it. The provider
+            enforces nothing anyway, so an incomplete schema is better than none.
         required: which properties have to be required: `all`, at least `one` of each object, or `any` that
             are. One that may be left out, and has to be required, takes null.
         closed: whether `additionalProperties: false` stands at every object, at `none`, or where the type is
@@ -100,10 +100,11 @@ class Dialect(Value):
         takes_tuples: whether it takes `prefixItems`.
         takes_anything: whether a schema may be empty.
         takes_lookaround: whether a pattern may look around, as in `(?=…)`.
-        text_choices: whether enums are of strings alone.
-        whole_request: whether strictness is of a whole request, and not of each tool in it.
+        text_choices: whether enums have only strings.
+        whole_request: whether strict mode applies to a whole request, not to each tool in it.
         most: keyword to the greatest number that it takes.
-        most_tools: strict tools in a request; None for no limit. So for the rest, over a whole request.
+        most_tools: strict tools in a request; None for no limit. The following limits also apply to a whole
+            request.
         most_properties: properties of all objects.
         most_levels: levels of objects and arrays inside each other.
         most_choices: values of all enums.

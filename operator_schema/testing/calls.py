@@ -1,4 +1,4 @@
-"""What answers calls in a test in the place of a tool, and how calls differ from those that are expected."""
+"""Doubles, which replace tools in a test, and how calls differ from the expected ones."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ class DoubledCall(Value):
 
 
 class ToolDouble(Tool[..., Any]):
-    """A tool that takes the place of another one: same name, schema and errors, but its function never runs.
+    """A tool that replaces another one in a test: same name, schema and errors, but its function never runs.
 
-    It goes wherever the tool goes: into toolsets, executors, servers and the adapters of frameworks.
-    Arguments that the tool would refuse are refused in the same words. What your program injects isn't
+    Use it wherever you use the tool: in toolsets, executors, servers and the adapters of frameworks.
+    Arguments that the tool would refuse are refused with the same errors. What your program injects isn't
     needed. A tool without a function gets one: its double answers.
 
     Args:
@@ -65,7 +65,7 @@ class ToolDouble(Tool[..., Any]):
         answer: what each call returns: a value as the function would return it, an exception to be raised, or
             a function that gets the input, plain or async, and returns the value. Without it, and without
             `answers`, results are generated that fit the declared type; this needs the extra `testing`.
-        answers: the same, one after the other; a call beyond them raises AssertionError,
+        answers: the same, one after the other; a call after the last one raises AssertionError,
             also through an executor.
         seed: of generated results: the same seed gives the same results.
 

@@ -56,8 +56,8 @@ def record(executor: Executor, path: str | os.PathLike[str], /, *, redact: Redac
     """Return the same executor, which also writes each call and its result to a cassette.
 
     The cassette is a file of JSON lines, to which calls are added: `operator-schema replay` reads it, and
-    `playback` gives the results again. Several threads and processes may write to one. Text is kept of
-    results; images and files are described, without their data.
+    `playback` returns the results. Several threads and processes may write to one. Of results, the text is
+    kept; images and files are described, without their data.
 
     Args:
         executor: its calls are recorded. It keeps its own limits, and the copy has limits of its own.
@@ -93,7 +93,7 @@ def playback(
     Args:
         tools: the executor that was recorded, or its tools: they decode the arguments.
         path: of the file that `record` wrote.
-        ignore: names of arguments that don't matter, such as a time.
+        ignore: names of arguments that aren't compared, such as a time.
 
     Returns:
         An executor. A call that isn't recorded raises `PlaybackError`, which shows the nearest one that is.

@@ -41,7 +41,7 @@ class CutOff(Value):
 
 
 class Refusal(Value):
-    """An answer in which the model refuses, as its provider says it.
+    """An answer in which the model refuses, in its provider's form.
 
     Where a provider has no form for it, the model says the text: Bedrock with the reason
     `content_filtered`, Gemini as `finishMessage` with `SAFETY`, Ollama and Cohere as any text.
@@ -70,9 +70,9 @@ one of these."""
 class ScriptedModel:
     """A model that gives the answers of a script, in order; called like the `create` of the provider's SDK.
 
-    It writes what the provider would send, so the test covers the whole way: your tools go into a request,
-    the response is read, and the next request has the results. Nothing is sent anywhere. The script names
-    no provider: the same one does for all.
+    It writes what the provider would send, so the test covers everything: your tools go into a request, the
+    response is read, and the next request has the results. Nothing is sent anywhere. The script doesn't
+    depend on a provider.
 
     A call may be wrong: its tool unknown, its arguments of other types, or text that isn't JSON. Where a
     whole response has an object for the arguments (Anthropic, Bedrock), it has the members that were

@@ -279,8 +279,7 @@ def arguments(
 
     Args:
         annotation: a dataclass, any other supported annotation, a tool, or a `Codec`.
-        json_values: type of a leaf to a strategy of JSON values that the leaf decodes. Without
-            one, your own leaf always gives its encoded placeholder.
+        json_values: type of your own leaf to a strategy of JSON values that it decodes; else its placeholder.
         **codec_options: as `Codec` takes them.
 
     Returns:
@@ -358,9 +357,8 @@ def near_misses(
 ) -> SearchStrategy[Any]:
     """Generate JSON values that do not decode, most of them by one small mistake.
 
-    For example: a key is missing, misspelt, or unknown where that is refused; a value has another JSON
-    type; a number is just out of range; a string or array is just too short or too long; a choice is
-    misspelt; null is used where it is refused.
+    Such as a missing, misspelt or refused unknown key, another JSON type, a number just out of range, a
+    string or array just too short or too long, a misspelt choice, or a null that is refused.
 
     Args:
         annotation: a dataclass, any other supported annotation, a tool, or a `Codec`.

@@ -194,8 +194,8 @@ class ToolResult(Value):
     """The result of one call.
 
     `json` and `value` are for the program that runs the tools: they take no part in equality, hash and
-    `repr`. `replace(content=…)` drops them and `parts`, unless they are given too: they would still say
-    what the content said before.
+    `repr`. `replace(content=…)` drops them and `parts`, unless they are given too, because they would still
+    contain the old content.
 
     Attributes:
         call_id: the id of the call.

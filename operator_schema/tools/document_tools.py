@@ -31,7 +31,7 @@ R = TypeVar("R")
 class DocumentOutput(OutputType):
     """The result of a tool, described by a JSON Schema document.
 
-    The document is read when the first result is written: most tools of a large server never run.
+    The document is parsed when the first result is written, because most tools of a large server never run.
 
     Args:
         document: None if the results aren't described.

@@ -244,7 +244,7 @@ def tool(function: Any = None, /, **options: Any) -> Any:  # noqa: D417  # the o
         read_only, destructive, idempotent, open_world, confirm, meta: what the tool says about
             itself to the program that offers it; see `ToolAnnotations`.
         param_descriptions, unknown_fields, repair, leaves, namespace, max_depth, attribute_docs,
-            json_loads: as for `Codec`; the leaves count for the result too.
+            json_loads: as for `Codec`; the leaves apply to the result too.
 
     Returns:
         A `Tool`; with options, a decorator that makes one.
@@ -295,7 +295,7 @@ def tool_input(annotation: Any = MISSING, /, **options: Any) -> Any:  # noqa: D4
         read_only, destructive, idempotent, open_world, confirm, meta: what the tool says about
             itself to the program that offers it; see `ToolAnnotations`.
         param_descriptions, unknown_fields, repair, leaves, namespace, max_depth, attribute_docs,
-            json_loads: as for `Codec`; the leaves count for the result too.
+            json_loads: as for `Codec`; the leaves apply to the result too.
 
     Returns:
         A `Tool`; with options, a decorator that makes one.

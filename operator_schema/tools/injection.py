@@ -352,8 +352,8 @@ _NAME_LENGTH = 100
 class RawArguments(Value):
     """The arguments of one call, without types of their own.
 
-    A function whose only visible parameter is annotated with this class gets all arguments as they came. Each
-    argument that it reads is decoded as usual, so a tool can become typed one argument at a time.
+    A function whose only visible parameter is annotated with this class gets all arguments as the model sent
+    them. Each argument that it reads is decoded as usual, so a tool can become typed one argument at a time.
 
     Attributes:
         arguments: key to JSON value, a copy of what the model sent.

@@ -89,8 +89,8 @@ class ToolAnnotations(Value):
     """What a tool says about itself to the program that offers it; the model does not see it.
 
     The names and meanings come from `ToolAnnotations` in MCP (schema 2025-06-18 and later), where
-    they are the values of `MCP_HINTS`. What isn't stated is None, and clients may assume what they like. All
-    of this is only what the author says: nothing here enforces it.
+    they are the values of `MCP_HINTS`. What isn't stated is None, and clients may assume what they like.
+    These are only statements of the author: nothing enforces them.
 
     Attributes:
         title: name for people.

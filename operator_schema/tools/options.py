@@ -194,7 +194,7 @@ def check_options(
 
 
 def check_options_for_all(owner: str, options: Mapping[str, Any]) -> None:
-    """Check options for many tools before any is made, so that a wrong one isn't blamed on each tool.
+    """Check options for many tools before any is made, so that a wrong option isn't reported for each tool.
 
     Args:
         owner: what takes them, such as `tools_from`.

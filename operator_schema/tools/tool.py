@@ -135,7 +135,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
 
     @property
     def has_more(self) -> bool:
-        """Whether it has more documentation than its summary and those of its parameters."""
+        """Whether it has more documentation than its own summary and the summaries of its parameters."""
         if self.details is not None or self._metadata.examples:
             return True
         root = self._codec.graph.resolve_root()
@@ -235,9 +235,9 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         """Return how its result becomes a JSON object, for protocols that accept only objects.
 
         Returns:
-            None if no type is declared, it has no schema, or it is `str` or `Any`: then the text says just as
-            much. Otherwise `schema` is the JSON Schema of the object, and `of(result.json)` the object. A
-            result that may be anything but an object is wrapped as `{"result": …}`.
+            None if no type is declared, it has no schema, or it is `str` or `Any`: then the text contains the
+            same information. Otherwise `schema` is the JSON Schema of the object, and `of(result.json)` the
+            object. A result that may be anything but an object is wrapped as `{"result": …}`.
         """
         return structured_output_of(self._output.codec())
 
@@ -578,7 +578,8 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
 
         Raises:
             MissingContextError: a value is missing, and has no default.
-            ToolError: two types of the context fit one parameter, or one nearly fits, as in a call.
+            ToolError: two types of the context fit one parameter, or a key looks like a mistake, as in a
+                call.
         """
         plan = self._plan
         if plan is None or not plan.injected:

@@ -1,4 +1,4 @@
-"""Which of the servers behind a gateway has a resource, a template or a prompt, and who watches which?"""
+"""Which of the servers behind a gateway has a resource, a template or a prompt, and who watches what?"""
 
 from __future__ import annotations
 

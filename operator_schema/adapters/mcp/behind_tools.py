@@ -50,7 +50,7 @@ _ONLY = "server"
 
 
 class ServerBehind(Value):
-    """A server of a gateway, of which not everything is offered as it is.
+    """A server of a gateway, with options of its own.
 
     Attributes:
         source: as for `Gateway`.

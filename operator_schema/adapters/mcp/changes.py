@@ -1,4 +1,4 @@
-"""What has changed on a server, and which clients hear of it?"""
+"""What has changed on a server, and which clients are told of it?"""
 
 from __future__ import annotations
 

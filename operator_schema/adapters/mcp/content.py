@@ -1,4 +1,4 @@
-"""What does a client read about a tool, and as its result?"""
+"""What does a client read about a tool, and as the tool's result?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How are servers behind one server: their tools, resources, prompts, changes, and what they ask?"""
+"""How does one server offer what others have: tools, resources, prompts, changes, questions?"""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _SECONDS_UNTOLD = 5.0
 
 
 class Gateway:
-    """Make one server of several: a client gets their tools, with checked arguments, and all else they offer.
+    """Combine several servers into one: a client gets their tools, with checked arguments, and all else.
 
     `async with Gateway(servers) as gateway:` connects to them, and `gateway.server()` makes the server.
 
@@ -72,9 +72,9 @@ class Gateway:
             command that starts one, `StdioServerParameters`, a function that makes a transport of the SDK, or
             a `ServerBehind`, which also says what of it is offered.
         unreachable: is called with the name of a server that can't be reached at the start, or doesn't list
-            its tools, and the reason; the others go on. None: the first one ends it at once.
-        seconds: that a server may take to connect, and to answer anything but a call of a tool, for which the
-            executor has the limit; None for no limit. A `ServerBehind` may have another one.
+            its tools, and the reason; the others go on. With None, the first such server ends it at once.
+        seconds: that a server may take to connect, and to answer any request except a call of a tool, for
+            which the executor has the limit; None for no limit. A `ServerBehind` may have another one.
         options: for all tools, as for `tools_from`: `repair=True` corrects arguments.
 
     Attributes:

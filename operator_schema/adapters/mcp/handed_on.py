@@ -1,4 +1,4 @@
-"""What that a server asks and answers does a gateway hand on, and how does it ask a client for it?"""
+"""Which questions and answers of a server does a gateway forward, and how does it ask a client?"""
 
 from __future__ import annotations
 

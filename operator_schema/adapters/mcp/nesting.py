@@ -1,4 +1,4 @@
-"""What does a server behind a gateway know of what is in front of it: the client, and other gateways?"""
+"""What does a server behind a gateway know about the client and the other gateways in front of it?"""
 
 from __future__ import annotations
 

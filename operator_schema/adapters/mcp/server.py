@@ -110,7 +110,7 @@ class Handlers:
         return self._runner.executor
 
     def replace(self, executor: Executor, context: Context | None) -> None:
-        """Offer the tools of another executor from now on, and tell the clients; calls that run go on.
+        """Offer the tools of another executor from now on, and tell the clients; running calls continue.
 
         Args:
             executor: its registry has the tools.
@@ -316,16 +316,16 @@ def handlers(
             it is `Executor(tools, strict_results=True)`. Any executor raises `MCPError` here, and leaves
             results that are objects of the protocol (`CallToolResult`, `ImageContent`) or of a framework as
             they are.
-        structured: which results a client gets as data beside the text. `"objects"`: those that are
-            JSON objects. `"all"`: all that say more than a text; what isn't an object is wrapped as
-            `{"result": …}` for clients that take objects alone. `"none"`: none.
+        structured: which results a client gets as structured data besides the text. `"objects"`: those that
+            are JSON objects. `"all"`: all that are more than a text; what isn't an object is wrapped as
+            `{"result": …}` for clients that take only objects. `"none"`: none.
         confirm: whether a person is asked, by an elicitation, before a tool with `confirm=True` runs. A
             client that can't ask gets a result that says so, unless the executor has `confirm` of its own.
             If False, such tools run without asking.
         page_size: how many tools a client gets with one request; None for all. It also applies to resources
             and prompts.
-        logger: name of a logger of `logging`: what is logged there during a call goes to its client, if
-            that wants it. None for nothing.
+        logger: name of a logger of `logging`: its messages during a call are sent to the client, if the
+            client wants them. None for nothing.
         resources: URI to a value: a string, bytes, a part (`Image`, `Resource`, …), or a function that
             returns one or several of these. A URI template (RFC 6570), such as `note://{day}`, takes a
             function with a parameter for each of its variables. None for nothing.
@@ -553,13 +553,13 @@ def server(
 ) -> ToolServer:
     """Make a low-level MCP `Server` that offers tools.
 
-    It speaks every version of the protocol that the package `mcp` speaks, over every transport.
+    It supports every version of the protocol that the package `mcp` supports, over every transport.
 
     Args:
         tools: what is offered: a registry, which may change later, a toolset, or any iterable of tools.
         name: of the server, for people and logs.
         version: of the server; empty if it has none.
-        instructions: what the model is to know about the server as a whole.
+        instructions: what the model should know about the server as a whole.
         context: as for `handlers`.
         executor: as for `handlers`.
         structured: as for `handlers`.

@@ -1,4 +1,4 @@
-"""Compile a graph to one straight-line Python function that decodes what is exactly right.
+"""Compile a graph to one straight-line Python function that decodes valid values.
 
 The function leaves everything else to the interpreter, which looks at the same value again: to
 return or to report. So there are no paths, no messages and no options in generated code, and

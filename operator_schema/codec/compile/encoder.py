@@ -1,4 +1,4 @@
-"""Compile a graph to one straight-line Python function that encodes what is exactly right.
+"""Compile a graph to one straight-line Python function that encodes valid values.
 
 The inverse of `decoder`: it leaves everything else to the interpreter, which encodes the same
 instance again, to return or to report.
