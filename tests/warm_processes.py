@@ -25,7 +25,10 @@ import tempfile
 import threading
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 CAN_FORK = hasattr(os, "fork") and sys.platform != "emscripten"
 CLIENT = Path(__file__).resolve().with_name("warm_command.py")
@@ -69,18 +72,24 @@ def command(*, serves: bool = False) -> list[str]:
         return [sys.executable, "-m", "operator_schema"]
     imported = IMPORTED + (NEEDED_BY_SERVERS if serves else ())
     if imported not in _servers:
-        _servers[imported] = _started(imported)
+        _servers[imported] = started(__file__, imported)
     return [sys.executable, "-I", "-S", str(CLIENT), _servers[imported]]
 
 
-def _started(imported: tuple[str, ...]) -> str:
-    """Start a process that forks, which lives as long as this one; return the path of its socket."""
+def started(server: str, words: Sequence[str], options: Sequence[str] = ()) -> str:
+    """Start a process that forks, which lives as long as this one; return the path of its socket.
+
+    Args:
+        server: the file of its program, which gets this path and the number of the listening socket first.
+        words: that it gets then.
+        options: of Python.
+    """
     path = str(Path(tempfile.mkdtemp(prefix="warm-"), "socket"))
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)
     listener.listen(128)
     server = subprocess.Popen(
-        [sys.executable, __file__, path, str(listener.fileno()), *imported],
+        [sys.executable, *options, server, path, str(listener.fileno()), *words],
         stdin=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": str(CLIENT.parents[1])},
         pass_fds=[listener.fileno()],
@@ -94,8 +103,15 @@ def _started(imported: tuple[str, ...]) -> str:
 # The server. It forks for each command, and never starts a thread.
 
 
-def serve(path: str, listener: socket.socket) -> list[str]:
-    """Fork for each command; return its words in the fork. The server itself ends with its standard input."""
+def serve(path: str, listener: socket.socket, *, leads: bool = False) -> list[str]:
+    """Fork for each command; return its words in the fork. The server itself ends with its standard input.
+
+    Args:
+        path: of the socket.
+        listener: is asked for commands.
+        leads: whether each fork has a session of its own, and ends with all processes in it.
+    """
+    end = _end_group if leads else _end
     waker, woken = socket.socketpair()
     waker.setblocking(False)
     woken.setblocking(False)
@@ -111,7 +127,7 @@ def serve(path: str, listener: socket.socket) -> list[str]:
             _report_ended(running)
         for process, connection in list(running.items()):
             if connection in ready:  # it never says anything more: whoever asked was killed
-                os.kill(process, signal.SIGKILL)
+                end(process)
                 running.pop(process).close()
         if listener in ready:
             connection, _ = listener.accept()
@@ -119,6 +135,8 @@ def serve(path: str, listener: socket.socket) -> list[str]:
             process = os.fork()
             if process == 0:
                 signal.set_wakeup_fd(-1)
+                if leads:
+                    os.setsid()
                 for one in (listener, waker, woken, connection, *running.values()):
                     one.close()
                 _become(asked)
@@ -128,10 +146,20 @@ def serve(path: str, listener: socket.socket) -> list[str]:
             _try_to_send(connection, process)
             running[process] = connection
     for process in running:
-        os.kill(process, signal.SIGKILL)
+        end(process)
     Path(path).unlink()
     Path(path).parent.rmdir()
     os._exit(0)
+
+
+def _end(process: int) -> None:
+    os.kill(process, signal.SIGKILL)
+
+
+def _end_group(process: int) -> None:
+    with suppress(ProcessLookupError):  # it doesn't lead a group yet
+        os.killpg(process, signal.SIGKILL)
+    _end(process)
 
 
 def _report_ended(running: dict[int, socket.socket]) -> None:
