@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import warm_programs
 
 from operator_schema import RawCall
 from operator_schema.rounds import RestoreError, rejection_reason
@@ -24,7 +25,25 @@ pytestmark = [pytest.mark.needs_process, pytest.mark.slow("starts processes that
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLE = ROOT / "docs" / "examples" / "airline"
 README = (EXAMPLE / "README.md").read_text(encoding="utf-8")
+PROGRAM = EXAMPLE / "approval.py"
 NAMES = ("approval", "desk", "policy", "airline_functions", "airline", "airline_tools", "layout")
+IMPORTED = (
+    *("argparse", "asyncio", "shlex", "sqlite3", "subprocess", "tempfile", *NAMES[1:]),
+    *(
+        "operator_schema.codec.problem_texts",
+        "operator_schema.codec.spellings",
+        "operator_schema.codec.json_text",
+    ),
+    *(
+        "operator_schema.execution.around",
+        "operator_schema.execution.on_asyncio",
+        "operator_schema.execution.run",
+    ),
+    *("operator_schema.execution.stream", "operator_schema.execution.sync", "operator_schema.rounds.offer"),
+)
+"""What the program imports."""
+# -S leaves site-packages out: the standard library and this package are all that is there.
+OPTIONS = ("-S", "-W", "error")
 
 
 @pytest.fixture
@@ -39,9 +58,8 @@ def modules():
             sys.modules.pop(name, None)
 
 
-def start(folder, *arguments):
-    # -S leaves site-packages out: the standard library and this package are all that is there.
-    command = [sys.executable, "-S", "-W", "error", str(EXAMPLE / "approval.py"), *arguments]
+def start(folder, *arguments, words=()):
+    command = [*(words or warm_programs.program(PROGRAM, *IMPORTED, options=OPTIONS)), *arguments]
     env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
     pipe = subprocess.PIPE
     return subprocess.Popen(command, cwd=folder, env=env, stdout=pipe, stderr=pipe, encoding="utf-8")
@@ -53,15 +71,15 @@ def output(process):
     return out
 
 
-def run(folder, *arguments):
-    return output(start(folder, *arguments))
+def run(folder, *arguments, words=()):
+    return output(start(folder, *arguments, words=words))
 
 
 @pytest.fixture(scope="module")
 def begun(tmp_path_factory):
     """A folder with a conversation in which calls 6 and 7 wait."""
     folder = tmp_path_factory.mktemp("begun")
-    run(folder, "begin", "desk.db")
+    run(folder, "begin", "desk.db", words=[sys.executable, *OPTIONS, str(PROGRAM)])
     return folder
 
 

@@ -92,6 +92,7 @@ def _run_and_end(code: object, module: ModuleType) -> None:
 def main() -> None:
     path, number, file, *imported = sys.argv[1:]
     code = compile(Path(file).read_bytes(), file, "exec")
+    sys.path[:1] = [] if sys.flags.safe_path else [str(Path(file).parent)]
     for name in imported:
         importlib.import_module(name)
     gc.collect()
@@ -99,7 +100,6 @@ def main() -> None:
     words = warm_processes.serve(path, socket.socket(fileno=int(number)), leads=True)
     tempfile.tempdir = None  # it is asked anew
     sys.argv = [file, *words]
-    sys.path[:1] = [] if sys.flags.safe_path else [str(Path(file).parent)]
     module = sys.modules["__main__"] = ModuleType("__main__")
     module.__file__ = file
     _run_and_end(code, module)
