@@ -220,6 +220,7 @@ def _become(asked: Asked) -> None:
     os.chdir(asked.folder)
     os.environb.clear()
     os.environb.update(line.split(b"=", 1) for line in asked.environment)
+    sys.path[1:1] = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     _open_streams()
