@@ -190,7 +190,11 @@ def test_memory_doesnt_grow_with_the_file(tmp_path, ending):
         data = b"".join(b'{"id": %d, "item": "%s"}\n' % (each, b"x" * 50) for each in range(number))
         path.write_bytes(gzip.compress(data, 1) if ending.endswith("gz") else data)
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *map(str, paths)], capture_output=True, text=True, check=True, cwd=ROOT
+        [sys.executable, "-c", PROGRAM, *map(str, paths)],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
     )
     (first, low), (second, high) = [map(int, line.split()) for line in done.stdout.splitlines()]
     assert (first, second) == numbers
