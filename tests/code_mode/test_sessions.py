@@ -41,6 +41,8 @@ sandboxes = ["process", *(["monty"] if find_spec("pydantic_monty") else [])]
 
 OPTIONS = ("-s", "-P", "-B", "-X", "utf8")
 """With which a program is started."""
+IMPORTED = ("ast", "datetime", "fcntl", "json", "linecache", "random", "resource", "threading", "traceback")
+"""What its process imports."""
 
 seen: list[object] = []
 
@@ -54,7 +56,7 @@ def sandbox_of(name):
         return Monty()
     if name == "new process":
         return ProcessSandbox()
-    return ProcessSandbox(warm_programs.interpreter(Path(child.__file__), options=OPTIONS))
+    return ProcessSandbox(warm_programs.interpreter(Path(child.__file__), *IMPORTED, options=OPTIONS))
 
 
 @pytest.fixture(autouse=True, params=sandboxes)
