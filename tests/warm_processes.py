@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 CAN_FORK = hasattr(os, "fork") and sys.platform != "emscripten"
 CLIENT = Path(__file__).resolve().with_name("warm_command.py")
@@ -74,7 +74,7 @@ def command(*, serves: bool = False) -> list[str]:
         return [sys.executable, "-m", "operator_schema"]
     imported = IMPORTED + (NEEDED_BY_SERVERS if serves else ())
     if imported not in _servers:
-        _servers[imported] = _started(imported)
+        _servers[imported] = started(__file__, imported)
     return [sys.executable, "-I", "-S", str(CLIENT), _servers[imported]]
 
 
@@ -90,14 +90,43 @@ def script(path: str | Path, *, serves: bool = False) -> list[str]:
     return [*command(serves=serves), SCRIPT, str(path)]
 
 
-def _started(imported: tuple[str, ...]) -> str:
-    """Start a process that forks, which lives as long as this one; return the path of its socket."""
+def python(server: str, skipped: int) -> str:
+    """Return the path of a program that a server runs at once, in the place of Python.
+
+    Args:
+        server: the path of its socket.
+        skipped: how many words for Python come before those of the program.
+    """
+    file = Path(server).with_name(f"python-{skipped}")
+    if file.exists():
+        return str(file)
+    file.write_text(
+        f"#!{sys.executable} -IS\n"
+        "import sys\n"
+        f"sys.path.insert(0, {str(CLIENT.parent)!r})\n"
+        "from warm_command import run_forked\n"
+        f"run_forked({server!r}, sys.argv[{skipped + 1}:])\n",
+        encoding="utf-8",
+    )
+    file.chmod(0o700)
+    atexit.register(file.unlink, missing_ok=True)
+    return str(file)
+
+
+def started(server: str, words: Sequence[str], options: Sequence[str] = ()) -> str:
+    """Start a process that forks, which lives as long as this one; return the path of its socket.
+
+    Args:
+        server: the file of its program, which gets this path and the number of the listening socket first.
+        words: that it gets then.
+        options: of Python.
+    """
     path = str(Path(tempfile.mkdtemp(prefix="warm-"), "socket"))
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)
     listener.listen(128)
     server = subprocess.Popen(
-        [sys.executable, __file__, path, str(listener.fileno()), *imported],
+        [sys.executable, *options, server, path, str(listener.fileno()), *words],
         stdin=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": str(CLIENT.parents[1])},
         pass_fds=[listener.fileno()],
@@ -111,8 +140,15 @@ def _started(imported: tuple[str, ...]) -> str:
 # The server. It forks for each command, and never starts a thread.
 
 
-def serve(path: str, listener: socket.socket) -> list[str]:
-    """Fork for each command; return its words in the fork. The server itself ends with its standard input."""
+def serve(path: str, listener: socket.socket, *, leads: bool = False) -> list[str]:
+    """Fork for each command; return its words in the fork. The server itself ends with its standard input.
+
+    Args:
+        path: of the socket.
+        listener: is asked for commands.
+        leads: whether each fork has a session of its own, and ends with all processes in it.
+    """
+    end = _end_group if leads else _end
     waker, woken = socket.socketpair()
     waker.setblocking(False)
     woken.setblocking(False)
@@ -128,7 +164,7 @@ def serve(path: str, listener: socket.socket) -> list[str]:
             _report_ended(running)
         for process, connection in list(running.items()):
             if connection in ready:  # it never says anything more: whoever asked was killed
-                os.kill(process, signal.SIGKILL)
+                end(process)
                 running.pop(process).close()
         if listener in ready:
             connection, _ = listener.accept()
@@ -136,6 +172,8 @@ def serve(path: str, listener: socket.socket) -> list[str]:
             process = os.fork()
             if process == 0:
                 signal.set_wakeup_fd(-1)
+                if leads:
+                    os.setsid()
                 for one in (listener, waker, woken, connection, *running.values()):
                     one.close()
                 _become(asked)
@@ -145,10 +183,20 @@ def serve(path: str, listener: socket.socket) -> list[str]:
             _try_to_send(connection, process)
             running[process] = connection
     for process in running:
-        os.kill(process, signal.SIGKILL)
+        end(process)
     Path(path).unlink()
     Path(path).parent.rmdir()
     os._exit(0)
+
+
+def _end(process: int) -> None:
+    os.kill(process, signal.SIGKILL)
+
+
+def _end_group(process: int) -> None:
+    with suppress(ProcessLookupError):  # it doesn't lead a group yet
+        os.killpg(process, signal.SIGKILL)
+    _end(process)
 
 
 def _report_ended(running: dict[int, socket.socket]) -> None:
@@ -209,6 +257,7 @@ def _become(asked: Asked) -> None:
     os.chdir(asked.folder)
     os.environb.clear()
     os.environb.update(line.split(b"=", 1) for line in asked.environment)
+    sys.path[1:1] = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     _open_streams()

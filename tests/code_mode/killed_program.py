@@ -1,4 +1,4 @@
-"""Run a program of 50 writes, and kill its process at random points.
+"""Run a program of some writes, and kill its process at random points.
 
 For `test_killed_programs.py`. Each point is tried in a child of its own, and a second child goes on; both
 write to one database. The sandboxes take turns. It prints one JSON value for each point: how often each
@@ -15,6 +15,7 @@ import sqlite3
 import sys
 import threading
 from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from forks import import_what_is_needed
 from operator_schema import Complete, Executor, code_mode, tool
 from operator_schema.code_mode import CodeSession, Journal, journal, session
 
-WRITES = 50
+WRITES = 20
 PROGRAM = f"""
 for n in range({WRITES}):
     write(n)
@@ -33,11 +34,16 @@ TRACED = {__file__, journal.__file__, session.__file__}
 """The files at whose lines the process is killed."""
 
 
+killed_in: list[int | None] = [None]
+
+
 @tool(confirm=True)
 def write(n: int) -> int:
     """Write a number."""
     with closing(sqlite3.connect("writes.db", isolation_level=None)) as db:
         db.execute("INSERT INTO writes VALUES (?)", (n,))
+    if n == killed_in[0]:
+        os.kill(os.getpid(), signal.SIGKILL)
     return n
 
 
@@ -68,8 +74,9 @@ def watch(place: int | None) -> list[int]:
     return seen
 
 
-def approved_once(sandbox: str, place: int | None) -> None:
-    """Begin the program, and approve its only plan."""
+def approved_once(sandbox: str, place: int | None, call: int | None = None) -> None:
+    """Begin the program, and approve its only plan, until the process is killed at a line or in a call."""
+    killed_in[0] = call
     one = opened(sandbox)
     waiting = one.run_sync(PROGRAM)
     assert len(waiting.plan) == WRITES
@@ -131,16 +138,22 @@ def warmed_up(sandboxes: list[str]) -> None:
         os.chdir(folder.parent)
 
 
-def tried(folder: Path, sandbox: str, place: int | None) -> dict[str, Any]:
+def tried(folder: Path, sandbox: str, place: int | None, call: int | None = None) -> dict[str, Any]:
     folder.mkdir()
     create_table(folder)
-    status = in_child(folder, approved_once, sandbox, place)
+    status = in_child(folder, approved_once, sandbox, place, call)
     os.chdir(folder)
     before = counted()
     after_status = in_child(folder, go_on, sandbox)
     interrupted = int((folder / "interrupted").read_text())
     found = {"killed": os.WIFSIGNALED(status), "status": after_status, "interrupted": interrupted}
     return {**found, "sandbox": sandbox, "before": sum(before.values()), "after": counted()}
+
+
+def places_among(lines: int, points: int, source: random.Random) -> list[int]:
+    """Return places at random, one in each of so many equal parts of the lines."""
+    bounds = [1 + lines * number // points for number in range(points + 1)]
+    return [source.randrange(first, after) for first, after in pairwise(bounds)]
 
 
 def main(folder: Path, points: int, seed: int, sandboxes: list[str]) -> None:
@@ -150,10 +163,13 @@ def main(folder: Path, points: int, seed: int, sandboxes: list[str]) -> None:
         whole = folder / f"whole in {sandbox}"
         print(json.dumps(tried(whole, sandbox, None)))
         lines.append(int((whole / "lines").read_text()))
-    places = random.Random(seed).sample(range(1, min(lines)), points)  # noqa: S311  # points to try
+    source = random.Random(seed)  # noqa: S311  # points to try
+    places: list[int | None] = [*places_among(min(lines), points - len(sandboxes), source)]
+    places += [None for _ in sandboxes]  # the middle of a call
     for number, place in enumerate(places):
         sandbox = sandboxes[number % len(sandboxes)]
-        print(json.dumps({"place": place, **tried(folder / str(place), sandbox, place)}))
+        call = source.randrange(WRITES) if place is None else None
+        print(json.dumps({"place": place, **tried(folder / str(number), sandbox, place, call)}))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A program of 50 writes whose process is killed."""
+"""A program of some writes whose process is killed."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from killed_program import WRITES
 
 SANDBOXES = ["ProcessSandbox", *(["Monty"] if find_spec("pydantic_monty") else [])]
 """Monty has no wheels for every platform."""
@@ -20,19 +21,19 @@ pytestmark = [
 ]
 
 
-@pytest.mark.slow("kills 20 processes, and lets each program end in another one")
-def test_a_program_that_is_killed_at_20_random_points_writes_each_number_exactly_once(memory_folder):
+@pytest.mark.slow("kills 12 processes, and lets each program end in another one")
+def test_a_program_that_is_killed_at_12_random_points_writes_each_number_exactly_once(memory_folder):
     program = Path(__file__).with_name("killed_program.py")
-    command = [sys.executable, str(program), str(memory_folder), "20", "28", *SANDBOXES]
+    command = [sys.executable, str(program), str(memory_folder), "12", "28", *SANDBOXES]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=True)
     found = [json.loads(line) for line in ended.stdout.splitlines()]
     whole, killed = found[: len(SANDBOXES)], found[len(SANDBOXES) :]
-    once = {str(number): 1 for number in range(50)}
+    once = {str(number): 1 for number in range(WRITES)}
     assert [(one["sandbox"], one["killed"], one["after"]) for one in whole] == [
         (sandbox, False, once) for sandbox in SANDBOXES
     ]
-    assert len(killed) == 20
+    assert len(killed) == 12
     for one in killed:
         assert (one["killed"], one["status"], one["after"]) == (True, 0, once), (one, ended.stderr)
     # Each sandbox is killed in different writes, and in the middle of calls.

@@ -18,6 +18,7 @@ from threading import Event
 from typing import Annotated
 
 import pytest
+import warm_programs
 
 from operator_schema import Complete, Defer, Executor, Reject, RunNormally, Toolset, hook, skip, tool
 from operator_schema.code_mode import (
@@ -30,12 +31,18 @@ from operator_schema.code_mode import (
     ProcessSandbox,
     ReplayError,
     Request,
+    child,
 )
 from operator_schema.rounds import RoundError, SqliteStore, StoreError
 
 pytestmark = [pytest.mark.needs_threads, pytest.mark.needs_process]
-sandboxes = {"process": ProcessSandbox()} | ({"monty": Monty()} if find_spec("pydantic_monty") else {})
+sandboxes = ["process", *(["monty"] if find_spec("pydantic_monty") else [])]
 """Monty has no wheels for every platform."""
+
+OPTIONS = ("-s", "-P", "-B", "-X", "utf8")
+"""With which a program is started."""
+IMPORTED = ("ast", "datetime", "fcntl", "json", "linecache", "random", "resource", "threading", "traceback")
+"""What its process imports."""
 
 seen: list[object] = []
 
@@ -43,11 +50,20 @@ seen: list[object] = []
 chosen: list[object] = []
 
 
-@pytest.fixture(autouse=True, params=list(sandboxes))
+def sandbox_of(name):
+    """Make a sandbox; "process" is one whose interpreter needn't start, which is what takes longest."""
+    if name == "monty":
+        return Monty()
+    if name == "new process":
+        return ProcessSandbox()
+    return ProcessSandbox(warm_programs.interpreter(Path(child.__file__), *IMPORTED, options=OPTIONS))
+
+
+@pytest.fixture(autouse=True, params=sandboxes)
 def sandbox(request):
     """Run each test in each sandbox."""
     seen.clear()
-    chosen[:] = [sandboxes[request.param]]
+    chosen[:] = [sandbox_of(request.param)]
     return request.param
 
 
@@ -121,6 +137,7 @@ def test_an_unknown_function_is_a_name_error_with_the_nearest_name():
     assert re.search("(?i)did you mean:? '?add'?[?]", session().run_sync("addd(1)").error)
 
 
+@pytest.mark.parametrize("sandbox", [*sandboxes, "new process"], indirect=True)
 def test_a_call_that_needs_an_approval_waits_and_goes_on_without_running_anything_twice():
     one = session()
     waiting = one.run_sync("x = add(1)\ny = pay(x)\n[x, y, pay(9)]")
@@ -249,11 +266,11 @@ MOMENTS = """
 time.time() time.time_ns() time.strftime('%H:%M:%S') time.ctime() time.asctime() list(time.localtime())
 list(time.gmtime()) str(datetime.datetime.now()) str(datetime.date.today()) random.random()
 random.Random().random() random.SystemRandom().random() secrets.token_hex() secrets.randbelow(10**9)
-os.urandom(9).hex() str(uuid.uuid1()) str(uuid.uuid4()) [random.seed(),random.random()]
+os.urandom(9).hex() str(uuid.uuid1()) str(uuid.uuid4()) [random.seed(),random.random()] hash('a')
 """.split()  # noqa: SIM905  # a list of expressions
 
 
-@pytest.mark.parametrize("sandbox", ["process"], indirect=True)
+@pytest.mark.parametrize("sandbox", ["new process"], indirect=True)
 def test_a_process_sees_the_same_time_and_random_numbers_again():
     code = "import datetime, os, random, secrets, time, uuid\n" + "".join(f"note({one})\n" for one in MOMENTS)
 
@@ -407,6 +424,7 @@ def test_a_result_of_a_person_with_a_lone_surrogate_is_refused(output):
     assert one.load(waiting.id) == waiting
 
 
+@pytest.mark.parametrize("sandbox", [*sandboxes, "new process"], indirect=True)
 def test_random_numbers_and_the_time_are_the_same_when_a_program_goes_on():
     one = session()
     program = "import random, datetime\npay(random.randrange(10**9))\nstr(datetime.datetime.now())"
@@ -490,7 +508,7 @@ def test_nothing_but_the_tools_can_be_reached_in_monty(program, told):
 
 
 @pytest.mark.parametrize(("program", "told"), WRONG_IN_A_PROCESS)
-@pytest.mark.parametrize("sandbox", ["process"], indirect=True)
+@pytest.mark.parametrize("sandbox", ["new process"], indirect=True)
 def test_a_process_that_goes_wrong_is_ended_and_told(program, told):
     check_stopped(program, told)
 
@@ -500,7 +518,7 @@ def test_a_message_of_a_process_is_bounded():
     check_stopped("add('x' * 11_000_000)", "more than 10,000,000 bytes", memory=100_000_000)
 
 
-@pytest.mark.parametrize("sandbox", ["process"], indirect=True)
+@pytest.mark.parametrize("sandbox", ["new process"], indirect=True)
 def test_a_process_has_a_folder_of_its_own_and_no_variables_of_this_one(monkeypatch):
     monkeypatch.setenv("SECRET", "s")
     program = """
@@ -514,7 +532,7 @@ tempfile.mkstemp()
     assert not Path(folder).exists()
 
 
-@pytest.mark.parametrize("sandbox", ["process"], indirect=True)
+@pytest.mark.parametrize("sandbox", ["new process"], indirect=True)
 def test_what_a_program_has_started_ends_with_it(tmp_path):
     alive = tmp_path / "alive"
     os.mkfifo(alive)
@@ -586,7 +604,7 @@ def cancelled(watched, begun, times):
 
 @pytest.mark.parametrize("times", [1, 2, 3])
 @pytest.mark.parametrize("begun", ["is_starting", "is_running"])
-@pytest.mark.parametrize("sandbox", ["process"], indirect=True)
+@pytest.mark.parametrize("sandbox", ["new process"], indirect=True)
 def test_nothing_is_left_of_a_program_that_is_cancelled(begun, times):
     watched = Watched()
     if begun == "is_running":
@@ -598,7 +616,7 @@ def test_nothing_is_left_of_a_program_that_is_cancelled(begun, times):
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="Windows can't stop a process for a while")
-@pytest.mark.parametrize("sandbox", ["process"], indirect=True)
+@pytest.mark.parametrize("sandbox", ["new process"], indirect=True)
 def test_a_process_that_does_not_read_an_answer_is_too_slow():
     @tool
     def large(pid: int) -> str:
@@ -613,7 +631,7 @@ def test_a_process_that_does_not_read_an_answer_is_too_slow():
     )
 
 
-@pytest.mark.parametrize("sandbox", ["process"], indirect=True)
+@pytest.mark.parametrize("sandbox", ["new process"], indirect=True)
 def test_what_a_process_prints_while_a_tool_runs_is_bounded():
     code = """
 import sys, threading, traceback
@@ -637,7 +655,7 @@ add(1)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="others may not signal the end of a pipe")
-@pytest.mark.parametrize("sandbox", ["process"], indirect=True)
+@pytest.mark.parametrize("sandbox", ["new process"], indirect=True)
 def test_a_process_that_holds_its_interpreter_ends_with_the_one_that_started_it(tmp_path):
     alive = tmp_path / "alive"
     os.mkfifo(alive)
@@ -677,6 +695,7 @@ def test_the_arguments_of_a_plan_are_in_the_order_of_the_call():
     assert one.resume_sync(waiting, "approve_plan").value == "pear to 1010, Wien"
 
 
+@pytest.mark.parametrize("sandbox", [*sandboxes, "new process"], indirect=True)
 def test_calls_that_do_not_need_each_other_are_one_plan():
     one = session()
     waiting = one.run_sync("paid = []\nfor n in range(50):\n    add(n)\n    paid.append(pay(n))\nlen(paid)")

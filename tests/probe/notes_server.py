@@ -1,4 +1,7 @@
-"""An MCP server of notes, with faults that can be switched on by name: `python notes_server.py FAULT...`."""
+"""An MCP server of notes, with faults that can be switched on by name: `python notes_server.py FAULT...`.
+
+The name `ticks` lets its clock tell more than seconds, so that nobody has to wait for them.
+"""
 
 import json
 import os
@@ -97,7 +100,7 @@ def list_notes():
 
 
 def now():
-    return answer(time.strftime("%H:%M:%S"))
+    return answer(str(time.time_ns()) if "ticks" in FAULTS else time.strftime("%H:%M:%S"))
 
 
 def repeat(text, times=1):

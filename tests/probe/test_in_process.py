@@ -9,9 +9,9 @@ pytest.importorskip("hypothesis")
 pytest.importorskip("mcp")
 
 from operator_schema import Registry, tool
-from operator_schema.probe import probe, probing
+from operator_schema.probe import probe
 
-pytestmark = pytest.mark.needs_threads
+pytestmark = [pytest.mark.needs_threads, pytest.mark.usefixtures("quick_probes")]
 
 
 def registry():
@@ -79,15 +79,13 @@ def counted(changes_at):
     return Registry([total, look, sell]), came
 
 
-def test_the_state_is_asked_for_once_between_two_calls(monkeypatch):
-    monkeypatch.setattr(probing, "_LEAST_SEQUENCES", 1)
+def test_the_state_is_asked_for_once_between_two_calls():
     tools, came = counted(changes_at=0)
     assert str(probe(tools, allow=["sell"], calls=1)).startswith("nothing found")
     assert came.count("total") < len(came) / 2
 
 
-def test_what_a_call_changes_that_nobody_watches_is_not_blamed_on_the_next_one(monkeypatch):
-    monkeypatch.setattr(probing, "_LEAST_SEQUENCES", 1)
+def test_what_a_call_changes_that_nobody_watches_is_not_blamed_on_the_next_one():
     # Six good calls of what only reads are watched; when the ninth comes, calls of `sell` are refused.
     tools, _ = counted(changes_at=9)
     report = probe(tools, allow=["sell"], calls=12)

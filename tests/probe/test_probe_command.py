@@ -16,6 +16,7 @@ import warm_processes
 pytest.importorskip("hypothesis")
 pytest.importorskip("mcp")
 
+import operator_schema.probe as room
 from operator_schema.cli import main
 from operator_schema.probe import ProbeError, ProbeReport, probe, probing
 from operator_schema.probe.reports import MAY_CHANGE, Plan
@@ -47,6 +48,23 @@ def target(tmp_path, monkeypatch):
     return f"process:{shlex.join([sys.executable, '-I', '-S', 'greet.py'])}"
 
 
+REPORTS = {}
+
+
+@pytest.fixture
+def probed_once(monkeypatch):
+    """Let the command probe a target in one way once: what differs then is only how the report is shown."""
+    real = room.probe
+
+    def probe_once(target, *, on_progress, **options):
+        key = target, repr(sorted(options.items()))
+        if key not in REPORTS:
+            REPORTS[key] = real(target, on_progress=on_progress, **options)
+        return REPORTS[key]
+
+    monkeypatch.setattr(room, "probe", probe_once)
+
+
 def test_a_program_that_answers_one_request_is_probed_in_a_folder_of_its_own(target, tmp_path):
     report = probe(target, allow=["greet"], calls=1)
     (found,) = report.found
@@ -55,6 +73,7 @@ def test_a_program_that_answers_one_request_is_probed_in_a_folder_of_its_own(tar
     assert [path.name for path in tmp_path.iterdir()] == ["greet.py"]
 
 
+@pytest.mark.usefixtures("probed_once")
 def test_notes_for_github_and_a_page(target, tmp_path, capsys):
     words = ["probe", "--allow", "greet", "--calls", "1", "--format", "github", "--html", "page.html", target]
     assert main(words) == 1
@@ -117,23 +136,22 @@ else:
 """
 
 
-@pytest.mark.parametrize("as_json", [False, True])
-def test_a_fault_that_shows_once_is_named_with_its_call(as_json, tmp_path, monkeypatch, capsys):
+@pytest.mark.usefixtures("probed_once")
+def test_a_fault_that_shows_once_is_named_with_its_call(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(probing, "_LEAST_SEQUENCES", 1)  # each call starts a process
     program, seen = tmp_path / "greet.py", tmp_path / "seen"
     program.write_text(ONCE, encoding="utf-8")
     target = f"process:{shlex.join([sys.executable, '-I', '-S', str(program), str(seen)])}"
-    assert main(["probe", "--allow", "greet", "--calls", "1", *(["--json"] if as_json else []), target]) == 0
-    shown = capsys.readouterr().out
-    if as_json:
-        (found,) = json.loads(shown)["unrepeated"]
-        assert (found["tool"], found["code"]) == ("greet", "unflagged_error")
-        assert [call["arguments"] for call in found["calls"]] == [{}]
-    else:
-        first, note, call = shown.splitlines()
-        assert " of 1 tool" in first
-        assert note == f"note: greet: {MEANING} Error: busy (it couldn't be reproduced)"
-        assert call == "  call: greet {}"
+    words = ["probe", "--allow", "greet", "--calls", "1", target]
+    assert main(words) == 0
+    first, note, call = capsys.readouterr().out.splitlines()
+    assert " of 1 tool" in first
+    assert note == f"note: greet: {MEANING} Error: busy (it couldn't be reproduced)"
+    assert call == "  call: greet {}"
+    assert main([*words, "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["unrepeated"]
+    assert (found["tool"], found["code"]) == ("greet", "unflagged_error")
+    assert [call["arguments"] for call in found["calls"]] == [{}]
 
 
 def test_one_call_is_one_call():
@@ -150,6 +168,7 @@ until = 2999-01-01
 """
 
 
+@pytest.mark.usefixtures("probed_once")
 def test_accepted_findings_are_counted_apart(target, tmp_path, capsys):
     (tmp_path / "accepted.toml").write_text(ACCEPT, encoding="utf-8")
     words = ["probe", "--allow", "greet", "--calls", "1", "--accepted", "accepted.toml"]

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import warm_processes
 
 pytest.importorskip("hypothesis")
 pytest.importorskip("mcp")
@@ -27,13 +28,31 @@ WRITTEN_WITH = ("3.11", "6.170.17")
 IS_SAME = (platform.python_version().rpartition(".")[0], hypothesis.__version__) == WRITTEN_WITH
 
 
+PROBES = """
+import sys
+from operator_schema.cli import main
+
+sys.executable = sys.argv[1]
+sys.exit(main(sys.argv[2:]))
+"""
+"""The command, which starts servers by another Python."""
+
+
+def python() -> str:
+    """Return the path of a Python for servers, which takes most of the time to import the SDK of MCP."""
+    if not warm_processes.CAN_FORK:
+        return sys.executable
+    server = warm_processes.command(serves=True)[-1]
+    return warm_processes.python(server, skipped=len(["-m", "operator_schema"]))
+
+
 def printed(command: str, folder: Path) -> str:
     """Run a command as where the package is installed; elsewhere Hypothesis draws its constants, too."""
     (folder / "shop.py").write_text(SHOP, encoding="utf-8")
     installed = folder / "site-packages"
     installed.mkdir()
     (installed / "operator_schema").symlink_to(ROOT / "operator_schema", target_is_directory=True)
-    words = [sys.executable, "-m", "operator_schema", *shlex.split(command)[1:]]
+    words = [sys.executable, "-c", PROBES, python(), *shlex.split(command)[1:]]
     env = {**os.environ, "PYTHONPATH": str(installed), "COLUMNS": "110"}
     done = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, check=False)
     assert not done.stderr

@@ -7,26 +7,38 @@ import pytest
 
 pytest.importorskip("hypothesis")
 
-from operator_schema.probe import ProbeError, probe, probing
+from operator_schema.probe import ProbeError, probe, watching
 from operator_schema.probe.probing import plan
 
-pytestmark = [pytest.mark.needs_process, pytest.mark.slow("it starts servers, some of them many times")]
+pytestmark = [
+    pytest.mark.needs_process,
+    pytest.mark.slow("it starts servers, some of them many times"),
+    pytest.mark.usefixtures("quick_probes"),
+]
 
 SERVER = Path(__file__).with_name("notes_server.py")
+SECONDS_BETWEEN = watching._SECONDS_BETWEEN
 
 
-def probed(*faults, **options):
-    given = {"allow_all": True, "calls": 6, "seconds": 60, "timeout": 2, **options}
-    return probe([sys.executable, "-S", str(SERVER), *faults], **given)
+def probed(*faults, clock="ticks", **options):
+    given = {"allow_all": True, "calls": 1, "seconds": 60, "timeout": 2, **options}
+    return probe([sys.executable, "-S", str(SERVER), *faults, clock], **given)
 
 
 def shown(report, code):
     return [each for each in report.found if each.finding.code == code]
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_a_server_without_faults_has_no_findings(seed):
-    report = probed(seed=seed)
+@pytest.mark.parametrize(("seed", "calls"), [(0, 6), (1, 2)])
+def test_a_server_without_faults_has_no_findings(seed, calls):
+    report = probed(seed=seed, calls=calls)
+    assert str(report).split(" · ")[0] == "nothing found"
+    assert report.unrepeated == []
+
+
+def test_a_clock_of_seconds_is_no_fault(monkeypatch):
+    monkeypatch.setattr(watching, "_SECONDS_BETWEEN", SECONDS_BETWEEN)
+    report = probed(clock="seconds")
     assert str(report).split(" · ")[0] == "nothing found"
     assert report.unrepeated == []
 
@@ -57,8 +69,7 @@ def test_a_server_need_not_read_lone_surrogates_and_is_asked_once_only():
         ("idempotent", "not_idempotent", "create_note", {"title": ""}),
     ],
 )
-def test_a_fault_is_found_with_the_smallest_call(fault, code, tool, arguments, monkeypatch):
-    monkeypatch.setattr(probing, "_LEAST_SEQUENCES", 1)
+def test_a_fault_is_found_with_the_smallest_call(fault, code, tool, arguments):
     # Only the tool that has the fault: sequences of all of them are tried below.
     allow = ["create_note"] if tool == "create_note" else []
     report = probed(fault, timeout=0.5 if fault == "hangs" else 2, allow_all=False, allow=allow)
@@ -68,7 +79,7 @@ def test_a_fault_is_found_with_the_smallest_call(fault, code, tool, arguments, m
 
 
 def test_a_fault_that_needs_three_calls_is_found_with_these_three():
-    report = probed("second_delete", calls=30)
+    report = probed("second_delete", calls=3)
     (found,) = shown(report, "crash")
     names = [step.call.tool for step in found.steps]
     assert names == ["create_note", "delete_note", "delete_note"]

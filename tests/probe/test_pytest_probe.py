@@ -15,7 +15,11 @@ from operator_schema.compare.accepted import AcceptError
 from operator_schema.probe import ProbeError, probe_tests, suite
 
 pytest_plugins = ["pytester"]
-pytestmark = [pytest.mark.needs_process, pytest.mark.slow("it starts servers")]
+pytestmark = [
+    pytest.mark.needs_process,
+    pytest.mark.slow("it starts servers"),
+    pytest.mark.usefixtures("quick_probes"),
+]
 
 for name in ("adapters.mcp.server", "tools.content"):
     import_module(f"operator_schema.{name}")  # what a run of pytester loads first is loaded anew after it
@@ -36,7 +40,7 @@ until = 9999-12-31
 
 
 def outcomes(pytester, *faults, **options):
-    command = [sys.executable, "-S", str(SERVER), *faults]
+    command = [sys.executable, "-S", str(SERVER), *faults, "ticks"]
     pytester.makepyfile(test_it=LINE.format(command=command, options=options))
     return pytester.runpytest_inprocess("-p", "no:randomly", "-p", "no:cacheprovider")
 

@@ -1,6 +1,8 @@
-"""Run the program of docs/approvals.md, and kill the process at each line of it and of the store.
+"""Run the program of docs/approvals.md, and look what is left if its process is killed at a line.
 
-For `test_killed_processes.py`. Each place is tried in a child of its own, which writes one JSON value.
+For `test_killed_processes.py`. At each line of the page and of the store the process is stopped: a kill would
+leave the files that it has then. What a later process makes of these files is written as one JSON value for
+each line. Some processes are killed in earnest.
 """
 
 from __future__ import annotations
@@ -12,16 +14,21 @@ import signal
 import sys
 import threading
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forks import import_what_is_needed
 
 from operator_schema.rounds import stores
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 PAGE = Path(__file__).parents[2] / "docs" / "approvals.md"
 EFFECTS = ("get_booking", "cancel_booking", "send_voucher")
 TRACED = {stores.__file__: {"claim", "keep", "commit_turn", "_write", "run"}}
 """The functions at whose lines the process is killed, beside those of the page."""
+KILLED = range(5, 160, 30)
+"""Places where a process is killed in earnest."""
 
 
 def code_of_the_page() -> str:
@@ -49,8 +56,8 @@ def page() -> dict[str, Any]:
     return names
 
 
-def kill_at(place: int) -> None:
-    """Kill this process at a line of the page, the first being 1, in whatever thread it is."""
+def halt(place: int) -> None:
+    """Kill this process at a line, the first being 1, or stop it at each for 0; in whatever thread it is."""
     seen = [0]
 
     def trace(frame: Any, event: str, _: Any) -> Any:
@@ -59,8 +66,8 @@ def kill_at(place: int) -> None:
             return None
         if event in {"line", "return"}:
             seen[0] += 1
-            if seen[0] == place:
-                os.kill(os.getpid(), signal.SIGKILL)
+            if seen[0] == place or not place:
+                os.kill(os.getpid(), signal.SIGKILL if place else signal.SIGSTOP)
         return trace
 
     threading.settrace(trace)
@@ -68,10 +75,10 @@ def kill_at(place: int) -> None:
 
 
 def a_day(names: dict[str, Any], place: int | None) -> None:
-    """Begin a turn and decide about it, until the process is killed at a place, if there is one."""
+    """Begin a turn and decide about it, until the process is killed at a place, or stopped; see `halt`."""
     raw = names["RawCall"]
     if place is not None:
-        kill_at(place)
+        halt(place)
     calls = [
         raw("1", "get_booking", {"booking": "7KQ"}),
         raw("2", "cancel_booking", {"booking": "7KQ", "reason": "ill"}),
@@ -100,27 +107,65 @@ def the_day_after(names: dict[str, Any]) -> dict[str, Any]:
     return {"ran": found, "states": states, "turns": turns, "ran after": after, "turns after": turns_after}
 
 
+def in_child(folder: Path, run: Callable[[], object]) -> int:
+    """Run a function in a child process, whose number is returned."""
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        os.chdir(folder)
+        run()
+        sys.stdout.flush()
+        os._exit(0)
+    return child
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def left_at_each_line(folder: Path, names: dict[str, Any]) -> list[dict[str, bytes]]:
+    """Run the program, and return the files that it has at each line."""
+    found: list[dict[str, bytes]] = []
+    child = in_child(folder, lambda: a_day(names, 0))
+    while os.WIFSTOPPED(os.waitpid(child, os.WUNTRACED)[1]):
+        found.append(files_of(folder))
+        os.kill(child, signal.SIGCONT)
+    return [*found, files_of(folder)]
+
+
+def left_by_killed(folder: Path, names: dict[str, Any], place: int) -> dict[str, bytes]:
+    """Kill a process at a line, and return the files that it leaves."""
+    os.waitpid(in_child(folder, lambda: a_day(names, place)), 0)
+    return files_of(folder)
+
+
+def made_of(folder: Path, files: dict[str, bytes], names: dict[str, Any]) -> str:
+    """Return what a process makes of some files that another one left: no process does the work of two."""
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    found = folder / "found"
+    os.waitpid(in_child(folder, lambda: found.write_text(json.dumps(the_day_after(names)))), 0)
+    return found.read_text()
+
+
 def main(root: Path) -> None:
-    """Kill a process at each place, and write what is left."""
+    """Write what comes of each place, the last one being that where the program has ended."""
     names = page()
     import_what_is_needed(root / "whole", lambda: (a_day(names, None), the_day_after(names)))
-    for place in range(1, 1000):
-        folder = root / str(place)
-        folder.mkdir()
-        os.chdir(folder)
-        child = os.fork()
-        if child == 0:
-            a_day(names, place)
-            os._exit(0)
-        _, status = os.waitpid(child, 0)
-        child = os.fork()  # no process does the work of two
-        if child == 0:
-            sys.stdout.write(json.dumps(the_day_after(names)) + "\n")
-            sys.stdout.flush()
-            os._exit(0)
-        os.waitpid(child, 0)
-        if not os.WIFSIGNALED(status):
-            return
+
+    def folder(name: str) -> Path:
+        made = root / name
+        made.mkdir()
+        return made
+
+    left = left_at_each_line(folder("stopped"), names)
+    killed = [left_by_killed(folder(f"killed at {place}"), names, place) for place in KILLED]
+    known: dict[tuple[tuple[str, bytes], ...], str] = {}
+    for files in [*killed, *left]:
+        key = tuple(sorted(files.items()))
+        if key not in known:
+            known[key] = made_of(folder(f"left {len(known)}"), files, names)
+        sys.stdout.write(f"{known[key]}\n")
 
 
 if __name__ == "__main__":

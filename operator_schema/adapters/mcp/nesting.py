@@ -97,7 +97,7 @@ def check_depth() -> None:
     """Check that a gateway may be opened in this process.
 
     Raises:
-        ConnectionError: too many gateways are behind each other.
+        ConnectionError: too many gateways are chained.
     """
     if len(gateways_above()) >= _MOST:
         remedy = "move the servers of the last one into the one before it"

@@ -1,0 +1,78 @@
+"""Run a file of Python in processes of their own that needn't import everything anew.
+
+As `warm_processes.py` does it with commands. Each file has a small process that has compiled it and imported
+what it needs: starting Python and importing takes longer than most of these programs run. A program leads a
+session, and ends with all that it started.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import importlib
+import os
+import socket
+import sys
+import tempfile
+import threading
+from contextlib import suppress
+from pathlib import Path
+from types import ModuleType
+
+if sys.flags.safe_path:
+    sys.path.insert(0, str(Path(__file__).parent))
+
+import warm_processes
+
+_servers: dict[tuple[str, ...], str] = {}
+
+
+def interpreter(path: Path, *imported: str, options: tuple[str, ...]) -> str:
+    """Return the path of a program that runs a file at once, in the place of Python with some options."""
+    if not warm_processes.CAN_FORK:
+        return sys.executable
+    words = str(path), *imported
+    key = *options, *words
+    if key not in _servers:
+        _servers[key] = warm_processes.started(__file__, words, options)
+    return warm_processes.python(_servers[key], skipped=len(options) + 1)
+
+
+# The server.
+
+
+def _run_and_end(code: object, module: ModuleType) -> None:
+    """Run the program and end as Python does, without freeing all that was imported."""
+    status = 0
+    try:
+        exec(code, vars(module))  # noqa: S102  # the program itself
+    except SystemExit as end:
+        if not isinstance(end.code, int | None):
+            raise
+        status = end.code or 0
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    with suppress(OSError, ValueError):  # closed ones
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(status & 0xFF)
+
+
+def main() -> None:
+    path, number, file, *imported = sys.argv[1:]
+    code = compile(Path(file).read_bytes(), file, "exec")
+    sys.path[:1] = [] if sys.flags.safe_path else [str(Path(file).parent)]
+    for name in imported:
+        importlib.import_module(name)
+    gc.collect()
+    gc.freeze()
+    words = warm_processes.serve(path, socket.socket(fileno=int(number)), leads=True)
+    tempfile.tempdir = None  # it is asked anew
+    sys.argv = [file, *words]
+    module = sys.modules["__main__"] = ModuleType("__main__")
+    module.__file__ = file
+    _run_and_end(code, module)
+
+
+if __name__ == "__main__":
+    main()
