@@ -347,7 +347,7 @@ def test_a_gateway_behind_itself_ends_also_if_its_environment_is_cleaned(folder)
     with http_server("--gateway", "servers.json", folder=folder) as (url, process):
         found = anyio.run(main, url)
     assert found == [f"{'itself_' * depth}weather_forecast" for depth in (0, 1, 2, 3)]
-    assert "more than 4 gateways are behind each other" in process.said
+    assert "more than 4 gateways are chained" in process.said
     assert len((folder / "started").read_text()) == 4
 
 
