@@ -6,7 +6,7 @@ import ast
 import re
 import textwrap
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from .language import (
     BRACKETS,
@@ -563,7 +563,7 @@ def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
             if isinstance(value, ast.AST):
                 waiting.append(value)
             elif isinstance(value, list):
-                waiting += [one for one in value if isinstance(one, ast.AST)]
+                waiting += [one for one in cast("list[object]", value) if isinstance(one, ast.AST)]
         yield node
 
 

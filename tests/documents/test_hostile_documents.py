@@ -19,8 +19,11 @@ from operator_schema.schema.value_check import MAX_STEPS, Run
 pytestmark = pytest.mark.slow("gives the reader documents that grow")
 
 
-PART = 3
-"""A check that may take this part of the steps has to be done in this part of the time."""
+STEPS = MAX_STEPS // 3
+"""So many steps show how long all of them take."""
+
+SECONDS = PATIENCE / 2
+"""They may take more than a third of the time: what is short varies more on a busy machine."""
 
 
 @pytest.fixture
@@ -157,13 +160,13 @@ def test_time_and_memory_are_bounded(name: str, allow: Callable[[int], None]) ->
         codec.decode({})  # what is made once
     except DecodeError:
         pass
-    allow(MAX_STEPS // PART)
+    allow(STEPS)
     started = cpu_time()
     try:
         codec.decode(arguments)
     except DecodeError as error:
         assert len(str(error)) < 20_000
-    assert cpu_time() - started < PATIENCE / PART
+    assert cpu_time() - started < SECONDS
     # The tracer makes it several times as slow, and what holds too much for its steps shows it in a twelfth.
     allow(MAX_STEPS // 12)
     tracemalloc.start()
@@ -207,11 +210,11 @@ def test_a_large_pattern_takes_no_longer_than_other_checks(
     }
     schema, value = schemas[kind]
     codec = DocumentCodec(SchemaDocument("tool", of(schema)))
-    allow(MAX_STEPS // PART)
+    allow(STEPS)
     started = cpu_time()
     with suppress(DecodeError):
         codec.decode({"x": value})
-    assert cpu_time() - started < PATIENCE / PART
+    assert cpu_time() - started < SECONDS
 
 
 @pytest.mark.parametrize("pattern", LARGE_PATTERNS)

@@ -222,7 +222,7 @@ def test_a_cancelled_call_leaves_its_thread_to_itself(run):
 
 def test_a_thread_may_end_after_its_run():
     """The event loop is gone when the function ends; what it returned to be awaited is closed."""
-    stop = threading.Event()
+    begun, stop = threading.Event(), threading.Event()
     made = []
 
     async def inner():
@@ -230,12 +230,14 @@ def test_a_thread_may_end_after_its_run():
 
     @tool
     def late() -> object:
+        begun.set()
         stop.wait(10)
         made.append(inner())
         return made[0]
 
     executor = Executor([late], timeout=SOON)
-    assert trio.run(executor.run, RawCall("1", "late")).code == "timeout"
+    while not begun.is_set():  # on a busy machine its time may be up before it begins
+        assert trio.run(executor.run, RawCall("1", "late")).code == "timeout"
     stop.set()
     assert gone(lambda: made and made[0].cr_frame is None)
 
