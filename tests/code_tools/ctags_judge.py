@@ -23,12 +23,12 @@ __all__ = ["CTAGS_REASONS", "compare_tags", "is_there", "tags_of"]
 
 CTAGS_REASONS = {
     "macros": "a file of C or C++ has macros or conditions that the grammar can't read",
-    "call of a macro": "ctags takes the call of a macro for a declaration",
-    "inside of a function": "ctags tells what is inside of a function, which we leave out",
+    "call of a macro": "ctags mistakes the call of a macro for a declaration",
+    "inside of a function": "ctags lists what is inside of a function, which we leave out",
     "another branch": "ctags leaves out what is in a branch of a condition",
     "annotation": "ctags reads the default of an element of an annotation as a field",
-    "passed over": "ctags passes over a declaration, such as `~A() override`, or one with a value in braces",
-    "pointer to a function": "the grammar takes a prototype with a pointer to a function for a variable",
+    "passed over": "ctags skips a declaration, such as `~A() override`, or one with a value in braces",
+    "pointer to a function": "the grammar mistakes a prototype with a pointer to a function for a variable",
     "owner of a template": "ctags gives a definition outside of its class template no class",
     "next line": "ctags leaves out a constant whose value is on the next line",
 }

@@ -40,8 +40,8 @@ GO_REASONS = {
     "directives": "a comment has lines for programs, such as `//go:noinline`, which Go leaves out",
 }
 SYNTAX_REASONS = {
-    "comments alone": "a file of comments alone, or of nothing: gofmt wants a package",
-    "import path": "gofmt also looks into the path of an import",
+    "comments alone": "a file with only comments, or an empty one: gofmt requires a package",
+    "import path": "gofmt also checks the path of an import",
     "tree-sitter takes it": "gofmt refuses what the grammar of tree-sitter takes",
     "gofmt takes it": "gofmt takes what the grammar of tree-sitter refuses",
 }

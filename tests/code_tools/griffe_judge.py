@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 __all__ = ["REASONS", "Difference", "Verdicts", "compare"]
 
 REASONS = {
-    "declared again": "griffe keeps one declaration of a name, we all of them",
+    "declared again": "griffe keeps one declaration of a name, we keep all of them",
     "imported too": "griffe keeps the import of a name that is bound elsewhere as well",
     "set by a method": "griffe gives an attribute of a class the value that a method sets",
-    "several names": "one statement binds several names: griffe passes over them, or gives each all of it",
+    "several names": "one statement binds several names: griffe skips them, or gives each all of it",
     "type variable": "griffe calls a type variable an attribute, we a type",
     "as written": "a docstring with backslashes or tabs: griffe shows what it means, we what is written",
     "griffe can't read": "griffe gives up on the file, or on a value",

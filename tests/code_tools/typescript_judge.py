@@ -24,7 +24,7 @@ __all__ = ["TYPESCRIPT_REASONS", "compare_typescript", "is_there", "typescript_r
 PROGRAM = Path(__file__).with_name("declarations.js")
 TYPESCRIPT_REASONS = {
     "the compiler can't read": "the compiler of TypeScript gives up on a part of the file",
-    "not above": "the compiler takes a comment above a blank line, or inside of a statement, for a doc",
+    "not above": "the compiler takes a comment above a blank line, or inside a statement, as documentation",
     "more comments": "we take further comments right above, or after the doc, as a part of it",
     "TypeScript that the grammar can't read": (
         "tree-sitter gives up on a part of a file of TypeScript, which is then not compared"
