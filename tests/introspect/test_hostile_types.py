@@ -191,6 +191,16 @@ def test_a_class_that_raises_when_it_is_read_is_a_schema_error(attribute, place)
     assert len(str(caught.value)) < 2_000
 
 
+@pytest.mark.parametrize("error", [MemoryError, RecursionError])
+def test_what_the_machine_lacks_is_not_taken_for_a_hostile_name(error):
+    class Guarded(type):
+        def __getattribute__(cls, name):
+            raise error
+
+    with pytest.raises(error):
+        name_of(Guarded("Hostile", (), {}))
+
+
 def test_what_a_class_raised_is_the_cause():
     def told():
         """Tell."""

@@ -393,3 +393,9 @@ def test_hooks_of_a_large_toolset_that_is_nested_are_found_fast():
 def test_what_isnt_a_toolset_is_refused():
     with pytest.raises(TypeError, match="toolset must be a Toolset, not integer 5"):
         Hooks(lambda call: None, toolset=5)
+
+
+def test_only_hooks_for_every_call_are_kept_for_a_function_that_is_no_tool():
+    hooks = Hooks(of_all, of_search, of_both, Hooks(of_all, toolset=toolset))
+    assert hooks.for_every_call() == Hooks(of_all)
+    assert Hooks(of_search).for_every_call() == Hooks()
