@@ -158,20 +158,43 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--part", choices=["engine", "rest"], help="run what covers the engine, or the others")
 
 
+@cache
+def is_measured_whole(path: Path) -> bool:
+    """Say whether all tests of a file cover the engine, by its text: to import it takes much longer."""
+    if path.suffix != ".py" or not is_of_engine(path):
+        return False
+    if any(name.startswith(f"{place_of(path)}::") for name in COVERED_BY_OTHERS):
+        return False
+    text = path.read_text(encoding="utf-8")
+    return "hypothesis" not in text and "slow" not in text
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    if config.getoption("part") != "engine" or collection_path == TESTS or is_of_engine(collection_path):
-        return None
-    return True
+    match config.getoption("part"):
+        case "engine":
+            is_left_out = collection_path != TESTS and not is_of_engine(collection_path)
+        case "rest":
+            is_left_out = is_measured_whole(collection_path)
+        case _:
+            is_left_out = False
+    return True if is_left_out else None
+
+
+def keep_part(part: str, config: pytest.Config, items: list[pytest.Item]) -> None:
+    chosen = {True: [], False: []}
+    for item in items:
+        chosen[covers_engine(item) == (part == "engine")].append(item)
+    for item in chosen[False]:
+        if part == "engine" and is_measured_whole(item.path):
+            raise pytest.UsageError(f"this would run in no part: {item.nodeid}. Mark it in its own file")
+    config.hook.pytest_deselected(items=chosen[False])
+    items[:] = chosen[True]
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` chooses among the marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if part := config.getoption("part"):
-        chosen = {True: [], False: []}
-        for item in items:
-            chosen[covers_engine(item) == (part == "engine")].append(item)
-        config.hook.pytest_deselected(items=chosen[False])
-        items[:] = chosen[True]
+        keep_part(part, config, items)
     if hasattr(config, "workerinput"):
         slow = {item.path for item in items if item.get_closest_marker("slow")}
         items.sort(key=lambda item: item.path not in slow)  # so that no process ends long after the others
