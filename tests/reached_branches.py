@@ -19,7 +19,6 @@ from typing import NamedTuple
 import pytest
 from coverage import Coverage, CoverageData
 
-ROOT = Path(__file__).parents[1]
 SENT = "reached_branches"
 NEVER = 2**31 - 1
 ALL = 100
@@ -137,5 +136,5 @@ class Measurement:
 def pytest_load_initial_conftests(early_config) -> None:
     runs_tests = "PYTEST_XDIST_WORKER" in os.environ or not early_config.known_args_namespace.numprocesses
     patterns = Coverage().get_option("run:include")
-    folders = [str(ROOT / pattern.removesuffix("/*")) for pattern in patterns]
+    folders = [str(early_config.rootpath / pattern.removesuffix("/*")) for pattern in patterns]
     early_config.pluginmanager.register(Measurement(Probes(folders) if runs_tests else None))

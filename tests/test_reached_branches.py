@@ -16,8 +16,6 @@ pytestmark = [
 ]
 pytest.importorskip("slipcover", reason="there isn't a wheel for this machine")
 
-ROOT = Path(__file__).parents[1]
-
 SAMPLE = """
 import contextlib
 from typing import TYPE_CHECKING
@@ -174,13 +172,28 @@ def test_probes_find_what_tracing_finds(calls, tmp_path):
     assert traced["missing_branches"]
 
 
-def test_tests_that_leave_something_out_fail(tmp_path):
-    few = "tests/test_value.py::test_nodes_are_values"
-    plugins = ["-p", "tests.reached_branches", "-p", "no:cacheprovider"]
-    command = [sys.executable, "-m", "pytest", "-q", "-n0", *plugins, few]
-    environment = os.environ | {"COVERAGE_FILE": str(tmp_path / "data"), "PYTEST_ADDOPTS": ""}
-    environment.pop("PYTEST_XDIST_WORKER", None)
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    assert "1 passed" in done.stdout
-    assert "Each line and branch of the engine must be reached." in done.stdout
-    assert done.returncode == pytest.ExitCode.TESTS_FAILED
+WHOLE, PART = "1 passed", "Each line and branch of the engine must be reached."
+
+
+@pytest.mark.parametrize(("number", "said"), [(2, WHOLE), (1, PART)], ids=["whole", "a part"])
+def test_tests_that_leave_something_out_fail(number, said, tmp_path):
+    (tmp_path / "pyproject.toml").write_text('[tool.coverage.run]\nbranch = true\ninclude = ["sample.py"]\n')
+    (tmp_path / "sample.py").write_text("def twice(a):\n    if a:\n        return 2 * a\n    return 0\n")
+    (tmp_path / "test_sample.py").write_text(
+        f"from sample import twice\ndef test():\n    assert [twice(a) for a in range({number})][0] == 0\n"
+    )
+    plugins = ["-p", "reached_branches", "-p", "xdist", "-p", "no:cacheprovider"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", *plugins],
+        cwd=tmp_path,
+        env={
+            **{name: text for name, text in os.environ.items() if not name.startswith("PYTEST_")},
+            "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), str(tmp_path)]),
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert said in done.stdout
+    assert done.returncode == (pytest.ExitCode.OK if said == WHOLE else pytest.ExitCode.TESTS_FAILED)
