@@ -534,7 +534,7 @@ def undescribed(codec: Codec[Any]) -> Iterator[Finding]:
             yield warning_at(place, "description_in_union", message, "Describe the parameter itself")
         else:
             yield warning_at(
-                place, "undescribed", "it has no description", "Say what it is, and in which unit"
+                place, "undescribed", "it has no description", "Say what it is, and the unit of a number"
             )
 
 
