@@ -534,7 +534,7 @@ def undescribed(codec: Codec[Any]) -> Iterator[Finding]:
             yield warning_at(place, "description_in_union", message, "Describe the parameter itself")
         else:
             yield warning_at(
-                place, "undescribed", "it has no description", "Say what it is, and in which unit"
+                place, "undescribed", "it has no description", "Say what it is, and the unit of a number"
             )
 
 
@@ -590,7 +590,7 @@ def same_first_sentence(tools: Sequence[Tool[..., Any]]) -> Iterator[tuple[str, 
 def many_tools(tools: Sequence[Tool[..., Any]]) -> Iterator[tuple[str, Finding]]:
     """Yield that there are more tools than a model chooses well from."""
     if len(tools) > MOST_TOOLS:
-        message = f"there are {len(tools)} tools; models choose badly among many"
+        message = f"there are {len(tools)} tools; models choose less well among many"
         remedy = "Offer only the tools that a turn needs: toolset.offer(…), or switches of the registry"
         yield "", warning("many_tools", (), message, remedy)
 

@@ -317,9 +317,9 @@ class ProcessSandbox:
     """Run programs that you trust, in a process of Python for each.
 
     It protects against mistakes, not against attacks: a malicious program can read and change whatever you
-    can. It has a new folder of its own, which is deleted with it, and no variables of your environment; its
-    time, memory, output and messages are bounded. Everything it has started ends with it, except processes
-    in a session of their own (`start_new_session=True`).
+    can. It has a new folder of its own, which is deleted with it, and of your environment only `PATH`,
+    `SYSTEMROOT` and `LD_LIBRARY_PATH`; its time, memory, output and messages are bounded. Everything it has
+    started ends with it, except processes in a session of their own (`start_new_session=True`).
 
     Args:
         python: path of the interpreter; None for the one that runs here.

@@ -93,6 +93,15 @@ def test_a_name_that_is_not_in_another_module_is_an_import_error(run):
     assert "the module needs_name can't be imported: ImportError: cannot import name 'Nothing'" in err
 
 
+def test_a_link_to_itself_beside_the_modules_is_none_of_them(run, tmp_path, monkeypatch):
+    Path(tmp_path, "ring").symlink_to("ring")
+    Path(tmp_path, "ledger").mkdir()
+    Path(tmp_path, "ledger", "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    told = "no module legder in this folder or on the path; did you mean ledger?"
+    assert run("check", "legder") == (2, "", f"operator-schema: error: {told}\n")
+
+
 def test_a_module_that_does_not_parse(run):
     status, _, err = run("check", "unparsable")
     assert status == 2
