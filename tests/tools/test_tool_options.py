@@ -114,7 +114,7 @@ def test_unknown_options_name_the_nearest():
         ("func", r"the function comes first, without a name: tool\(function\)"),
         ("args_schema", r"document_tool\(function, schema\) takes one that is written already"),
         ("needs_approval", "write confirm=True"),
-        ("strict", r"a request says it: toolset.offer\(strict=True\)"),
+        ("strict", r"set it for a request: toolset.offer\(strict=True\)"),
         ("annotations", "each has an option of its own, such as read_only=True"),
     ],
 )
