@@ -527,7 +527,7 @@ def _compiled(text: str, context: Context) -> None:
 
 
 _ALIKE = re.compile(r"(?:\b(?:class|def|lambda)|for)\b")
-"""What each function, class and comprehension has in its text; a number may touch the `for`, as in `[0for`."""
+"""What any function, class and comprehension has in its text; a number may touch a `for`, as in `[0for`."""
 
 
 def _tell_apart(tree: ast.AST, text: str) -> None:

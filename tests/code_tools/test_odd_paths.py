@@ -89,6 +89,6 @@ def test_what_is_said_of_such_a_path_can_be_written(root):
     code = CodeBase(root)
     for name in ("p�", "p�/../../etc/passwd"):
         assert json.dumps(code.inspect(name), ensure_ascii=False).encode()
-    with pytest.raises(CallError, match="There is no file p�/none.py") as caught:
+    with pytest.raises(CallError, match=r"There is no file p�/none\.py") as caught:
         code.check_syntax("x = 1", inside="p�/none.py:f")
     assert caught.value.message.encode()
