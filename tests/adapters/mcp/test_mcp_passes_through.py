@@ -711,7 +711,7 @@ class Noticed(logging.Handler):
         self.event, self.names = anyio.Event(), []
 
     def emit(self, record):
-        if "gives no answer so far" in record.getMessage():
+        if "hasn't answered yet" in record.getMessage():
             self.names.append(record.args[0])
             self.event.set()
 
