@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -16,6 +17,7 @@ from operator_schema import Complete, Executor, RawCall, Reject, Toolset, Transc
 from operator_schema.compare.logs import records_in
 from operator_schema.compare.recorded_calls import calls_in
 from operator_schema.testing import PlaybackError, arguments, assert_calls, near_misses, playback, record
+from operator_schema.tools import document_tool
 
 pytestmark = pytest.mark.needs_threads
 
@@ -287,6 +289,16 @@ def test_a_name_in_redact_may_be_deep_inside_the_arguments(path, caplog):
 
     record(Executor(pay), path, redact=["card"])
     assert caplog.messages == []
+
+
+@pytest.mark.parametrize("properties", [5, True, [1]])
+def test_keys_are_looked_for_in_any_document(path, caplog, properties):
+    def pay(arguments: dict[str, Any]) -> None:
+        """Pay."""
+
+    schema = {"type": "object", "properties": {"password": {"properties": properties}}}
+    record(Executor(document_tool(pay, schema)), path, redact=["pasword"])
+    assert len(caplog.messages) == 1
 
 
 @pytest.mark.needs_threads

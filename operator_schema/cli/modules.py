@@ -9,8 +9,9 @@ import sys
 import traceback
 from contextlib import asynccontextmanager, contextmanager, redirect_stdout
 from importlib.machinery import all_suffixes
+from inspect import getmodulename
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
@@ -297,28 +298,31 @@ def _not_found(name: str, missing: str, path: str) -> str:
 
 def _modules_in(folders: Iterable[str]) -> list[str]:
     """List the names of modules as `pkgutil.iter_modules` does, in a fraction of its time."""
-    suffixes = tuple(all_suffixes())
     names: list[str] = []
     for folder in folders:
+        if not isinstance(cast("Any", folder), str):  # what imports pass over, too
+            continue
         try:
             with os.scandir(folder or os.curdir) as entries:
-                found = sorted(entries, key=lambda entry: entry.name)
+                found = sorted([entry.name for entry in entries])
         except OSError:  # a zip, or nothing
             names += [module.name for module in pkgutil.iter_modules([folder])]
             continue
-        names += [
-            entry.name.partition(".")[0]
-            for entry in found
-            if entry.name.endswith(suffixes) or _is_package(entry)
-        ]
+        names += [name for one in found if (name := _module_at(folder, one))]
     return list(dict.fromkeys(names))
 
 
-def _is_package(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir() and os.path.exists(os.path.join(entry.path, "__init__.py"))  # noqa: PTH110  # twice as fast
-    except OSError:  # such as a link that leads to itself
-        return False
+def _module_at(folder: str, entry: str) -> str | None:
+    """Return the name of the module that a file or folder in a folder is; None if it is none."""
+    if entry.endswith(_SUFFIXES):
+        name = getmodulename(entry)
+        return None if name == "__init__" or "." in (name or "") else name
+    # Not asked of the folder's own entry, which raises an error for a link to itself.
+    is_package = "." not in entry and os.path.isfile(os.path.join(folder, entry, "__init__.py"))  # noqa: PTH113  # twice as fast
+    return entry if is_package else None
+
+
+_SUFFIXES = tuple(all_suffixes())
 
 
 def _place(error: BaseException) -> str:
@@ -451,7 +455,8 @@ def _files_of(module: ModuleType) -> list[str]:
     if not isinstance(file, str):
         return []
     # Asked of all modules several times a second while files are followed: a `Path` takes twice as long.
-    whole = os.path.join(os.getcwd(), file)
+    # The current folder may be gone, so nobody asks for it without need.
+    whole = file if file.startswith(os.sep) else os.path.join(os.getcwd(), file)
     return [whole, os.path.dirname(whole)] if whole.endswith(f"{os.sep}__init__.py") else [whole]
 
 

@@ -387,6 +387,10 @@ class CodeBase:
                     return found if not self._index.shown_as else _writable(found)
                 except ChangedError:
                     continue
+                except CallError as error:
+                    if not self._index.shown_as:
+                        raise
+                    raise CallError(_writable(str(error))) from error
         message = "the files change while they are read: try again"
         raise CallError(message)
 

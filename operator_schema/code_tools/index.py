@@ -151,8 +151,8 @@ class Index:
         self._by_import: dict[str, dict[str, None]] = {}
         """Names that files import, with the paths of these files."""
         self._order: list[str] = []
-        self.shown_as: dict[str, str] = {}
-        """How paths that no text can hold are shown: that to the path."""
+        self.shown_as: dict[str, str | None] = {}
+        """How paths that no text can hold are shown: that to the path; None if it may be several."""
         # These are made when they are needed, and anew when a file is another one.
         self._watched: list[tuple[str, FileKey | None]] | None = None
         self._tables: dict[tuple[bool, bool], tuple[NameTable, list[SourceFile]]] = {}

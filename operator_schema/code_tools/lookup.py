@@ -374,7 +374,7 @@ def _text_note(index: Index, written: WrittenName) -> str:
         for part in written.name.split(".")
         if not index.named(part) and not any(True for _ in index.modules.ending(part))
     )
-    name = next(unknown, "").encode()
+    name = next(unknown, "").encode(errors="replace")  # a path that isn't UTF-8 may be in it
     for file in islice(index.with_word(name.decode()) if name else (), _MOST_FILES):
         source = source_of(index, file)
         for place in places_of(name, source):

@@ -526,8 +526,8 @@ def _compiled(text: str, context: Context) -> None:
     compile(module, _NAME, "exec", dont_inherit=True, optimize=0)  # with docstrings
 
 
-_ALIKE = re.compile(r"\b(?:class|def|for|lambda)\b")
-"""What each function, class and comprehension has in its text."""
+_ALIKE = re.compile(r"(?:\b(?:class|def|lambda)|for)\b")
+"""What any function, class and comprehension has in its text; a number may touch a `for`, as in `[0for`."""
 
 
 def _tell_apart(tree: ast.AST, text: str) -> None:

@@ -68,7 +68,8 @@ def _keys_of(schema: Any) -> set[str]:
     while pending:
         one = pending.pop()
         if is_object(one):
-            keys |= set(one.get("properties", ()))
+            named = one.get("properties")
+            keys |= set(named) if is_object(named) else set()  # a document may hold anything there
             pending += [inner for _, inner in subschemas(one)]
     return keys
 

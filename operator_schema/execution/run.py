@@ -164,8 +164,9 @@ class Outcomes:
                     slots.give_back(place)
                 finally:  # a second Ctrl-C may have ended that; what is given back already stays so
                     slots.give_back(place)
-            if place is not outer:
-                PLACE.set(outer)  # not `reset`: a coroutine may be ended in another context
+            # Not `reset`: a coroutine may be ended in another context, where another call has its place.
+            if place is not outer and PLACE.get() is place:
+                PLACE.set(outer)
         if type(outcome) is ToolResult:
             return outcome
         if outcome is _UNDECIDED:

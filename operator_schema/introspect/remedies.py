@@ -6,6 +6,7 @@ import re
 import sys
 import typing
 from collections.abc import Callable
+from opcode import opmap
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, Final, NoReturn, get_origin
 
@@ -155,12 +156,19 @@ def raise_for(error: Exception, name: str, about: str) -> NoReturn:
 
 
 def _is_own(error: Exception) -> bool:
-    """Return whether an exception was raised by a line of this package."""
+    """Return whether a `raise` of this package raised an exception.
+
+    A class may also have something in it that isn't what it should be, such as no `__hash__`: then a line of
+    this package fails that has no `raise`.
+    """
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    module = "" if trace is None else trace.tb_frame.f_globals.get("__name__")
-    return isinstance(module, str) and module.partition(".")[0] == _PACKAGE
+    if trace is None:
+        return False
+    module = trace.tb_frame.f_globals.get("__name__")
+    is_here = isinstance(module, str) and module.partition(".")[0] == _PACKAGE
+    return is_here and trace.tb_frame.f_code.co_code[trace.tb_lasti] == opmap["RAISE_VARARGS"]
 
 
 _PACKAGE: Final = __name__.partition(".")[0]

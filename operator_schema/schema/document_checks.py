@@ -20,6 +20,8 @@ from .references import References, is_old, resolve_pointer, step, subschemas
 from .value_check import MAX_PROBLEMS, TOO_DEEP, Rule, Rules, Run, TooMuch, meant_of, same_text, unchecked
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from ..codec.problems import Path
     from .keywords import Limit
     from .patterns import LinearPattern, Patterns
@@ -82,11 +84,16 @@ def _read_limit(row: Limit, keyword: str, argument: Any, schema: dict[str, Any],
 
 
 def _read_divisor(argument: Any, _schema: object, _patterns: object) -> Any:
+    is_number = isinstance(argument, (int, float)) and not isinstance(argument, bool)
+    return (argument, _as_written(argument)) if is_number and argument > 0 else None
+
+
+def _as_written(number: float) -> Fraction:
+    """Return a number as it is written: the float 0.3 isn't three times the float 0.1."""
     from fractions import Fraction
 
-    is_number = isinstance(argument, (int, float)) and not isinstance(argument, bool)
-    # As it is written: the float 0.3 isn't three times the float 0.1.
-    return (argument, Fraction(repr(argument))) if is_number and argument > 0 else None
+    # Python writes no integer of thousands of digits.
+    return Fraction(number if isinstance(number, int) else repr(number))
 
 
 _BESIDE_MINIMUM = {"minimum": "exclusiveMinimum", "maximum": "exclusiveMaximum"}
@@ -102,10 +109,8 @@ def _check_number(run: Run, limit: Any, value: Any, path: Path, _seen: object) -
 
 
 def _check_multiple(run: Run, argument: Any, value: Any, path: Path, _seen: object) -> Verdict:
-    from fractions import Fraction
-
     divisor, as_written = argument
-    if (Fraction(repr(value)) / as_written).denominator == 1:
+    if (_as_written(value) / as_written).denominator == 1:
         return True
     return not run.is_quiet and run.refuse(
         path, "out_of_range", f"{excerpt(value)} is not a multiple of {excerpt(divisor)}", value

@@ -138,6 +138,10 @@ def test_the_modules_of_folders_are_those_that_pkgutil_lists(tmp_path):
         "package/__init__.py",
         "nothing/c.py",
         f"d{EXTENSION_SUFFIXES[0]}",
+        "__init__.py",
+        "e.f.py",
+        ".g.py",
+        "h.i/__init__.py",
     ):
         write(folder / name, "")
     with zipfile.ZipFile(tmp_path / "packed.zip", "w") as packed:
@@ -148,3 +152,28 @@ def test_the_modules_of_folders_are_those_that_pkgutil_lists(tmp_path):
     assert set(found) == {module.name for module in pkgutil.iter_modules(folders)}
     here = {module.name for module in pkgutil.iter_modules() if module.name in sys.modules}
     assert here <= set(_modules_in(sys.path))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a right of their own there")
+def test_a_link_to_itself_is_no_module(tmp_path):
+    write(tmp_path / "a.py", "")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    assert _modules_in([str(tmp_path)]) == ["a"]
+
+
+def test_what_is_no_text_is_no_folder_with_modules(tmp_path):
+    write(tmp_path / "a.py", "")
+    assert _modules_in([os.fsencode(tmp_path), None, str(tmp_path)]) == ["a"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a folder in use can't be removed there")
+def test_files_are_followed_although_the_current_folder_is_gone(project):
+    importlib.import_module("shop_of_tests.tools")
+    files = SourceFiles("shop_of_tests.tools")
+    files.have_changed()
+    gone = project / "gone"
+    gone.mkdir()
+    os.chdir(gone)
+    gone.rmdir()
+    write(project / "shop_of_tests" / "tools.py", "VALUE = 2\n", 2_000_000_000)
+    assert files.have_changed()

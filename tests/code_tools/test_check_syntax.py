@@ -186,7 +186,11 @@ def test_a_few_continued_lines_are_read(base):
 
 @pytest.mark.slow("measures growth")
 @pytest.mark.parametrize(
-    "unit", ["lambda:0\n", "def f(): pass\n", "class f: pass\n", "{0:0 for x in y}\n", "[0 for x in y]\n"]
+    "unit",
+    [
+        *("lambda:0\n", "def f(): pass\n", "class f: pass\n"),
+        *("{0:0 for x in y}\n", "[0 for x in y]\n", "[0for x in y]\n", "{1jfor x in y}\n"),
+    ],
 )
 def test_many_functions_that_are_alike_take_time_that_grows_with_their_number(base, unit):
     def took(count):

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from operator_schema import Executor, RawCall
+from operator_schema import CallError, Executor, RawCall
 from operator_schema.code_tools import CodeBase, code_tools
 from operator_schema.code_tools.source_files import path_meant, paths_shown_as
 
@@ -56,7 +56,39 @@ def test_a_path_that_is_not_there_is_still_not_there(root):
 
 def test_paths_that_are_shown_as_the_same_are_nobodys():
     shown = paths_shown_as(["a\udce9.py", "a\udce8.py", "f\udcff/x.py", "f\udcff/y\udcff.py", "plain.py"])
-    assert shown == {"f�": "f\udcff", "f�/x.py": "f\udcff/x.py", "f�/y�.py": "f\udcff/y\udcff.py"}
+    whole = {"f�": "f\udcff", "f�/x.py": "f\udcff/x.py", "f�/y�.py": "f\udcff/y\udcff.py"}
+    assert shown == {"a�.py": None, **whole}
+    assert path_meant("a�.py:3", shown) == "a�.py:3"
     assert path_meant("f�/y�.py:3", shown) == "f\udcff/y\udcff.py:3"
     assert path_meant("f�/z.py:3", shown) == "f\udcff/z.py:3"
     assert path_meant("f�x:3", shown) == "f�x:3"
+
+
+def code_base_of(folder, *names):
+    for number, name in enumerate(names):
+        path = folder / os.fsdecode(name)
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"def of_{number}():\n    return {number}\n")
+    return CodeBase(folder)
+
+
+def test_a_path_that_is_really_written_like_that_is_itself(tmp_path):
+    code = code_base_of(tmp_path, "a�.py".encode(), b"a\xff.py", b"d\xff/x.py", "d�/y.py".encode())
+    assert [one["name"] for one in code.search("a�.py:*")["results"]] == ["of_0"]
+    assert [one["name"] for one in code.search("d�/y.py:*")["results"]] == ["of_3"]
+    assert [one["name"] for one in code.search("d�/x.py:*")["results"]] == ["of_2"]
+
+
+def test_paths_that_cannot_be_asked_for_are_shown_all_the_same(tmp_path):
+    code = code_base_of(tmp_path, b"a\xfe.py", b"a\xff.py")
+    assert [one["location"] for one in code.search("of_*")["results"]] == ["a�.py:1", "a�.py:1"]
+    assert code.inspect("of_1")["location"] == "a�.py:1"
+
+
+def test_what_is_said_of_such_a_path_can_be_written(root):
+    code = CodeBase(root)
+    for name in ("p�", "p�/../../etc/passwd"):
+        assert json.dumps(code.inspect(name), ensure_ascii=False).encode()
+    with pytest.raises(CallError, match=r"There is no file p�/none\.py") as caught:
+        code.check_syntax("x = 1", inside="p�/none.py:f")
+    assert caught.value.message.encode()

@@ -706,6 +706,13 @@ def test_a_multiple_of_what_is_no_positive_number_is_left_out(argument: object) 
     assert Judge(schema, Patterns()).problems(3) == []
 
 
+def test_a_multiple_of_a_number_that_python_writes_no_more():
+    judge = Judge({"multipleOf": 10**5000}, Patterns())
+    assert judge.left == ()
+    assert judge.problems(3 * 10**5000) == []
+    assert len(judge.problems(10**5000 + 1)) == len(judge.problems(0.5)) == 1
+
+
 @pytest.mark.parametrize(("multiple", "is_read"), [(2**60, True), (0.375, True), (1e-9, False)])
 def test_multiples_are_read_where_floats_hold_them_exactly(multiple: float, is_read: bool) -> None:
     assert (left({"type": "number", "multipleOf": multiple}) == []) == is_read

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from contextvars import copy_context
 
 import pytest
 from executor_samples import SOON, add, both, gone, greet, one, ping, raising
@@ -13,7 +14,7 @@ from operator_schema import (
     RawCall,
     tool,
 )
-from operator_schema.execution.concurrency import Slots
+from operator_schema.execution.concurrency import PLACE, Place, Slots
 
 pytestmark = pytest.mark.needs_threads
 
@@ -159,3 +160,17 @@ def test_a_call_that_is_cancelled_while_it_waits_gives_no_place_back():
         return held, executor._slots._free
 
     assert asyncio.run(main()) == (0, 1)
+
+
+def test_a_waiting_call_that_is_closed_elsewhere_leaves_the_place_of_another_call():
+    async def run():
+        executor = Executor(add, max_concurrency=1)
+        await executor._slots.acquire()
+        waits = executor.run(RawCall("1", "add", {"a": 1, "b": 2}))
+        copy_context().run(waits.send, None)
+        other = Place(executor._slots, None)
+        PLACE.set(other)
+        waits.close()
+        return PLACE.get() is other, executor._slots._waiting
+
+    assert asyncio.run(run()) == (True, {})

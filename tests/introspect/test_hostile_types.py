@@ -213,6 +213,25 @@ def test_what_a_class_raised_is_the_cause():
     assert isinstance(caught.value.__cause__, OwnError)
 
 
+@pytest.mark.parametrize("place", ["parameter", "result", "items"])
+@pytest.mark.parametrize(
+    "attributes",
+    [{"__hash__": None}, {"__mro__": None}, {"__flags__": None}, {"__getattribute__": None}],
+    ids=str,
+)
+def test_a_class_with_nothing_where_something_must_be_is_a_schema_error(attributes, place):
+    cls = type("Meta", (type,), attributes)("Hostile", (), {})
+
+    def told(value):
+        """Tell."""
+
+    told.__annotations__.update(value=int)
+    told.__annotations__[{"parameter": "value"}.get(place, "return")] = list[cls] if place == "items" else cls
+    with pytest.raises(SchemaError) as caught:
+        tool(told)
+    assert len(str(caught.value)) < 2_000
+
+
 def test_errors_of_the_machine_go_through():
     class Full:
         @property

@@ -18,6 +18,7 @@ from ...message_text import escape, nearest
 from ..mcp_client import all_pages
 from .behind import Retry
 from .handed_on import check_sendable, reason_of
+from .nesting import path_in
 from .resources_and_prompts import shown
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class Owners:
         self._current.discard(link)
 
     async def listed(self, ctx: Ctx | None, kind: str) -> dict[str, Any]:
-        """Ask all servers for their items of a kind, and remember which server has what.
+        """Ask all servers for their items of a kind, and remember which server has what if these are all.
 
         Args:
             ctx: of the request in front.
@@ -83,39 +84,43 @@ class Owners:
             MCPError: the only server that has any can't list it.
         """
         having = self._having(_LISTED[kind][1])
+        # From what comes through other gateways, servers leave out whatever these have: it says nothing about
+        # the items that are missing, and a client may only claim to be such a gateway.
+        is_whole = not path_in(None if ctx is None else ctx.meta)
         lists: dict[Link, list[Any]] = {}
         for link in having:
             try:
-                lists[link] = await self._listed_by(ctx, link, kind)
+                lists[link] = await self._listed_by(ctx, link, kind, is_whole=is_whole)
             except MCPError as error:
                 if error.code != types.METHOD_NOT_FOUND and len(having) == 1:
                     raise
                 _LOG.warning("%s: its %s are left out: %s", link.name, kind, error.message)
-        return self._remembered(kind, lists)
+        return self._remembered(kind, lists, is_whole=is_whole)
 
     def _having(self, capability: str) -> list[Link]:
         return [link for link in self._links if getattr(link.capabilities, capability) is not None]
 
-    async def _listed_by(self, ctx: Ctx | None, link: Link, kind: str) -> list[Any]:
+    async def _listed_by(self, ctx: Ctx | None, link: Link, kind: str, *, is_whole: bool) -> list[Any]:
         method, _, key = _LISTED[kind]
 
         async def send(session: ClientSession) -> list[Any]:
             page = partial(link.fronts.page_params, ctx)
             return await all_pages(lambda params: getattr(session, method)(params=page(params)), kind, key)
 
-        if kind == "resources":
+        becomes_current = kind == "resources" and is_whole
+        if becomes_current:
             self._current.add(link)  # a later change takes it out again
         try:
             items = await link.request(ctx, send)
             check_sendable(items, link.name)
         except BaseException:  # a cancelled request too
-            if kind == "resources":
+            if becomes_current:
                 self._current.discard(link)
             raise
         return items
 
-    def _remembered(self, kind: str, lists: Mapping[Link, list[Any]]) -> dict[str, Any]:
-        """Return the items for a client, and remember which server has each item."""
+    def _remembered(self, kind: str, lists: Mapping[Link, list[Any]], *, is_whole: bool) -> dict[str, Any]:
+        """Return the items for a client, and remember which server has each item if these are all."""
         key = _LISTED[kind][2]
         named = {
             link: {
@@ -126,7 +131,7 @@ class Owners:
         owners = {
             name: owner
             for name, owner in self._known[kind].items()
-            if owner[0] not in named or name in named[owner[0]]
+            if not is_whole or owner[0] not in named or name in named[owner[0]]
         }
         found: dict[str, Any] = {}
         for link, items in named.items():
@@ -135,8 +140,9 @@ class Owners:
                     _LOG.warning("%s: %s is left out: another server has it", link.name, escape(name))
                     continue
                 found[name] = item.model_copy(update={"name": name}) if kind == "prompts" else item
-        self._known[kind] = owners
-        if kind == "resource_templates":
+        if is_whole:
+            self._known[kind] = owners
+        if is_whole and kind == "resource_templates":
             self._templates = {text: _parsed(text) for text in owners}
         return found
 

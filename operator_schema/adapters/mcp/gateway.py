@@ -32,7 +32,7 @@ from .behind_tools import (
 from .changes import PerClient, client_of
 from .content import is_modern
 from .handed_on import Fronts, GoneError, driven, reason_of, sendable
-from .nesting import check_depth, path_in, with_path, without_path
+from .nesting import check_depth, is_circle, path_in, with_path, without_path
 from .resources_and_prompts import page_of
 from .server import handlers, server_of
 
@@ -498,7 +498,7 @@ class _Front:
         left = [
             tool.model_copy(update={"meta": with_path(tool.meta, paths[tool.name])})
             for tool in listed.tools
-            if not set(through).intersection(paths[tool.name])
+            if not is_circle(through, paths[tool.name])
         ]
         return listed.model_copy(update={"tools": left})
 
@@ -533,7 +533,7 @@ class _Front:
 
     async def _page(self, ctx: Ctx, kind: str, params: Any) -> tuple[list[Any], str | None]:
         # A request that came through this gateway before is one in a circle.
-        is_back = self._fronts.id in path_in(ctx.meta)
+        is_back = is_circle(path_in(ctx.meta), [self._fronts.id])
         found = {} if is_back else await self._owners.listed(ctx, kind)
         return page_of(found, params, self._page_size, kind.replace("_", " "))
 

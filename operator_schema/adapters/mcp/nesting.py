@@ -14,7 +14,7 @@ from ...json_values import is_array
 from ..mcp_connection import transport_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Sequence
+    from collections.abc import AsyncGenerator, Callable, Collection, Sequence
     from contextlib import AbstractAsyncContextManager
     from typing import Self
 
@@ -26,6 +26,7 @@ __all__ = [
     "CAPABILITIES",
     "check_depth",
     "gateways_above",
+    "is_circle",
     "marked",
     "note_gateways_above",
     "path_in",
@@ -133,6 +134,16 @@ def path_in(meta: Any) -> tuple[str, ...]:
         return ()
     is_path = all(isinstance(one, str) and len(one) <= _ID_LENGTH for one in found)
     return tuple(cast("list[str]", found)) if is_path else ()
+
+
+def is_circle(through: Collection[str], path: Collection[str]) -> bool:
+    """Return whether something goes back to a gateway that it came from, or passes too many of them.
+
+    Args:
+        through: ids of the gateways that a request came through.
+        path: ids of those that what is asked for came from.
+    """
+    return not set(through).isdisjoint(path) or len(through) + len(path) > _MOST_IDS
 
 
 def with_path(meta: Any, path: Sequence[str]) -> dict[str, Any]:

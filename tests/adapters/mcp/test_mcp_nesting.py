@@ -289,6 +289,31 @@ def test_a_path_that_no_gateway_wrote_is_none(path):
     assert path_in(path) == ()
 
 
+PATH = "operator-schema/gatewayPath"
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_what_passed_too_many_gateways_goes_to_no_other_one(mode):
+    """Their ids would no longer fit, so nobody would know of a circle."""
+    ids = [str(number) for number in range(16)]
+    has = [tool(name="far", meta={PATH: ids})(said), tool(name="near", meta={PATH: ids[:14]})(said)]
+
+    async def main():
+        own = behind(server(has, resources={"note://a": "a"}))
+        async with (
+            Gateway({"own": own}) as gateway,
+            Client(front_of(gateway), mode=mode, cache=None) as client,
+        ):
+            listed = {}
+            for way in ([], ["x"], ["x"] * 16):
+                tools = (await client.list_tools(meta={PATH: way})).tools
+                resources = (await client.list_resources(meta={PATH: way})).resources
+                listed[len(way)] = [each.name for each in tools], len(resources)
+            return listed
+
+    assert anyio.run(main) == {0: (["own_far", "own_near"], 1), 1: (["own_near"], 1), 16: ([], 0)}
+
+
 def test_what_gateways_say_to_each_other_reaches_no_client():
     async def main():
         async with (

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import anyio
 import anyio.lowlevel
 import pytest
-from gateway_cases import OLD, at_once, behind, through
+from gateway_cases import NEW, OLD, at_once, behind, through
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcp import Client, MCPError, types
@@ -44,14 +44,14 @@ class Listing:
         text = types.TextResourceContents(uri=params.uri, text=self.name)
         return types.ReadResourceResult(contents=[text])
 
-    def source(self):
+    def source(self, lacks=frozenset()):
         made = Server(
             self.name,
             on_list_resources=self.resources,
             on_list_resource_templates=self.resource_templates,
             on_read_resource=self.read,
         )
-        return behind(made)
+        return behind(made, lacks=lacks)
 
 
 async def owner(client, uri):
@@ -100,6 +100,32 @@ def test_a_template_takes_no_resource_that_another_server_lists():
         return await owner(client, "x://a"), await owner(client, "x://b")
 
     assert through(main, {"wide": wide.source(), "good": good.source()}) == ("good", "wide")
+
+
+class Hiding(Listing):
+    """A server that leaves its items out for a request through a gateway that it knows."""
+
+    async def resources(self, ctx, params):
+        is_back = "known" in (ctx.meta or {}).get(PATH, ())
+        return types.ListResourcesResult(resources=[]) if is_back else await super().resources(ctx, params)
+
+
+PATH = "operator-schema/gatewayPath"
+
+
+@pytest.mark.parametrize("lacks", [OLD, NEW], ids=["old", "new"])
+def test_a_client_that_claims_to_be_a_gateway_changes_nothing_for_others(lacks):
+    evil, good = Listing("evil", templates=["{+any}"]), Hiding("good", ["x://a", "x://b"])
+
+    async def main(client):
+        await client.list_resource_templates()
+        before = await owner(client, "x://a")
+        evil.uris = ["x://b"]
+        left = await client.list_resources(meta={PATH: ["known"]})
+        return before, [each.uri for each in left.resources], [await owner(client, f"x://{a}") for a in "ab"]
+
+    found = through(main, {"evil": evil.source(lacks), "good": good.source(lacks)})
+    assert found == ("good", [], ["good", "good"])
 
 
 LISTS = st.none() | st.frozensets(st.sampled_from("abc"))
