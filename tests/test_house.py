@@ -42,12 +42,22 @@ def modules_meant(importer: str, node: ast.ImportFrom) -> set[str]:
     return (inside | {f"{base}.py"}) & set(MODULES)
 
 
+AT_TOP = re.compile(r"^from \.[^\n(]*(?:\([^)]*\))?|^if TYPE_CHECKING:\n(?:[ \t].*\n|\n)+", re.MULTILINE)
+
+
+def parsed(source: str) -> ast.Module:
+    """Parse a module: only its imports where all stand at the top, which takes a tenth of the time."""
+    if re.search(r"\bfrom[ \\]*\.", AT_TOP.sub("", source)):
+        return ast.parse(source)
+    return ast.parse("\n".join(AT_TOP.findall(source)))
+
+
 @cache
 def importers() -> dict[str, dict[str, set[str]]]:
     """Return who imports each module: when they are loaded, later, and for the public names of a package."""
     found: dict[str, dict[str, set[str]]] = {name: defaultdict(set) for name in MODULES}
     for importer, path in MODULES.items():
-        for node, at_top, is_typing in imports_in(ast.parse(path.read_text(encoding="utf-8")).body):
+        for node, at_top, is_typing in imports_in(parsed(path.read_text(encoding="utf-8")).body):
             for module in modules_meant(importer, node) - {importer}:
                 is_entrance = importer.rpartition("/")[2] == "__init__.py"
                 when = ("public" if is_entrance else "types") if is_typing else "first" if at_top else "later"

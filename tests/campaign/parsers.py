@@ -379,7 +379,9 @@ def questions(folder: Path, shape: Shape, text: str) -> dict[str, Callable[[], o
     """Return what is asked about a text, in this order."""
     for old in folder.iterdir():
         old.unlink()
-    (folder / f"a.{SUFFIX[shape.language]}").write_text(text, encoding="utf-8", newline="")
+    file = folder / f"a.{SUFFIX[shape.language]}"
+    file.write_text(text, encoding="utf-8", newline="")
+    os.utime(file, (0, 0))  # what was written just now would be read again for each question
     base = CodeBase(folder)
     asked: dict[str, Callable[[], object]] = {"refresh": base.refresh}
     for name in NAMES:

@@ -224,23 +224,13 @@ time.sleep(60)
 """
 
 
-MINDS_SIGINT = """
-import signal, sys
-
-signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts in the background ignores it
-from operator_schema.cli import main
-
-sys.exit(main(sys.argv[1:]))
-"""
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="a process can't handle SIGTERM there")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_while_a_program_is_first_asked_removes_its_folder(number, tmp_path):
     program, started = tmp_path / "stops.py", tmp_path / "started"
     program.write_text(STOPS, encoding="utf-8")
     server = shlex.join([sys.executable, "-I", "-S", str(program), str(started), number.name])
-    words = [sys.executable, "-c", MINDS_SIGINT, "probe", f"process:{server}"]
+    words = [*warm_processes.command(), "probe", f"process:{server}"]
     done = subprocess.run(words, capture_output=True, timeout=60, check=False)
     assert done.returncode == 128 + number
     asked, folder = started.read_text(encoding="utf-8").split(" ", 1)
