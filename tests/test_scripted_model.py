@@ -232,18 +232,23 @@ def calls_of(parts):
 
 @EACH
 @FEWER
-@given(parts=PARTS)
-def test_each_provider_reads_what_the_script_says(name, parts):
+@given(parts=PARTS, call=broken_calls())
+def test_each_provider_reads_what_the_script_says(name, parts, call):
+    """The laws of whole, broken and cut off answers together, since drawing them takes most of the time."""
+    check_whole(name, parts)
+    check_broken(name, parts, call)
+    check_cut_off(name, parts, call)
+
+
+def check_whole(name, parts):
     for found in read(name, parts):
         assert found.text == text_of(parts)
         assert found.stop == ("calls" if calls_of(parts) else "end")
         same(found, calls_of(parts))
 
 
-@EACH
-@FEWER
-@given(parts=PARTS, call=broken_calls())
-def test_broken_arguments_come_in_the_providers_own_form(name, parts, call):
+def check_broken(name, parts, call):
+    """Broken arguments come in the provider's own form."""
     whole, streamed = read(name, [*parts, call])
     before = calls_of(parts)
     if name in {"gemini", "gemini_parameters"}:
@@ -274,10 +279,8 @@ def check_members(found, text):
         assert text.startswith(written), key
 
 
-@EACH
-@FEWER
-@given(parts=PARTS, call=broken_calls())
-def test_an_answer_that_was_cut_off_is_read_as_one(name, parts, call):
+def check_cut_off(name, parts, call):
+    """An answer that was cut off is read as one."""
     for found in read(name, CutOff(*parts, call)):
         assert found.stop == "length"
         assert found.is_cut_off
@@ -297,15 +300,9 @@ def test_an_answer_that_was_cut_off_is_read_as_one(name, parts, call):
 @EACH
 @FEWER
 @given(text=TEXTS)
-def test_a_text_that_was_cut_off_keeps_what_came(name, text):
+def test_a_text_that_was_cut_off_keeps_what_came_and_a_refusal_has_the_providers_own_form(name, text):
     for found in read(name, CutOff(text)):
         assert (found.text, found.stop) == (text, "length")
-
-
-@EACH
-@FEWER
-@given(text=TEXTS)
-def test_a_refusal_has_the_providers_own_form(name, text):
     for found in read(name, Refusal(text)):
         if name in {"gemini", "gemini_parameters"}:
             assert (found.stop, found.raw_stop, found.stop_message) == ("filtered", "SAFETY", text)

@@ -35,13 +35,13 @@ STREAMED = streamed()
 OF_TEXT = [exchange for exchange in STREAMED if exchange["response_encoding"] == "text"]
 OF_BEDROCK = [exchange for exchange in STREAMED if exchange["response_encoding"] == "base64"]
 PROVIDERS = sorted({exchange["provider"] for exchange in OF_TEXT})
-IN_EVERY_WAY = 2
+IN_EVERY_WAY = 1
 """So many streams of each provider, the shortest ones, are fed in every way."""
 
 TURNS = 5
 """Each other stream is fed in two of ten ways."""
 
-STRETCH, SHORT_STRETCH = 1500, 400
+STRETCH, SHORT_STRETCH = 1000, 200
 """So many bytes or characters are fed one by one of a stream that comes in every way, and of each other."""
 
 
@@ -203,6 +203,39 @@ def test_the_pieces_make_no_difference(name):
             ways = islice(ways, number % TURNS, None, TURNS)
         for pieces in ways:
             assert content_of(fed(exchange, pieces)[1]) == whole, exchange["cassette"]
+
+
+EVENTS = """\ufeff
+: a comment
+data: {"choices": [{"index": 0,
+data: "delta": {"content": "a\\"}{[é\\\\"}, "finish_reason": "stop"}]}
+
+data: [DONE]
+
+"""
+LINES = """
+ {"message": {"role": "assistant", "content": "a\\"}{[é"}, "done": false}
+{"message": {"content": "\\\\"}, "done": true, "done_reason": "stop"}
+"""
+
+
+@pytest.mark.parametrize("encode", [str, str.encode])
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
+@pytest.mark.parametrize(
+    ("provider", "text"),
+    [
+        (openai_chat, EVENTS),
+        (ollama, LINES),
+        (ollama, f" [{LINES.strip()}]".replace("}\n{", "},\n{")),
+    ],
+    ids=["events", "lines", "list"],
+)
+def test_what_is_hard_to_cut_comes_one_by_one(provider, text, end, encode):
+    content, stream = encode(text.replace("\n", end)), provider.stream([])
+    shown = [stream.feed(content[at : at + 1]).text for at in range(len(content))]
+    answer = stream.close()
+    assert "".join(shown) == answer.text == 'a"}{[é\\'
+    assert (answer.stop, stream.is_complete) == ("end", True)
 
 
 @settings(deadline=None)
