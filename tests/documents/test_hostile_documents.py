@@ -19,11 +19,11 @@ from operator_schema.schema.value_check import MAX_STEPS, Run
 pytestmark = pytest.mark.slow("gives the reader documents that grow")
 
 
-STEPS = MAX_STEPS // 3
+STEPS = MAX_STEPS // 6
 """So many steps show how long all of them take."""
 
-SECONDS = PATIENCE / 2
-"""They may take more than a third of the time: what is short varies more on a busy machine."""
+SECONDS = PATIENCE / 4
+"""They may take more than a sixth of the time: what is short varies more on a busy machine."""
 
 
 @pytest.fixture
@@ -144,7 +144,7 @@ CASES: dict[str, tuple[Callable[[], dict[str, Any]], Callable[[], Any]]] = {
     ),
     "multiples of long numbers": (
         lambda: of({"items": {"multipleOf": 1e-300, "not": {"multipleOf": 7e-300}}}),
-        lambda: [1.5e300] * 2000,
+        lambda: [1.5e300] * 800,
     ),
     "a pattern and a long text": (lambda: of({"pattern": "^(a|a)*$"}), lambda: "a" * 100_000 + "!"),
 }
