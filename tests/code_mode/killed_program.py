@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from forks import import_what_is_needed
+from warm_sandbox import warm_sandbox
 
 from operator_schema import Complete, Executor, code_mode, tool
 from operator_schema.code_mode import CodeSession, Journal, journal, session
@@ -48,7 +49,8 @@ def write(n: int) -> int:
 
 
 def opened(sandbox: str) -> CodeSession:
-    return CodeSession(Executor(write), sandbox=getattr(code_mode, sandbox)(), journal=Journal("journal.db"))
+    made = warm_sandbox() if sandbox == "ProcessSandbox" else getattr(code_mode, sandbox)()
+    return CodeSession(Executor(write), sandbox=made, journal=Journal("journal.db"))
 
 
 def counted() -> dict[int, int]:

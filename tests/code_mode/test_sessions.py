@@ -18,7 +18,7 @@ from threading import Event
 from typing import Annotated
 
 import pytest
-import warm_programs
+from warm_sandbox import warm_sandbox
 
 from operator_schema import Complete, Defer, Executor, Reject, RunNormally, Toolset, hook, skip, tool
 from operator_schema.code_mode import (
@@ -31,18 +31,12 @@ from operator_schema.code_mode import (
     ProcessSandbox,
     ReplayError,
     Request,
-    child,
 )
 from operator_schema.rounds import RoundError, SqliteStore, StoreError
 
 pytestmark = [pytest.mark.needs_threads, pytest.mark.needs_process]
 sandboxes = ["process", *(["monty"] if find_spec("pydantic_monty") else [])]
 """Monty has no wheels for every platform."""
-
-OPTIONS = ("-s", "-P", "-B", "-X", "utf8")
-"""With which a program is started."""
-IMPORTED = ("ast", "datetime", "fcntl", "json", "linecache", "random", "resource", "threading", "traceback")
-"""What its process imports."""
 
 seen: list[object] = []
 
@@ -56,7 +50,7 @@ def sandbox_of(name):
         return Monty()
     if name == "new process":
         return ProcessSandbox()
-    return ProcessSandbox(warm_programs.interpreter(Path(child.__file__), *IMPORTED, options=OPTIONS))
+    return warm_sandbox()
 
 
 @pytest.fixture(autouse=True, params=sandboxes)
