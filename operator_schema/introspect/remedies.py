@@ -7,8 +7,8 @@ import sys
 import typing
 from collections.abc import Callable
 from opcode import opmap
-from types import BuiltinFunctionType, FunctionType, ModuleType
-from typing import Any, Final, NoReturn, get_origin
+from types import BuiltinFunctionType, FunctionType, ModuleType, TracebackType
+from typing import Any, Final, NoReturn, cast, get_origin
 
 from ..errors import SchemaError
 from ..findings import about_type
@@ -161,14 +161,12 @@ def _is_own(error: Exception) -> bool:
     A class may also have something in it that isn't what it should be, such as no `__hash__`: then a line of
     this package fails that has no `raise`.
     """
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is None:
-        return False
-    module = trace.tb_frame.f_globals.get("__name__")
+    last = cast("TracebackType", error.__traceback__)  # it was caught
+    while last.tb_next is not None:
+        last = last.tb_next
+    module = last.tb_frame.f_globals.get("__name__")
     is_here = isinstance(module, str) and module.partition(".")[0] == _PACKAGE
-    return is_here and trace.tb_frame.f_code.co_code[trace.tb_lasti] == opmap["RAISE_VARARGS"]
+    return is_here and last.tb_frame.f_code.co_code[last.tb_lasti] == opmap["RAISE_VARARGS"]
 
 
 _PACKAGE: Final = __name__.partition(".")[0]
