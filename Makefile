@@ -35,7 +35,8 @@ PYTEST := $(BIN)/python -m pytest
 # while a part begins or ends; tests/conftest.py says which. With ARGS there is no coverage, since a part of the tests can't cover
 # everything; nor on newer Pythons, which run other branches.
 MEASURED = $(if $(ARGS),,$(shell $(BIN)/python -c 'import sys; print("yes" if sys.version_info[:2] == (3, 11) else "")'))
-FEW = --numprocesses $(shell expr $(CORES) / 4 + 1) --dist loadfile --no-loadscope-reorder
+# One process, which hands nothing to another one, has time for them on up to 7 cores.
+FEW = --numprocesses $(shell expr $(CORES) / 8 '*' 2) --dist loadfile --no-loadscope-reorder
 test: $(VENV)/.test ## run all tests; each branch of the engine must be covered (ARGS="-k name" runs a part, without coverage)
 	@$(if $(MEASURED),$(both_parts),$(PYTEST) $(PARALLEL) $(ARGS))
 

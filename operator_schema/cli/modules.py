@@ -7,7 +7,7 @@ import os
 import pkgutil
 import sys
 import traceback
-from contextlib import asynccontextmanager, contextmanager, redirect_stdout
+from contextlib import asynccontextmanager, contextmanager, redirect_stdout, suppress
 from importlib.machinery import all_suffixes
 from inspect import getmodulename
 from pathlib import Path
@@ -306,7 +306,8 @@ def _modules_in(folders: Iterable[str]) -> list[str]:
             with os.scandir(folder or os.curdir) as entries:
                 found = sorted([entry.name for entry in entries])
         except OSError:  # a zip, or nothing
-            names += [module.name for module in pkgutil.iter_modules([folder])]
+            with suppress(KeyError):  # pkgutil's own, if caches were emptied and nothing was looked up since
+                names += [module.name for module in pkgutil.iter_modules([folder])]
             continue
         names += [name for one in found if (name := _module_at(folder, one))]
     return list(dict.fromkeys(names))
