@@ -288,7 +288,7 @@ def _run_script() -> None:
     runpy.run_path(path, run_name="__main__")
 
 
-def _run_and_end(run: Callable[[], None]) -> None:
+def run_and_end(run: Callable[[], None]) -> None:
     """Run something and end as Python does, without freeing all that was imported: that takes longest."""
     status = 0
     try:
@@ -302,7 +302,7 @@ def _run_and_end(run: Callable[[], None]) -> None:
     gc.collect()
     with suppress(OSError):  # a closed pipe gets the status that Python gives it
         for stream in (sys.stdout, sys.stderr):
-            if stream is not None:  # a file may have closed it
+            if stream is not None and not stream.closed:  # a file may have closed it
                 stream.flush()
         os._exit(status & 0xFF)
     sys.exit(status)
@@ -318,9 +318,9 @@ def main() -> None:
     sys.path[0] = str(Path.cwd())  # as `python -m` does it
     if words[:1] == [SCRIPT]:
         sys.argv[1:] = words[1:]
-        _run_and_end(_run_script)
+        run_and_end(_run_script)
     sys.argv[1:] = words
-    _run_and_end(_run_command)
+    run_and_end(_run_command)
 
 
 if __name__ == "__main__":

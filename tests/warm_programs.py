@@ -7,15 +7,11 @@ session, and ends with all that it started.
 
 from __future__ import annotations
 
-import atexit
 import gc
 import importlib
-import os
 import socket
 import sys
 import tempfile
-import threading
-from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 
@@ -41,23 +37,6 @@ def interpreter(path: Path, *imported: str, options: tuple[str, ...]) -> str:
 # The server.
 
 
-def _run_and_end(code: object, module: ModuleType) -> None:
-    """Run the program and end as Python does, without freeing all that was imported."""
-    status = 0
-    try:
-        exec(code, vars(module))  # noqa: S102  # the program itself
-    except SystemExit as end:
-        if not isinstance(end.code, int | None):
-            raise
-        status = end.code or 0
-    threading._shutdown()
-    atexit._run_exitfuncs()
-    with suppress(OSError, ValueError):  # closed ones
-        sys.stdout.flush()
-        sys.stderr.flush()
-    os._exit(status & 0xFF)
-
-
 def main() -> None:
     path, number, file, *imported = sys.argv[1:]
     code = compile(Path(file).read_bytes(), file, "exec")
@@ -71,7 +50,7 @@ def main() -> None:
     sys.argv = [file, *words]
     module = sys.modules["__main__"] = ModuleType("__main__")
     module.__file__ = file
-    _run_and_end(code, module)
+    warm_processes.run_and_end(lambda: exec(code, vars(module)))  # noqa: S102  # the program itself
 
 
 if __name__ == "__main__":

@@ -211,10 +211,7 @@ class Executor:
             TypeError: there is no such option, or something isn't a hook.
             ValueError: an option has the wrong type, or is out of range.
         """
-        registry, known, attributes = self.__getstate__()
-        copied = object.__new__(type(self))
-        copied.__setstate__((registry, {**known, **options}, attributes))
-        return copied
+        return self._copied(self._registry, {**self._options, **options})
 
     def with_tools(self, tools: Member, /) -> Self:
         """Return a copy with other tools and its own limits, such as the same tools with `repair=True`.
@@ -225,11 +222,18 @@ class Executor:
         Raises:
             DuplicateToolError: two tools have the same name.
         """
-        _, options, attributes = self.__getstate__()
-        copied = object.__new__(type(self))
         # In a registry, since the hooks may be for tools that are left out.
-        copied.__setstate__((_registry_of(tools), options, attributes))
-        return copied
+        return self._copied(_registry_of(tools), self._options)
+
+    def _copied(self, registry: Registry, options: Mapping[str, Any], *, shares_limits: bool = False) -> Self:
+        """Return a copy, with what a subclass has beside, and with its own limits unless it shares them."""
+        _, _, attributes = self.__getstate__()
+        made = object.__new__(type(self))
+        made.__setstate__((registry, options, attributes))
+        if shares_limits:
+            made._slots = self._slots
+            made._outcomes = made._outcomes.limited_with(self._outcomes)
+        return made
 
     def for_host(
         self,
@@ -271,15 +275,10 @@ class Executor:
 
     def _sharing(self, registry: Registry, hooks: Hooks | None, **more: Collection[type[Any]]) -> Self:
         """Return a copy that shares the limits, with further classes for some options."""
-        _, known, attributes = self.__getstate__()
-        options = {**known, "hooks": hooks}
+        options = {**self._options, "hooks": hooks}
         for name, classes in more.items():
-            options[name] = (*known[name], *classes)
-        made = object.__new__(type(self))
-        made.__setstate__((registry, options, attributes))
-        made._slots = self._slots  # its own class
-        made._outcomes = made._outcomes.limited_with(self._outcomes)
-        return made
+            options[name] = (*self._options[name], *classes)
+        return self._copied(registry, options, shares_limits=True)
 
     @property
     def registry(self) -> Registry:
