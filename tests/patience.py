@@ -136,6 +136,14 @@ def wait_until(check, seconds=LONGEST_WAIT):
 
 
 @contextmanager
+def at_least(seconds):
+    """Fail if what is done meanwhile takes less: a slow machine only takes longer."""
+    start = time.monotonic()
+    yield
+    assert time.monotonic() - start >= seconds
+
+
+@contextmanager
 def at_most(seconds):
     """Let a test fail that takes longer, whatever it waits for: a read, a lock or an event loop.
 

@@ -7,7 +7,8 @@ import threading
 from contextvars import copy_context
 
 import pytest
-from executor_samples import SOON, add, both, gone, greet, one, ping, raising
+from executor_samples import SOON, add, both, greet, one, ping, raising
+from patience import LONGEST_WAIT, wait_until
 
 from operator_schema import (
     Executor,
@@ -61,7 +62,7 @@ def test_a_task_may_be_cancelled_before_its_first_step():
         await asyncio.sleep(0)
         (unstarted,) = [task for task in asyncio.all_tasks() if task.get_name() == "greet"]
         unstarted.cancel()
-        return await asyncio.wait_for(waiting, 30)
+        return await asyncio.wait_for(waiting, LONGEST_WAIT)
 
     result = asyncio.run(run())
     assert (result.code, result.content) == ("execution_failed", "greet was cancelled")
@@ -83,7 +84,7 @@ def test_cancellation_leaves_a_thread_to_itself():
 
     @tool
     def work() -> None:
-        stop.wait(30)
+        stop.wait(LONGEST_WAIT)
 
     async def run():
         executor = Executor([work])
@@ -94,7 +95,7 @@ def test_cancellation_leaves_a_thread_to_itself():
     executor = asyncio.run(run())
     assert executor.abandoned == 1
     stop.set()
-    assert gone(lambda: executor.abandoned == 0)
+    assert wait_until(lambda: executor.abandoned == 0)
 
 
 def test_who_is_cancelled_while_waiting_gives_the_place_back():

@@ -9,11 +9,11 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
 from executor_samples import add, ping
+from patience import LONGEST_WAIT, wait_until
 
 from operator_schema import Executor, RawCall, tool
 from operator_schema.execution import sync
@@ -33,10 +33,8 @@ def is_all_free(executor):
     """Whether no place is taken, interrupts are handled as before, and no thread is counted for long."""
     is_place_free = executor._slots._free == 1
     is_handler_back = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    until = time.monotonic() + 60
-    while not has_no_thread(executor) and time.monotonic() < until:
-        time.sleep(0.001)  # an interrupt ends the call, and its function goes on to its end
-    return is_place_free and is_handler_back and has_no_thread(executor)
+    # An interrupt ends the call, and its function goes on to its end.
+    return wait_until(lambda: has_no_thread(executor)) and is_place_free and is_handler_back
 
 
 def has_no_thread(executor):
@@ -62,7 +60,7 @@ print("asyncio" in sys.modules)
         capture_output=True,
         text=True,
         cwd=ROOT,
-        timeout=60,
+        timeout=LONGEST_WAIT,
         check=False,
     )
     assert (done.stdout, done.stderr) == ("pong\npong\nFalse\n", "")
@@ -121,7 +119,7 @@ def test_a_call_has_as_many_seconds_as_its_limit_says(monkeypatch):
 
     @tool(timeout=5)
     def hang() -> None:
-        stop.wait(60)
+        stop.wait(LONGEST_WAIT)
 
     clock = iter([1000.0, 1004.0, 1006.0])
     monkeypatch.setattr(sync, "monotonic", clock.__next__)

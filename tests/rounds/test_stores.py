@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import LONGEST_WAIT
 from round_samples import ask, fetch, pay, raw, search
 
 from operator_schema import Executor, RawCall, RoundError, Toolset, Turn, tool
@@ -71,7 +72,7 @@ def started(folder, *command):
 
 def printed(folder, *command):
     process = started(folder, *command)
-    text, _ = process.communicate(timeout=60)
+    text, _ = process.communicate(timeout=LONGEST_WAIT)
     return text.strip()
 
 
@@ -83,7 +84,7 @@ def test_four_clicks_at_once_pay_once(tmp_path):
     round_id = printed(tmp_path, "begin")
     assert SqliteStore(tmp_path / "desk.db").waiting() == [round_id]
     clicks = [started(tmp_path, "decide", round_id, "2", "yes") for _ in range(4)]
-    texts = sorted([click.communicate(timeout=60)[0].strip() for click in clicks])
+    texts = sorted([click.communicate(timeout=LONGEST_WAIT)[0].strip() for click in clicks])
     assert [text == "done" for text in texts].count(True) == 1
     assert all(text == "done" or text.startswith("not now: ") for text in texts)
     assert (tmp_path / "paid.txt").read_text() == "A7 6.0\n"
