@@ -8,6 +8,7 @@ for what it asserts: `test_clocks.py` checks that.
 
 from __future__ import annotations
 
+import asyncio
 import re
 import signal
 import time
@@ -133,6 +134,27 @@ def wait_until(check, seconds=LONGEST_WAIT):
     while not (found := check()) and time.monotonic() < until:
         time.sleep(0.005)
     return found
+
+
+async def until(check):
+    """Wait in an event loop of asyncio until something holds, which another thread may bring about, too."""
+    async with asyncio.timeout(LONGEST_WAIT):
+        while not check():  # noqa: ASYNC110  # an event of asyncio belongs to one thread
+            await asyncio.sleep(0.005)
+
+
+async def cancelled_once(begun, work):
+    """Start what can be awaited, cancel it as soon as something has begun in it, and wait for its end.
+
+    Args:
+        begun: is filled by what has begun.
+        work: what is awaited; it has to end as one that is cancelled does.
+    """
+    task = asyncio.ensure_future(work)
+    await until(lambda: begun or task.done())
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
 
 
 @contextmanager

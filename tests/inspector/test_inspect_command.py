@@ -72,7 +72,7 @@ def start(folder):
         process.stderr.close()
 
 
-def wait_for(client, version):
+def reaches(client, version):
     def found():
         state = client.get("state")
         return state if state["version"] >= version or state["problem"] is not None else None
@@ -119,10 +119,10 @@ def test_a_change_of_the_source_is_shown_and_tried_calls_are_replayed(start, fol
     file = folder / "help_desk.py"
     source = file.read_text()
     file.write_text(source.replace("async def export(rows: int,", "async def export(rows: int | str,"))
-    assert wait_for(page, 2)["problem"] is None
+    assert reaches(page, 2)["problem"] is None
     assert page.get("tried")["summary"] == "1 of 1 reads differently now"
     file.write_text("def broken(")
-    assert "SyntaxError" in wait_for(page, 3)["problem"]
+    assert "SyntaxError" in reaches(page, 3)["problem"]
     assert page.get("catalogue")["tools"]  # the tools stay as they were
     file.write_text(source)
     assert wait_until(lambda: page.get("state")["problem"] is None)
