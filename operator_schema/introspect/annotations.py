@@ -28,7 +28,7 @@ from typing import (
 
 from ..json_values import LONGEST_BITS, choice_key, has_surrogate
 from ..message_text import excerpt, one_line
-from .classes import declares, own_docstring
+from .classes import declares, docstring_parser, own_docstring
 from .hints import Place, evaluate_forward, name_of, show_annotation, show_value
 from .leaves import has_attribute
 from .nodes import (
@@ -372,9 +372,7 @@ def _enum(reader: Reader, cls: type[Enum], _args: tuple[Any, ...], place: Place)
 
 
 def _prose_of(cls: type[Enum], reader: Reader, place: Place) -> str | None:
-    from .docstrings import parse_docstring
-
-    text = parse_docstring(own_docstring(cls)).text
+    text = docstring_parser()(own_docstring(cls)).text
     if has_surrogate(text):
         reader.complain_surrogate(text, place)
     return text or None

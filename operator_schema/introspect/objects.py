@@ -18,6 +18,7 @@ from .annotations import Defaulted
 from .classes import (
     annotations_of,
     declared_fields,
+    docstring_parser,
     extra_items,
     is_closed,
     lineage,
@@ -481,12 +482,11 @@ def _noun(cls: type) -> str:
 def _from_docstrings(
     cls: type, docstrings: Sequence[tuple[type, str]], names: Collection[str], report: Report
 ) -> tuple[str | None, Mapping[str, str]]:
-    from .docstrings import parse_docstring
-
+    parse = docstring_parser()
     text: str | None = None
     documented: dict[str, str] = {}
     for base, doc in docstrings:
-        parsed = parse_docstring(doc)
+        parsed = parse(doc)
         unknown: list[str] = []
         if base is cls:
             text = parsed.text or None
