@@ -95,9 +95,7 @@ class Codec(Immutable, Generic[T]):
     def __init__(self, annotation: Any, /, **options: Unpack[CodecOptions]) -> None:
         checked = DEFAULTS
         if options:
-            from .options import checked_options  # most codecs are given none
-
-            checked = {**DEFAULTS, **checked_options(options)}
+            checked = {**DEFAULTS, **_options().checked_options(options)}
         own_name = name_of(annotation)
         walk = self._walk_class(
             checked["leaves"],
@@ -550,6 +548,14 @@ def _renderer() -> Callable[..., dict[str, Any]]:
     from ..schema.render import render
 
     return render
+
+
+@cache
+def _options() -> ModuleType:
+    # Most codecs are given none; an import takes as long as checking one.
+    from . import options
+
+    return options
 
 
 @cache

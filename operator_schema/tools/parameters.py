@@ -14,6 +14,7 @@ from typing import (
     Any,
     ForwardRef,
     Literal,
+    Union,
     Unpack,
     get_args,
     get_origin,
@@ -180,17 +181,20 @@ def read_parameters(
 
 def _evaluate(written: list[Any], scope: Scope) -> list[Any]:
     """Evaluate the annotations of a function, all at once if they are text."""
+    hints = written
     texts = [hint for hint in written if type(hint) is str]
-    hints = scope.evaluate_all(texts) if texts else []
-    if len(texts) < len(written):
-        values = iter(hints)
+    if texts:
+        values = iter(scope.evaluate_all(texts))
         hints = [next(values) if type(hint) is str else hint for hint in written]
     if _EVALUATED.issuperset(map(type, hints)):
         return hints
     return [hint if isinstance(hint, type) else evaluate_forward(hint, scope) for hint in hints]
 
 
-_EVALUATED = frozenset({type, GenericAlias, UnionType, NoneType, type(MISSING)})
+_EVALUATED = frozenset(
+    {type, GenericAlias, UnionType, NoneType, type(MISSING)}
+    | {AnnotatedAlias, type(Literal[0]), type(Union[int, str])}  # noqa: UP007  # the older spelling
+)
 """Kinds of annotations that are never forward references."""
 
 
@@ -283,7 +287,8 @@ def _complain_mark(parameter: Parameter, hint: Any, owner: str) -> Finding | Non
         message = "skip is a mark, not a type"
         remedy = f"Write {name}: Annotated[T, skip], for your type T"
         return about_type((name,), "unsupported", owner, message, remedy)
-    if get_origin(hint) is Annotated and hint.__origin__ is skip_mark:
+    is_annotated = isinstance(hint, AnnotatedAlias)
+    if is_annotated and hint.__origin__ is skip_mark:
         shown = next((name_of(item) for item in hint.__metadata__ if is_type(item)), "T")
         message = "skip comes before the type in Annotated"
         return about_type((name,), "unsupported", owner, message, f"Write {name}: Annotated[{shown}, skip]")
@@ -292,7 +297,7 @@ def _complain_mark(parameter: Parameter, hint: Any, owner: str) -> Finding | Non
         shown = name_of(hint) if isinstance(hint, type) else "T"
         remedy = f"Write {name}: Annotated[{shown}, skip], without a default"
         return about_type((name,), "bad_default", owner, message, remedy)
-    if description_in(hint) == "skip":
+    if is_annotated and description_in(hint) == "skip":
         message = 'its description is the text "skip"'
         remedy = "Write skip without quotes (from operator_schema import skip), or describe the parameter"
         return about_type((name,), "bad_description", owner, message, remedy)
