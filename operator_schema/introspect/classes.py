@@ -169,18 +169,13 @@ class _Scopes:
 
 def _evaluate(written: Sequence[Any], scope: Scope) -> Sequence[Any]:
     """Evaluate the annotations of one class, in one go where all of them are text."""
-    hints = written
-    for annotation in written:
-        if type(annotation) is not str:
-            break
-    else:
-        hints = scope.evaluate_all(written)
-    for hint in hints:
-        if type(hint) in _WRITTEN:
-            return [evaluate_forward(evaluate_forward(other, scope), scope) for other in hints]
-    return hints
+    hints = scope.evaluate_all(written) if _TEXT.issuperset(map(type, written)) else written
+    if _WRITTEN.isdisjoint(map(type, hints)):
+        return hints
+    return [evaluate_forward(evaluate_forward(hint, scope), scope) for hint in hints]
 
 
+_TEXT = frozenset({str})
 _WRITTEN = frozenset({str, ForwardRef})
 
 

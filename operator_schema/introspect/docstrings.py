@@ -149,12 +149,15 @@ def parse_docstring(doc: str | None) -> Docstring:
 
 def _split_lines(doc: str) -> tuple[list[Line], int]:
     """Return the lines of a docstring, and how far all of them are indented."""
-    first, *rows = doc.replace("\r\n", "\n").replace("\r", "\n").expandtabs().rstrip().split("\n")
+    if "\r" in doc or "\t" in doc:
+        doc = doc.replace("\r\n", "\n").replace("\r", "\n").expandtabs()
+    first, *rows = doc.rstrip().split("\n")
     lines: list[Line] = []
     margin: int | None = None
     for row in rows:
-        text = row.strip()
-        indent = row.find(text)
+        line = row.rstrip()
+        text = line.lstrip()
+        indent = len(line) - len(text)
         lines.append((indent, text))
         if text and (margin is None or indent < margin):
             margin = indent

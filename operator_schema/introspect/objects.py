@@ -143,7 +143,9 @@ def _make_field(
     alias, in_metadata, examples = _read_metadata(metadata, name, report) if metadata else _NO_METADATA
     description = given.get(name)
     if description is None:
-        description = _own_description(node, in_metadata, documented.get(name))
+        description = node.description
+        if description is None:
+            description = documented.get(name) if in_metadata is None else in_metadata
     if not (name.isascii() and (description is None or description.isascii())) or alias is not None:
         _report_surrogates(name, alias, description, report)
     if required is None:
@@ -167,13 +169,6 @@ def _make_field(
         reader.defaulted.append(Defaulted((*place.path, name), place.owner, field))
     made: Field = field
     return made
-
-
-def _own_description(node: Node, in_metadata: str | None, documented: str | None) -> str | None:
-    """Return the description that a field brings along: of its annotation, its metadata or a docstring."""
-    if node.description is not None:
-        return node.description
-    return documented if in_metadata is None else in_metadata
 
 
 _NO_METADATA: tuple[None, None, tuple[Any, ...]] = (None, None, ())
