@@ -145,10 +145,10 @@ def encoded_at_sight(node: Node, value: object) -> Any:
         node: any; all but scalars without constraints, literals and Enums take more.
         value: a default, or an example.
     """
-    if isinstance(node, ScalarNode):
+    if type(node) is ScalarNode:
         is_plain = node.constraints is None and _is_plain(node.type, value)
         return value if is_plain else INVALID
-    if isinstance(node, (LiteralNode, EnumNode)):
+    if type(node) is LiteralNode or type(node) is EnumNode:
         for written, member in zip(node.values, node.table.values(), strict=True):
             if member is value or (type(value) in _PLAIN and type(member) is type(value) and member == value):
                 return written
@@ -170,7 +170,7 @@ def _is_plain(json_type: ScalarType, value: object) -> bool:
 
 def fits_at_sight(node: Node, value: object) -> bool:
     """Return whether a look shows that a value can be encoded: loading the encoder takes 10 % of a start."""
-    if isinstance(node, UnionNode):
+    if type(node) is UnionNode:
         return any(fits_at_sight(member, value) for member in node.members)
     return encoded_at_sight(node, value) is not INVALID
 

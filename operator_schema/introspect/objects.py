@@ -150,7 +150,7 @@ def _make_field(
         _report_surrogates(name, alias, description, report)
     if required is None:
         required = default is MISSING and not (source.has_factory or absent_is_none)
-        may_be_unsettled = required and isinstance(node, (UnionNode, RefNode)) and _hides_null(node)
+        may_be_unsettled = required and type(node) in _OF_OTHERS and _hides_null(node)
     # What `Field.__new__` does. Calling that with nine arguments takes 3 % of registering a dataclass.
     field = field_draft()
     field.name = name
@@ -174,11 +174,14 @@ def _make_field(
 _NO_METADATA: tuple[None, None, tuple[Any, ...]] = (None, None, ())
 
 
-def _hides_null(node: UnionNode | RefNode) -> bool:
+_OF_OTHERS: Final[frozenset[type]] = frozenset({UnionNode, RefNode})
+"""The nodes whose values are those of other nodes."""
+
+
+def _hides_null(node: Node) -> bool:
     """Return whether null may still be in a node: behind a reference, in an inner union, or described."""
-    if isinstance(node, RefNode):
-        return True
-    return any(isinstance(member, (UnionNode, RefNode)) or is_null(member) for member in node.members)
+    members = node.members if isinstance(node, UnionNode) else (node,)
+    return any(type(member) in _OF_OTHERS or is_null(member) for member in members)
 
 
 def _read_metadata(
