@@ -13,8 +13,8 @@ from ..introspect.leaves import SchemaLeaf, leaf_generation
 from ..introspect.nodes import UNKNOWN, AnyNode, Field, ObjectNode
 from ..introspect.walk import ResultWalk, Walk
 from ..json_values import MAX_DEPTH, copy_json, to_json_text
-from .interpret import fits_at_sight, fits_plainly, interpret
-from .problems import GiveUp, Problems, decode_error, errors, ignored_keys
+from .interpret import encoded_at_sight, fits_at_sight, interpret
+from .problems import INVALID, GiveUp, Problems, decode_error, errors, ignored_keys
 from .tiered_compilation import Tiers
 
 if TYPE_CHECKING:
@@ -95,9 +95,7 @@ class Codec(Immutable, Generic[T]):
     def __init__(self, annotation: Any, /, **options: Unpack[CodecOptions]) -> None:
         checked = DEFAULTS
         if options:
-            from .options import checked_options  # most codecs are given none
-
-            checked = {**DEFAULTS, **checked_options(options)}
+            checked = {**DEFAULTS, **_options().checked_options(options)}
         own_name = name_of(annotation)
         walk = self._walk_class(
             checked["leaves"],
@@ -482,7 +480,8 @@ class Codec(Immutable, Generic[T]):
         return encoded
 
     def _encode_default(self, node: Node, value: object) -> Any:
-        return value if fits_plainly(node, value) else self._encode_node(node, value)
+        encoded = encoded_at_sight(node, value)
+        return self._encode_node(node, value) if encoded is INVALID else encoded
 
     def _graph_of(self, cls: Any) -> Graph | None:
         codec = type(self) if self._walk_class is not Walk else Codec
@@ -549,6 +548,14 @@ def _renderer() -> Callable[..., dict[str, Any]]:
     from ..schema.render import render
 
     return render
+
+
+@cache
+def _options() -> ModuleType:
+    # Most codecs are given none; an import takes as long as checking one.
+    from . import options
+
+    return options
 
 
 @cache

@@ -71,6 +71,9 @@ class Parameter(Value):
             return self
 
 
+_new_parameter: Callable[..., Parameter] = Parameter.__new__  # as in `introspect/nodes.py`
+
+
 class Callee(Value):
     """A callable and its parameters.
 
@@ -176,7 +179,7 @@ def _read_code(function: FunctionType) -> Callee:
     found: list[Parameter] = []
     for name, kind in _kinds_of(function.__code__).items():
         annotation, default = annotations.get(name, MISSING), defaults.get(name, MISSING)
-        found.append(Parameter(name, kind, annotation, default))
+        found.append(_new_parameter(Parameter, name, kind, annotation, default))
     return Callee(function, function, tuple(found), annotations.get("return", MISSING))
 
 
