@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
 
 from ..errors import ToolError
@@ -27,7 +27,7 @@ from .options import (
 from .run import Outcomes, watched
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
     from typing import Never, Self, Unpack
 
     from ..errors import DecodeError
@@ -298,8 +298,8 @@ class Executor:
     @property
     def has_hooks(self) -> bool:
         """Whether hooks decide about calls or look at results: those of the executor, or of its tools."""
-        given = (self._hooks, self._registry.toolset.hooks)
-        return any(hooks is not None and hooks.may_decide for hooks in given)
+        own, of_tools = self._hooks, self._registry.toolset.hooks
+        return (own is not None and own.may_decide) or (of_tools is not None and of_tools.may_decide)
 
     @property
     def max_content(self) -> float | None:
@@ -463,7 +463,7 @@ class Executor:
             or self.has_hooks
             or options.get("hooks") is not None
         )
-        return self._wait_for(lambda: run(work, **options), needs_loop=needs_loop)
+        return _waiting()(lambda: run(work, **options), self._slots, needs_loop=needs_loop)
 
     def stream(
         self,
@@ -630,10 +630,12 @@ class Executor:
                 found = found.joined(own.hooks.for_calls(own))
         return found
 
-    def _wait_for(self, start: Callable[[], Coroutine[Any, Any, T]], *, needs_loop: bool) -> T:
-        from .sync import wait_for
 
-        return wait_for(start, self._slots, needs_loop=needs_loop)
+@cache  # asking for the import each time takes as long as finding the tool of a call
+def _waiting() -> Callable[..., Any]:
+    from .sync import wait_for  # programs with an event loop don't need it
+
+    return wait_for
 
 
 def _registry_of(tools: Member) -> Registry:

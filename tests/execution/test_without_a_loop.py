@@ -148,7 +148,7 @@ def test_it_is_refused_where_the_caller_holds_the_only_place():
 
 def test_what_waits_for_an_event_loop_is_refused():
     with pytest.raises(RuntimeError, match="none runs"):
-        _WaitingThread(None).finish(functools.partial(asyncio.sleep, 0))
+        _WaitingThread([]).finish(functools.partial(asyncio.sleep, 0))
 
 
 # --- interrupts --------------------------------------------------------------------------------------
