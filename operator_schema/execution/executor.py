@@ -293,7 +293,7 @@ class Executor:
 
     def _context_of(self, given: Context | None) -> Context | None:
         """Return the context of calls: the given one, or the executor's own."""
-        return context_of_calls(given, self._context)
+        return None if given is None and self._context is None else context_of_calls(given, self._context)
 
     @property
     def has_hooks(self) -> bool:
@@ -397,8 +397,13 @@ class Executor:
             check_on_result(on_result)
         if confirm is not None:
             check_confirm(confirm)
+        if on_progress is not None:
+            check_on_progress(on_progress)
         if issubclass(type(work), RawCall):
-            return await self._run_call(work, hooks, context, confirm, on_progress, on_result)
+            deciding, context = self._call_hooks(hooks), self._context_of(context)
+            return result_of(
+                await self._alone(on_result, work, context, on_progress, None, confirm, deciding)()
+            )
         if hasattr(cast("Any", type(work)), "execute_with"):
             return await self._run_round(work, hooks, context, confirm, on_progress, on_result)
         deciding = self._call_hooks(hooks)
@@ -497,24 +502,11 @@ class Executor:
         """
         from .stream import ResultStream
 
-        deciding = self._call_hooks(hooks)
-        return ResultStream(self._starts(calls, context, on_progress, confirm, deciding))
-
-    async def _run_call(
-        self,
-        call: RawCall,
-        hooks: Any,
-        context: Context | None,
-        confirm: Confirm | None,
-        on_progress: OnProgress | None,
-        on_result: OnResult | None,
-    ) -> ToolResult:
-        """Run one call; see `run`."""
+        check_confirm(confirm)
         if on_progress is not None:
             check_on_progress(on_progress)
-        deciding, context = self._call_hooks(hooks), self._context_of(context)
-        outcome = await self._alone(on_result, call, context, on_progress, None, confirm, deciding)()
-        return outcome if type(outcome) is ToolResult else result_of(outcome)
+        deciding = self._call_hooks(hooks)
+        return ResultStream(self._starts(calls, context, on_progress, confirm, deciding))
 
     async def _run_round(
         self,
@@ -526,8 +518,6 @@ class Executor:
         on_result: OnResult | None,
     ) -> Any:
         """Run a round; see `run`."""
-        if on_progress is not None:
-            check_on_progress(on_progress)
         deciding = self._call_hooks(hooks, getattr(work, "toolset", None))
         context = self._context_of(context)
         watching = () if deciding is None else deciding.around
@@ -575,9 +565,6 @@ class Executor:
         hooks: CallHooks | None,
         on_result: OnResult | None = None,
     ) -> list[tuple[Start, str]]:
-        if on_progress is not None:
-            check_on_progress(on_progress)
-        check_confirm(confirm)
         context = self._context_of(context)
         options = (context, on_progress, None, confirm, hooks)
         return [(self._alone(on_result, call, *options), call.name) for call in checked_calls(calls)]

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from executor_samples import add, ping
 
-from operator_schema import Executor, RawCall, tool
+from operator_schema import Executor, RawCall, ToolResult, tool
 from operator_schema.execution import sync
 from operator_schema.execution.sync import _WaitingThread
 
@@ -47,7 +47,7 @@ def has_no_thread(executor):
 def test_a_plain_function_needs_no_event_loop():
     program = """
 import sys
-from operator_schema import Executor, RawCall, tool
+from operator_schema import Executor, RawCall, ToolResult, tool
 
 @tool
 def ping() -> str:
@@ -149,6 +149,19 @@ def test_it_is_refused_where_the_caller_holds_the_only_place():
 def test_what_waits_for_an_event_loop_is_refused():
     with pytest.raises(RuntimeError, match="none runs"):
         _WaitingThread([]).finish(functools.partial(asyncio.sleep, 0))
+
+
+@pytest.mark.parametrize("is_alone", [True, False])
+def test_no_text_is_made_of_results(is_alone, monkeypatch):
+    @tool
+    async def ping() -> str:
+        return "x" * 100_000
+
+    shown = []
+    monkeypatch.setattr(ToolResult, "__repr__", lambda result: shown.append(result) or "")
+    results = Executor([ping]).run_sync(CALL if is_alone else [CALL])
+    assert len((results if is_alone else results[0]).content) == 100_000
+    assert shown == []
 
 
 # --- interrupts --------------------------------------------------------------------------------------
