@@ -499,6 +499,7 @@ class Executor:
         Raises:
             TypeError: something isn't a `RawCall`, the context isn't a mapping, or `on_progress` isn't a
                 plain function; then nothing is run.
+            ValueError: `confirm` is something else.
         """
         from .stream import ResultStream
 
