@@ -15,7 +15,7 @@ import pytest
 from executor_samples import add, ping
 from patience import LONGEST_WAIT, wait_until
 
-from operator_schema import Executor, RawCall, tool
+from operator_schema import Executor, RawCall, Reject, ToolResult, Toolset, tool
 from operator_schema.execution import sync
 from operator_schema.execution.sync import _WaitingThread
 
@@ -45,7 +45,7 @@ def has_no_thread(executor):
 def test_a_plain_function_needs_no_event_loop():
     program = """
 import sys
-from operator_schema import Executor, RawCall, tool
+from operator_schema import Executor, RawCall, Reject, ToolResult, Toolset, tool
 
 @tool
 def ping() -> str:
@@ -146,7 +146,30 @@ def test_it_is_refused_where_the_caller_holds_the_only_place():
 
 def test_what_waits_for_an_event_loop_is_refused():
     with pytest.raises(RuntimeError, match="none runs"):
-        _WaitingThread(None).finish(functools.partial(asyncio.sleep, 0))
+        _WaitingThread([]).finish(functools.partial(asyncio.sleep, 0))
+
+
+@pytest.mark.parametrize("of_tools", [True, False])
+def test_hooks_may_await_something(of_tools):
+    async def refuse(_):
+        await asyncio.sleep(0)
+        return Reject("not today")
+
+    executor = Executor(Toolset(ping, hooks=refuse)) if of_tools else Executor([ping], hooks=refuse)
+    assert executor.run_sync(CALL).content == "This call was rejected: not today"
+
+
+@pytest.mark.parametrize("is_alone", [True, False])
+def test_no_text_is_made_of_results(is_alone, monkeypatch):
+    @tool
+    async def ping() -> str:
+        return "x" * 100_000
+
+    shown = []
+    monkeypatch.setattr(ToolResult, "__repr__", lambda result: shown.append(result) or "")
+    results = Executor([ping]).run_sync(CALL if is_alone else [CALL])
+    assert len((results if is_alone else results[0]).content) == 100_000
+    assert shown == []
 
 
 # --- interrupts --------------------------------------------------------------------------------------
@@ -166,6 +189,18 @@ def test_an_interrupt_between_two_lines_of_the_executor_comes_when_it_waits():
     executor = Executor([work], max_concurrency=1)
     with pytest.raises(KeyboardInterrupt):
         executor.run_sync(RawCall("1", "work"))
+    assert is_all_free(executor)
+
+
+def test_an_interrupt_before_they_are_handled_leaves_no_waiting_thread(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    executor = Executor([ping], max_concurrency=1)
+    monkeypatch.setattr(sync, "_swap_handler", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        executor.run_sync(CALL)
+    assert sync.waiting_backends() == []
     assert is_all_free(executor)
 
 
