@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from errno import ELOOP
+from errno import ELOOP, ENOENT, ENOTDIR
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Generator
 
-__all__ = ["has_tables", "replacement", "resolved", "transaction"]
+__all__ = ["check_can_be_made", "has_tables", "replacement", "resolved", "transaction"]
 
 _EVERYBODY = 0o666
 """The mode of a new file, of which the process leaves out what its umask says."""
@@ -31,6 +31,34 @@ def resolved(path: str | os.PathLike[str]) -> Path:
     if found.is_symlink():
         raise OSError(ELOOP, "it is a link that leads to itself", os.fspath(path))
     return found
+
+
+def check_can_be_made(path: str | os.PathLike[str]) -> None:
+    """Check that a file can be made where a path leads, by making one beside it that is gone afterwards.
+
+    Use it where the file itself is written much later, so that somebody learns at once what is wrong.
+
+    Args:
+        path: the path, which may be a link to a file that isn't there yet.
+
+    Raises:
+        OSError: it is a link that leads to itself, its folder isn't there, or no file can be made in it.
+    """
+    place = resolved(path)
+    folder = place.parent
+    if not folder.is_dir():
+        is_there = folder.exists()
+        reason = f"{folder} isn't a folder" if is_there else f"there is no folder {folder}"
+        raise OSError(ENOTDIR if is_there else ENOENT, reason, os.fspath(path))
+    _made_beside(place, 0o600).unlink()
+
+
+def _made_beside(path: Path, mode: int) -> Path:
+    """Make an empty file with a name that nobody can guess beside another one."""
+    # As short as its place: a name may have 255 bytes. `secrets` takes longer to import than all of this.
+    made = path.with_name(f".{os.urandom(8).hex()}.new")
+    os.close(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
+    return made
 
 
 @contextmanager
@@ -53,9 +81,7 @@ def replacement(path: Path, *, is_private: bool = False) -> Generator[Path]:
     before = path.stat().st_mode & 0o777 if path.exists() else None
     # Not writable for others in place of an old one either, until it is whole.
     mode = 0o600 if is_private else _EVERYBODY if before is None else before & 0o644 | 0o600
-    # As short as its place: a name may have 255 bytes. `secrets` takes longer to import than all of this.
-    made = path.with_name(f".{os.urandom(8).hex()}.new")
-    os.close(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
+    made = _made_beside(path, mode)
     try:
         yield made
         if before is not None and not is_private:

@@ -10,7 +10,7 @@ from .index import Found
 from .language import TooHardError, language_of
 from .references import uses_of
 from .results import Budget, FileAfter, PatchCheck, SyntaxErrorShown, Vanished
-from .source_files import MOST_BYTES, Content, read_source
+from .source_files import MOST_BYTES, REPLACED, Content, path_meant, read_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -204,7 +204,7 @@ def patches_in(text: str) -> list[FilePatch]:
     """
     # That a line has no end is said by a line of its own; a text may lose its last one on the way.
     whole = text if text.endswith("\n") else f"{text}\n"
-    reader = _Reader(_split(whole.encode(errors="replace")))
+    reader = _Reader(_split(_bytes_of(whole)))
     found = list(reader.patches())
     if not found:
         message = (
@@ -212,6 +212,14 @@ def patches_in(text: str) -> list[FilePatch]:
         )
         raise PatchError(message)
     return found
+
+
+def _bytes_of(text: str) -> bytes:
+    """Return the bytes of a text that may have been read with `errors="surrogateescape"`."""
+    try:
+        return text.encode(errors="surrogateescape")
+    except UnicodeEncodeError:  # other lone surrogates stand for no byte
+        return text.encode(errors="replace")
 
 
 class _Reader:
@@ -344,7 +352,10 @@ _ESCAPES = {b"a": 7, b"b": 8, b"t": 9, b"n": 10, b"v": 11, b"f": 12, b"r": 13, b
 
 
 def _name(text: bytes) -> str | None:
-    """Return a path as a patch writes it; None for /dev/null."""
+    """Return a path as a patch writes it, with a lone surrogate for each byte that isn't UTF-8, as in `os`.
+
+    None stands for /dev/null.
+    """
     text = text.rstrip(b"\r\n")
     if text.startswith(b'"'):
         end = re.search(rb'(?<!\\)(?:\\\\)*"', text[1:])
@@ -352,7 +363,11 @@ def _name(text: bytes) -> str | None:
         text = re.sub(rb"\\([0-7]{3}|.)", _unescaped, inner)
     else:
         text = text.partition(b"\t")[0]
-    return None if text == b"/dev/null" else text.decode(errors="replace")
+    return None if text == b"/dev/null" else _path(text)
+
+
+def _path(name: bytes) -> str:
+    return name.decode(errors="surrogateescape")
 
 
 def _unescaped(match: re.Match[bytes]) -> bytes:
@@ -379,7 +394,7 @@ def _same_name(text: bytes, line: int) -> tuple[str, str]:
     half = (len(bare) - 1) // 2
     first, second = bare[:half], bare[half + 1 :]
     if first[:2] == b"a/" and second[:2] == b"b/" and first[2:] == second[2:]:
-        return first[2:].decode(errors="replace"), second[2:].decode(errors="replace")
+        return _path(first[2:]), _path(second[2:])
     raise _error(line, "the names of the file aren't clear")
 
 
@@ -449,7 +464,8 @@ def _changes(index: Index, patches: Sequence[FilePatch]) -> list[_Change]:
         message = f"the patch changes {len(patches)} files; at most {MOST_FILES} are checked at once"
         raise PatchError(message)
     now: dict[str, _Change] = {}
-    for patch in patches:
+    for written in patches:
+        patch = written._replace(old=_meant(index, written.old), new=_meant(index, written.new))
         for path in filter(None, (patch.old, patch.new)):
             if _NEVER.search(path):
                 message = f"line {patch.line} of the patch: {path} isn't a path below the root"
@@ -467,6 +483,13 @@ def _changes(index: Index, patches: Sequence[FilePatch]) -> list[_Change]:
         if patch.old is not None and patch.new not in {None, patch.old} and not patch.is_copy:
             now[patch.old] = _Change(patch.old, "moved away", before, None)
     return list(now.values())
+
+
+def _meant(index: Index, path: str | None) -> str | None:
+    """Return the path of a file whose path may be written as it was shown."""
+    if path is None or REPLACED not in path:
+        return path
+    return path_meant(path, index.shown_as, is_path=True)
 
 
 def _status(patch: FilePatch) -> str:
@@ -491,11 +514,17 @@ def _content(index: Index, now: Mapping[str, _Change], patch: FilePatch, path: s
     else:
         found = read_source(index.root, path)
         content = found.source if isinstance(found, Content) else None
-        reason = "there is no such file" if found is None else getattr(found, "reason", "it can't be read")
+        reason = _absent(index, path) if found is None else getattr(found, "reason", "it can't be read")
     if content is None:
         message = f"line {patch.line} of the patch: {path} can't be patched: {reason}"
         raise PatchError(message)
     return content
+
+
+def _absent(index: Index, path: str) -> str:
+    if index.shown_as.get(path, "") is None:
+        return 'several paths are shown like this: write its bytes as git does, such as "a/caf\\351.py"'
+    return "there is no such file"
 
 
 def _is_there(index: Index, now: Mapping[str, _Change], path: str) -> bool:

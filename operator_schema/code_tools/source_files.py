@@ -248,11 +248,18 @@ def paths_shown_as(paths: Iterable[str]) -> dict[str, str | None]:
     return {shown: None if shown in real else whole for shown, whole in found.items()}
 
 
-def path_meant(asked: str, shown_as: Mapping[str, str | None]) -> str:
-    """Return what was asked for, with a path at its beginning as it is and not as it was shown."""
-    begins = asked.lstrip().removeprefix("./")
+def path_meant(asked: str, shown_as: Mapping[str, str | None], *, is_path: bool = False) -> str:
+    """Return what was asked for, with a path at its beginning as it is and not as it was shown.
+
+    Args:
+        asked: a path, and maybe the name of a declaration behind a colon.
+        shown_as: of `paths_shown_as`.
+        is_path: whether it is a path and nothing else, so that blanks and colons belong to it.
+    """
+    begins = asked if is_path else asked.lstrip().removeprefix("./")
+    ends = {"", "/"} if is_path else {"", "/", ":"}
     for shown in sorted(shown_as, key=len, reverse=True):
-        if begins.startswith(shown) and begins[len(shown) :][:1] in {"", "/", ":"}:
+        if begins.startswith(shown) and begins[len(shown) :][:1] in ends:
             meant = shown_as[shown]
             return asked if meant is None else meant + begins[len(shown) :]
     return asked
