@@ -30,7 +30,7 @@ from .results import (  # the tools read them
     SearchResult,
     SyntaxCheck,
 )
-from .source_files import REPLACED, path_meant
+from .shown_paths import REPLACED, path_meant
 from .source_text import ChangedError, implementation_first, source_of
 
 if TYPE_CHECKING:

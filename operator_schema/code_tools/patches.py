@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import CallError
@@ -10,7 +11,8 @@ from .index import Found
 from .language import TooHardError, language_of
 from .references import uses_of
 from .results import Budget, FileAfter, PatchCheck, SyntaxErrorShown, Vanished
-from .source_files import MOST_BYTES, REPLACED, Content, path_meant, read_source
+from .shown_paths import path_meant
+from .source_files import MOST_BYTES, Content, read_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,6 +37,9 @@ _MOST_COMPARED = 5_000_000
 _HUNK = re.compile(rb"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 _NO_NEWLINE = re.compile(rb"\\ ")
 _BINARY = re.compile(rb"GIT binary patch|Binary files .* differ")
+_NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
+"""Surrogates that don't stand for a byte, as others do in what `errors="surrogateescape"` has read."""
+
 _EXTENDED = re.compile(
     rb"(old mode|new mode|deleted file mode|new file mode|copy from|copy to|rename old|rename new|"
     rb"rename from|rename to|similarity index|dissimilarity index|index) ?(.*)"
@@ -204,7 +209,7 @@ def patches_in(text: str) -> list[FilePatch]:
     """
     # That a line has no end is said by a line of its own; a text may lose its last one on the way.
     whole = text if text.endswith("\n") else f"{text}\n"
-    reader = _Reader(_split(_bytes_of(whole)))
+    reader = _Reader(_split(_NO_BYTE.sub("?", whole).encode(errors="surrogateescape")))
     found = list(reader.patches())
     if not found:
         message = (
@@ -212,14 +217,6 @@ def patches_in(text: str) -> list[FilePatch]:
         )
         raise PatchError(message)
     return found
-
-
-def _bytes_of(text: str) -> bytes:
-    """Return the bytes of a text that may have been read with `errors="surrogateescape"`."""
-    try:
-        return text.encode(errors="surrogateescape")
-    except UnicodeEncodeError:  # other lone surrogates stand for no byte
-        return text.encode(errors="replace")
 
 
 class _Reader:
@@ -352,10 +349,7 @@ _ESCAPES = {b"a": 7, b"b": 8, b"t": 9, b"n": 10, b"v": 11, b"f": 12, b"r": 13, b
 
 
 def _name(text: bytes) -> str | None:
-    """Return a path as a patch writes it, with a lone surrogate for each byte that isn't UTF-8, as in `os`.
-
-    None stands for /dev/null.
-    """
+    """Return a path as a patch writes it, with surrogates for bytes that aren't UTF-8; None for /dev/null."""
     text = text.rstrip(b"\r\n")
     if text.startswith(b'"'):
         end = re.search(rb'(?<!\\)(?:\\\\)*"', text[1:])
@@ -363,11 +357,7 @@ def _name(text: bytes) -> str | None:
         text = re.sub(rb"\\([0-7]{3}|.)", _unescaped, inner)
     else:
         text = text.partition(b"\t")[0]
-    return None if text == b"/dev/null" else _path(text)
-
-
-def _path(name: bytes) -> str:
-    return name.decode(errors="surrogateescape")
+    return None if text == b"/dev/null" else text.decode(errors="surrogateescape")
 
 
 def _unescaped(match: re.Match[bytes]) -> bytes:
@@ -394,7 +384,8 @@ def _same_name(text: bytes, line: int) -> tuple[str, str]:
     half = (len(bare) - 1) // 2
     first, second = bare[:half], bare[half + 1 :]
     if first[:2] == b"a/" and second[:2] == b"b/" and first[2:] == second[2:]:
-        return _path(first[2:]), _path(second[2:])
+        name = first[2:].decode(errors="surrogateescape")
+        return name, name
     raise _error(line, "the names of the file aren't clear")
 
 
@@ -464,8 +455,9 @@ def _changes(index: Index, patches: Sequence[FilePatch]) -> list[_Change]:
         message = f"the patch changes {len(patches)} files; at most {MOST_FILES} are checked at once"
         raise PatchError(message)
     now: dict[str, _Change] = {}
-    for written in patches:
-        patch = written._replace(old=_meant(index, written.old), new=_meant(index, written.new))
+    real = partial(path_meant, shown_as=index.shown_as, is_path=True)
+    for given in patches:
+        patch = given._replace(old=given.old and real(given.old), new=given.new and real(given.new))
         for path in filter(None, (patch.old, patch.new)):
             if _NEVER.search(path):
                 message = f"line {patch.line} of the patch: {path} isn't a path below the root"
@@ -483,13 +475,6 @@ def _changes(index: Index, patches: Sequence[FilePatch]) -> list[_Change]:
         if patch.old is not None and patch.new not in {None, patch.old} and not patch.is_copy:
             now[patch.old] = _Change(patch.old, "moved away", before, None)
     return list(now.values())
-
-
-def _meant(index: Index, path: str | None) -> str | None:
-    """Return the path of a file whose path may be written as it was shown."""
-    if path is None or REPLACED not in path:
-        return path
-    return path_meant(path, index.shown_as, is_path=True)
 
 
 def _status(patch: FilePatch) -> str:
