@@ -188,7 +188,10 @@ def test_annotations_that_double_are_bounded(monkeypatch):
 
 
 def with_shared_defaults(levels):
-    options: Any = {"frozen": True, "namespace": {"__doc__": "Doubled."}}  # else Python writes one of all values
+    options: Any = {
+        "frozen": True,
+        "namespace": {"__doc__": "Doubled."},
+    }  # else Python writes one of all values
     made: Any = make_dataclass("D0", [("x", int, 0)], **options)
     for i in range(levels):
         made = make_dataclass(f"D{i + 1}", [("a", made, made()), ("b", made, made())], **options)

@@ -253,7 +253,8 @@ class EncodeRun:
         return encoded if valid else INVALID
 
     def _has_only_fields(self, node: ObjectNode, value: dict[Any, Any], path: Path) -> bool:
-        unknown = [key for key in value if key not in {field.key for field in node.fields}]
+        known = {field.key for field in node.fields}
+        unknown = [key for key in value if key not in known]
         for key in unknown:
             self.problems.unknown(path, key, node)
         return not unknown
