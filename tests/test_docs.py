@@ -15,6 +15,7 @@ import pytest
 from judge import validator
 
 from operator_schema import Codec, DecodeError, json_values
+from operator_schema.codec.encode import MAX_DEFAULT_VALUES
 from operator_schema.codec.problem_texts import EXPECTED_LENGTH, MESSAGE_LENGTH
 from operator_schema.errors import REPORT_LENGTH, SHOWN_COMPLAINTS, SHOWN_PROBLEMS
 from operator_schema.findings import RepairKind, ValueCode
@@ -175,6 +176,7 @@ def test_the_limits_of_the_page():
         EXPECTED_LENGTH,
         SHOWN_COMPLAINTS,
         MAX_ANNOTATIONS,
+        MAX_DEFAULT_VALUES,
         MAX_COMPARED_MEMBERS,
     ]
     assert 2**LONGEST_BITS < 10**sys.int_info.str_digits_check_threshold < 2 ** (LONGEST_BITS + 2)

@@ -249,9 +249,9 @@ def test_tools_of_documents_have_doubles():
 
 @pytest.mark.parametrize("given_tool", [find.__wrapped__, "find", None])
 def test_only_a_tool_has_a_double(given_tool):
-    with pytest.raises(TypeError, match=r"^ToolDouble takes a tool, not "):
+    with pytest.raises(TypeError, match=r"^ToolDouble takes a tool made by @tool"):
         ToolDouble(given_tool)
-    with pytest.raises(TypeError, match=r"^results takes a tool, not "):
+    with pytest.raises(TypeError, match=r"^results takes a tool made by @tool"):
         results(given_tool)
 
 

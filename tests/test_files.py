@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from errno import EACCES
 
 import pytest
 
 from operator_schema.cli.arguments import WrongUse, replace_file
-from operator_schema.files import replacement, resolved
+from operator_schema.files import check_can_be_made, replacement, resolved
 
 pytestmark = pytest.mark.skipif(sys.platform == "emscripten", reason="its files have no modes")
 modes = pytest.mark.skipif(os.name == "nt", reason="its files have no modes")
@@ -88,6 +89,22 @@ def test_no_file_of_somebody_else_is_written_over(tmp_path, monkeypatch):
 def test_a_path_leads_through_its_links_to_what_may_not_be_there_yet(tmp_path):
     (tmp_path / "link").symlink_to("folder")
     assert resolved(tmp_path / "link" / "a.json") == tmp_path.resolve() / "folder" / "a.json"
+
+
+def test_a_file_that_can_be_made_is_not_made_by_the_check(tmp_path):
+    (tmp_path / "link").symlink_to("new.json")
+    check_can_be_made(tmp_path / "link")
+    check_can_be_made(tmp_path / "new.json")
+    assert [path.name for path in tmp_path.iterdir()] == ["link"]
+
+
+def test_a_folder_in_which_nothing_can_be_made_is_noticed(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(EACCES, "Permission denied")
+
+    monkeypatch.setattr("operator_schema.files.os.open", refuse)
+    with pytest.raises(PermissionError):
+        check_can_be_made(tmp_path / "new.json")
 
 
 def test_a_link_that_leads_to_itself_is_refused_and_stays(tmp_path):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field, make_dataclass
 from functools import cache
-from typing import Any, Literal, Union
+from typing import Any, Generic, Literal, TypeVar, Union
 
 import pytest
 from judge import validator
 from patience import assert_takes
 
 from operator_schema import Codec, DecodeError, Finding, SchemaError, decode, decode_json
+from operator_schema.codec import encode
 from operator_schema.codec.problem_texts import EXPECTED_LENGTH, MESSAGE_LENGTH
 from operator_schema.errors import REPORT_LENGTH, SHOWN_PROBLEMS
 from operator_schema.introspect import walk
@@ -24,6 +25,13 @@ from operator_schema.json_values import (
 )
 from operator_schema.message_text import EXCERPT_LENGTH, LISTED_OPTIONS, excerpt, listed
 from operator_schema.schema.render import MAX_INLINED
+
+T = TypeVar("T")
+
+
+@dataclass
+class Box(Generic[T]):
+    size: int
 
 
 @dataclass
@@ -176,6 +184,63 @@ def test_annotations_that_double_are_bounded(monkeypatch):
     Codec(flat)
     with pytest.raises(SchemaError):
         Codec(make_dataclass("Flat", [(f"f{i}", int) for i in range(1000)]))
+
+
+def with_shared_defaults(levels):
+    options: Any = {
+        "frozen": True,
+        "namespace": {"__doc__": "Doubled."},
+    }  # else Python writes one of all values
+    made: Any = make_dataclass("D0", [("x", int, 0)], **options)
+    for i in range(levels):
+        made = make_dataclass(f"D{i + 1}", [("a", made, made()), ("b", made, made())], **options)
+    return made
+
+
+def test_defaults_whose_parts_are_shared_are_bounded():
+    with pytest.raises(SchemaError) as caught:
+        Codec(with_shared_defaults(60))  # 2**61 values, if each part is counted where it is used
+    (complaint,) = caught.value.findings
+    assert complaint.code == "too_large"
+    assert f"more than {encode.MAX_DEFAULT_VALUES} values" in complaint.message
+
+
+def test_the_values_of_all_defaults_and_examples_count_together(monkeypatch):
+    monkeypatch.setattr(encode, "MAX_DEFAULT_VALUES", 12)
+
+    def fields(last):
+        many = tuple[int, ...]
+        with_example = field(metadata={"examples": [(1, 2, 3)]})
+        return [("a", many, (1, 2, 3)), ("b", many, with_example), ("c", many, last)]
+
+    Codec(make_dataclass("Small", fields((1, 2, 3)), kw_only=True))
+    with pytest.raises(SchemaError, match="more than 12 values"):
+        Codec(make_dataclass("Large", fields((1, 2, 3, 4)), kw_only=True))
+    made = make_dataclass("Made", [("a", list[int], field(default_factory=lambda: [0] * 13))])
+    assert Codec(made).decode({}).a == [0] * 13
+
+
+def test_the_trials_of_a_default_count_too(monkeypatch):
+    """Each member of the union is tried with the default."""
+    monkeypatch.setattr(encode, "MAX_DEFAULT_VALUES", 12)
+    either = tuple[int, int, int] | tuple[str, ...]
+    wanted: Any = make_dataclass("C", [("a", tuple[either, ...], (("x", "y", "z"),) * 2)])
+    with pytest.raises(SchemaError, match="more than 12 values"):
+        Codec(wanted)
+
+
+def test_the_arguments_of_generic_classes_count_as_annotations():
+    wide: Any = int
+    for _ in range(8):
+        wide = tuple[wide, wide]  # 511 parts
+
+    def type_of(count):
+        return make_dataclass("Boxes", [(f"f{i}", Box[tuple[wide, Literal[i]]]) for i in range(count)])
+
+    Codec(type_of(100))
+    with pytest.raises(SchemaError) as caught:
+        Codec(type_of(200))
+    assert [complaint.code for complaint in caught.value.findings] == ["too_large"]
 
 
 @pytest.mark.parametrize("annotation", [int | str | None, list[int | str], tuple[int | str]])

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import contextmanager
-from types import FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, ParamSpec, TypeAlias, TypeVar, cast
 
 from ..execution import Executor, check_confirm
 from ..immutable import Value
 from ..message_text import nearest, quote, received
 from ..rounds import Registry
-from ..tools import RawCall, Tool, is_awaitable, register_handed_through, register_injected
+from ..tools import RawCall, Tool, check_is_tool, is_awaitable, register_handed_through, register_injected
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -165,7 +164,7 @@ class Adapter(Generic[T]):
             ValueError: the executor doesn't have this tool, or the framework can't take it.
         """
         self._check_native(native)
-        _check_tool(tool)
+        check_is_tool("to_tool", tool, for_several="to_tools")
         return self.made(tool, self._runner([tool], context, executor, confirm, tool), native)
 
     def to_tools(
@@ -543,23 +542,6 @@ def _check_parameters(tool: Tool[..., Any], framework: str, taken: Iterable[str]
                 "Rename the parameter, or give it an alias"
             )
             raise ValueError(message)
-
-
-def _check_tool(tool: Any) -> None:
-    """Check what is given as a tool.
-
-    Raises:
-        TypeError: it isn't one.
-    """
-    if not isinstance(tool, Tool):
-        message = f"to_tool takes a tool made by @tool or @tool_input, not {received(tool)}{_remedy(tool)}"
-        raise TypeError(message)
-
-
-def _remedy(given: object) -> str:
-    if isinstance(given, FunctionType):
-        return ": decorate it with @tool"
-    return ": use to_tools for several" if hasattr(type(given), "__iter__") else ""
 
 
 def _only_executor(executor: Executor, other: Executor | None) -> Executor:

@@ -74,7 +74,7 @@ def _made(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> OperatorFun
 
 
 def _parameters(schema: Mapping[str, Any]) -> list[Any]:
-    required = schema.get("required", ())
+    required = frozenset(schema.get("required", ()))
     return [
         KernelParameterMetadata(
             name=name, description=part.get("description"), is_required=name in required, schema_data=part

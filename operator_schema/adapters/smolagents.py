@@ -102,7 +102,7 @@ class _Input(dict[str, Any]):
 def _inputs(tool: Tool[..., Any]) -> dict[str, Any]:
     schema = flat_definition(tool, "smolagents", boolean_schemas=False)["input_schema"]
     properties = cast("Mapping[str, dict[str, Any]]", schema["properties"])
-    required = schema.get("required", ())
+    required = frozenset(schema.get("required", ()))
     return {name: _Input(_property(part, name in required)) for name, part in properties.items()}
 
 

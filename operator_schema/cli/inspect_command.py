@@ -133,7 +133,8 @@ def _kept(options: Mapping[str, Any]) -> dict[str, Any]:
     try:
         tried = TriedCalls(options["tried"])
     except (OSError, ValueError) as error:
-        message = f"--tried {escape(str(options['tried']))} can't be used: {error}"
+        reason = getattr(error, "strerror", None) or error
+        message = f"--tried {escape(str(options['tried']))} can't be used: {escape(str(reason))}"
         raise WrongUse(message) from None
     try:
         store = _store(options)

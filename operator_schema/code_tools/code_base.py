@@ -30,7 +30,7 @@ from .results import (  # the tools read them
     SearchResult,
     SyntaxCheck,
 )
-from .source_files import REPLACED, path_meant
+from .shown_paths import REPLACED, path_meant
 from .source_text import ChangedError, implementation_first, source_of
 
 if TYPE_CHECKING:
@@ -325,7 +325,8 @@ class CodeBase:
             message = f"the patch is longer than {LONGEST_PATCH:,} characters"
             return PatchCheck(applies=False, valid=False, error=message)
         text = without_fence(diff).code
-        return self._answered(lambda index: patch_checked(index, text, Budget(self.budget)))
+        found = self._answered(lambda index: patch_checked(index, text, Budget(self.budget)))
+        return cast("PatchCheck", _writable(found))  # also of paths that only the patch names
 
     def _placed(self, fenced: Fenced, inside: str) -> Checking:
         """Return a snippet in the function or file that it is for."""

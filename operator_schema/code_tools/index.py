@@ -14,7 +14,8 @@ from .. import CallError
 from .language import IN_WORDS, Declaration, Parsed, TooHardError, known_language, same_kinds
 from .modules import Modules
 from .name_patterns import NameTable, Pattern, WordTable, lines_of
-from .source_files import Content, FileKey, Skipped, Tree, key_of, paths_shown_as, read_source
+from .shown_paths import paths_shown_as
+from .source_files import Content, FileKey, Skipped, Tree, key_of, read_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, KeysView, Sequence

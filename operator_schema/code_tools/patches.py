@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import CallError
@@ -10,6 +11,7 @@ from .index import Found
 from .language import TooHardError, language_of
 from .references import uses_of
 from .results import Budget, FileAfter, PatchCheck, SyntaxErrorShown, Vanished
+from .shown_paths import path_meant
 from .source_files import MOST_BYTES, Content, read_source
 
 if TYPE_CHECKING:
@@ -35,6 +37,9 @@ _MOST_COMPARED = 5_000_000
 _HUNK = re.compile(rb"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 _NO_NEWLINE = re.compile(rb"\\ ")
 _BINARY = re.compile(rb"GIT binary patch|Binary files .* differ")
+_NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
+"""Surrogates that don't stand for a byte, as others do in what `errors="surrogateescape"` has read."""
+
 _EXTENDED = re.compile(
     rb"(old mode|new mode|deleted file mode|new file mode|copy from|copy to|rename old|rename new|"
     rb"rename from|rename to|similarity index|dissimilarity index|index) ?(.*)"
@@ -204,7 +209,7 @@ def patches_in(text: str) -> list[FilePatch]:
     """
     # That a line has no end is said by a line of its own; a text may lose its last one on the way.
     whole = text if text.endswith("\n") else f"{text}\n"
-    reader = _Reader(_split(whole.encode(errors="replace")))
+    reader = _Reader(_split(_NO_BYTE.sub("?", whole).encode(errors="surrogateescape")))
     found = list(reader.patches())
     if not found:
         message = (
@@ -344,7 +349,7 @@ _ESCAPES = {b"a": 7, b"b": 8, b"t": 9, b"n": 10, b"v": 11, b"f": 12, b"r": 13, b
 
 
 def _name(text: bytes) -> str | None:
-    """Return a path as a patch writes it; None for /dev/null."""
+    """Return a path as a patch writes it, with surrogates for bytes that aren't UTF-8; None for /dev/null."""
     text = text.rstrip(b"\r\n")
     if text.startswith(b'"'):
         end = re.search(rb'(?<!\\)(?:\\\\)*"', text[1:])
@@ -352,7 +357,7 @@ def _name(text: bytes) -> str | None:
         text = re.sub(rb"\\([0-7]{3}|.)", _unescaped, inner)
     else:
         text = text.partition(b"\t")[0]
-    return None if text == b"/dev/null" else text.decode(errors="replace")
+    return None if text == b"/dev/null" else text.decode(errors="surrogateescape")
 
 
 def _unescaped(match: re.Match[bytes]) -> bytes:
@@ -379,7 +384,8 @@ def _same_name(text: bytes, line: int) -> tuple[str, str]:
     half = (len(bare) - 1) // 2
     first, second = bare[:half], bare[half + 1 :]
     if first[:2] == b"a/" and second[:2] == b"b/" and first[2:] == second[2:]:
-        return first[2:].decode(errors="replace"), second[2:].decode(errors="replace")
+        name = first[2:].decode(errors="surrogateescape")
+        return name, name
     raise _error(line, "the names of the file aren't clear")
 
 
@@ -449,7 +455,9 @@ def _changes(index: Index, patches: Sequence[FilePatch]) -> list[_Change]:
         message = f"the patch changes {len(patches)} files; at most {MOST_FILES} are checked at once"
         raise PatchError(message)
     now: dict[str, _Change] = {}
-    for patch in patches:
+    real = partial(path_meant, shown_as=index.shown_as, is_path=True)
+    for given in patches:
+        patch = given._replace(old=given.old and real(given.old), new=given.new and real(given.new))
         for path in filter(None, (patch.old, patch.new)):
             if _NEVER.search(path):
                 message = f"line {patch.line} of the patch: {path} isn't a path below the root"
@@ -491,11 +499,17 @@ def _content(index: Index, now: Mapping[str, _Change], patch: FilePatch, path: s
     else:
         found = read_source(index.root, path)
         content = found.source if isinstance(found, Content) else None
-        reason = "there is no such file" if found is None else getattr(found, "reason", "it can't be read")
+        reason = _absent(index, path) if found is None else getattr(found, "reason", "it can't be read")
     if content is None:
         message = f"line {patch.line} of the patch: {path} can't be patched: {reason}"
         raise PatchError(message)
     return content
+
+
+def _absent(index: Index, path: str) -> str:
+    if index.shown_as.get(path, "") is None:
+        return 'several paths are shown like this: write its bytes as git does, such as "a/caf\\351.py"'
+    return "there is no such file"
 
 
 def _is_there(index: Index, now: Mapping[str, _Change], path: str) -> bool:

@@ -13,26 +13,22 @@ from errno import ENOTDIR
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..json_values import has_surrogate, without_surrogates
 from .ignore_rules import RuleFile
 from .language import LANGUAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Generator, Iterator, Mapping, Sequence
 
     from .ignore_rules import Rule
 
 __all__ = [
     "MOST_BYTES",
-    "REPLACED",
     "Content",
     "FileKey",
     "Folder",
     "Skipped",
     "Tree",
     "key_of",
-    "path_meant",
-    "paths_shown_as",
     "read_part",
     "read_source",
 ]
@@ -221,41 +217,6 @@ def _step_into(root: str, path: str) -> int:
 def _check_no_link(where: str) -> None:
     if os.path.realpath(where, strict=True) != str(Path(where)):
         raise NotADirectoryError(ENOTDIR, "a link is on the way")
-
-
-REPLACED = "\ufffd"
-"""Stands for a byte of a name that isn't UTF-8, which no text can hold."""
-
-
-def paths_shown_as(paths: Iterable[str]) -> dict[str, str | None]:
-    """Return how paths of files that no text can hold, and of their folders, are shown: that to the path.
-
-    Of two that are shown as the same, neither can be asked for: these have None. But a path that is really
-    written like that is meant itself.
-    """
-    found: dict[str, str | None] = {}
-    real: set[str] = set()
-    for path in paths:
-        if not has_surrogate(path) and REPLACED not in path:
-            continue
-        parts = path.split("/")
-        for whole in ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]:
-            shown = without_surrogates(whole)
-            if shown != whole:
-                found[shown] = whole if found.get(shown, whole) == whole else None
-            elif REPLACED in whole:
-                real.add(whole)
-    return {shown: None if shown in real else whole for shown, whole in found.items()}
-
-
-def path_meant(asked: str, shown_as: Mapping[str, str | None]) -> str:
-    """Return what was asked for, with a path at its beginning as it is and not as it was shown."""
-    begins = asked.lstrip().removeprefix("./")
-    for shown in sorted(shown_as, key=len, reverse=True):
-        if begins.startswith(shown) and begins[len(shown) :][:1] in {"", "/", ":"}:
-            meant = shown_as[shown]
-            return asked if meant is None else meant + begins[len(shown) :]
-    return asked
 
 
 class _Place(NamedTuple):

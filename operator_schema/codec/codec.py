@@ -578,20 +578,22 @@ def _restore(annotation: Any, options: dict[str, Any]) -> Codec[Any]:
     return Codec(annotation, **options)
 
 
-def _default_faults(entry: Defaulted, graph: Graph, max_depth: int) -> Iterable[Finding]:
-    """Yield what is wrong with the default and the examples of a field."""
-    field = entry.field
-    node, default = field.node, field.default
-    if node is UNKNOWN or (not field.examples and fits_at_sight(node, default)):
-        return
-    values: list[tuple[Literal["default", "example"], Any]] = [("example", it) for it in field.examples]
-    if default is not MISSING and not (default is None and field.absent_is_none):
-        values.append(("default", default))
-    for what, value in values:
-        if not fits_at_sight(node, value):
-            from .encode import complaints_about
+def _default_faults(entries: Iterable[Defaulted], graph: Graph, max_depth: int) -> Iterable[Finding]:
+    """Yield what is wrong with the defaults and the examples of fields."""
+    checks: Any = None  # most types need none
+    for entry in entries:
+        field, node, default = entry.field, entry.field.node, entry.field.default
+        if node is UNKNOWN or (not field.examples and fits_at_sight(node, default)):
+            continue
+        values: list[tuple[Literal["default", "example"], Any]] = [("example", it) for it in field.examples]
+        if default is not MISSING and not (default is None and field.absent_is_none):
+            values.append(("default", default))
+        for what, value in values:
+            if not fits_at_sight(node, value):
+                from .encode import DefaultChecks
 
-            yield from complaints_about(entry, what, value, graph, max_depth, _graph_of)
+                checks = checks or DefaultChecks(graph, max_depth, _graph_of)
+                yield from checks.complaints(entry, what, value)
 
 
 class ResultCodec(Codec[T]):

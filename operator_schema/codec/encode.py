@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     GraphOf = Callable[[type], Graph | None]
     Iterators = dict[int, tuple[Any, list[Any]]]
 
-__all__ = ["EncodeRun", "EncodeState", "complaints_about", "encode_node", "encode_part", "is_array_of"]
+__all__ = ["DefaultChecks", "EncodeRun", "EncodeState", "encode_node", "encode_part", "is_array_of"]
 
 
 _PLAIN = {
@@ -79,11 +79,16 @@ def encode_node(
     Returns:
         The JSON value and no problems, or `INVALID` and at least one.
     """
-    shared = EncodeState(max_depth, graph_of)
+    return _encoded(EncodeRun, EncodeState(max_depth, graph_of), node, definitions, value)
+
+
+def _encoded(
+    run: type[EncodeRun], shared: Any, node: Node, definitions: Mapping[Target, Node], value: object
+) -> tuple[Any, Problems]:
     problems = Problems(definitions)
     problems.iterators = shared.iterators
     try:
-        return EncodeRun(shared, definitions, problems).encode(node, value, None, 1), problems
+        return run(shared, definitions, problems).encode(node, value, None, 1), problems
     except RecursionError as error:
         if error is shared.raised_by_user:
             raise
@@ -204,6 +209,10 @@ class EncodeRun:
         """Return the JSON value of a value, or note what is wrong with it and return `INVALID`."""
         return self.ARMS[node.__class__](self, node, value, path, depth)
 
+    def _strict(self, definitions: Mapping[Target, Node], problems: Problems) -> EncodeRun:
+        """Return a run with the same state, for a trial or within another graph."""
+        return EncodeRun(self.shared, definitions, problems)
+
     def _scalar(self, node: ScalarNode, value: Any, path: Path, _depth: int) -> Any:
         return SCALARS[node.type](self.problems, node, value, path)
 
@@ -244,7 +253,8 @@ class EncodeRun:
         return encoded if valid else INVALID
 
     def _has_only_fields(self, node: ObjectNode, value: dict[Any, Any], path: Path) -> bool:
-        unknown = [key for key in value if key not in {field.key for field in node.fields}]
+        known = {field.key for field in node.fields}
+        unknown = [key for key in value if key not in known]
         for key in unknown:
             self.problems.unknown(path, key, node)
         return not unknown
@@ -367,7 +377,7 @@ class EncodeRun:
         return self.shared.trials.ask(self._try, node, value, depth)
 
     def _try(self, node: Node, value: Any, depth: int) -> bool:
-        trial = EncodeRun(self.shared, self.definitions, Trial())
+        trial = self._strict(self.definitions, Trial())
         return trial.encode(node, value, None, depth) is not INVALID
 
     def _any(self, _node: AnyNode, value: Any, path: Path, depth: int) -> Any:
@@ -376,7 +386,7 @@ class EncodeRun:
             return SCALARS[scalar.type](self.problems, scalar, value, path)
         graph = None if value.__class__ in {list, dict, tuple} else self.shared.graph_of(value.__class__)
         if graph is not None:
-            inner = EncodeRun(self.shared, graph.definitions, self.problems)
+            inner = self._strict(graph.definitions, self.problems)
             return inner.encode(graph.root, value, path, depth)
         if isinstance(value, (list, tuple, set, frozenset)):
             items = cast("Collection[Any]", value)
@@ -444,27 +454,93 @@ def _distance(node: Node, value: Any) -> int:
             return 0
 
 
-def complaints_about(
-    entry: Defaulted,
-    what: Literal["default", "example"],
-    value: object,
-    graph: Graph,
-    max_depth: int,
-    graph_of: GraphOf,
-) -> Iterable[Finding]:
-    """Yield the complaints about a default or example if it doesn't fit its field.
+MAX_DEFAULT_VALUES = 100_000
+"""Values in all defaults and examples of a type: what they share is checked, and written, each time anew."""
+
+
+class _TooManyValuesError(Exception):
+    """Ends the check of defaults that have more values than they may."""
+
+
+class _CountedState(EncodeState):
+    """The state of an encode that may write only so many values.
+
+    Attributes:
+        left: number of values that may still be written.
+    """
+
+    __slots__ = ("left",)
+
+    def __init__(self, max_depth: int, graph_of: GraphOf, left: int) -> None:
+        super().__init__(max_depth, graph_of)
+        self.left = left
+
+
+class _CountedRun(EncodeRun):
+    """An encode that counts the values, also those of its trials."""
+
+    __slots__ = ()
+
+    shared: _CountedState
+
+    def encode(self, node: Node, value: Any, path: Path, depth: int) -> Any:
+        self.shared.left -= 1
+        if self.shared.left < 0:
+            raise _TooManyValuesError
+        return super().encode(node, value, path, depth)
+
+    def _strict(self, definitions: Mapping[Target, Node], problems: Problems) -> EncodeRun:
+        return _CountedRun(self.shared, definitions, problems)
+
+
+class DefaultChecks:
+    """The checks of the defaults and examples of one type, which are bounded together.
 
     Args:
-        entry: the field, and where it is.
-        what: of the field.
-        value: of the default or example.
-        graph: the graph of the field.
+        graph: of the type.
         max_depth: levels of arrays and objects that are followed.
         graph_of: as `encode_node` takes it.
     """
-    _, problems = encode_node(entry.field.node, graph.definitions, value, max_depth, graph_of)
-    if not problems.found:
-        return
+
+    def __init__(self, graph: Graph, max_depth: int, graph_of: GraphOf) -> None:
+        self._graph = graph
+        self._state = _CountedState(max_depth, graph_of, MAX_DEFAULT_VALUES)
+
+    def complaints(
+        self, entry: Defaulted, what: Literal["default", "example"], value: object
+    ) -> Iterable[Finding]:
+        """Yield the complaints about a default or example if it doesn't fit its field.
+
+        Args:
+            entry: the field, and where it is.
+            what: of the field.
+            value: of the default or example.
+        """
+        if self._state.left < 0:  # it was said already
+            return
+        state = _CountedState(self._state.max_depth, self._state.graph_of, self._state.left)
+        try:
+            problems = _encoded(_CountedRun, state, entry.field.node, self._graph.definitions, value)[1]
+        except _TooManyValuesError:
+            yield _too_large(entry)
+            return
+        finally:
+            self._state.left = state.left
+        if problems.found:
+            yield from _misfits(entry, what, value, problems.found)
+
+
+def _too_large(entry: Defaulted) -> Finding:
+    from ..findings import about_type
+
+    message = f"the defaults and examples of the type have more than {MAX_DEFAULT_VALUES} values in them"
+    remedy = "Make large ones when they are needed: with default_factory, or in the function"
+    return about_type(entry.path, "too_large", entry.owner, message, remedy)
+
+
+def _misfits(
+    entry: Defaulted, what: Literal["default", "example"], value: object, problems: Iterable[Finding]
+) -> Iterable[Finding]:
     from ..findings import about_type  # only what is wrong pays for it
     from ..introspect.foreign_classes import fault_of_default
 
@@ -472,7 +548,7 @@ def complaints_about(
     if fault is not None:
         yield about_type(entry.path, "bad_default", entry.owner, *fault)
         return
-    for problem in problems.found:
+    for problem in problems:
         message = f"its {what} does not fit: {problem}"
         remedy = f"Change the {what} or the annotation"
         yield about_type(

@@ -10,6 +10,7 @@ from ..errors import ToolError
 from ..rounds.registry import Registry
 from ..tools.calls import RawCall, ToolResult, checked_calls
 from ..tools.failures import ShowErrors, giving, result_of, results_of
+from ..tools.tool_sources import check_is_tool
 from .concurrency import Slots
 from .options import (
     all_of,
@@ -264,12 +265,14 @@ class Executor:
         too. Hooks for named tools or for a toolset, and those that the tools bring, are not.
 
         Args:
-            function: the only one that this executor can call.
+            function: as a tool, the only one that the new executor can call.
             native_results: further classes of results, as for `for_host`.
 
         Raises:
+            TypeError: it isn't a tool, but such as a list.
             ValueError: something isn't such a class.
         """
+        check_is_tool("for_function", function, for_several="with_tools")
         hooks = None if self._hooks is None else self._hooks.for_every_call()
         return self._sharing(Registry(function), hooks, native_results=native_results)
 

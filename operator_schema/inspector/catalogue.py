@@ -360,7 +360,7 @@ class _Forms:
         if not is_object(properties) or not properties:
             return {"kind": "map", "value": self._field(others)} if is_object(others) else _empty(others)
         required = schema.get("required")
-        needed: list[Any] = required if is_array(required) else []
+        needed = {key for key in required if isinstance(key, str)} if is_array(required) else set[str]()
         fields = [
             {**self._field(member), "key": str(key), "required": key in needed}
             for key, member in properties.items()

@@ -10,7 +10,7 @@ from ..compare.logs import Unreadable, records_in
 from ..compare.recorded_calls import calls_in
 from ..compare.redaction import without_redacted
 from ..compare.replay import fault_key
-from ..files import replacement, resolved
+from ..files import check_can_be_made, replacement, resolved
 from ..immutable import Value
 from ..json_values import is_object, nests_deeper
 from ..message_text import clip
@@ -62,7 +62,7 @@ def read_log(path: Path) -> list[LoggedCall]:
 
     Raises:
         OSError: it can't be read.
-        ValueError: it is too large.
+        ValueError: it is too large, or isn't a file, but such as a pipe.
     """
     _check_size(path)
     found: list[LoggedCall] = []
@@ -82,6 +82,9 @@ def _calls_of(number: int, record: Any) -> list[LoggedCall]:
 
 
 def _check_size(path: Path) -> None:
+    if not path.is_file():  # to open a pipe waits until somebody writes to it
+        message = f"{path.name} isn't a file"
+        raise ValueError(message)
     if path.stat().st_size > LARGEST_LOG:
         message = f"{path.name} is larger than {LARGEST_LOG // 2**20} MiB: give a part of it"
         raise ValueError(message)
@@ -155,14 +158,16 @@ class TriedCalls:
             to forget the calls at the end.
 
     Raises:
-        OSError: the file can't be read.
+        OSError: the file can't be read, or it isn't there and can't be made.
         ValueError: it isn't such a file.
     """
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path
         self._calls: list[dict[str, Any]] = []
-        if path is not None and path.exists():
+        if path is not None and not path.exists():
+            check_can_be_made(path)
+        elif path is not None:
             _check_size(path)
             with path.open(encoding="utf-8") as lines:
                 self._calls = [_tried(number, line) for number, line in enumerate(lines, 1) if line.strip()]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     Bindings = Mapping[Any, Any]
 
 __all__ = [
+    "COMPARED_PARTS",
     "FieldPlace",
     "NOT_FOUND",
     "NOT_SUPPORTED",
@@ -155,7 +156,7 @@ class Scope:
         outer: the scope in which what was given is written; None for a bare annotation.
     """
 
-    __slots__ = ("_found", "_namespace", "_outer", "bindings", "owner", "self_type")
+    __slots__ = ("_found", "_identity", "_namespace", "_outer", "bindings", "owner", "self_type")
 
     def __init__(
         self,
@@ -171,6 +172,7 @@ class Scope:
         self.bindings: Bindings = NO_BINDINGS if bindings is None else bindings
         self.self_type = self_type
         self._found: dict[str, Any] | None = None
+        self._identity: Hashable = None
 
     def _module(self) -> dict[str, Any]:
         """Return the names of the module, looked up when they are asked for."""
@@ -204,7 +206,10 @@ class Scope:
     @property
     def identity(self) -> Hashable:
         """What only scopes share in which a text means the same."""
-        return (id(self._module()), id(self.owner), bindings_key(self.bindings))
+        if self._identity is None:  # a class may have many fields whose annotations are text
+            budget = iter(range(COMPARED_PARTS * len(self.bindings)))
+            self._identity = (id(self._module()), id(self.owner), bindings_key(self.bindings, budget))
+        return self._identity
 
     def evaluate(
         self, text: str, module: str | None = None, enclosing: Mapping[str, Any] | None = None
@@ -412,7 +417,8 @@ def _enclosing_names(reference: ForwardRef) -> dict[str, Any]:
     return names
 
 
-_COMPARED_PARTS = 1000
+COMPARED_PARTS = 1000
+"""Parts of an annotation that are compared with others."""
 
 
 def annotation_key(annotation: Any) -> Any:
@@ -427,7 +433,7 @@ def annotation_key(annotation: Any) -> Any:
             something in it has no hash.
         RecursionError: the annotation nests too deep.
     """
-    return _key(annotation, iter(range(_COMPARED_PARTS)))
+    return _key(annotation, iter(range(COMPARED_PARTS)))
 
 
 def _key(annotation: Any, budget: Iterator[int]) -> Any:
@@ -445,9 +451,18 @@ def _key(annotation: Any, budget: Iterator[int]) -> Any:
     return (origin, tuple([_key(arg, budget) for arg in args]), tuple(map(id, metadata)))
 
 
-def bindings_key(bindings: Mapping[Any, Any]) -> tuple[Any, ...]:
-    """Return a key that only equal bindings share."""
-    return tuple([annotation_key(value) for value in bindings.values()])
+def bindings_key(bindings: Mapping[Any, Any], budget: Iterator[int]) -> tuple[Any, ...]:
+    """Return a key that only equal bindings share.
+
+    Args:
+        bindings: of a class or alias.
+        budget: has an item for each part that may be compared, and loses those of the parts that are.
+
+    Raises:
+        RecursionError: as for `annotation_key`.
+        TypeError: as for `annotation_key`.
+    """
+    return tuple([_key(value, budget) for value in bindings.values()])
 
 
 NOT_SUPPORTED: Final = "is not supported"

@@ -157,7 +157,7 @@ def _shape_of(cls: Any, schema: _Schema, root: _Schema, levels: int) -> ObjectNo
     if schema.get("type") != "object" or not isinstance(schema.get("properties"), dict):
         return None
     properties: _Schema = schema["properties"]
-    required = schema.get("required", ())
+    required = frozenset(schema.get("required", ()))
     fields = [
         _field(key, _node_of(cls, inner, root, levels - 1), required=key in required)
         for key, inner in properties.items()

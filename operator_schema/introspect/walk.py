@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import sys
 from functools import partial
+from operator import length_hint
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, get_args, get_origin
 
 from ..message_text import quote, received
 from .annotations import CLASSES, NAMED, ORIGINS, SIMPLE
 from .classes import bind, form_of
 from .hints import (
+    COMPARED_PARTS,
     NO_BINDINGS,
     NOT_SUPPORTED,
     Place,
@@ -97,6 +99,7 @@ class Walk:
         self.unsettled: list[Field] = []
         self.has_choices = False
         self.left = MAX_ANNOTATIONS
+        self._is_too_large = False
         self._max_depth = max_depth
         self._deepest = 0
         self._known: dict[Hashable, Known] = {}
@@ -118,7 +121,7 @@ class Walk:
         annotation: Any,
         name: str,
         descriptions: Mapping[str, str] | None,
-        default_faults: Callable[[Defaulted, Graph, int], Iterable[Finding]],
+        default_faults: Callable[[Iterable[Defaulted], Graph, int], Iterable[Finding]],
     ) -> Graph:
         """Walk a type, and check its defaults.
 
@@ -126,7 +129,7 @@ class Walk:
             annotation: as `graph` takes it.
             name: as `graph` takes it.
             descriptions: as `graph` takes them.
-            default_faults: returns what is wrong with the default and the examples of a field, given the
+            default_faults: returns what is wrong with the defaults and the examples of fields, given the
                 graph and the levels that a value may nest.
 
         Raises:
@@ -139,8 +142,8 @@ class Walk:
             self.defaulted.clear()
             place, message = Place((), name, Scope(None, {})), "the annotation nests too deep to be read"
             graph = Graph(self.complain(place, "too_deep", message, "Flatten it"), {})
-        for entry in self.defaulted:
-            self.complaints += default_faults(entry, graph, self._max_depth)
+        if self.defaulted:
+            self.complaints += default_faults(self.defaulted, graph, self._max_depth)
         if self.complaints:
             from ..errors import SchemaError
             from .source_code import with_places
@@ -280,7 +283,7 @@ class Walk:
 
     def _object_node(self, cls: type[Any], form: ObjectForm, args: tuple[Any, ...], place: Place) -> Node:
         bindings = bind(cls, args, place.scope) if args else NO_BINDINGS
-        identity = identity_of(cls, bindings)
+        identity = self._identity_of(cls, bindings)
         if identity is None:
             return self._complain_arguments(cls, place)
         known = self._known.get(identity)
@@ -295,7 +298,7 @@ class Walk:
     def alias_node(self, alias: Any, args: tuple[Any, ...], place: Place) -> Node:
         """Return the node of what a type alias (PEP 695) means."""
         bindings = bind(alias, args, place.scope) if args else NO_BINDINGS
-        identity = identity_of(alias, bindings)
+        identity = self._identity_of(alias, bindings)
         if identity is None:
             return self._complain_arguments(alias, place)
         known = self._known.get(identity)
@@ -331,6 +334,24 @@ class Walk:
             return self.complain(place, "unsupported", message, "Take it out of its own alternatives")
         node = self._use_again(known, place.path, make_target)
         return self._complain_depth(place) if node is None else node
+
+    def _identity_of(self, generic: Any, bindings: Bindings) -> Hashable:
+        """Return a key of a class or alias and its arguments; None if the arguments can't be compared.
+
+        The parts of the arguments count as annotations: to compare them takes as long as to read them.
+        """
+        if not bindings:
+            return id(generic)
+        most = COMPARED_PARTS * len(bindings)
+        budget = iter(range(most))
+        try:
+            identity = (id(generic), bindings_key(bindings, budget))
+            hash(identity)
+        except TypeError:
+            return None
+        finally:
+            self.left -= most - length_hint(budget)
+        return identity
 
     # --- what has been met, and how deep it nests ----------------------------------------------------
 
@@ -404,7 +425,8 @@ class Walk:
         return self.complain(place, "too_deep", message, "Flatten it or raise max_depth")
 
     def _complain_size(self, place: Place) -> Node:
-        if self.left == -1:
+        if not self._is_too_large:
+            self._is_too_large = True
             message = f"the type has more than {MAX_ANNOTATIONS} annotations in it"
             self.complain(place, "too_large", message, "Name the parts that repeat: a dataclass is read once")
         return UNKNOWN
@@ -505,18 +527,6 @@ class Known:
         self.around = around
         self.height = 0
         self.target: Target | None = None
-
-
-def identity_of(generic: Any, bindings: Bindings) -> Hashable:
-    """Return a key of a class or alias and its arguments; None if the arguments can't be compared."""
-    if not bindings:
-        return id(generic)
-    try:
-        identity = (id(generic), bindings_key(bindings))
-        hash(identity)
-    except TypeError:
-        return None
-    return identity
 
 
 def short_name(generic: Any, bindings: Bindings) -> str:

@@ -281,9 +281,11 @@ class _Writer:
         named: dict[str, Any] = properties or {}
         if dialect.required == "one" and named and not required:
             raise CannotSay(path, "its schema requires none of its properties")
-        for key in named:
-            if dialect.required == "all" and key not in required:
-                raise CannotSay((*path, key), "its schema lets it be left out")
+        if dialect.required == "all":
+            needed = {key for key in required if isinstance(key, str)}
+            for key in named:
+                if key not in needed:
+                    raise CannotSay((*path, key), "its schema lets it be left out")
         document: dict[str, Any] = {"type": "object"}
         if properties is not None:
             document["properties"] = {key: self.schema(named[key], (*path, key)) for key in named}

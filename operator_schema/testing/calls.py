@@ -20,6 +20,7 @@ from ..tools.calls import RawCall
 from ..tools.failures import NoAnswerError
 from ..tools.signature import is_awaitable
 from ..tools.tool import Tool
+from ..tools.tool_sources import check_is_tool
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,9 +90,7 @@ class ToolDouble(Tool[..., Any]):
         answers: Iterable[Any] | None = None,
         seed: int = 0,
     ) -> None:
-        if not isinstance(tool, Tool):  # callers may give the function
-            message = f"ToolDouble takes a tool, not {received(tool)}"
-            raise TypeError(message)
+        check_is_tool("ToolDouble", tool)
         script = _Script(tool, answer, answers, seed)
         content: dict[str, Any] = {
             **tool.__dict__,

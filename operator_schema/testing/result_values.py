@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..message_text import quote, received
+from ..message_text import quote
 from ..schema.document import DocumentCodec, SchemaDocument
-from ..tools.tool import Tool
+from ..tools.tool_sources import check_is_tool
 from .strategies import ValidValues, instances
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from ..codec.codec import Codec
+    from ..tools.tool import Tool
 
 __all__ = ["drawn", "results"]
 
@@ -30,9 +31,7 @@ def results(tool: Tool[..., Any], /) -> SearchStrategy[Any]:
         TypeError: it isn't a tool.
         ValueError: it doesn't say what it returns, or nothing fits what it says.
     """
-    if not isinstance(tool, Tool):  # callers may give a type
-        message = f"results takes a tool, not {received(tool)}"
-        raise TypeError(message)
+    check_is_tool("results", tool)
     output: Any = tool.output_type
     if output is None or tool.output_schema() is None:
         message = (

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from .signature import is_awaitable as is_awaitable
     from .tool import Tool as Tool
     from .tool import ToolDefinition as ToolDefinition
+    from .tool_sources import check_is_tool as check_is_tool
     from .tool_sources import tools_of as tools_of
 else:
     __getattr__, __dir__, __all__ = lazy_names(
@@ -73,6 +74,6 @@ else:
             ".output": "NO_OUTPUT StructuredOutput WrittenOutput items_of",
             ".signature": "is_awaitable",
             ".tool": "Tool ToolDefinition",
-            ".tool_sources": "tools_of",
+            ".tool_sources": "check_is_tool tools_of",
         },
     )

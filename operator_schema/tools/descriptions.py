@@ -13,7 +13,7 @@ from ..introspect.docstrings import split_summary
 from ..introspect.hints import name_of
 from ..introspect.node_kinds import flat_members
 from ..introspect.nodes import NULL, LeafNode, ObjectNode, RefNode, UnionNode
-from ..json_values import MAX_DEPTH, copy_json, is_object, to_json_text
+from ..json_values import MAX_DEPTH, copy_json, is_array, is_object, to_json_text
 from ..message_text import listed, nearest, one_line
 from ..schema.references import rebuilt, with_references_resolved
 from ..schema.render import Renderer
@@ -222,7 +222,8 @@ class _Parameters(Renderer):
 
 def _with_required_stated(document: dict[str, Any]) -> dict[str, Any]:
     """Add to each property of a leaf's schema whether it is required, as every parameter has it."""
-    required = document.pop("required", ())
+    listed = document.pop("required", ())
+    required = {key for key in listed if isinstance(key, str)} if is_array(listed) else set[str]()
     if "properties" in document:
         document["properties"] = {
             name: {**_with_required_stated(inner), "required": name in required}

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 __all__ = [
+    "check_is_tool",
     "methods_of",
     "offered_by_distributions",
     "own_tools_of",
@@ -255,6 +256,28 @@ def _named(tool: Tool[..., Any], key: object) -> Tool[..., Any]:
         message = f"the key of the tool {tool.name} is its name and must be a string, not {received(key)}"
         raise TypeError(message)
     return tool if key == tool.name else tool.with_(name=key)
+
+
+def check_is_tool(what: str, given: object, *, for_several: str = "") -> None:
+    """Check that a single tool was given, for what takes neither functions nor collections of tools.
+
+    Args:
+        what: the name of what takes it, such as `to_tool`.
+        given: what a caller has given.
+        for_several: what takes several tools, such as `to_tools`.
+
+    Raises:
+        TypeError: it isn't a tool.
+    """
+    if isinstance(given, Tool):
+        return
+    remedy = ""
+    if isinstance(given, FunctionType):
+        remedy = ": decorate it with @tool"
+    elif for_several and hasattr(type(given), "__iter__"):
+        remedy = f": use {for_several} for several"
+    message = f"{what} takes a tool made by @tool or @tool_input, not {received(given)}{remedy}"
+    raise TypeError(message)
 
 
 def _what_came(given: object) -> str:

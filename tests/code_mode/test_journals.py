@@ -158,6 +158,15 @@ def test_what_can_not_be_written_as_a_whole_is_not_written(tmp_path, file):
     assert len(journal.entries("program_0")) == 2
 
 
+def test_a_journal_that_can_not_be_used_says_what_to_do(tmp_path):
+    for path, remedy in {
+        tmp_path: "it is a folder: give the path of a file in it",
+        tmp_path / "none" / "j.db": "create its folder, and check that this process may use both",
+    }.items():
+        with pytest.raises(StoreError, match=f"can't be used: unable to open database file; {remedy}$"):
+            Journal(path)
+
+
 def test_an_id_that_nobody_could_have_got_is_unknown():
     journal = Journal()
     for use in (journal.load, journal.take_back):

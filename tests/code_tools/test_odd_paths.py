@@ -10,7 +10,7 @@ import pytest
 
 from operator_schema import CallError, Executor, RawCall
 from operator_schema.code_tools import CodeBase, code_tools
-from operator_schema.code_tools.source_files import path_meant, paths_shown_as
+from operator_schema.code_tools.shown_paths import path_meant, paths_shown_as
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
 
@@ -92,3 +92,59 @@ def test_what_is_said_of_such_a_path_can_be_written(root):
     with pytest.raises(CallError, match=r"There is no file p�/none\.py") as caught:
         code.check_syntax("x = 1", inside="p�/none.py:f")
     assert caught.value.message.encode()
+
+
+def change(name, old="def of_latin():", new="def of_iso():"):
+    """Return a patch for one line, with names as they stand after `---` and `+++`."""
+    return f"--- {name('a')}\n+++ {name('b')}\n@@ -1,2 +1,2 @@\n-{old}\n+{new}\n     return 1\n"
+
+
+NAMES = {
+    "as it is shown": lambda side: f"{side}/a�.py",
+    "as git writes it": lambda side: rf'"{side}/a\351.py"',
+    "as Python reads its bytes": lambda side: f"{side}/a\udce9.py",
+}
+
+
+@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
+def test_a_patch_can_change_such_a_file(root, name):
+    found = CodeBase(root).check_patch(change(name))
+    assert found["files"] == [{"path": "a�.py", "status": "changed"}]
+    vanished = {"name": "of_latin", "kind": "func", "location": "a�.py:1", "remaining": ["a�.py:5"]}
+    assert found["vanished"] == [vanished]
+
+
+def test_a_patch_can_move_such_a_file_and_add_one_beside_it(root):
+    moved = "diff --git {0} {1}\nsimilarity index 100%\nrename from {2}\nrename to {3}\n"
+    patch = "--- /dev/null\n+++ b/p�/new.py\n@@ -0,0 +1 @@\n+x = 1\n"
+    patch += moved.format('"a/p\\377/m.py"', '"b/p\\377/n.py"', '"p\\377/m.py"', '"p\\377/n.py"')
+    files = CodeBase(root).check_patch(patch)["files"]
+    assert {"path": "p�/n.py", "status": "renamed", "old_path": "p�/m.py"} in files
+    assert {"path": "p�/new.py", "status": "new"} in files
+    patch = "--- /dev/null\n+++ b/p�/m.py\n@@ -0,0 +1 @@\n+x = 1\n"
+    assert "p�/m.py is there already" in CodeBase(root).check_patch(patch)["error"]
+
+
+def test_a_patch_for_one_of_two_files_that_are_shown_as_the_same(tmp_path):
+    code = code_base_of(tmp_path, b"a\xfe.py", b"a\xff.py")
+    other = {"old": "def of_1():", "new": "def of_9():"}
+    assert code.check_patch(change(lambda side: rf'"{side}/a\377.py"', **other))["applies"]
+    refused = code.check_patch(change(lambda side: f"{side}/a�.py", **other))
+    assert "several paths are shown like this: write its bytes as git does" in refused["error"]
+
+
+@pytest.mark.parametrize(
+    "path", [r'"a\351.py"', os.fsdecode(b"a\xe9.py"), "a�.py", " a�.py", "a�.py:3", "\ud800"]
+)
+def test_an_answer_about_a_patch_can_be_written(tmp_path, path):
+    code = CodeBase(tmp_path)
+    for old, hunk, applies in (("/dev/null", "@@ -0,0 +1 @@", True), (path, "@@ -1 +1 @@\n-x", False)):
+        found = code.check_patch(f"--- {old}\n+++ {path}\n{hunk}\n+y\n")
+        assert found["applies"] == applies, found
+        assert json.dumps(found, ensure_ascii=False).encode()
+
+
+def test_a_path_of_a_patch_is_nothing_but_a_path(root):
+    for path in (" a�.py", "a�.py:of_latin"):
+        refused = CodeBase(root).check_patch(change(lambda _, path=path: path))
+        assert "there is no such file" in refused["error"]

@@ -7,12 +7,14 @@ import json
 import threading
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 from uuid import UUID
 
 import pytest
 
 from operator_schema import Codec, EncodeError, SchemaError, SchemaLeaf, encode, encode_json
+from operator_schema.codec.encode import encode_node
+from operator_schema.codec.problems import INVALID
 
 
 class Suit(enum.Enum):
@@ -229,3 +231,22 @@ def test_an_instance_is_followed_down_to_the_last_level():
     with pytest.raises(EncodeError) as caught:
         codec.encode([[[1]]])
     assert [(problem.path, problem.code) for problem in caught.value.findings] == [((0, 0), "too_deep")]
+
+
+def test_each_key_of_a_closed_typed_dict_is_looked_up_once():
+    class Fields(tuple):
+        __slots__ = ()
+        reads = 0
+
+        def __iter__(self):
+            Fields.reads += 1
+            return tuple.__iter__(self)
+
+    closed = TypedDict("closed", {f"key {n}": int for n in range(100)})  # type: ignore[misc]
+    root = Codec(closed, unknown_fields="reject").graph.root
+    encoded, problems = encode_node(
+        root.replace(fields=Fields(root.fields)), {}, {f"key {n}": n for n in range(101)}, 100, lambda _: None
+    )
+    assert encoded is INVALID
+    assert [problem.path for problem in problems.found] == [("key 100",)]
+    assert Fields.reads <= 5

@@ -11,7 +11,7 @@ import threading
 import pytest
 from patience import LONGEST_WAIT
 
-from operator_schema import Executor, RawCall, Registry, ToolResult, Transcript, tool
+from operator_schema import Executor, RawCall, Registry, ToolResult, Toolset, Transcript, tool
 
 
 @tool
@@ -164,6 +164,24 @@ def test_a_copy_with_other_options():
     assert quiet.registry is executor.registry
     with pytest.raises(NeedsApprovalError):
         executor.with_(timeout=1.0).run_sync(RawCall(name="fail"))
+
+
+@pytest.mark.parametrize(
+    ("given", "remedy"),
+    [
+        ([greet], ": use with_tools for several"),
+        ([], ": use with_tools for several"),
+        (Toolset(greet), ": use with_tools for several"),
+        (greet.__wrapped__, ": decorate it with @tool"),
+        ("greet", ""),
+        (None, ""),
+    ],
+)
+def test_an_executor_for_a_function_is_for_one_tool(given, remedy):
+    expected = r"^for_function takes a tool made by @tool or @tool_input, not "
+    with pytest.raises(TypeError, match=f"{expected}.*{remedy}$"):
+        Executor([fail]).for_function(given)
+    assert Executor([fail]).for_function(greet).registry["greet"] is greet
 
 
 def test_a_copy_with_an_option_that_does_not_exist():

@@ -328,7 +328,10 @@ def test_tried_calls(page):
 def test_a_file_that_can_not_be_written_is_told(serve, subject, tmp_path):
     from operator_schema.inspector.recordings import TriedCalls
 
-    page = serve(Inspector(subject, tried=TriedCalls(tmp_path / "none" / "tried.jsonl")))
+    folder = tmp_path / "none"
+    folder.mkdir()
+    page = serve(Inspector(subject, tried=TriedCalls(folder / "tried.jsonl")))
+    folder.rmdir()
     assert "can't be done" in page.post("tried/keep", {"tool": "export", "arguments": "{}"}, 409)["problem"]
 
 

@@ -210,6 +210,23 @@ def test_wrong_use_says_what_is_right(refused, folder, monkeypatch):
         assert f"{seconds!r} isn't a number of seconds above 0" in refused("--timeout", seconds, "help_desk")
 
 
+def test_a_place_where_no_tried_calls_can_be_kept_is_refused_at_the_start(refused, folder):
+    (folder / "loop").symlink_to("loop")
+    (folder / "astray").symlink_to("nowhere/tried.jsonl")
+    os.mkfifo(folder / "pipe")
+    start = "operator-schema: error: --tried"
+    nowhere = (folder / "nowhere").resolve()
+    for path, reason in {
+        "loop": "it is a link that leads to itself",
+        "nowhere/tried.jsonl": f"there is no folder {nowhere}",
+        "astray": f"there is no folder {nowhere}",
+        "help_desk.py/tried.jsonl": f"{(folder / 'help_desk.py').resolve()} isn't a folder",
+        "pipe": "pipe isn't a file",
+    }.items():
+        assert refused("--tried", path, "help_desk") == f"{start} {path} can't be used: {reason}\n"
+    assert not list(folder.glob(".*.new"))
+
+
 @needs_mcp
 def test_a_server_that_can_not_be_reached(refused):
     missing = "the command no-such-program isn't found"

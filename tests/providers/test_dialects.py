@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 import pytest
 from annotated_types import Gt, Le, MaxLen, MinLen
+from counted_keys import comparisons_of
 from hypothesis import given, reject
 from hypothesis import strategies as st
 from offers import offer_of
@@ -30,8 +31,9 @@ from operator_schema.providers import (
     xai,
 )
 from operator_schema.schema.dialect import DialectRenderer, dialect_schema, lost
-from operator_schema.schema.dialect_writing import openapi_schema
+from operator_schema.schema.dialect_writing import leaf_schema, openapi_schema
 from operator_schema.schema.request_sizes import over_limits, size_of
+from operator_schema.schema.style import Dialect
 from operator_schema.tools import document_tool
 
 ALWAYS = [gemini_parameters, ollama, xai]
@@ -739,3 +741,12 @@ def test_every_provider_gets_an_enum_and_what_is_always_null(provider):
 
 def test_openapi_has_no_choice_of_null_alone():
     assert openapi_schema({"type": "string", "enum": [None]}) == {"type": "STRING"}
+
+
+def test_each_key_of_a_leaf_is_looked_up_once():
+    dialect = Dialect(keywords=frozenset(), formats=frozenset(), required="all")
+
+    def write(schema):
+        assert len(leaf_schema(schema, dialect, lambda found: found)["required"]) == 500
+
+    assert comparisons_of(write, 500) <= 1000

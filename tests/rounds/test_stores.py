@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import pickle
 import re
 import sqlite3
@@ -19,6 +20,7 @@ from patience import LONGEST_WAIT
 from round_samples import ask, fetch, pay, raw, search
 
 from operator_schema import Executor, RawCall, RoundError, Toolset, Turn, tool
+from operator_schema.files import unusable_database
 from operator_schema.rounds import HookError, InterruptedRoundError, RestoreError, commit, stores
 from operator_schema.rounds.errors import StoreError
 from operator_schema.rounds.stores import SqliteStore, StuckRound, stored_records
@@ -415,6 +417,12 @@ def foreign(path):
         db.execute("CREATE TABLE rounds (name TEXT)")
 
 
+def in_wal_mode(path):
+    SqliteStore(path)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA journal_mode=WAL")
+
+
 def deleted(path):
     return path.parent / "gone" / "chats.db"
 
@@ -473,6 +481,30 @@ def test_a_file_that_may_only_be_read_is_read(store, tmp_path, monkeypatch):
             found.transcript("a").append("more")
 
 
+@pytest.mark.skipif(os.name == "nt" or not os.geteuid(), reason="every folder can be written to")
+def test_a_store_in_wal_mode_in_a_folder_that_may_only_be_read_says_what_to_do(tmp_path):
+    path = tmp_path / "chats.db"
+    in_wal_mode(path)
+    tmp_path.chmod(0o500)
+    try:
+        for use in (lambda: SqliteStore(path), lambda: list(stored_records(path))):
+            with pytest.raises(StoreError, match="let this process write to its folder, or let one that may"):
+                use()
+    finally:
+        tmp_path.chmod(0o700)
+
+
+def test_the_remedy_for_wal_mode_is_for_databases_in_it(tmp_path):
+    error = sqlite3.OperationalError("attempt to write a readonly database")
+    error.sqlite_errorname = "SQLITE_READONLY_DIRECTORY"
+    SqliteStore(tmp_path / "a.db")
+    in_wal_mode(tmp_path / "b.db")
+    assert unusable_database("the store", tmp_path / "a.db", error).endswith("to the file and to its folder")
+    assert unusable_database("the store", tmp_path / "b.db", error).endswith("PRAGMA journal_mode=DELETE")
+    error.sqlite_errorname = "SQLITE_READONLY"
+    assert unusable_database("the store", tmp_path / "b.db", error).endswith("to the file and to its folder")
+
+
 def test_reading_does_not_wait_for_a_process_that_writes(store):
     with closing(sqlite3.connect(store._path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -481,7 +513,7 @@ def test_reading_does_not_wait_for_a_process_that_writes(store):
 
 def test_a_file_that_another_process_holds_is_named(tmp_path, monkeypatch):
     store = SqliteStore(tmp_path / "chats.db")
-    monkeypatch.setattr(stores, "_PATIENCE", 0.01)
+    monkeypatch.setattr(stores, "PATIENCE", 0.01)
     with closing(sqlite3.connect(tmp_path / "chats.db", isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         with pytest.raises(StoreError, match="database is locked; another process locked it for 30 seconds"):

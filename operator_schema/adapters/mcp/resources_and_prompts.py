@@ -493,7 +493,7 @@ def page_of(
 
 def _described(prompt: Tool[..., Any]) -> types.Prompt:
     schema = prompt.input_schema()
-    required = schema.get("required", ())
+    required = frozenset(schema.get("required", ()))
     arguments = [
         types.PromptArgument(name=name, description=said.get("description"), required=name in required)
         for name, said in schema["properties"].items()
