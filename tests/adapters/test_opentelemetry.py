@@ -165,6 +165,7 @@ def test_arguments_and_results_are_recorded_only_if_asked_for(traced):
         (b'{"user": "Ada", "token": "hunter2"}', {"user": "Ada", "token": "[redacted]"}),
         ({"user": {"token": 4711}, "token": []}, {"user": {"token": "[redacted]"}, "token": "[redacted]"}),
         ('{"user": "Ada", "token": "hunter2', "[redacted]"),
+        ({"user": "Ada", "Token": "hunter2"}, {"user": "Ada", "Token": "[redacted]"}),
     ],
 )
 def test_secrets_stay_out_of_recorded_arguments_and_results(traced, arguments, recorded):
