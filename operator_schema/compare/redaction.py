@@ -122,7 +122,7 @@ def without_secrets(line: dict[str, Any], hidden: Hidden) -> dict[str, Any]:
         arguments, content = (REDACTED if isinstance(arguments, str) else arguments), REDACTED
     kept = {**result, "content": content} | ({} if json is None else {"json": json})
     found = frozenset(secrets)
-    about = {key: _without(line[key], found) for key in ("id", "name") if key in line}
+    about: dict[str, Any] = {key: _without(line[key], found) for key in ("id", "name") if key in line}
     about["arguments"] = _without(arguments, found)
     return {**line, **about, "result": {key: _without(inner, found) for key, inner in kept.items()}}
 
