@@ -11,7 +11,7 @@ from ..errors import ToolNotFoundError
 from ..immutable import Value
 from ..message_text import one_line, received, writable_text
 from ..tools.calls import ToolResult
-from ..tools.signature import is_awaitable
+from ..tools.signature import outcome_of
 from ..tools.tool import Tool
 from .named_tools import NamedTools
 
@@ -380,9 +380,7 @@ class Hooks(Value):
             if hook.kind != "description":
                 continue
             for name in [name for name in toolset.names if names is None or name in names]:
-                text = hook.function(toolset[name].definition())
-                if is_awaitable(text):
-                    text = await text
+                text = await outcome_of(hook.function, toolset[name].definition())
                 if text is not None:
                     found[name] = writable_text(f"what the hook {hook.name} returns", text)
         return found
