@@ -11,7 +11,7 @@ from ..errors import ToolNotFoundError
 from ..immutable import Value
 from ..message_text import one_line, received, writable_text
 from ..tools.calls import ToolResult
-from ..tools.signature import outcome_of
+from ..tools.signature import outcome_of, takes
 from ..tools.tool import Tool
 from .named_tools import NamedTools
 
@@ -537,23 +537,13 @@ def _checked(
     function: Any, kind: HookKind, tools: tuple[Any, ...] | None, toolset: NamedTools | None
 ) -> Hook:
     name = _name_of(function)
-    if not _takes_one(function):
+    if not takes(function, 1):
         message = f"the hook {name} has to take one argument, {_TAKEN.get(kind, 'a ToolCall')}"
         raise TypeError(message)
     return Hook(function, name, kind, tools, toolset)
 
 
 _TAKEN: Mapping[HookKind, str] = {"description": "a ToolDefinition", "around": "an Execution"}
-
-
-def _takes_one(function: Any) -> bool:
-    try:
-        signature(function).bind(None)
-    except TypeError:
-        return False
-    except ValueError:  # a function in C may have no signature
-        return True
-    return True
 
 
 def _is_called_without(function: Any) -> bool:

@@ -36,6 +36,7 @@ __all__ = [
     "outcome_of",
     "read_callee",
     "required_parameters",
+    "takes",
 ]
 
 
@@ -373,6 +374,17 @@ def close_awaitable(value: object) -> None:
         close = getattr(value, "close", None)
         if close is not None:
             close()
+
+
+def takes(function: Any, count: int) -> bool:
+    """Return whether a function can be called with a number of positional arguments."""
+    try:
+        inspect.signature(function).bind(*[None] * count)
+    except TypeError:
+        return False
+    except Exception:  # noqa: BLE001  # a function in C may have no signature; or the code of an object
+        return True
+    return True
 
 
 async def outcome_of(function: Callable[..., Any], /, *given: Any) -> Any:
