@@ -7,11 +7,11 @@ from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, TypeVar, cast, get_args
 
 from .. import CallError, Registry, Toolset, tool
 from ..files import resolved
-from ..json_values import is_array, is_object, without_surrogates
+from ..json_values import writable_json
 from ..message_text import checked_path, checked_text, one_line, quote, received
 from .answers import found_by_pattern, inspected, overview_of, read_function
 from .index import Index
@@ -384,13 +384,13 @@ class CodeBase:
                 assert self._index is not None  # noqa: S101  # refresh made it
                 try:
                     found = answer(self._index)
-                    return found if not self._index.shown_as else _writable(found)
+                    return found if not self._index.shown_as else writable_json(found)
                 except ChangedError:
                     continue
                 except CallError as error:
                     if not self._index.shown_as:
                         raise
-                    raise CallError(_writable(str(error))) from error
+                    raise CallError(writable_json(str(error))) from error
         message = "the files change while they are read: try again"
         raise CallError(message)
 
@@ -404,17 +404,6 @@ class CodeBase:
 
     def __repr__(self) -> str:
         return f"CodeBase({str(self.root)!r})"
-
-
-def _writable(value: Any) -> Any:
-    """Return an answer whose texts have U+FFFD in place of what they can't hold: parts of paths."""
-    if isinstance(value, str):
-        return without_surrogates(value)
-    if is_array(value):
-        return [_writable(item) for item in value]
-    if is_object(value):
-        return {key: _writable(item) for key, item in value.items()}
-    return value
 
 
 def _missing(name: str, miss: Miss) -> dict[str, object]:

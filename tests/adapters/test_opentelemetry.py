@@ -163,7 +163,10 @@ def test_arguments_and_results_are_recorded_only_if_asked_for(traced):
         ({"user": "Ada", "token": "hunter2"}, {"user": "Ada", "token": "[redacted]"}),
         ('{"user": "hunter2", "token": "hunter2"}', {"user": "[redacted]", "token": "[redacted]"}),
         (b'{"user": "Ada", "token": "hunter2"}', {"user": "Ada", "token": "[redacted]"}),
-        ({"user": {"token": 471147114711}, "token": []}, {"user": {"token": "[redacted]"}, "token": "[redacted]"}),
+        (
+            {"user": {"token": 471147114711}, "token": []},
+            {"user": {"token": "[redacted]"}, "token": "[redacted]"},
+        ),
         ('{"user": "Ada", "token": "hunter2', "[redacted]"),
         ({"user": "Ada", "Token": "hunter2"}, {"user": "Ada", "Token": "[redacted]"}),
     ],
