@@ -227,9 +227,8 @@ def test_a_conversation_goes_on_after_a_text_that_no_encoding_can_write(provider
         answer = stream.close()
     else:
         answer = provider.answer(model(**body), offer)
-    turn = (
-        Executor(TOOLS, report=lambda error: f"wrong: {HALF}").run_sync(offer.round(answer)).commit(history)
-    )
+    executor = Executor(TOOLS, report=lambda error: f"{error} {HALF}")
+    turn = executor.run_sync(offer.round(answer)).commit(history)
     for sent in (
         body,
         provider.request(offer, history),
