@@ -112,7 +112,8 @@ class Executor:
         DuplicateToolError: two tools have the same name.
         ToolNotFoundError: a hook is for a tool that isn't there. A registry may get it later; then the first
             call raises it.
-        TypeError: something isn't a hook, or `context` or `store` is something else.
+        TypeError: something isn't a hook, `context` or `store` is something else, or a function doesn't take
+            what it gets.
         ValueError: an option has the wrong type or range, or hooks are for a toolset that isn't there.
     """
 
@@ -390,8 +391,8 @@ class Executor:
             InterruptedRoundError: functions of a round raised exceptions of `pass_through`.
             RoundError: the round was committed or discarded, or one of its calls was run before.
             StoreError: the round can't be taken from the executor's store.
-            TypeError: it is something else, the context isn't a mapping, or `on_progress` or `on_result`
-                isn't a plain function; then nothing is run.
+            TypeError: it is something else, the context isn't a mapping, `on_progress` or `on_result` isn't a
+                plain function, or a function doesn't take what it gets; then nothing is run.
             ValueError: `confirm` is something else.
             BaseException: one of `pass_through`, from the first call that raised one, after all calls have
                 ended.

@@ -12,7 +12,7 @@ from patience import assert_linear
 from schema_edits import Documents, places_in
 
 from operator_schema.compare import Snapshot, compare, read_snapshot
-from operator_schema.schema import document_graph
+from operator_schema.schema import document_reader
 from operator_schema.schema.keywords import KEYWORDS
 
 NEVER_DRAWN = {
@@ -49,7 +49,7 @@ def drawn() -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def readings(drawn) -> list[Any]:
-    return [document_graph.read_document(document, "document") for document in drawn[:1500]]
+    return [document_reader.read_document(document, "document") for document in drawn[:1500]]
 
 
 def test_every_keyword_about_values_is_drawn(drawn):
@@ -81,7 +81,7 @@ KINDS = (
 def reasons() -> set[str]:
     """List all that the reader may note, as its source has it."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(inspect.getsource(document_graph))):
+    for node in ast.walk(ast.parse(inspect.getsource(document_reader))):
         is_note = isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("note", "_note_all")
         if is_note:
             texts = [each.value for each in ast.walk(node.args[-1]) if isinstance(each, ast.Constant)]

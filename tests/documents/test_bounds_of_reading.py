@@ -8,7 +8,7 @@ import pytest
 from patience import assert_linear
 
 from operator_schema.schema.document import DocumentCodec, SchemaDocument
-from operator_schema.schema.document_graph import MAX_SCHEMAS, read_document
+from operator_schema.schema.document_reader import MAX_SCHEMAS, read_document
 from operator_schema.schema.patterns import linear_pattern
 
 

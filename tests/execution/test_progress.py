@@ -8,7 +8,6 @@ import logging
 import threading
 import time
 from collections.abc import Mapping
-from functools import partial
 from typing import Annotated
 
 import pytest
@@ -109,9 +108,9 @@ def test_your_context_wins():
 
     executor = Executor([work])
     call = RawCall("1", "work")
-    result = executor.run_sync(call, context={Progress: own}, on_progress=partial(got.append))
+    result = executor.run_sync(call, context={Progress: own}, on_progress=lambda *seen: got.append(seen))
     assert (result.content, got) == ("true", [])
-    result = executor.run_sync(call, context={"progress": own}, on_progress=partial(got.append))
+    result = executor.run_sync(call, context={"progress": own}, on_progress=lambda *seen: got.append(seen))
     assert (result.content, got) == ("true", [])
 
 

@@ -19,7 +19,7 @@ import pytest
 from patience import LONGEST_WAIT
 from round_samples import ask, fetch, pay, raw, search
 
-from operator_schema import Executor, RawCall, RoundError, Toolset, Turn, tool
+from operator_schema import Executor, RawCall, Registry, RoundError, Toolset, Turn, tool
 from operator_schema.files import unusable_database
 from operator_schema.rounds import HookError, InterruptedRoundError, RestoreError, commit, stores
 from operator_schema.rounds.errors import StoreError
@@ -341,6 +341,24 @@ def test_a_transcript_gives_back_what_it_was_given(store):
 def test_a_transcript_has_a_name(store, name):
     with pytest.raises(TypeError, match="the name of a transcript must be a string"):
         store.transcript(name)
+
+
+@pytest.mark.parametrize(
+    ("given", "remedy"),
+    [
+        ([], "array []: write Toolset(…)"),
+        (Registry(), "Registry: give its toolset"),
+        (Executor([]), "Executor: give its registry.toolset"),
+        (None, "null"),
+    ],
+)
+def test_a_round_is_loaded_with_a_toolset(store, given, remedy):
+    waiting = executor(store).run_sync(sent())
+    for load in (store.load, store.take_back):
+        with pytest.raises(TypeError) as raised:
+            load(waiting.id, given)
+        assert str(raised.value) == f"a round is made with a toolset that has its tools, not with {remedy}"
+    assert store.load(waiting.id, toolset) == waiting
 
 
 # --- the store -----------------------------------------------------------------------------------
