@@ -124,7 +124,7 @@ def test_thousands_of_calls(seed, record_property):
         if expected is None:
             number = call.arguments["number"]
             assert result.content == (f"swam {number}" if call.name == "swim" else f'{{"walked":{number}}}')
-    assert late < CALLS / 100
+    assert late < CALLS / 10
     counted = Counter(result.code for result in results)
     assert min(counted.values()) > CALLS / 100
     assert len(counted) == 6
