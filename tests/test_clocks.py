@@ -87,7 +87,7 @@ def seconds_of(call: ast.Call) -> list[ast.expr]:
 
 
 def short_waits(source: str) -> list[int]:
-    """Return the lines that wait for a second or more, but less than `SHORTEST_WAIT`."""
+    """Return the lines that wait for less than `SHORTEST_WAIT`; below a second a wait is meant to end."""
     found = []
     for node in ast.walk(ast.parse(source if MAY_BE_WAIT.search(source) else "")):
         for each in seconds_of(node) if isinstance(node, ast.Call) else []:
