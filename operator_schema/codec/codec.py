@@ -127,13 +127,11 @@ class Codec(Immutable, Generic[T]):
         return made
 
     def _hold(self, graph: Graph, annotation: Any, own_name: str, checked: Mapping[str, Any]) -> None:
-        parse = None
-        if checked["json_loads"] is not None:
-            parse = _json_text().parser_of(checked["json_loads"])
-        graph_of: Any = _graph_of
+        loads = checked["json_loads"]
+        parse = None if loads is None else _json_text().parser_of(loads)
         leaves: tuple[SchemaLeaf[Any], ...] = checked["leaves"]
-        if leaves or self._walk_class is not Walk:
-            graph_of = partial(_graph_of, leaves=leaves, codec=type(self))
+        is_usual = not leaves and self._walk_class is Walk
+        graph_of: Any = _graph_of if is_usual else partial(_graph_of, leaves=leaves, codec=type(self))
         # Asking for `__dict__` would make one, of 272 bytes.
         set_once(self, "_annotation", annotation)
         set_once(self, "_name", checked["name"] or own_name)
@@ -550,25 +548,22 @@ def _renderer() -> Callable[..., dict[str, Any]]:
     return render
 
 
-@cache
+@cache  # most codecs are given none; an import takes as long as checking one
 def _options() -> ModuleType:
-    # Most codecs are given none; an import takes as long as checking one.
     from . import options
 
     return options
 
 
-@cache
+@cache  # an import takes longer than a compiled decode, even where the module is loaded
 def _findings() -> ModuleType:
-    # An import takes longer than a compiled decode, even where the module is loaded.
     from .. import findings
 
     return findings
 
 
-@cache
+@cache  # a program that decodes parsed values alone does not pay for the json module
 def _json_text() -> ModuleType:
-    # A program that decodes parsed values alone does not pay for the json module.
     from . import json_text
 
     return json_text
