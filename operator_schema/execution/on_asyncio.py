@@ -76,12 +76,9 @@ class AsyncioBackend:
         # With a factory, the runner does not replace the event loop that the program has set.
         with Runner(loop_factory=new_event_loop) as runner:
             runner.run(main(), context=context)
-        try:
-            if raised is not None:
-                raise raised
-            return result
-        finally:
-            raised = None  # the traceback of an exception must not lead back to it
+        if raised is not None:
+            raise raised
+        return result
 
 
 class AsyncioSignal:

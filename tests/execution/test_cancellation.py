@@ -175,3 +175,28 @@ def test_a_waiting_call_that_is_closed_elsewhere_leaves_the_place_of_another_cal
         return PLACE.get() is other, executor._slots._waiting
 
     assert asyncio.run(run()) == (True, {})
+
+
+def test_each_call_sees_its_own_place_and_its_caller_the_one_from_before():
+    seen = []
+
+    @tool
+    async def inner() -> None:
+        seen.append(PLACE.get())
+
+    @tool
+    async def outer() -> None:
+        before = PLACE.get()
+        for executor in (Executor(inner), Executor(inner, max_concurrency=1)):
+            await executor.run(RawCall("2", "inner"))
+            assert PLACE.get() is before
+        seen.append(before)
+
+    async def run():
+        await Executor(outer, max_concurrency=1).run(RawCall("1", "outer"))
+        return PLACE.get()
+
+    assert asyncio.run(run()) is None
+    unlimited, limited, before = seen
+    assert unlimited is None
+    assert limited.slots is not before.slots

@@ -124,13 +124,18 @@ class Unshown(Interrupt):
         raise RuntimeError("no text")
 
 
+class UnshownStop(Stop):
+    __repr__ = Unshown.__repr__
+
+
 @both
-def test_one_without_a_text_is_raised_too_and_interrupts_are_handled_as_before(is_async):
-    executor = Executor([raising(Unshown(), is_async)], pass_through=[Interrupt])
+@pytest.mark.parametrize("kind", [Unshown, UnshownStop])
+def test_one_without_a_text_is_raised_too_and_interrupts_are_handled_as_before(kind, is_async):
+    executor = Executor([raising(kind(), is_async)], pass_through=[kind])
     before = signal.getsignal(signal.SIGINT)
     for _ in range(2):
         for work in (RawCall("1", "work"), [RawCall("1", "work")]):
-            with pytest.raises(Unshown):
+            with pytest.raises(kind):
                 executor.run_sync(work)
     assert signal.getsignal(signal.SIGINT) is before
 

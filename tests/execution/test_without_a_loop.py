@@ -253,6 +253,26 @@ def test_an_interrupt_in_a_call_of_a_call_ends_both():
     assert is_all_free(inner)
 
 
+@pytest.mark.parametrize("depth", [0, 1, 2])
+def test_an_interrupt_ends_the_wait_in_a_call_of_calls_at_once(depth):
+    stop, ended = threading.Event(), []
+
+    @tool(name="work")
+    def hang() -> None:
+        interrupt()
+        ended.append(stop.wait(60))
+
+    executors = [Executor([hang], max_concurrency=1, timeout=None)]
+    for _ in range(depth):
+        wait = functools.partial(executors[-1].run_sync, RawCall("1", "work"))
+        executors.append(Executor([tool(wait, name="work", description="Wait.", threads=False)]))
+    with pytest.raises(KeyboardInterrupt):
+        executors[-1].run_sync(RawCall("1", "work"))
+    assert ended == []
+    stop.set()
+    assert is_all_free(executors[0])
+
+
 def test_an_interrupt_cancels_an_async_function():
     ended = []
 
