@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import inspect
 import pickle
 from dataclasses import dataclass
 from datetime import date
@@ -12,10 +13,12 @@ from typing import Annotated, Any
 import pytest
 from annotated_types import MaxLen
 from hypothesis import given
+from hypothesis import strategies as st
 
 from operator_schema import DecodeError, Executor, RawCall, Toolset, skip, tool, tool_input
 from operator_schema.providers import anthropic, openai_chat
 from operator_schema.testing import ToolDouble, arguments, near_misses, results
+from operator_schema.testing.result_values import drawn
 from operator_schema.tools import Image, document_tool
 
 pytestmark = pytest.mark.needs_threads
@@ -253,6 +256,13 @@ def test_only_a_tool_has_a_double(given_tool):
         ToolDouble(given_tool)
     with pytest.raises(TypeError, match=r"^results takes a tool made by @tool"):
         results(given_tool)
+
+
+def test_to_draw_results_reads_no_source(monkeypatch):
+    """Hypothesis reads and hashes the source of a test each time, which takes longer than to draw a value."""
+    monkeypatch.setattr(inspect, "getsource", lambda _: pytest.fail("a source is read"))
+    assert drawn(st.integers(), 3, 5) == drawn(st.integers(), 3, 5)
+    assert len({tuple(drawn(st.integers(), seed, 5)) for seed in range(5)}) > 1
 
 
 def test_answer_and_answers_are_not_given_together():

@@ -187,10 +187,8 @@ def test_annotations_that_double_are_bounded(monkeypatch):
 
 
 def with_shared_defaults(levels):
-    options: Any = {
-        "frozen": True,
-        "namespace": {"__doc__": "Doubled."},
-    }  # else Python writes one of all values
+    # Without a docstring, Python would write one that has all values.
+    options: Any = {"frozen": True, "namespace": {"__doc__": "Doubled."}}
     made: Any = make_dataclass("D0", [("x", int, 0)], **options)
     for i in range(levels):
         made = make_dataclass(f"D{i + 1}", [("a", made, made()), ("b", made, made())], **options)

@@ -7,19 +7,22 @@ import os
 import sys
 from collections import deque
 from contextlib import ExitStack, asynccontextmanager, suppress
+from functools import cache
 from secrets import token_hex
 from shutil import which
 from signal import Signals
 from threading import Event, Lock, Thread
 from typing import IO, TYPE_CHECKING, Any, TypeAlias, cast
 
+import httpx2
 from anyio import to_thread
 from mcp import Client, MCPError, StdioServerParameters, stdio_client, types
 from mcp.client.stdio import get_default_environment
 from mcp.client.streamable_http import streamable_http_client
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Sequence
+    from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+    from ssl import SSLContext
     from types import TracebackType
     from typing import TextIO
 
@@ -27,7 +30,18 @@ if TYPE_CHECKING:
     from mcp.client import Transport
     from mcp.client._transport import TransportStreams
 
-__all__ = ["ServerEndedError", "Source", "connected", "end_of", "transport_of"]
+__all__ = [
+    "ServerEndedError",
+    "Source",
+    "certificates",
+    "connected",
+    "end_of",
+    "over_http",
+    "transport_of",
+]
+
+_SECONDS_TO_CONNECT = 30.0
+_SECONDS_TO_READ = 300.0
 
 Source: TypeAlias = "str | Sequence[str] | StdioServerParameters | Callable[[], Transport]"
 """The URL of a server, a command that starts one, or a function that makes a transport of the SDK."""
@@ -56,6 +70,35 @@ async def transport_of(source: Source) -> AsyncGenerator[TransportStreams]:
             made = stdio_client(_kept(command), _error_stream(files))
         async with made as streams:
             yield streams
+
+
+def certificates() -> Callable[[], SSLContext]:
+    """Return a function that reads the certificates to trust once, and then returns the same context.
+
+    Reading them takes 25 ms or more of processor time. With this context, as by default in httpx2, a server
+    must have a certificate that is valid for its name.
+    """
+    return cache(httpx2.create_ssl_context)
+
+
+@asynccontextmanager
+async def over_http(
+    url: str, trusted: Callable[[], SSLContext], headers: Mapping[str, str] | None = None
+) -> AsyncGenerator[TransportStreams]:
+    """Connect to a server by its URL, with certificates that several connections share.
+
+    Args:
+        url: of the server.
+        trusted: of `certificates`.
+        headers: of all requests.
+
+    Yields:
+        Streams of messages, to read and to write.
+    """
+    waits = httpx2.Timeout(_SECONDS_TO_CONNECT, read=_SECONDS_TO_READ)  # an answer may be a stream
+    client = httpx2.AsyncClient(headers=headers, timeout=waits, verify=trusted())
+    async with client as http, streamable_http_client(url, http_client=http) as streams:
+        yield streams
 
 
 def _error_stream(files: ExitStack) -> TextIO:

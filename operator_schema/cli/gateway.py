@@ -24,7 +24,8 @@ from .arguments import json_in, read_text
 from .modules import WrongUse
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Generator, Iterable
+    from collections.abc import AsyncGenerator, Callable, Generator, Iterable
+    from ssl import SSLContext
 
     from ..adapters.mcp.gateway import Gateway
     from ..adapters.mcp_connection import Source
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 __all__ = ["Behind", "open_servers", "servers_in"]
 
 _MOST_SERVERS = 100
-_SECONDS_TO_CONNECT = 30.0
-_SECONDS_TO_READ = 300.0
 _MOST_SHOWN = 300
 _EXAMPLE = '{"mcpServers": {"time": {"command": "uvx", "args": ["mcp-server-time"]}}}'
 _VARIABLE = re.compile(r"\$\{(?:(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\})?")
@@ -314,6 +313,7 @@ async def open_servers(servers: list[Behind], err: Output, file: str = "") -> As
             started this process.
     """
     from ..adapters.mcp.gateway import Gateway, ServerBehind
+    from ..adapters.mcp_connection import certificates
 
     _check_not_below_itself(file)
     by_prefix = {one.prefix.removesuffix("_"): one for one in servers}
@@ -325,8 +325,9 @@ async def open_servers(servers: list[Behind], err: Output, file: str = "") -> As
         err.report("", f"the server {quote(server.name)} can't be reached: {reason}")
         err.flush()
 
+    trusted = certificates()
     behind = {
-        name: ServerBehind(_source_of(one, file), one.only, one.confirm, one.seconds)
+        name: ServerBehind(_source_of(one, file, trusted), one.only, one.confirm, one.seconds)
         for name, one in by_prefix.items()
     }
     with hidden_in_logs(servers):
@@ -367,26 +368,16 @@ def _check_not_below_itself(file: str) -> None:
     raise WrongUse(message)
 
 
-def _source_of(server: Behind, file: str) -> Source:
+def _source_of(server: Behind, file: str, trusted: Callable[[], SSLContext]) -> Source:
     """Return how a server is reached, as a gateway takes it; the file is that of the gateway."""
     from mcp import StdioServerParameters
 
     from ..adapters.mcp.nesting import started_below
+    from ..adapters.mcp_connection import over_http
 
     if server.start is not None:
         return started_below(StdioServerParameters(**server.start), file)
-    return partial(_over_http, server.url or "", dict(server.headers))
-
-
-@asynccontextmanager
-async def _over_http(url: str, headers: dict[str, str]) -> AsyncGenerator[Any]:
-    import httpx2
-    from mcp.client.streamable_http import streamable_http_client
-
-    waits = httpx2.Timeout(_SECONDS_TO_CONNECT, read=_SECONDS_TO_READ)  # an answer may be a stream
-    client = httpx2.AsyncClient(headers=headers, timeout=waits)
-    async with client as http, streamable_http_client(url, http_client=http) as streams:
-        yield streams
+    return partial(over_http, server.url or "", trusted, dict(server.headers))
 
 
 # --- what is said of them --------------------------------------------------------------------------

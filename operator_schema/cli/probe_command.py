@@ -32,7 +32,7 @@ from .output import GITHUB_KINDS, SEVERITY_STYLES, annotation, count
 from .sources import accepted_in, write_accepted
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Generator, Mapping, Sequence
 
     from ..probe.reports import Found, Plan, ProbeReport
     from .output import Output
@@ -98,29 +98,7 @@ exit status:
 @click.option("--junit", metavar="FILE", help="Also write JUnit XML.")
 @click.option("--html", metavar="FILE", help="Also write a page.")
 @click.pass_obj
-def probe(
-    outputs: tuple[Output, Output],
-    target: str,
-    allow: tuple[str, ...],
-    seconds: float,
-    calls: int,
-    timeout: float,
-    most_bytes: int,
-    seed: int,
-    setup: str | None,
-    env: tuple[str, ...],
-    header: tuple[str, ...],
-    accepted: str | None,
-    level: str,
-    fail_on: str,
-    shape: str,
-    junit: str | None,
-    html: str | None,
-    *,
-    allow_all: bool,
-    dry_run: bool,
-    as_json: bool,
-) -> int:
+def probe(outputs: tuple[Output, Output], /, target: str, **options: Any) -> int:
     """Test a tool server: call its tools in right and wrong ways, and say what is wrong with the answers.
 
     All that is known of the server is what it says of its tools. Each finding comes with the smallest call
@@ -128,30 +106,36 @@ def probe(
     is started here works in a new folder, with few environment variables, and is ended with all that it
     started.
     """
-    entries = [] if accepted is None else accepted_in(accepted)
     out, err = outputs
-    asked = {"allow": allow, "allow_all": allow_all, "calls": calls, "timeout": timeout, "seed": seed}
-    pairs = {"env": _pairs(env, "=", "--env"), "headers": _pairs(header, ":", "--header")}
-    options: dict[str, Any] = {**asked, **pairs, "setup": setup}
-    shape = "json" if as_json else shape
+    entries = [] if options["accepted"] is None else accepted_in(options["accepted"])
+    how = _how_to_probe(options)
+    shape: str = "json" if options["as_json"] else options["shape"]
     try:
         with _ended_by_sigterm():
-            if dry_run:
-                _show_plan(out, _asked("plan", target, options), as_json=shape == "json")
+            if options["dry_run"]:
+                _show_plan(out, _asked("plan", target, how), as_json=shape == "json")
                 return 0
             with err.steps() as on_progress:
-                more = {"seconds": seconds, "most_bytes": most_bytes, "on_progress": on_progress}
-                report: ProbeReport = _asked("probe", target, {**options, **more})
+                more = {name: options[name] for name in ("seconds", "most_bytes")}
+                report: ProbeReport = _asked("probe", target, {**how, **more, "on_progress": on_progress})
     except _Terminated:
         return _TERMINATED
     from ..probe.checks import CHECKS
 
     found = sort_changes([_Row(each) for each in report.found], entries, datetime.now(UTC).date())
     left = [row.found for row in found.left]
-    _write_reports(report, left, junit, html, levels_from(_LEVELS, fail_on))
-    _show(out, shape, report, left, level)
+    _write_reports(report, left, options)
+    _show(out, shape, report, left, options["level"])
     write_accepted(err, found, "was found", CHECKS)
-    return 1 if _at(fail_on, left) else 0
+    return 1 if _at(options["fail_on"], left) else 0
+
+
+def _how_to_probe(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of the command that `plan` and `probe` take, as they take them."""
+    names = ("allow", "allow_all", "calls", "timeout", "seed", "setup")
+    variables = _pairs(options["env"], "=", "--env")
+    headers = _pairs(options["header"], ":", "--header")
+    return {**{name: options[name] for name in names}, "env": variables, "headers": headers}
 
 
 class _Terminated(BaseException):
@@ -299,12 +283,11 @@ def _lines_of_unrepeated(found: Found) -> list[str]:
     return [f"{first} (it couldn't be reproduced)", *found.calls()]
 
 
-def _write_reports(
-    report: ProbeReport, left: Sequence[Found], junit: str | None, html: str | None, failing: Sequence[str]
-) -> None:
+def _write_reports(report: ProbeReport, left: Sequence[Found], options: Mapping[str, Any]) -> None:
     from ..probe.reports import as_html, as_junit
 
-    if junit is not None:
-        replace_file(junit, as_junit(report, left, failing))
-    if html is not None:
-        replace_file(html, as_html(report, left))
+    if options["junit"] is not None:
+        failing = levels_from(_LEVELS, options["fail_on"])
+        replace_file(options["junit"], as_junit(report, left, failing))
+    if options["html"] is not None:
+        replace_file(options["html"], as_html(report, left))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ..message_text import quote
@@ -82,22 +83,20 @@ def drawn(strategy: SearchStrategy[Any], seed: int, number: int) -> list[Any]:
 
 
 def _draw_into(found: list[Any], strategy: SearchStrategy[Any], seed: int, number: int) -> None:
+    from random import Random
+
     import hypothesis.strategies
+    from hypothesis.errors import NoSuchExample
 
-    checks: Any = hypothesis.HealthCheck
-
-    @hypothesis.seed(seed)
-    @hypothesis.settings(
-        max_examples=min(number, 2),
-        database=None,
-        deadline=None,
-        phases=[hypothesis.Phase.generate],
-        suppress_health_check=list(checks),
-    )
-    @hypothesis.given(hypothesis.strategies.data())
-    def collect(source: Any) -> None:
+    def collect(source: Any) -> bool:
         wanted = number if found else 1
         while len(found) < wanted:
             found.append(source.draw(strategy))
+        return False  # so that the next run begins
 
-    collect()
+    settings = hypothesis.settings(
+        max_examples=min(number, 2), database=None, deadline=None, phases=[hypothesis.Phase.generate]
+    )
+    # A test would have its source read and hashed each time, which takes longer than to draw a value.
+    with suppress(NoSuchExample):
+        hypothesis.find(hypothesis.strategies.data(), collect, settings=settings, random=Random(seed))  # noqa: S311  # no secret

@@ -19,6 +19,7 @@ from ...immutable import Value
 from ...message_text import quote, received
 from ...tools import Progress, skip
 from ..mcp_client import ToolSource, all_pages, check_there, checked_answer, for_the_model, progress_to
+from ..mcp_connection import certificates, over_http
 from .handed_on import GoneError, driven, sendable
 
 if TYPE_CHECKING:
@@ -225,13 +226,17 @@ def servers_behind(servers: Any) -> dict[str, ServerBehind]:
         message = "a gateway needs a server behind it: Gateway({'name': 'https://…'})"
         raise ValueError(message)
     found: dict[str, ServerBehind] = {}
+    trusted = certificates()
     for name, one in given.items():
         if not isinstance(name, str) or not name:
             message = f"the name of a server must be a text, not {received(name)}"
             raise TypeError(message)
         if not isinstance(one, ServerBehind):
             check_source(one, f"the server {quote(name)}" if is_several else "a server behind a gateway")
-        found[name] = one if isinstance(one, ServerBehind) else ServerBehind(one)
+        server = one if isinstance(one, ServerBehind) else ServerBehind(one)
+        if isinstance(server.source, str):
+            server = server.replace(source=partial(over_http, server.source, trusted))
+        found[name] = server
     return found
 
 
