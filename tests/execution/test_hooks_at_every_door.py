@@ -481,7 +481,7 @@ def test_what_the_program_says_to_the_model_can_be_encoded(door, options, text):
 
 def test_a_result_whose_text_is_replaced_keeps_its_parts():
     picture = Image(b"\x89PNG\r\n\x1a\n", "image/png")
-    given = hook.after("pay")(lambda call: call.result.replace(content=HALF, parts=[picture], json=[1]))
+    given = hook.after("pay")(lambda call: call.result.replace(content=HALF, parts=(picture,), json=[1]))
     result = Executor([pay], hooks=given).run_sync(CALL)
     assert (result.content, result.parts, result.json) == ("a\ufffd", (picture,), [1])
 
