@@ -8,11 +8,16 @@ from errno import ELOOP
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .message_text import one_line
+
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Generator
 
-__all__ = ["has_tables", "replacement", "resolved", "transaction"]
+__all__ = ["PATIENCE", "has_tables", "replacement", "resolved", "transaction", "why_unusable"]
+
+PATIENCE = 30.0
+"""Seconds that one process waits until another one has written into a database."""
 
 _EVERYBODY = 0o666
 """The mode of a new file, of which the process leaves out what its umask says."""
@@ -89,3 +94,36 @@ def has_tables(db: sqlite3.Connection, *names: str) -> bool:
     """Return whether a database has all of some tables."""
     found = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
     return set(names) <= {name for (name,) in found}
+
+
+def why_unusable(what: str, path: str, error: sqlite3.Error) -> str:
+    """Return why a database can't be used, and what to do about it.
+
+    Args:
+        what: the database is for a user, such as `the store`.
+        path: of its file.
+        error: of SQLite. Source of the codes: https://www.sqlite.org/rescode.html
+    """
+    import sqlite3
+
+    remedies = {
+        sqlite3.SQLITE_NOTADB: "give the path of another file, or of one that isn't there yet",
+        sqlite3.SQLITE_CORRUPT: "restore it from a backup, or move it away to begin a new one",
+        sqlite3.SQLITE_CANTOPEN: "create its folder, and check that this process may use both",
+        sqlite3.SQLITE_READONLY: "let this process write to the file and to its folder",
+        sqlite3.SQLITE_BUSY: (
+            f"another process locked it for {PATIENCE:.0f} seconds: end that one, or try again"
+        ),
+        sqlite3.SQLITE_FULL: "make room on the disk",
+        sqlite3.SQLITE_IOERR: "check the disk",
+        sqlite3.SQLITE_ERROR: "it was deleted, or belongs to another program: create it again or elsewhere",
+    }
+    remedy = remedies.get(getattr(error, "sqlite_errorcode", 0) & _PRIMARY)
+    if Path(path).is_dir():
+        remedy = "it is a folder: give the path of a file in it"
+    said = f"{what} {one_line(path, 200)} can't be used: {one_line(str(error), 200)}"
+    return f"{said}; {remedy}" if remedy else said
+
+
+_PRIMARY = 0xFF
+"""The bits of an error code of SQLite that name its kind."""

@@ -10,9 +10,9 @@ from time import time
 from typing import TYPE_CHECKING, Any, Literal
 from weakref import finalize
 
-from ..files import has_tables, transaction
+from ..files import PATIENCE, has_tables, transaction, why_unusable
 from ..immutable import Value
-from ..message_text import checked_path, count_of, escape, listed, one_line, received, writable_text
+from ..message_text import checked_path, count_of, listed, one_line, received, writable_text
 from ..rounds import Complete, Reject, RoundError, StoreError
 from .child import as_json
 
@@ -35,7 +35,6 @@ __all__ = [
     "shown",
 ]
 
-_PATIENCE = 30.0
 _PROGRAMS = """
     CREATE TABLE IF NOT EXISTS programs (
         id TEXT PRIMARY KEY, code TEXT NOT NULL, made REAL NOT NULL, state TEXT NOT NULL, since REAL,
@@ -315,8 +314,7 @@ class Journal:
             with self._connection() as db, transaction(db, writes=writes):
                 yield db
         except sqlite3.Error as error:
-            message = f"the journal {one_line(str(self._path), 200)} can't be used: {escape(str(error))}"
-            raise StoreError(message) from error
+            raise StoreError(why_unusable("the journal", str(self._path), error)) from error
 
     @contextmanager
     def _connection(self) -> Generator[sqlite3.Connection]:
@@ -324,7 +322,7 @@ class Journal:
             with self._lock:
                 yield self._memory
             return
-        with closing(sqlite3.connect(self._path, timeout=_PATIENCE, isolation_level=None)) as db:
+        with closing(sqlite3.connect(self._path, timeout=PATIENCE, isolation_level=None)) as db:
             yield db
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..codec.codec import Codec
 from ..errors import DecodeError
-from ..files import has_tables, transaction
+from ..files import PATIENCE, has_tables, transaction, why_unusable
 from ..findings import Finding
 from ..immutable import Value
 from ..json_values import has_surrogate
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from .toolset import Toolset
 
 __all__ = ["SqliteStore", "StoredTranscript", "StuckRound", "stored_records"]
-
-_PATIENCE = 30.0
-"""Seconds that one process waits until another one has written."""
 
 _TABLES = """
     CREATE TABLE IF NOT EXISTS rounds (
@@ -318,7 +315,7 @@ class SqliteStore:
     def _transaction(self, *, writes: bool = True) -> Generator[sqlite3.Connection]:
         """Open the file for one transaction: a connection belongs to one thread and one process."""
         try:
-            opened = closing(sqlite3.connect(self._path, timeout=_PATIENCE, isolation_level=None))
+            opened = closing(sqlite3.connect(self._path, timeout=PATIENCE, isolation_level=None))
             with opened as db, transaction(db, writes=writes):
                 yield db
         except sqlite3.Error as error:
@@ -416,7 +413,7 @@ def stored_records(path: str | PathLike[str]) -> Iterator[Any]:
     name = checked_path("the path of a store", path)
     uri = f"{Path(name).absolute().as_uri()}?mode=ro"
     try:
-        with _reading(name), closing(sqlite3.connect(uri, uri=True, timeout=_PATIENCE)) as db:
+        with _reading(name), closing(sqlite3.connect(uri, uri=True, timeout=PATIENCE)) as db:
             for turn, text in db.execute("SELECT turn, item FROM items ORDER BY position"):
                 item = json.loads(text)
                 yield item if turn is None else _calls_sent(item["turn"])
@@ -452,30 +449,8 @@ def _calls_sent(saved: Any) -> list[dict[str, Any]]:
     return [{"name": call["name"], "arguments": call.get("arguments")} for call in calls]
 
 
-_OTHER_FILE = "give the path of another file, or of one that isn't there yet"
-_REMEDIES = {
-    sqlite3.SQLITE_NOTADB: _OTHER_FILE,
-    sqlite3.SQLITE_CORRUPT: "restore it from a backup, or move it away to begin a new one",
-    sqlite3.SQLITE_CANTOPEN: "create its folder, and check that this process may use both",
-    sqlite3.SQLITE_READONLY: "let this process write to the file and to its folder",
-    sqlite3.SQLITE_BUSY: f"another process locked it for {_PATIENCE:.0f} seconds: end that one, or try again",
-    sqlite3.SQLITE_FULL: "make room on the disk",
-    sqlite3.SQLITE_IOERR: "check the disk",
-    sqlite3.SQLITE_ERROR: "it was deleted, or belongs to another program: create it again or elsewhere",
-}
-"""What to do about an error of SQLite."""
-
-_PRIMARY = 0xFF
-"""The bits of an error code of SQLite that name its kind."""
-
-
 def _unusable(path: str, error: sqlite3.Error) -> StoreError:
-    """Return why the file of a store can't be used, and what to do."""
-    remedy = _REMEDIES.get(getattr(error, "sqlite_errorcode", 0) & _PRIMARY)
-    if Path(path).is_dir():
-        remedy = "it is a folder: give the path of a file in it"
-    what = f"the store {one_line(path, 200)} can't be used: {one_line(str(error), 200)}"
-    return StoreError(f"{what}; {remedy}" if remedy else what)
+    return StoreError(why_unusable("the store", path, error))
 
 
 def _check_toolset(given: Any) -> None:

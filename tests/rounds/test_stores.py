@@ -498,7 +498,7 @@ def test_reading_does_not_wait_for_a_process_that_writes(store):
 
 def test_a_file_that_another_process_holds_is_named(tmp_path, monkeypatch):
     store = SqliteStore(tmp_path / "chats.db")
-    monkeypatch.setattr(stores, "_PATIENCE", 0.01)
+    monkeypatch.setattr(stores, "PATIENCE", 0.01)
     with closing(sqlite3.connect(tmp_path / "chats.db", isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         with pytest.raises(StoreError, match="database is locked; another process locked it for 30 seconds"):
