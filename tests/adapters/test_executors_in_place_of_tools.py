@@ -113,7 +113,7 @@ def test_an_answer_agrees_only_if_nothing_in_it_says_otherwise(answer, said):
     def held(tool, runner):
         return lambda host: runner.run_sync(tool.name, {"path": "a"}, host)
 
-    (call,) = Adapter("a framework", held, asks=lambda host, question: answer).to_tools([wipe])
+    (call,) = Adapter("a framework", held, asks=lambda *_: answer).to_tools([wipe])
     result = call("the host")
     assert rejection_reason(result) == said
     assert wiped == (["a"] if said is None else [])
