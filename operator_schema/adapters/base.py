@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..tools import ToolResult
 
 __all__ = [
+    "ONLY_ALONE",
     "Adapter",
     "Asks",
     "Context",
@@ -54,6 +55,9 @@ whatever form the framework gives it, or something to await; None if nobody can 
 the model reads instead of a question to a person. `"before"`: the
 framework itself holds the call back until a person agrees. None: it has no way to ask.
 """
+
+ONLY_ALONE = Reject("a person can be asked about it only if it is the only call: make it again, alone")
+"""What a function of `Asks` returns where the answer to one of several calls would do more than it should."""
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from __future__ import annotations
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .base import Adapter, LiveTools, T, needing, with_state
+from .base import ONLY_ALONE, Adapter, LiveTools, T, needing, with_state
 from .conversions import blocks_of, output_class
 
 with needing("langchain_core", "langchain-core 1.8 or newer", "langchain-core"):
@@ -28,7 +28,6 @@ except ModuleNotFoundError as error:
         raise
     GraphBubbleUp = ToolRuntime = Command = interrupt = None
 
-from ..rounds import Reject
 from ..tools import Audio, File, Image
 
 if TYPE_CHECKING:
@@ -102,7 +101,7 @@ _BLOCKS: Any = dict.fromkeys((Image, Audio, File), _block)
 def _ask(runtime: Any, question: dict[str, Any]) -> Any:
     """Ask by an interrupt: the graph runs the node again with the answer, and so all calls in it."""
     if _is_beside_others(runtime):  # those that have run would run a second time
-        return Reject("a person can be asked about it only if it is the only call: make it again, alone")
+        return ONLY_ALONE
     return interrupt(question)
 
 
