@@ -362,6 +362,20 @@ def test_where_redacting_fails_nothing_is_written(path, kept, caplog):
     assert "find: the call couldn't be recorded" in caplog.text
 
 
+@pytest.mark.needs_threads
+def test_an_executor_has_one_cassette(path, tmp_path):
+    recorded = record(Executor(TOOLS), path)
+    recorded.run_sync(CALLS[0])
+    message = "takes an executor of yours, not one that {0} returned: one cassette has its calls"
+    with pytest.raises(TypeError, match="^record " + message.format("record")):
+        record(recorded, tmp_path / "other.jsonl")
+    played = playback(recorded, path)
+    with pytest.raises(TypeError, match="^playback " + message.format("playback")):
+        playback(played, path)
+    assert played.run_sync(CALLS[0]).code is None
+    assert len(lines(path)) == 1
+
+
 @pytest.mark.parametrize("redact", ["password", 3, [3], b"x"])
 def test_redact_is_a_function_or_names(path, redact):
     with pytest.raises(TypeError, match="redact must be a function or a list of names"):

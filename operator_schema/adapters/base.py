@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, ParamSpec, TypeAlias, 
 from ..execution import Executor, check_confirm
 from ..immutable import Value
 from ..message_text import nearest, quote, received
-from ..rounds import Registry
+from ..rounds import Registry, Reject
 from ..tools import RawCall, Tool, check_is_tool, is_awaitable, register_handed_through, register_injected
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..tools import ToolResult
 
 __all__ = [
+    "ONLY_ALONE",
     "Adapter",
     "Asks",
     "Context",
@@ -49,9 +50,13 @@ Asks: TypeAlias = "Callable[[Any, dict[str, Any]], Any] | str | None"
 """How a framework asks a person about a call of a tool with `confirm=True`.
 
 A function takes the framework's own context of the call and the question, and returns the person's answer, in
-whatever form the framework gives it, or something to await; None if nobody can be asked. `"before"`: the
+whatever form the framework gives it, or something to await; None if nobody can be asked; `Reject` with what
+the model reads instead of a question to a person. `"before"`: the
 framework itself holds the call back until a person agrees. None: it has no way to ask.
 """
+
+ONLY_ALONE = Reject("a person can be asked about it only if it is the only call: make it again, alone")
+"""What a function of `Asks` returns where the answer to one of several calls would do more than it should."""
 
 
 @contextmanager
@@ -409,12 +414,12 @@ async def _agreed(_: ToolCall[Any]) -> bool:
 
 
 def _by_own_means(asks: Callable[[Any, dict[str, Any]], Any], host: Any) -> Confirm:
-    async def ask(call: ToolCall[Any]) -> bool | None:
+    async def ask(call: ToolCall[Any]) -> bool | Reject | None:
         question = {"question": f"Run {call.name}?", "tool": call.name, "arguments": call.arguments}
         answer = asks(host, question)
         if is_awaitable(answer):
             answer = await answer
-        return None if answer is None else _is_agreement(answer)
+        return answer if answer is None or isinstance(answer, Reject) else _is_agreement(answer)
 
     return ask
 
@@ -425,11 +430,19 @@ def _is_agreement(answer: object) -> bool:
         return answer.strip().lower() in _YES
     if isinstance(answer, Mapping):
         said = cast("Mapping[str, object]", answer)
-        return any(_is_agreement(said.get(key)) for key in ("approved", "confirmed", "response", "type"))
+        answers = [said[key] for key in _ANSWERS if said.get(key) is not None]
+        kind = said.get("type")
+        if answers:  # the type then mostly says what kind of message it is
+            is_other = isinstance(kind, str) and kind.strip().lower() in _OTHER_DECISIONS
+            return all(map(_is_agreement, answers)) and not is_other
+        return not isinstance(kind, Mapping) and _is_agreement(kind)
     return answer is True
 
 
+_ANSWERS = ("approved", "confirmed", "response")
 _YES = frozenset({"y", "yes", "true", "approve", "approved", "accept", "accepted", "ok"})
+_OTHER_DECISIONS = frozenset({"reject", "rejected", "edit", "ignore", "respond", "decline", "cancel"})
+"""Types of a decision that is none for this very call; those of langchain, langgraph and MCP among them."""
 
 
 class LiveTools:

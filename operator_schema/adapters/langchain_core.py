@@ -11,7 +11,7 @@ from __future__ import annotations
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .base import Adapter, LiveTools, T, needing, with_state
+from .base import ONLY_ALONE, Adapter, LiveTools, T, needing, with_state
 from .conversions import blocks_of, output_class
 
 with needing("langchain_core", "langchain-core 1.8 or newer", "langchain-core"):
@@ -97,12 +97,42 @@ def _block(part: Any) -> Any:
 
 _BLOCKS: Any = dict.fromkeys((Image, Audio, File), _block)
 
+
+def _ask(runtime: Any, question: dict[str, Any]) -> Any:
+    """Ask by an interrupt: the graph runs the node again with the answer, and so all calls in it."""
+    if _is_beside_others(runtime):  # those that have run would run a second time
+        return ONLY_ALONE
+    return interrupt(question)
+
+
+def _is_beside_others(runtime: Any) -> bool:
+    """Return whether one node runs several calls of a message.
+
+    `create_agent` sends each call to a node of its own, and the path of such a node says so.
+    """
+    path = runtime.config.get("metadata", {}).get("langgraph_path") or ("",)
+    if path[0] == "__pregel_push":
+        return False
+    state = runtime.state
+    values = [state] if isinstance(state, list) else [*_values_of(state)]
+    messages = [message for value in values if isinstance(value, list) for message in value]
+    for message in reversed(messages):
+        calls = getattr(message, "tool_calls", None) or ()
+        if any(call["id"] == runtime.tool_call_id for call in calls):
+            return len(calls) > 1
+    return False
+
+
+def _values_of(state: Any) -> Any:
+    return (state if isinstance(state, dict) else getattr(state, "__dict__", {})).values()
+
+
 _adapter = Adapter[Any](
     "langchain-core",
     _made,
     own=with_state("context", ToolRuntime),
     hosts=(ToolRuntime, RunnableConfig),
-    asks=lambda _runtime, question: interrupt(question),  # the graph runs the call again with the answer
+    asks=_ask,
     native_results=(Command,),
     pass_through=(GraphBubbleUp,),
     options=(BaseTool.model_fields, "BaseTool"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .base import Adapter, LiveTools, needing
+from .base import ONLY_ALONE, Adapter, LiveTools, needing
 from .conversions import blocks_of, texts_of
 
 with needing("llama_index.core", "llama-index-core 0.14 or newer", "llama-index-core"):
@@ -87,6 +87,9 @@ def _text(text: str) -> Any:
 
 
 async def _ask(ctx: Any, question: dict[str, Any]) -> Any:
+    """Wait for an answer, which says nothing of the call that it is about: so there must be only one."""
+    if await ctx.store.get("num_tool_calls", default=1) > 1:  # an agent's calls of this turn
+        return ONLY_ALONE
     event = InputRequiredEvent(prefix=question["question"], **question)
     waiting = ctx.wait_for_event(HumanResponseEvent, waiter_event=event, waiter_id=to_json_text(question))
     return (await waiting).response

@@ -18,7 +18,7 @@ from ..rounds import Defer, HookError, Reject, RoundError, StoreError
 from ..tools import RawCall, document_tool
 from .child import as_json
 from .declarations import stubs_of
-from .journal import Journal, JournalEntry, by_number, decided, may_have_run, shown
+from .journal import Journal, JournalEntry, ProgramRun, by_number, decided, may_have_run, shown
 from .sandbox import Answer, Ended, Limits, Request
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..rounds import Round, ToolCall
     from ..tools import Tool
     from .declarations import StubFunction
-    from .journal import Decision, ProgramRun, SavedProgram
+    from .journal import Decision, SavedProgram
     from .sandbox import Program, Sandbox
 
     Context = Mapping[Any, Any]
@@ -169,9 +169,13 @@ class CodeSession:
                 another length than the plan.
             StoreError: the program isn't there, runs, has ended, or was changed in the meantime. Or
                 somebody took it back while it ran here: no further call is begun.
-            TypeError: it is no decision, or the output of a `Complete` has no JSON value.
+            TypeError: it is no decision, `program` is none, or the output of a `Complete` has no JSON
+                value.
             ValueError: that output nests too deep, or has a number that isn't JSON, or a lone surrogate.
         """
+        if not isinstance(program, (str, ProgramRun)):
+            message = f"resume takes what run returned, or its id, not {received(program)}"
+            raise TypeError(message)
         found = self._journal.load(program if isinstance(program, str) else program.id)
         entries = self._journal.entries(found.id)
         run = shown(found, entries)

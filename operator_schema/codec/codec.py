@@ -493,7 +493,7 @@ class Codec(Immutable, Generic[T]):
         return self._error(problems)
 
     def _error(self, problems: Problems) -> DecodeError:
-        return decode_error(self._name, problems, self._expects, self._example)
+        return decode_error(self._name, problems, self._expects, lambda: next(iter(self._example()), None))
 
     def _expects(self) -> str:
         # A call that fails is seldom the last one: the line is made once.
@@ -517,16 +517,13 @@ class Codec(Immutable, Generic[T]):
             ValueError: none was found, because a class's own check or a pattern refuses what was tried,
                 or every value is too large.
         """
-        found = self._found_example()
+        found = self._example()
         if not found:
             message = f"{self._name}: no valid example was found; give its fields examples"
             raise ValueError(message)
         return copy_json(found[0])
 
-    def _example(self) -> Any:
-        return next(iter(self._found_example()), None)
-
-    def _found_example(self) -> tuple[Any, ...]:
+    def _example(self) -> tuple[Any, ...]:
         from .example import checked_example
 
         return checked_example(self._graph, self._encode_node, self._options["max_depth"])

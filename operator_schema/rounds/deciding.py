@@ -12,7 +12,7 @@ from ..errors import DecodeError, NeedsInput, SchemaError, ToolError
 from ..findings import Finding
 from ..json_values import is_array, is_object, to_json_text
 from ..message_text import escape, listed, one_line, received, show_path, writable_text
-from ..tools.calls import DecodedCall, ToolResult, arguments_to_decode, exception_text
+from ..tools.calls import DecodedCall, ToolResult, arguments_to_decode, exception_text, own_parts
 from ..tools.failures import DEBUG, ERROR, INFO, is_logged, write_log
 from ..tools.injection import is_union
 from ..tools.signature import outcome_of
@@ -297,7 +297,10 @@ def _result_of(call: ToolCall[Any], decision: Any) -> ToolResult | RunAgain | No
     if (decision.call_id, decision.name) != (call.id, call.name):
         message = "it returned the result of another call"
         raise ValueError(message)
-    return decision
+    text = writable_text("the content of a result", decision.content)
+    if text is decision.content:
+        return decision
+    return decision.replace(content=text, parts=own_parts(decision), json=decision.json, value=decision.value)
 
 
 class _Shown:

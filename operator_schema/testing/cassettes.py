@@ -116,6 +116,11 @@ def _as_kind(kind: type[Executor], executor: Any, caller: str, **attributes: Any
     if not isinstance(executor, Executor):
         message = f"{caller} takes an Executor, not {received(executor)}"
         raise TypeError(message)
+    if isinstance(executor, kind):
+        message = (
+            f"{caller} takes an executor of yours, not one that {caller} returned: one cassette has its calls"
+        )
+        raise TypeError(message)
     registry, options, own = executor.__getstate__()
     own_kind = type(executor)
     mixed = kind if own_kind is Executor else type(kind.__name__, (kind, own_kind), {})

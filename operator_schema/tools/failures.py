@@ -325,7 +325,7 @@ class Failures:
         try:
             text: Any = self._report(error)
             if isinstance(text, str):
-                return str.__str__(text)
+                return _encodable(str.__str__(text))
             message = f"report must return a string, not {type(text).__name__}"
             raise TypeError(message)  # noqa: TRY301  # handled like what the function itself raises
         except Exception as failure:  # noqa: BLE001  # your program's own code

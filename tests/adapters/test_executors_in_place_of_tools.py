@@ -6,8 +6,9 @@ from typing import Annotated
 
 import pytest
 
-from operator_schema import Executor, Registry, skip, tool
+from operator_schema import Executor, Registry, Reject, skip, tool
 from operator_schema.adapters.base import Adapter
+from operator_schema.rounds import rejection_reason
 
 
 @tool
@@ -80,3 +81,39 @@ def test_what_a_framework_did_not_hold_back_runs_only_after_somebody_was_asked(a
     assert call("no").code == (None if ran else "needs_approval")
     assert wiped == ran
     assert call("yes").code == (None if ran or agreed else "needs_approval")
+
+
+@pytest.mark.needs_threads
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (True, None),
+        (" Yes ", None),
+        ({"type": "human_response", "response": "yes"}, None),
+        ({"confirmed": True}, None),
+        ({"response": {"approved": True}}, None),
+        (1, "a person declined it"),
+        ({"type": "reject", "approved": True}, "a person declined it"),
+        ({"type": " Edit ", "response": "yes"}, "a person declined it"),
+        ({"approved": True, "confirmed": False}, "a person declined it"),
+        ({"type": {"type": "approve"}}, "a person declined it"),
+        ({"type": ["approve"], "approved": "maybe"}, "a person declined it"),
+        ({}, "a person declined it"),
+        (Reject("make it alone"), "make it alone"),
+    ],
+)
+def test_an_answer_agrees_only_if_nothing_in_it_says_otherwise(answer, said):
+    wiped = []
+
+    @tool(confirm=True)
+    def wipe(path: str) -> None:
+        """Delete a folder."""
+        wiped.append(path)
+
+    def held(tool, runner):
+        return lambda host: runner.run_sync(tool.name, {"path": "a"}, host)
+
+    (call,) = Adapter("a framework", held, asks=lambda *_: answer).to_tools([wipe])
+    result = call("the host")
+    assert rejection_reason(result) == said
+    assert wiped == (["a"] if said is None else [])

@@ -158,13 +158,25 @@ def test_what_can_not_be_written_as_a_whole_is_not_written(tmp_path, file):
     assert len(journal.entries("program_0")) == 2
 
 
-def test_a_journal_that_can_not_be_used_says_what_to_do(tmp_path):
-    for path, remedy in {
-        tmp_path: "it is a folder: give the path of a file in it",
-        tmp_path / "none" / "j.db": "create its folder, and check that this process may use both",
-    }.items():
-        with pytest.raises(StoreError, match=f"can't be used: unable to open database file; {remedy}$"):
-            Journal(path)
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (
+            lambda path: path.write_text("name,age\n" * 100),
+            "file is not a database; give the path of another",
+        ),
+        (lambda path: path.mkdir(), "unable to open database file; it is a folder: give the path of a file"),
+        (lambda path: path / "gone", "unable to open database file; create its folder"),
+    ],
+    ids=["something else", "a folder", "no folder"],
+)
+def test_a_file_that_can_not_be_a_journal_is_named_with_a_remedy(tmp_path, spoil, message):
+    path = tmp_path / "programs.db"
+    made = spoil(path)
+    path = made if isinstance(made, Path) else path
+    with pytest.raises(StoreError) as raised:
+        Journal(path)
+    assert str(raised.value).startswith(f"the journal {path} can't be used: {message}")
 
 
 def test_an_id_that_nobody_could_have_got_is_unknown():

@@ -193,6 +193,12 @@ def test_a_decision_counts_once_and_is_needed():
         one.resume_sync(waiting, Reject)
 
 
+@pytest.mark.parametrize("given", [None, 5, b"program_1"])
+def test_what_is_continued_is_a_run_or_its_id(given):
+    with pytest.raises(TypeError, match="resume takes what run returned, or its id, not"):
+        session(add).resume_sync(given, "approve")
+
+
 def test_two_people_who_decide_at_once_by_id_decide_once(tmp_path, monkeypatch):
     one, other = (session(journal=Journal(tmp_path / "programs.db")) for _ in range(2))
     waiting = one.run_sync("a = pay(1)\npay(len(a))")

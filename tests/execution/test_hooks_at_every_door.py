@@ -26,6 +26,7 @@ from operator_schema import (
     tool,
 )
 from operator_schema.adapters.base import Adapter
+from operator_schema.content import Image
 from operator_schema.errors import ToolNotFoundError
 from operator_schema.rounds import HookError, Hooks
 
@@ -457,6 +458,32 @@ def test_what_hooks_give_is_cut_as_any_result(door):
     after = hook.after("pay")(lambda call: call.complete("x" * 5000))
     for hooks in (lambda call: Complete("x" * 5000), lambda call: Reject("x" * 5000), after):
         assert len(door(Executor([pay], hooks=hooks, max_content=1000), CALL).content) <= 1000
+
+
+HALF = "a\ud83d"  # of an emoji: no encoding can write it
+
+
+@every_door
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"report": lambda error: f"{error and HALF}"}, "a\\ud83d"),
+        ({"hooks": hook.after("pay")(lambda call: call.fail(HALF))}, "a\ufffd"),
+        ({"hooks": hook.after("pay")(lambda call: call.result.replace(content=HALF))}, "a\ufffd"),
+        ({"hooks": lambda call: Reject(HALF)}, "This call was rejected: a\ufffd"),
+    ],
+    ids=["report", "fail", "replace", "reject"],
+)
+def test_what_the_program_says_to_the_model_can_be_encoded(door, options, text):
+    call = RawCall("1", "pay", {"amount": "many"}) if "report" in options else CALL
+    assert door(Executor([pay], **options), call).content == text
+
+
+def test_a_result_whose_text_is_replaced_keeps_its_parts():
+    picture = Image(b"\x89PNG\r\n\x1a\n", "image/png")
+    given = hook.after("pay")(lambda call: call.result.replace(content=HALF, parts=(picture,), json=[1]))
+    result = Executor([pay], hooks=given).run_sync(CALL)
+    assert (result.content, result.parts, result.json) == ("a\ufffd", (picture,), [1])
 
 
 def test_a_result_alone_has_no_place_in_a_turn():

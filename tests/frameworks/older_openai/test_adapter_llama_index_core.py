@@ -178,6 +178,33 @@ def test_a_person_may_be_asked_in_between():
     assert answers(requests[1])[0].text == "they said yes"
 
 
+@pytest.mark.parametrize("others", [["wipe"], ["add"]], ids=["another", "of no person"])
+def test_an_answer_of_a_person_is_about_one_call(others):
+    """A `HumanResponseEvent` says nothing of a call, and the workflow gives it to all that wait."""
+    ran, asked_about, arguments = [], [], {"wipe": {"path": "b"}, "add": {"a": 1}}
+
+    @tool(confirm=True)
+    def wipe(path: str) -> str:
+        """Delete a folder."""
+        ran.append(path)
+        return f"wiped {path}"
+
+    async def main(address):
+        run = agent_of(address, tools=to_tools([wipe, add])).run("go")
+        async for event in run.stream_events():
+            if isinstance(event, InputRequiredEvent):
+                asked_about.append(event.get("arguments"))
+                run.ctx.send_event(HumanResponseEvent(response="yes"))
+        assert str(await run) == "done"
+
+    calls = [Call("wipe", {"path": "a"}), *[Call(name, arguments[name]) for name in others]]
+    with serving(asked(calls), asked([Call("wipe", {"path": "c"})]), DONE) as (address, requests):
+        asyncio.run(main(address))
+    alone = "a person can be asked about it only if it is the only call: make it again, alone"
+    assert answers(requests[1])[0].text == f"This call was rejected: {alone}"
+    assert (asked_about, ran) == ([{"path": "c"}], ["c"])
+
+
 def test_a_registry_is_followed_at_every_step():
     registry = Registry([add, book])
     retriever = RegistryRetriever(registry)

@@ -9,15 +9,16 @@ from dataclasses import dataclass
 import pytest
 from contract import *  # noqa: F403  # what every adapter promises
 from contract import Driver
+from langchain.agents import create_agent
 from langchain_core.language_models.fake_chat_models import FakeMessagesListChatModel
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, ToolRuntime, tools_condition
-from langgraph.types import Command
+from langgraph.types import Command, Send
 from patience import cancelled_once
 from turn_table import run_section
-from turns import CALLS, OURS, TOOLS, Answer, Call, check_schemas
+from turns import CALLS, OURS, TOOLS, Answer, Call, add, check_schemas
 
 from operator_schema import Registry, tool
 from operator_schema.adapters import langchain_core as adapter
@@ -182,6 +183,8 @@ def delete_tool(ran):
         (False, "This call was rejected: a person declined it"),
         ("no", "This call was rejected: a person declined it"),
         ({"type": "reject"}, "This call was rejected: a person declined it"),
+        ({"type": "reject", "approved": True}, "This call was rejected: a person declined it"),
+        ({"type": "approve", "approved": False}, "This call was rejected: a person declined it"),
     ],
 )
 def test_a_graph_asks_a_person_by_an_interrupt(answer, said, is_async):
@@ -197,6 +200,50 @@ def test_a_graph_asks_a_person_by_an_interrupt(answer, said, is_async):
     end = turn(Command(resume=answer))
     assert end["messages"][-2].text == said
     assert ran == (["a"] if "gone" in said else [])
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+@pytest.mark.parametrize("others", [["delete"], ["add"], ["ad"]], ids=["another", "of no person", "unknown"])
+def test_a_node_with_several_calls_asks_about_none_because_it_would_run_the_others_twice(others, is_async):
+    """A graph runs the whole node again when an interrupt is answered."""
+    ran, arguments = [], {"delete": {"path": "b"}, "add": {"a": 1, "b": 2}, "ad": {}}
+    calls = [Call("delete", {"path": "a"}), *[Call(name, arguments[name]) for name in others]]
+    graph = graph_of(to_tools([delete_tool(ran), add]), calls, InMemorySaver())
+    end = asyncio.run(graph.ainvoke(GO, THREAD)) if is_async else graph.invoke(GO, THREAD)
+    told = [message.text for message in end["messages"] if isinstance(message, ToolMessage)]
+    alone = "a person can be asked about it only if it is the only call: make it again, alone"
+    assert told[0] == f"This call was rejected: {alone}"
+    assert ran == []
+
+
+class Bound(FakeMessagesListChatModel):
+    """A model that takes tools."""
+
+    def bind_tools(self, tools, **options):
+        return self
+
+
+@pytest.mark.parametrize("is_by_create_agent", [True, False])
+def test_where_each_call_has_a_node_of_its_own_a_person_is_asked_about_each(is_by_create_agent):
+    ran = []
+    made = [ToolCall(name="delete", args={"path": path}, id=path) for path in "ab"]
+    tools, answer = to_tools([delete_tool(ran)]), AIMessage("", tool_calls=made)
+    if is_by_create_agent:
+        model = Bound(responses=[answer, AIMessage("done")])
+        agent = create_agent(model, tools=tools, checkpointer=InMemorySaver())
+    else:
+        builder = StateGraph(MessagesState)
+        builder.add_node("model", lambda state: {"messages": [answer]})
+        builder.add_node("tools", ToolNode(tools))
+        builder.add_edge(START, "model")
+        builder.add_conditional_edges(
+            "model", lambda state: [Send("tools", [call]) for call in state["messages"][-1].tool_calls]
+        )
+        agent = builder.compile(checkpointer=InMemorySaver())
+    asked = agent.invoke(GO, THREAD)["__interrupt__"]
+    assert sorted([one.value["arguments"]["path"] for one in asked]) == ["a", "b"]
+    agent.invoke(Command(resume={one.id: one.value["arguments"]["path"] == "a" for one in asked}), THREAD)
+    assert ran == ["a"]
 
 
 def test_outside_of_a_graph_nobody_can_be_asked():
