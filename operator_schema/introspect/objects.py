@@ -136,7 +136,8 @@ def _make_field(
         place: of the class.
         report: takes step, code, message, remedy and suggestion of each complaint.
     """
-    name, default, metadata, required = source.name, source.default, source.metadata, source.required
+    name, default = source.name, source.default
+    metadata, required = source.metadata, source.required
     absent_is_none = may_be_unsettled = False
     if default is None or node.__class__ is UnionNode:
         node, absent_is_none = _without_null(source, node)

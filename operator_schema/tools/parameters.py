@@ -14,7 +14,6 @@ from typing import (
     Any,
     ForwardRef,
     Literal,
-    Union,
     Unpack,
     get_args,
     get_origin,
@@ -196,8 +195,7 @@ def _evaluate(written: list[Any], scope: Scope) -> list[Any]:
 
 
 _EVALUATED = frozenset(
-    {type, GenericAlias, UnionType, NoneType, type(MISSING)}
-    | {AnnotatedAlias, type(Literal[0]), type(Union[int, str])}  # noqa: UP007  # the older spelling
+    {type, GenericAlias, UnionType, NoneType, type(MISSING), AnnotatedAlias, type(Literal[0])}
 )
 """Kinds of annotations that are never forward references."""
 
